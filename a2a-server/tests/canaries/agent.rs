@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::secrets::{
     API_KEY, AUTHORIZATION, BASIC, BEARER, CONTENT, COOKIE, SECRET, SIGNING, TOKEN, URL_KEY,
 };
-use crate::wire::{Ask, Told};
+use crate::wire::{RawAnswer, RawRequest};
 
 /// A builder of the agent, which asks back when it is asked to, and says everything else back.
 pub(crate) fn builder() -> ServerBuilder {
@@ -52,16 +52,18 @@ pub(crate) fn secret() -> Secret {
 /// Serves it to callers with the right credentials.
 pub(crate) async fn serve(server: &Server) -> SocketAddr {
     let bound = server.bind("127.0.0.1:0").await.unwrap();
-    let bound = bound.authenticator(Door).body_limit(16 << 10);
+    let bound = bound
+        .authenticator(SecretAuthenticator)
+        .body_limit(16 << 10);
     let address = bound.local_addr();
     tokio::spawn(bound.run(std::future::pending()));
     address
 }
 
 /// Admits callers that show one of the secrets, and another caller that has none.
-struct Door;
+struct SecretAuthenticator;
 
-impl Authenticator for Door {
+impl Authenticator for SecretAuthenticator {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
         let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let is_owner = header("authorization") == Some(&format!("Bearer {AUTHORIZATION}"))
@@ -80,7 +82,7 @@ impl Authenticator for Door {
 }
 
 /// Asks as the owner: with all the secrets that a caller has.
-pub(crate) async fn as_owner(address: SocketAddr, ask: &Ask) -> Told {
+pub(crate) async fn as_owner(address: SocketAddr, ask: &RawRequest) -> RawAnswer {
     let ask = ask
         .clone()
         .with("authorization", format!("Bearer {AUTHORIZATION}"));
@@ -92,7 +94,7 @@ pub(crate) async fn as_owner(address: SocketAddr, ask: &Ask) -> Told {
 
 /// Asks as other callers: one that is known, one that is forbidden, one that is not known, and one that
 /// shows secrets where they are none.
-pub(crate) async fn as_others(address: SocketAddr, ask: &Ask) -> Vec<Told> {
+pub(crate) async fn as_others(address: SocketAddr, ask: &RawRequest) -> Vec<RawAnswer> {
     let with = |name, value: &str| ask.clone().with(name, value);
     vec![
         with("x-name", "other").to(address).await,
@@ -107,9 +109,9 @@ pub(crate) async fn as_others(address: SocketAddr, ask: &Ask) -> Vec<Told> {
 }
 
 /// A request by JSON-RPC.
-pub(crate) fn rpc(method: &str, params: &Value) -> Ask {
+pub(crate) fn rpc(method: &str, params: &Value) -> RawRequest {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    Ask::post("/", body.to_string())
+    RawRequest::post("/", body.to_string())
 }
 
 /// Authentication of the sender to a webhook.
@@ -182,7 +184,7 @@ pub(crate) fn messages(command: &str, base: &str, scheme: Scheme) -> [(&'static 
 
 /// The id of the task in an answer, of any protocol version.
 #[track_caller]
-pub(crate) fn task_of(told: &Told) -> String {
+pub(crate) fn task_of(told: &RawAnswer) -> String {
     let answer = told.json();
     let result = answer.get("result").unwrap_or(&answer);
     let task = result.get("task").unwrap_or(result);

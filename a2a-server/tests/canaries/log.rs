@@ -12,11 +12,11 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::secrets::found;
 
-static LOG: LazyLock<Log> = LazyLock::new(Log::default);
+static LOG: LazyLock<CapturedLog> = LazyLock::new(CapturedLog::default);
 static BEGUN: Once = Once::new();
 
 /// The log of this process, which is kept from now on.
-pub(crate) fn log() -> &'static Log {
+pub(crate) fn log() -> &'static CapturedLog {
     BEGUN.call_once(|| {
         // It records crates that use `log`, too.
         subscriber(&LOG).init();
@@ -25,7 +25,9 @@ pub(crate) fn log() -> &'static Log {
 }
 
 /// Records everything.
-pub(crate) fn subscriber(log: &'static Log) -> impl SubscriberInitExt + Subscriber + Send + Sync {
+pub(crate) fn subscriber(
+    log: &'static CapturedLog,
+) -> impl SubscriberInitExt + Subscriber + Send + Sync {
     fmt()
         .with_max_level(Level::TRACE)
         .with_span_events(FmtSpan::FULL)
@@ -36,12 +38,12 @@ pub(crate) fn subscriber(log: &'static Log) -> impl SubscriberInitExt + Subscrib
 
 /// Everything that was logged.
 #[derive(Default)]
-pub(crate) struct Log {
+pub(crate) struct CapturedLog {
     text: Mutex<Vec<u8>>,
     grown: watch::Sender<()>,
 }
 
-impl Log {
+impl CapturedLog {
     /// There is no secret in it.
     #[track_caller]
     pub(crate) fn check(&self) {
@@ -82,7 +84,7 @@ pub(crate) fn check(text: &str) {
     }
 }
 
-impl io::Write for &Log {
+impl io::Write for &CapturedLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.text.lock().unwrap().extend_from_slice(bytes);
         self.grown.send_replace(());

@@ -7,18 +7,18 @@
 //! that was logged so far, by itself and by the others.
 
 mod agent;
-mod delivered;
+mod debug_output;
+mod failed_deliveries;
 mod log;
-mod printed;
-mod received;
-mod refused;
-mod registered;
+mod receiver;
+mod refused_requests;
 mod secrets;
 #[path = "../it/stores/mod.rs"]
 mod stores;
+mod webhook_registration;
 mod wire;
 
-use crate::log::Log;
+use crate::log::CapturedLog;
 use crate::secrets::{ALL, forms, found};
 
 /// A canary is found, in whatever form it is logged.
@@ -26,13 +26,13 @@ use crate::secrets::{ALL, forms, found};
 fn a_leak_is_found() {
     for (what, canary) in ALL {
         for form in forms(canary) {
-            let log = Box::leak(Box::<Log>::default());
+            let log = Box::leak(Box::<CapturedLog>::default());
             tracing::subscriber::with_default(log::subscriber(log), || {
                 let _span = tracing::trace_span!("a span", shown = form).entered();
             });
             assert_eq!(found(&log.text()), [canary].into(), "{what}: {form}");
         }
-        let log = Box::leak(Box::<Log>::default());
+        let log = Box::leak(Box::<CapturedLog>::default());
         tracing::subscriber::with_default(log::subscriber(log), || {
             let error = std::io::Error::other(canary);
             let error = &error as &dyn std::error::Error;

@@ -9,19 +9,19 @@ use tokio::sync::mpsc;
 
 /// A request as its bytes will be.
 #[derive(Clone)]
-pub(crate) struct Ask {
+pub(crate) struct RawRequest {
     line: String,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
 }
 
 /// All that came back, and its status.
-pub(crate) struct Told {
+pub(crate) struct RawAnswer {
     pub(crate) status: u16,
     pub(crate) text: String,
 }
 
-impl Ask {
+impl RawRequest {
     pub(crate) fn get(target: &str) -> Self {
         Self {
             line: format!("GET {target}"),
@@ -50,7 +50,7 @@ impl Ask {
         self
     }
 
-    pub(crate) async fn to(&self, address: SocketAddr) -> Told {
+    pub(crate) async fn to(&self, address: SocketAddr) -> RawAnswer {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let length = self.body.len();
         let mut text = format!(
@@ -71,14 +71,14 @@ impl Ask {
             .split(' ')
             .nth(1)
             .and_then(|status| status.parse().ok());
-        Told {
+        RawAnswer {
             status: status.unwrap_or(0),
             text,
         }
     }
 }
 
-impl Told {
+impl RawAnswer {
     /// The JSON behind the head.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {

@@ -1,26 +1,26 @@
 //! Integration tests of the server.
 
 mod bad_input;
+mod card_agreement;
 mod engine;
+mod exposure;
 #[cfg(all(feature = "push", feature = "sqlite"))]
 mod harness;
-mod model;
+mod interleavings;
+mod interoperability;
 #[cfg(all(feature = "push", feature = "sqlite"))]
-mod mounted;
-mod offers;
+mod mounting;
 mod operations;
 mod own_store;
 #[cfg(all(feature = "push", feature = "sqlite"))]
 mod profile;
-mod reach;
 mod receiver;
 mod rules;
 #[cfg(feature = "push")]
-mod signed;
+mod signatures;
 #[cfg(feature = "sqlite")]
 mod stores;
 mod suite;
-mod together;
 #[cfg(feature = "push")]
 mod traces;
 mod wire;

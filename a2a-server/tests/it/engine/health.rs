@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-use crate::engine::told::whole;
+use crate::engine::metrics_recorder::whole;
 use crate::engine::{Worker, card};
 
 fn server() -> Server {
@@ -28,13 +28,13 @@ fn closed(server: &Server) -> HttpService<Server> {
     HttpService::new(server.clone())
         .readiness(server.clone())
         .hosts(Hosts::loopback())
-        .authenticator(Closed)
+        .authenticator(DenyAll)
 }
 
 /// Lets nobody in.
-struct Closed;
+struct DenyAll;
 
-impl Authenticator for Closed {
+impl Authenticator for DenyAll {
     fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
         Box::pin(std::future::ready(Err(Denied::Forbidden)))
     }

@@ -13,7 +13,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::engine::told::{Listener, ask, ask_at, message, question, service, whole};
+use crate::engine::metrics_recorder::{
+    MetricsRecorder, ask, ask_at, message, question, service, whole,
+};
 use crate::engine::{Worker, builders, card};
 
 const REQUESTS: &str = "a2a_server_requests_total";
@@ -36,14 +38,14 @@ fn server(worker: &Worker) -> Server {
 
 #[test]
 fn a_request_counts_by_its_operation_version_and_binding() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let service = HttpService::new(server(&Worker::default()));
         whole(ask(&service, question("SendMessage", message("echo a"))).await).await;
         let old = json!({"message": {"messageId": "b", "role": "user", "parts": [{"kind": "text", "text": "echo b"}]}});
         whole(ask(&service, question("message/send", old)).await).await;
         let rest = message("echo c").to_string();
         whole(ask_at(&service, Binding::HttpJson, "/message:send", rest).await).await;
-        listener.check(&[
+        recorder.check(&[
             (
                 REQUESTS,
                 &[
@@ -71,7 +73,7 @@ fn a_request_counts_by_its_operation_version_and_binding() {
 /// created in.
 #[test]
 fn a_request_that_names_no_version_counts_in_that_of_its_answer() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let service = HttpService::new(server(&Worker::default()));
         let message = json!({"role": "user", "parts": [{"type": "text", "text": "echo a"}]});
         let params = json!({"id": "t", "message": message});
@@ -89,13 +91,13 @@ fn a_request_that_names_no_version_counts_in_that_of_its_answer() {
             "GetTask 0.3 JSONRPC 1",
             "SendMessage 0.1 JSONRPC 1",
         ];
-        listener.check(&[(REQUESTS, counts), (SECONDS, durations)]);
+        recorder.check(&[(REQUESTS, counts), (SECONDS, durations)]);
     });
 }
 
 #[test]
 fn what_fails_and_what_is_refused_counts_by_its_kind_and_never_by_what_was_sent() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let service = HttpService::new(server(&Worker::default()));
         let unknown = question("GetTask", json!({"id": "secret-id"}));
         for asked in [
@@ -110,9 +112,9 @@ fn what_fails_and_what_is_refused_counts_by_its_kind_and_never_by_what_was_sent(
         }
         let elsewhere = ask_at(&service, Binding::HttpJson, "/secret-path", "{}");
         whole(elsewhere.await).await;
-        let closed = service.authenticator(Closed);
+        let closed = service.authenticator(DenyAll);
         whole(ask(&closed, unknown).await).await;
-        listener.check(&[
+        recorder.check(&[
             (
                 REQUESTS,
                 &[
@@ -139,9 +141,9 @@ fn what_fails_and_what_is_refused_counts_by_its_kind_and_never_by_what_was_sent(
 }
 
 /// Lets nobody in.
-struct Closed;
+struct DenyAll;
 
-impl Authenticator for Closed {
+impl Authenticator for DenyAll {
     fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
         let challenge = "Bearer".to_owned();
         Box::pin(std::future::ready(Err(Denied::Unauthenticated {
@@ -152,13 +154,13 @@ impl Authenticator for Closed {
 
 #[test]
 fn a_stream_is_open_until_its_last_event_and_counts_then() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let worker = Worker::default();
         let service = HttpService::new(server(&worker));
         let asked = question("SendStreamingMessage", message("wait"));
         let answer = ask(&service, asked).await;
         worker.begun.notified().await;
-        listener.check(&[
+        recorder.check(&[
             (REQUESTS, &[]),
             (SECONDS, &["SendStreamingMessage 1.0 JSONRPC 1"]),
             (STREAMS, &["1"]),
@@ -166,7 +168,7 @@ fn a_stream_is_open_until_its_last_event_and_counts_then() {
         ]);
         worker.go_on.open();
         assert!(whole(answer).await.contains("COMPLETED"));
-        listener.check(&[
+        recorder.check(&[
             (REQUESTS, &["SendStreamingMessage 1.0 JSONRPC answered 1"]),
             (SECONDS, &[]),
             (ERRORS, &[]),
@@ -180,15 +182,15 @@ fn a_stream_is_open_until_its_last_event_and_counts_then() {
 
 #[test]
 fn a_stream_that_is_let_go_midway_is_open_no_more() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let worker = Worker::default();
         let service = HttpService::new(server(&worker));
         let asked = question("SendStreamingMessage", message("wait"));
         let mut body = ask(&service, asked).await.into_body();
         body.frame().await.unwrap().unwrap();
-        listener.check(&[(REQUESTS, &[]), (STREAMS, &["1"])]);
+        recorder.check(&[(REQUESTS, &[]), (STREAMS, &["1"])]);
         drop(body);
-        listener.check(&[
+        recorder.check(&[
             (REQUESTS, &["SendStreamingMessage 1.0 JSONRPC abandoned 1"]),
             (ERRORS, &[]),
             (STREAMS, &["-1"]),
@@ -199,7 +201,7 @@ fn a_stream_that_is_let_go_midway_is_open_no_more() {
 
 #[test]
 fn a_caller_who_disconnects_leaves_no_open_stream() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let bound = server(&Worker::default())
             .bind("127.0.0.1:0")
             .await
@@ -214,13 +216,13 @@ fn a_caller_who_disconnects_leaves_no_open_stream() {
         );
         caller.write_all(request.as_bytes()).await.unwrap();
         caller.read_u8().await.unwrap();
-        listener.check(&[(REQUESTS, &[]), (STREAMS, &["1"])]);
+        recorder.check(&[(REQUESTS, &[]), (STREAMS, &["1"])]);
         drop(caller);
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         let noticed = async {
-            while !told.iter().any(|(name, _)| name == REQUESTS) {
+            while !changes.iter().any(|(name, _)| name == REQUESTS) {
                 tokio::task::yield_now().await;
-                told.extend(listener.told());
+                changes.extend(recorder.changes());
             }
         };
         let patience = Duration::from_secs(20);
@@ -230,8 +232,8 @@ fn a_caller_who_disconnects_leaves_no_open_stream() {
             (STREAMS, "-1"),
         ] {
             assert!(
-                told.contains(&(name.to_owned(), expected.to_owned())),
-                "{told:?}"
+                changes.contains(&(name.to_owned(), expected.to_owned())),
+                "{changes:?}"
             );
         }
         serving.abort();
@@ -239,16 +241,16 @@ fn a_caller_who_disconnects_leaves_no_open_stream() {
 }
 
 /// Tells the first event of a stream, and no more.
-struct Cuts<T>(T);
+struct TruncatedStream<T>(T);
 
-impl<T: Transport> Transport for Cuts<T> {
+impl<T: Transport> Transport for TruncatedStream<T> {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
-        let cuts = call.request.operation().name() == "SendStreamingMessage";
+        let truncates = call.request.operation().name() == "SendStreamingMessage";
         let reply = self.0.call(call);
         Box::pin(async move {
             let mut reply = reply.await?;
             reply.answer = match reply.answer {
-                Answer::Stream(updates) if cuts => {
+                Answer::Stream(updates) if truncates => {
                     let cut = tokio_stream::once(Err(Error::Unfinished));
                     Answer::Stream(Box::pin(updates.take(1).chain(cut)))
                 }
@@ -261,11 +263,11 @@ impl<T: Transport> Transport for Cuts<T> {
 
 #[test]
 fn a_stream_that_breaks_off_has_failed() {
-    Listener::hears(async |listener| {
-        let service = HttpService::new(Cuts(server(&Worker::default())));
+    MetricsRecorder::run(async |recorder| {
+        let service = HttpService::new(TruncatedStream(server(&Worker::default())));
         let asked = question("SendStreamingMessage", message("wait"));
         whole(ask(&service, asked).await).await;
-        listener.check(&[
+        recorder.check(&[
             (REQUESTS, &["SendStreamingMessage 1.0 JSONRPC failed 1"]),
             (ERRORS, &["SendStreamingMessage INTERNAL 1"]),
             (STREAMS, &[]),
@@ -276,32 +278,32 @@ fn a_stream_that_breaks_off_has_failed() {
 #[test]
 fn every_store_is_timed_by_its_methods() {
     for index in 0..2 {
-        Listener::hears(async |listener| {
+        MetricsRecorder::run(async |recorder| {
             let [memory, sqlite] = builders(&Worker::default());
             let service = service([memory, sqlite].into_iter().nth(index).unwrap());
             let sent = question("SendMessage", message("ask a"));
             let task = whole(ask(&service, sent).await).await;
             let task: serde_json::Value = serde_json::from_str(&task).unwrap();
             let id = task["result"]["task"]["id"].clone();
-            check_store(&listener, &["create ok 1"]);
+            check_store(&recorder, &["create ok 1"]);
             whole(ask(&service, question("GetTask", json!({"id": id}))).await).await;
             let webhook = json!({"taskId": id, "url": "https://93.184.216.34/"});
             let create = question("CreateTaskPushNotificationConfig", webhook);
             for _ in 0..16 {
                 whole(ask(&service, create.clone()).await).await;
             }
-            check_store(&listener, &["put_config ok 16"]);
+            check_store(&recorder, &["put_config ok 16"]);
             whole(ask(&service, create).await).await;
-            check_store(&listener, &["put_config refused 1"]);
+            check_store(&recorder, &["put_config refused 1"]);
         });
     }
 }
 
 /// Checks the writes to the store, but for periodic ones.
 #[track_caller]
-fn check_store(listener: &Listener, expected: &[&str]) {
-    let told = listener.told().filter(|(name, _)| name == STORE);
-    let lines = told.map(|(_, line)| line);
+fn check_store(recorder: &MetricsRecorder, expected: &[&str]) {
+    let changes = recorder.changes().filter(|(name, _)| name == STORE);
+    let lines = changes.map(|(_, line)| line);
     let writes = ["create ", "put_config "];
     let mut asked: Vec<_> = lines
         .filter(|line| writes.iter().any(|method| line.starts_with(method)))
@@ -312,7 +314,7 @@ fn check_store(listener: &Listener, expected: &[&str]) {
 
 #[test]
 fn a_call_counts_at_the_client_by_what_became_of_it() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let worker = Worker::default();
         let bound = server(&worker).bind("127.0.0.1:0").await.unwrap();
         let url = bound.url();
@@ -335,7 +337,7 @@ fn a_call_counts_at_the_client_by_what_became_of_it() {
         };
         let call = Call::new(a2a_types::Request::SendMessage(request));
         nobody.call(call).await.unwrap_err();
-        listener.check(&[
+        recorder.check(&[
             (
                 CALLS,
                 &[
@@ -366,9 +368,9 @@ fn a_call_counts_at_the_client_by_what_became_of_it() {
 
 #[test]
 fn a_task_that_is_followed_again_counts() {
-    Listener::hears(async |listener| {
+    MetricsRecorder::run(async |recorder| {
         let worker = Worker::default();
-        let client = Client::new(Cuts(server(&worker)));
+        let client = Client::new(TruncatedStream(server(&worker)));
         let mut updates = client.send("wait").follow();
         updates.next().await.unwrap().unwrap();
         worker.go_on.open();
@@ -376,6 +378,6 @@ fn a_task_that_is_followed_again_counts() {
             event.unwrap();
         }
         assert_eq!(updates.reconnections(), 1);
-        listener.check(&[(RECONNECTIONS, &["1"])]);
+        recorder.check(&[(RECONNECTIONS, &["1"])]);
     });
 }

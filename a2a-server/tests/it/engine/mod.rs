@@ -1,22 +1,22 @@
 //! The engine of tasks: repeated messages, restarts, waiting callers, retention.
 
-mod commits;
-mod crowd;
-mod damage;
+mod atomic_appends;
+mod damaged_file;
+mod deduplication;
+mod dropped_updates;
+mod faulty_store;
+mod file_versions;
 mod full_disk;
-mod hasty;
+mod group_commit;
 mod health;
-mod leaving;
 mod metrics;
-mod moody;
-mod older;
+mod metrics_recorder;
 mod owners;
 mod panics;
 mod restart;
+mod retention;
 mod streams;
-mod strokes;
-mod told;
-mod twice;
+mod turn_limits;
 mod webhooks;
 
 use std::sync::Arc;

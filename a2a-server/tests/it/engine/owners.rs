@@ -19,10 +19,10 @@ use serde_json::json;
 use crate::engine::{Worker, builders};
 
 /// A caller: a name, and a tenant.
-type Who = (Option<&'static str>, Option<&'static str>);
+type CallerIdentity = (Option<&'static str>, Option<&'static str>);
 
-const OWNER: Who = (Some("alice"), Some("a"));
-const STRANGERS: [Who; 5] = [
+const OWNER: CallerIdentity = (Some("alice"), Some("a"));
+const STRANGERS: [CallerIdentity; 5] = [
     (Some("mallory"), Some("a")),
     (Some("mallory"), None),
     (Some("alice"), Some("b")),
@@ -31,7 +31,7 @@ const STRANGERS: [Who; 5] = [
 ];
 
 /// A transport for owners, and its protocol version.
-struct Front {
+struct OwnerTransport {
     transport: Arc<dyn Transport>,
     name: String,
     /// The version spoken to the server.
@@ -41,7 +41,7 @@ struct Front {
 }
 
 /// The ways of speaking to a server that a gateway has.
-const WAYS: [(Dialect, Binding); 6] = [
+const BINDINGS: [(Dialect, Binding); 6] = [
     (Dialect::V0_1, Binding::JsonRpc),
     (Dialect::V0_2, Binding::JsonRpc),
     (Dialect::V0_3, Binding::JsonRpc),
@@ -51,14 +51,14 @@ const WAYS: [(Dialect, Binding); 6] = [
 ];
 
 /// The servers of all stores, each by itself and behind gateways that speak one version to it.
-async fn fronts() -> Vec<Front> {
-    let mut fronts = Vec::new();
+async fn transports() -> Vec<OwnerTransport> {
+    let mut transports = Vec::new();
     for (store, builder) in ["memory", "sqlite"]
         .iter()
         .zip(builders(&Worker::default()))
     {
         let server = builder.build().unwrap();
-        fronts.push(Front {
+        transports.push(OwnerTransport {
             transport: Arc::new(server.clone()),
             name: format!("server, {store}"),
             dialect: Dialect::V1_0,
@@ -67,9 +67,9 @@ async fn fronts() -> Vec<Front> {
         let bound = server.bind("127.0.0.1:0").await.unwrap();
         let url = bound.url();
         tokio::spawn(bound.run(std::future::pending()));
-        for (dialect, binding) in WAYS {
+        for (dialect, binding) in BINDINGS {
             let agent = HttpTransport::new(&url, dialect).unwrap().binding(binding);
-            fronts.push(Front {
+            transports.push(OwnerTransport {
                 transport: Arc::new(Gateway::new(agent, dialect)),
                 name: format!("gateway in {dialect} {binding}, {store}"),
                 dialect,
@@ -78,14 +78,18 @@ async fn fronts() -> Vec<Front> {
             });
         }
     }
-    fronts
+    transports
 }
 
-async fn ask(front: &Front, (name, tenant): Who, mut request: Request) -> Result<Answer, A2aError> {
+async fn ask(
+    transport: &OwnerTransport,
+    (name, tenant): CallerIdentity,
+    mut request: Request,
+) -> Result<Answer, A2aError> {
     request.set_tenant(tenant.map(str::to_owned));
     let principal = name.map_or_else(Principal::anonymous, Principal::named);
     let context = Context::new(Dialect::V1_0).principal(principal);
-    match front.transport.call(Call { request, context }).await {
+    match transport.transport.call(Call { request, context }).await {
         Ok(reply) => Ok(reply.answer),
         Err(Error::Agent(error)) => Err(error),
         Err(other) => panic!("{other}"),
@@ -167,85 +171,90 @@ fn no_operation_is_forgotten() {
 
 #[tokio::test]
 async fn what_is_somebody_elses_looks_like_what_is_not_there() {
-    for front in fronts().await {
-        let name = &front.name;
-        let task = begin(&front, OWNER, "ask which").await;
-        let before = ask(&front, OWNER, get(&task)).await;
+    for transport in transports().await {
+        let name = &transport.name;
+        let task = begin(&transport, OWNER, "ask which").await;
+        let before = ask(&transport, OWNER, get(&task)).await;
         for who in STRANGERS {
             let absent = TaskId::random();
             for (foreign, nowhere) in requests(&task).into_iter().zip(requests(&absent)) {
                 let operation = foreign.operation();
-                let foreign = ask(&front, who, foreign).await.err();
-                let nowhere = ask(&front, who, nowhere).await.err();
+                let foreign = ask(&transport, who, foreign).await.err();
+                let nowhere = ask(&transport, who, nowhere).await.err();
                 let kind = foreign.as_ref().map(|error| error.kind);
                 let expected = Some(ErrorKind::TaskNotFound);
                 assert_eq!(kind, expected, "{name}: {operation:?} {who:?}");
                 assert_eq!(foreign, nowhere, "{name}: {operation:?} {who:?}");
             }
         }
-        let after = ask(&front, OWNER, get(&task)).await;
+        let after = ask(&transport, OWNER, get(&task)).await;
         assert_eq!(told(before), told(after), "{name}");
     }
 }
 
 #[tokio::test]
 async fn its_owner_may_do_everything() {
-    for front in fronts().await {
+    for transport in transports().await {
         for operation in Operation::ALL {
-            if front.dialect.method(*operation).is_none() {
+            if transport.dialect.method(*operation).is_none() {
                 continue;
             }
-            let task = begin(&front, OWNER, "ask which").await;
+            let task = begin(&transport, OWNER, "ask which").await;
             let hook = requests(&task).swap_remove(3);
-            ask(&front, OWNER, hook)
+            ask(&transport, OWNER, hook)
                 .await
-                .unwrap_or_else(|error| panic!("{}: {error}", front.name));
+                .unwrap_or_else(|error| panic!("{}: {error}", transport.name));
             let mut requests = requests(&task).into_iter();
             if let Some(request) = requests.find(|request| request.operation() == *operation) {
-                let allowed = ask(&front, OWNER, request).await.err();
-                assert_eq!(allowed, None, "{}: {operation:?}", front.name);
+                let allowed = ask(&transport, OWNER, request).await.err();
+                assert_eq!(allowed, None, "{}: {operation:?}", transport.name);
             }
         }
     }
 }
 
 /// The servers and gateways that have lists.
-async fn listing_fronts() -> impl Iterator<Item = Front> {
-    let lists = |front: &Front| front.dialect.method(Operation::ListTasks).is_some();
-    fronts().await.into_iter().filter(lists)
+async fn listing_fronts() -> impl Iterator<Item = OwnerTransport> {
+    let lists =
+        |transport: &OwnerTransport| transport.dialect.method(Operation::ListTasks).is_some();
+    transports().await.into_iter().filter(lists)
 }
 
-async fn list(front: &Front, who: Who, params: ListTasksRequest) -> ListTasksResponse {
-    match ask(front, who, params.into()).await {
+async fn list(
+    transport: &OwnerTransport,
+    who: CallerIdentity,
+    params: ListTasksRequest,
+) -> ListTasksResponse {
+    match ask(transport, who, params.into()).await {
         Ok(Answer::Once(Response::ListTasks(page))) => page,
-        Ok(_) => panic!("{}: expected a page", front.name),
-        Err(error) => panic!("{}: {error}", front.name),
+        Ok(_) => panic!("{}: expected a page", transport.name),
+        Err(error) => panic!("{}: {error}", transport.name),
     }
 }
 
 #[tokio::test]
 async fn a_listing_has_ones_own_tasks_only() {
-    for front in listing_fronts().await {
+    for transport in listing_fronts().await {
         let everyone = STRANGERS.into_iter().chain([OWNER]);
         let mut own = Vec::new();
         for who in everyone {
-            own.push((who, begin(&front, who, "echo x").await));
+            own.push((who, begin(&transport, who, "echo x").await));
         }
         for (who, task) in own {
-            let page = list(&front, who, ListTasksRequest::default()).await;
+            let page = list(&transport, who, ListTasksRequest::default()).await;
             let ids: Vec<_> = page.tasks.iter().map(|task| &task.id).collect();
-            assert_eq!(ids, [&task], "{}: {who:?}", front.name);
-            assert_eq!(page.total_size, 1, "{}: {who:?}", front.name);
-            assert_eq!(page.next_page_token, "", "{}: {who:?}", front.name);
+            assert_eq!(ids, [&task], "{}: {who:?}", transport.name);
+            assert_eq!(page.total_size, 1, "{}: {who:?}", transport.name);
+            assert_eq!(page.next_page_token, "", "{}: {who:?}", transport.name);
             let conversation = ListTasksRequest {
                 context_id: page.tasks[0].context_id.clone(),
                 ..ListTasksRequest::default()
             };
             for other in STRANGERS.into_iter().chain([OWNER]) {
-                let page = list(&front, other, conversation.clone()).await;
+                let page = list(&transport, other, conversation.clone()).await;
                 let expected = u32::from(other == who);
-                assert_eq!(page.total_size, expected, "{}: {other:?}", front.name);
-                assert_eq!(page.tasks.len() as u32, expected, "{}", front.name);
+                assert_eq!(page.total_size, expected, "{}: {other:?}", transport.name);
+                assert_eq!(page.tasks.len() as u32, expected, "{}", transport.name);
             }
         }
     }
@@ -256,18 +265,18 @@ async fn a_listing_has_ones_own_tasks_only() {
 async fn a_page_without_tasks_is_the_last() {
     let gateways = listing_fronts()
         .await
-        .filter(|front| front.name.contains("gateway"));
+        .filter(|transport| transport.name.contains("gateway"));
     let mut count = 0;
-    for front in gateways {
-        begin(&front, STRANGERS[0], "echo x").await;
+    for transport in gateways {
+        begin(&transport, STRANGERS[0], "echo x").await;
         let place = json!({"token": "", "before": 0, "total": 5}).to_string();
         let page = ListTasksRequest {
             page_token: Base64::encode(place).as_text().to_owned(),
             ..ListTasksRequest::default()
         };
-        let page = list(&front, OWNER, page).await;
-        assert_eq!(page.tasks, [], "{}", front.name);
-        assert_eq!(page.next_page_token, "", "{}", front.name);
+        let page = list(&transport, OWNER, page).await;
+        assert_eq!(page.tasks, [], "{}", transport.name);
+        assert_eq!(page.next_page_token, "", "{}", transport.name);
         count += 1;
     }
     assert!(count > 0, "no gateway has lists");
@@ -275,12 +284,12 @@ async fn a_page_without_tasks_is_the_last() {
 
 #[tokio::test]
 async fn pages_have_ones_own_tasks_once() {
-    for front in listing_fronts().await {
+    for transport in listing_fronts().await {
         let mut own = Vec::new();
         for _ in 0..5 {
-            begin(&front, STRANGERS[0], "echo x").await;
-            own.push(begin(&front, OWNER, "echo x").await);
-            begin(&front, STRANGERS[2], "echo x").await;
+            begin(&transport, STRANGERS[0], "echo x").await;
+            own.push(begin(&transport, OWNER, "echo x").await);
+            begin(&transport, STRANGERS[2], "echo x").await;
         }
         let mut params = ListTasksRequest {
             page_size: Some(2),
@@ -290,36 +299,36 @@ async fn pages_have_ones_own_tasks_once() {
         };
         let mut found = Vec::new();
         for expected in [2, 2, 1] {
-            let page = list(&front, OWNER, params.clone()).await;
-            assert_eq!(page.tasks.len(), expected, "{}", front.name);
-            assert_eq!(page.total_size, 5, "{}", front.name);
+            let page = list(&transport, OWNER, params.clone()).await;
+            assert_eq!(page.tasks.len(), expected, "{}", transport.name);
+            assert_eq!(page.total_size, 5, "{}", transport.name);
             for task in page.tasks {
-                assert_eq!(task.artifacts.len(), 1, "{}", front.name);
-                assert_eq!(task.history[0].text(), "echo x", "{}", front.name);
+                assert_eq!(task.artifacts.len(), 1, "{}", transport.name);
+                assert_eq!(task.history[0].text(), "echo x", "{}", transport.name);
                 found.push(task.id);
             }
             params.page_token = page.next_page_token;
         }
         found.sort();
         own.sort();
-        assert_eq!(found, own, "{}", front.name);
-        assert_eq!(params.page_token, "", "{}", front.name);
+        assert_eq!(found, own, "{}", transport.name);
+        assert_eq!(params.page_token, "", "{}", transport.name);
     }
 }
 
 #[tokio::test]
 async fn an_agent_sees_what_its_caller_may_see() {
-    for front in fronts().await {
-        if !front.refers {
+    for transport in transports().await {
+        if !transport.refers {
             continue;
         }
-        let own = begin(&front, OWNER, "echo x").await;
-        let foreign = begin(&front, STRANGERS[0], "echo x").await;
+        let own = begin(&transport, OWNER, "echo x").await;
+        let foreign = begin(&transport, STRANGERS[0], "echo x").await;
         let message = Message {
             reference_task_ids: vec![own.clone(), foreign, TaskId::random(), own.clone()],
             ..Message::user("look")
         };
-        let task = send(&front, OWNER, message).await.unwrap();
+        let task = send(&transport, OWNER, message).await.unwrap();
         assert_eq!(task.status.state, TaskState::Completed);
         assert_eq!(task.artifacts[0].parts[0].as_text(), Some(own.as_str()));
     }
@@ -328,16 +337,16 @@ async fn an_agent_sees_what_its_caller_may_see() {
 /// A message's id is its owner's: of somebody else it is another message.
 #[tokio::test]
 async fn message_ids_belong_to_owners() {
-    for front in fronts().await {
+    for transport in transports().await {
         let message = Message::user("echo x");
-        let first = send(&front, OWNER, message.clone()).await.unwrap();
+        let first = send(&transport, OWNER, message.clone()).await.unwrap();
         for who in STRANGERS {
-            let other = send(&front, who, message.clone()).await.unwrap();
-            assert_ne!(other.id, first.id, "{}: {who:?}", front.name);
+            let other = send(&transport, who, message.clone()).await.unwrap();
+            assert_ne!(other.id, first.id, "{}: {who:?}", transport.name);
         }
-        if front.dialect.rules().names_messages {
-            let again = send(&front, OWNER, message.clone()).await.unwrap();
-            assert_eq!(again.id, first.id, "{}", front.name);
+        if transport.dialect.rules().names_messages {
+            let again = send(&transport, OWNER, message.clone()).await.unwrap();
+            assert_eq!(again.id, first.id, "{}", transport.name);
             assert_eq!(again.history[0].message_id, message.message_id);
         }
     }
@@ -346,13 +355,13 @@ async fn message_ids_belong_to_owners() {
 /// A conversation is its owner's, even if the caller named it: another owner has another conversation.
 #[tokio::test]
 async fn conversations_belong_to_owners() {
-    for front in listing_fronts().await {
+    for transport in listing_fronts().await {
         let named = Message {
             context_id: Some("conversation".into()),
             ..Message::user("echo x")
         };
         for message in [Message::user("echo x"), named] {
-            let first = send(&front, OWNER, message).await.unwrap();
+            let first = send(&transport, OWNER, message).await.unwrap();
             let conversation = ListTasksRequest {
                 context_id: first.context_id.clone(),
                 ..ListTasksRequest::default()
@@ -362,31 +371,39 @@ async fn conversations_belong_to_owners() {
                 ..Message::user("echo y")
             };
             for who in STRANGERS.into_iter().chain([OWNER]) {
-                let task = send(&front, who, next.clone()).await.unwrap();
-                assert_eq!(task.context_id, first.context_id, "{}: {who:?}", front.name);
-                let page = list(&front, who, conversation.clone()).await;
+                let task = send(&transport, who, next.clone()).await.unwrap();
+                assert_eq!(
+                    task.context_id, first.context_id,
+                    "{}: {who:?}",
+                    transport.name
+                );
+                let page = list(&transport, who, conversation.clone()).await;
                 let expected = if who == OWNER { 2 } else { 1 };
-                assert_eq!(page.total_size, expected, "{}: {who:?}", front.name);
+                assert_eq!(page.total_size, expected, "{}: {who:?}", transport.name);
             }
         }
     }
 }
 
-async fn send(front: &Front, who: Who, message: Message) -> Result<Task, A2aError> {
+async fn send(
+    transport: &OwnerTransport,
+    who: CallerIdentity,
+    message: Message,
+) -> Result<Task, A2aError> {
     let request = SendMessageRequest {
         message,
         ..SendMessageRequest::default()
     };
-    match ask(front, who, request.into()).await? {
+    match ask(transport, who, request.into()).await? {
         Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
-        _ => panic!("{}: expected a task", front.name),
+        _ => panic!("{}: expected a task", transport.name),
     }
 }
 
-async fn begin(front: &Front, who: Who, text: &str) -> TaskId {
-    match send(front, who, Message::user(text)).await {
+async fn begin(transport: &OwnerTransport, who: CallerIdentity, text: &str) -> TaskId {
+    match send(transport, who, Message::user(text)).await {
         Ok(task) => task.id,
-        Err(error) => panic!("{}: {error}", front.name),
+        Err(error) => panic!("{}: {error}", transport.name),
     }
 }
 

@@ -10,9 +10,9 @@ use crate::engine::{card, task};
 use crate::stores;
 
 /// Goes off when it is dropped.
-struct Bomb;
+struct PanicOnDrop;
 
-impl Drop for Bomb {
+impl Drop for PanicOnDrop {
     fn drop(&mut self) {
         panic!("dropped");
     }
@@ -20,7 +20,7 @@ impl Drop for Bomb {
 
 /// Answers `echo`, and otherwise waits for ever; either way it drops a bomb.
 async fn fragile(turn: Turn) -> Result<(), Failure> {
-    let _bomb = Bomb;
+    let _bomb = PanicOnDrop;
     match turn.text().as_str() {
         "echo" => turn.artifact("echo").text("x").done().await?,
         _ => {

@@ -12,11 +12,11 @@ use a2a_types::{
 
 use tokio::sync::Notify;
 
-use crate::operations::{ALL, Obedient, assert_kind, card, clients, first, last_state, task};
+use crate::operations::{ALL, CommandAgent, assert_kind, card, clients, first, last_state, task};
 
 #[tokio::test]
 async fn webhooks_are_kept() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
         let config = |id: &str, url: &str| TaskPushNotificationConfig {
             id: id.into(),
@@ -87,8 +87,8 @@ async fn webhooks_are_kept() {
 async fn what_the_card_does_not_promise_is_refused() {
     let mut card = AgentCard::new("Plain", "No streams, no webhooks");
     card.capabilities.streaming = None;
-    let server = Server::builder(card, Obedient::default());
-    // As it is: a client would get on without streams.
+    let server = Server::builder(card, CommandAgent::default());
+    // NamedCaller it is: a client would get on without streams.
     let client = Client::new(server.build().unwrap()).retries(Retries::none());
     assert_kind(
         client.stream("echo x").await.map(|_| ()),
@@ -123,18 +123,18 @@ async fn what_the_card_does_not_promise_is_refused() {
 #[tokio::test]
 async fn another_callers_task_is_not_there() {
     /// Calls a server in somebody's name.
-    struct As(Server, &'static str);
-    impl Transport for As {
+    struct NamedCaller(Server, &'static str);
+    impl Transport for NamedCaller {
         fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
             call.context.principal = Principal::named(self.1);
             self.0.call(call)
         }
     }
-    let server = Server::builder(card(), Obedient::default())
+    let server = Server::builder(card(), CommandAgent::default())
         .build()
         .unwrap();
-    let alice = Client::new(As(server.clone(), "alice"));
-    let mallory = Client::new(As(server, "mallory")).retries(Retries::none());
+    let alice = Client::new(NamedCaller(server.clone(), "alice"));
+    let mallory = Client::new(NamedCaller(server, "mallory")).retries(Retries::none());
     let mut updates = alice.stream("wait").await.unwrap();
     let id = updates
         .next()
@@ -188,14 +188,14 @@ async fn another_callers_task_is_not_there() {
 
 #[tokio::test]
 async fn a_client_finds_its_way_by_the_card() {
-    let server = Server::builder(card(), Obedient::default())
+    let server = Server::builder(card(), CommandAgent::default())
         .build()
         .unwrap();
     let bound = server.bind("127.0.0.1:0").await.unwrap();
     let url = bound.url();
     tokio::spawn(bound.run(std::future::pending()));
     let client = Client::connect(&url).await.unwrap();
-    assert_eq!(client.card().unwrap().name, "Obedient");
+    assert_eq!(client.card().unwrap().name, "CommandAgent");
     assert_eq!(
         task(client.send("echo found").await.unwrap()).artifacts[0].parts,
         [Part::text("found")]
@@ -207,7 +207,7 @@ async fn a_client_finds_its_way_by_the_card() {
 
 #[tokio::test]
 async fn an_open_request_outlives_the_shutdown() {
-    let agent = Obedient::default();
+    let agent = CommandAgent::default();
     let server = Server::builder(card(), agent.clone()).build().unwrap();
     let bound = server.bind("127.0.0.1:0").await.unwrap();
     let client = Client::at(&bound.url(), Dialect::V0_2).unwrap();
@@ -227,7 +227,8 @@ async fn an_open_request_outlives_the_shutdown() {
 /// Until 0.3 callers could not tell webhooks without ids apart: the next replaces the last.
 #[tokio::test]
 async fn a_webhook_without_an_id_is_replaced() {
-    for (dialect, client) in clients(Obedient::default(), &[Dialect::V0_1, Dialect::V0_2]).await {
+    for (dialect, client) in clients(CommandAgent::default(), &[Dialect::V0_1, Dialect::V0_2]).await
+    {
         let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
         for url in ["https://a.example/", "https://b.example/"] {
             let config = TaskPushNotificationConfig {
@@ -246,8 +247,8 @@ async fn a_webhook_without_an_id_is_replaced() {
 async fn the_extended_card_is_for_callers_who_are_known() {
     let mut card = card();
     card.capabilities.extended_agent_card = Some(true);
-    let longer = AgentCard::new("Obedient", "The longer card");
-    let server = Server::builder(card, Obedient::default())
+    let longer = AgentCard::new("Commands", "The longer card");
+    let server = Server::builder(card, CommandAgent::default())
         .extended_card(longer)
         .build()
         .unwrap();

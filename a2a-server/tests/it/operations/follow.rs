@@ -5,12 +5,12 @@ use a2a_server::{Failure, Server, Turn};
 use a2a_types::{Dialect, ErrorKind, Part, TaskState};
 
 use crate::operations::{
-    ALL, Obedient, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to,
+    ALL, CommandAgent, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to,
 };
 
 #[tokio::test]
 async fn a_stream_tells_everything_in_order() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let mut updates = client.stream(first(dialect, "count 100")).await.unwrap();
         let mut text = String::new();
         let mut chunks = 0;
@@ -44,7 +44,7 @@ async fn a_stream_tells_everything_in_order() {
 
 #[tokio::test]
 async fn an_ended_task_is_followed_as_its_version_says() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
         let followed = client.subscribe(ended.id).await;
         if dialect == Dialect::V1_0 {
@@ -60,7 +60,7 @@ async fn an_ended_task_is_followed_as_its_version_says() {
 
 #[tokio::test]
 async fn a_message_that_is_streamed_again_tells_all_of_its_ended_task() {
-    for (dialect, client) in clients(Obedient::default(), SINCE_0_2).await {
+    for (dialect, client) in clients(CommandAgent::default(), SINCE_0_2).await {
         let message = first(dialect, "echo x");
         let mut updates = client.stream(message.clone()).await.unwrap();
         while updates.next().await.is_some() {}
@@ -86,7 +86,7 @@ async fn a_message_that_is_streamed_again_tells_all_of_its_ended_task() {
 
 #[tokio::test]
 async fn every_follower_sees_the_same_at_its_own_pace() {
-    let agent = Obedient::default();
+    let agent = CommandAgent::default();
     let server = Server::builder(card(), agent.clone());
     let server = server.merge_chunks(false).build().unwrap();
     let client = Client::new(server).retries(Retries::none());
@@ -129,7 +129,7 @@ async fn every_follower_sees_the_same_at_its_own_pace() {
 
 #[tokio::test]
 async fn nobody_leaving_stops_the_agent() {
-    let agent = Obedient::default();
+    let agent = CommandAgent::default();
     for (dialect, client) in clients(agent.clone(), &[Dialect::V0_1, Dialect::V0_2]).await {
         let mut updates = client.stream(first(dialect, "detach")).await.unwrap();
         let id = updates
@@ -150,7 +150,7 @@ async fn nobody_leaving_stops_the_agent() {
 
 #[tokio::test]
 async fn a_task_is_canceled() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let mut updates = client.stream(first(dialect, "wait")).await.unwrap();
         let id = updates
             .next()
@@ -215,7 +215,7 @@ async fn an_agent_that_does_not_stop_is_stopped() {
 
 #[tokio::test]
 async fn a_task_that_waits_for_its_caller_is_followed_to_there_and_in_1_0_to_its_end() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let asked = task(client.send(first(dialect, "ask which?")).await.unwrap());
         let mut updates = client.subscribe(asked.id.clone()).await.unwrap();
         if dialect.rules().follows_waiting_tasks {
@@ -235,7 +235,7 @@ async fn a_task_that_waits_for_its_caller_is_followed_to_there_and_in_1_0_to_its
 #[tokio::test]
 async fn a_replay_goes_through_questions_to_the_end() {
     let client = Client::new(
-        Server::builder(card(), Obedient::default())
+        Server::builder(card(), CommandAgent::default())
             .build()
             .unwrap(),
     );

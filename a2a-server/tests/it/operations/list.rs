@@ -3,7 +3,7 @@
 use a2a_client::{Client, Error};
 use a2a_types::{Dialect, ErrorKind, ListTasksRequest, TaskState};
 
-use crate::operations::{Obedient, assert_kind, clients, task};
+use crate::operations::{CommandAgent, assert_kind, clients, task};
 
 const LISTING: &[Dialect] = &[Dialect::V0_3, Dialect::V1_0];
 
@@ -17,7 +17,7 @@ async fn ids(client: &Client, params: ListTasksRequest) -> Vec<String> {
 
 #[tokio::test]
 async fn pages_follow_each_other_whatever_is_added() {
-    for (dialect, client) in clients(Obedient::default(), LISTING).await {
+    for (dialect, client) in clients(CommandAgent::default(), LISTING).await {
         let mut made = Vec::new();
         for number in 0..7 {
             made.push(String::from(
@@ -53,7 +53,7 @@ async fn pages_follow_each_other_whatever_is_added() {
 
 #[tokio::test]
 async fn filters() {
-    for (dialect, client) in clients(Obedient::default(), &[Dialect::V1_0]).await {
+    for (dialect, client) in clients(CommandAgent::default(), &[Dialect::V1_0]).await {
         let asked = task(client.send("ask which?").await.unwrap());
         let done = task(client.send("echo x").await.unwrap());
         let of_context = ListTasksRequest {
@@ -97,7 +97,7 @@ async fn filters() {
 
 #[tokio::test]
 async fn what_is_no_listing_is_refused() {
-    for (_, client) in clients(Obedient::default(), LISTING).await {
+    for (_, client) in clients(CommandAgent::default(), LISTING).await {
         for page_size in [0, 101] {
             let params = ListTasksRequest {
                 page_size: Some(page_size),
@@ -111,7 +111,7 @@ async fn what_is_no_listing_is_refused() {
         };
         assert_kind(client.list_tasks(params).await, ErrorKind::InvalidParams);
     }
-    for (_, client) in clients(Obedient::default(), &[Dialect::V0_1, Dialect::V0_2]).await {
+    for (_, client) in clients(CommandAgent::default(), &[Dialect::V0_1, Dialect::V0_2]).await {
         let refused = client.list_tasks(ListTasksRequest::default()).await;
         assert!(
             matches!(refused, Err(Error::NotSupported { .. })),

@@ -18,11 +18,11 @@ use crate::stores;
 
 /// An agent that does what messages say.
 #[derive(Clone, Default)]
-pub(crate) struct Obedient {
+pub(crate) struct CommandAgent {
     pub(crate) go_on: Arc<Notify>,
 }
 
-impl Agent for Obedient {
+impl Agent for CommandAgent {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         let text = turn.text();
         let (command, rest) = text.split_once(' ').unwrap_or((&text, ""));
@@ -61,14 +61,14 @@ impl Agent for Obedient {
 }
 
 pub(crate) fn card() -> AgentCard {
-    let mut card = AgentCard::new("Obedient", "Does what it is told");
+    let mut card = AgentCard::new("Commands", "Does what it is told");
     card.capabilities.push_notifications = Some(true);
     card
 }
 
 /// A client of each protocol version, over a socket, by every binding it has; each to a server of its own
 /// with its tasks in memory, and to one with its tasks in a file.
-pub(crate) async fn clients(agent: Obedient, dialects: &[Dialect]) -> Vec<(Dialect, Client)> {
+pub(crate) async fn clients(agent: CommandAgent, dialects: &[Dialect]) -> Vec<(Dialect, Client)> {
     let mut clients = Vec::new();
     for &(dialect, binding) in WAYS
         .iter()
@@ -89,7 +89,7 @@ pub(crate) async fn clients(agent: Obedient, dialects: &[Dialect]) -> Vec<(Diale
 }
 
 /// A server with its tasks in memory, and one with its tasks in a file.
-pub(crate) fn builders(agent: &Obedient) -> [ServerBuilder; 2] {
+pub(crate) fn builders(agent: &CommandAgent) -> [ServerBuilder; 2] {
     let in_memory = Server::builder(card(), agent.clone());
     let in_a_file = Server::builder(card(), agent.clone()).store(stores::sqlite());
     [in_memory, in_a_file]

@@ -10,12 +10,12 @@ use a2a_types::{
 use tokio::sync::Notify;
 
 use crate::operations::{
-    ALL, Obedient, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to,
+    ALL, CommandAgent, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to,
 };
 
 #[tokio::test]
 async fn a_message_is_answered_by_a_task() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let task = task(client.send(first(dialect, "echo hello")).await.unwrap());
         assert_eq!(task.status.state, TaskState::Completed, "{dialect}");
         assert_eq!(task.artifacts[0].parts, [Part::text("hello")], "{dialect}");
@@ -35,7 +35,7 @@ async fn a_message_is_answered_by_a_task() {
 
 #[tokio::test]
 async fn a_message_is_answered_by_a_message() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let message = match client.send(first(dialect, "reply hello")).await.unwrap() {
             SendMessageResponse::Message(message) => message,
             // 0.1 knows no direct answer.
@@ -64,7 +64,7 @@ async fn a_message_is_answered_by_a_message() {
 
 #[tokio::test]
 async fn an_agent_asks_back() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let asked = task(
             client
                 .send(first(dialect, "ask which phone?"))
@@ -98,7 +98,7 @@ async fn an_agent_asks_back() {
 
 #[tokio::test]
 async fn an_ended_task_takes_no_message_but_in_0_1() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let ended = task(client.send(first(dialect, "echo one")).await.unwrap());
         let again = client.send(to(&ended, "echo two")).await;
         if dialect == Dialect::V0_1 {
@@ -118,7 +118,7 @@ async fn an_ended_task_takes_no_message_but_in_0_1() {
 
 #[tokio::test]
 async fn who_does_not_want_to_wait_does_not() {
-    for (dialect, client) in clients(Obedient::default(), SINCE_0_2).await {
+    for (dialect, client) in clients(CommandAgent::default(), SINCE_0_2).await {
         let at_once = SendMessageRequest {
             message: Message::user("wait"),
             configuration: Some(SendMessageConfiguration {
@@ -135,7 +135,7 @@ async fn who_does_not_want_to_wait_does_not() {
 
 #[tokio::test]
 async fn an_agent_lets_waiting_callers_go() {
-    let agent = Obedient::default();
+    let agent = CommandAgent::default();
     for (dialect, client) in clients(agent.clone(), &[Dialect::V0_1, Dialect::V0_2]).await {
         let message = first(dialect, "detach");
         let working = task(client.send(message.clone()).await.unwrap());
@@ -223,7 +223,7 @@ async fn a_message_to_a_busy_agent_is_its_next_turn() {
 
 #[tokio::test]
 async fn a_failure_is_opaque() {
-    for (dialect, client) in clients(Obedient::default(), ALL).await {
+    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         for command in ["fail", "panic"] {
             let failed = task(client.send(first(dialect, command)).await.unwrap());
             assert_eq!(

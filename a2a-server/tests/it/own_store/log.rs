@@ -7,7 +7,7 @@ use a2a_server::{Append, Appended, Lease, Logged, NewTask, Snapshot, StoreError,
 use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
 use tokio::time::Instant;
 
-pub(super) struct Log {
+pub(super) struct TaskLog {
     first: Arc<Task>,
     dialect: Dialect,
     events: Vec<Arc<Event>>,
@@ -21,7 +21,7 @@ pub(super) struct Log {
     bytes: usize,
 }
 
-impl Log {
+impl TaskLog {
     pub(super) fn new(new: NewTask) -> Result<Self, StoreError> {
         new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
         Ok(Self {

@@ -18,9 +18,9 @@ use a2a_server::{
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::time::Instant;
 
-use log::Log;
-use outbox::Outbox;
-use shared::Shared;
+use log::TaskLog;
+use outbox::OutboxTable;
+use shared::SharedState;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keeps_every_promise() {
@@ -79,21 +79,21 @@ pub(crate) enum Fault {
 /// Everything in one map under one lock; its clones are one store for several servers.
 #[derive(Clone, Default)]
 pub(crate) struct OwnStore {
-    kept: Arc<Mutex<Kept>>,
+    state: Arc<Mutex<StoreState>>,
     wake_hub: Arc<WakeHub>,
     fault: Option<Fault>,
 }
 
 #[derive(Default)]
-struct Kept {
-    logs: BTreeMap<(Owner, TaskId), Log>,
+struct StoreState {
+    logs: BTreeMap<(Owner, TaskId), TaskLog>,
     receipts: BTreeMap<(Owner, MessageId), (Received, Instant)>,
-    outbox: Outbox,
-    shared: Shared,
+    outbox: OutboxTable,
+    shared: SharedState,
 }
 
-impl Kept {
-    fn log(&mut self, owner: &Owner, task: &TaskId) -> Result<&mut Log, StoreError> {
+impl StoreState {
+    fn log(&mut self, owner: &Owner, task: &TaskId) -> Result<&mut TaskLog, StoreError> {
         let key = (owner.clone(), task.clone());
         self.logs.get_mut(&key).ok_or(StoreError::NoTask)
     }
@@ -126,7 +126,7 @@ impl Kept {
         let receipt = new.receipt.take();
         self.check(owner, receipt.as_ref())?;
         let first = new.split();
-        let mut log = Log::new(new)?;
+        let mut log = TaskLog::new(new)?;
         let notified = first.as_ref().map(Append::notified).unwrap_or_default();
         let trace = first.as_ref().and_then(|it| it.trace.clone());
         first.map_or(Ok(()), |first| log.append(first))?;
@@ -201,14 +201,14 @@ impl Kept {
         gone.len()
     }
 
-    fn described(&self, found: Vec<outbox::Found>) -> Vec<Notification> {
+    fn described(&self, found: Vec<outbox::DueNotification>) -> Vec<Notification> {
         let described = found.into_iter().filter_map(|found| {
-            let outbox::Found {
-                place,
+            let outbox::DueNotification {
+                key,
                 attempt,
                 trace,
             } = found;
-            let (owner, task, config, sequence) = place;
+            let (owner, task, config, sequence) = key;
             let log = self.logs.get(&(owner.clone(), task))?;
             let (config, dialect) = log.configs.iter().find(|(it, _)| it.id == config)?.clone();
             let mut notification = Notification::new(owner, config, dialect, sequence);
@@ -221,8 +221,8 @@ impl Kept {
 }
 
 impl OwnStore {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap()
+    fn state(&self) -> MutexGuard<'_, StoreState> {
+        self.state.lock().unwrap()
     }
 }
 
@@ -236,7 +236,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        ready(self.kept().create(owner, new))
+        ready(self.state().create(owner, new))
     }
 
     fn append<'a>(
@@ -245,9 +245,9 @@ impl Store for OwnStore {
         task: &'a TaskId,
         append: Append,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
-        let mut kept = self.kept();
-        let added = kept.append(owner, task, append);
-        let added = added.and_then(|()| kept.log(owner, task)).map(|log| {
+        let mut state = self.state();
+        let added = state.append(owner, task, append);
+        let added = added.and_then(|()| state.log(owner, task)).map(|log| {
             if self.fault != Some(Fault::WakesNobody) {
                 self.wake_hub.wake(owner, task, log.sequence());
             }
@@ -262,7 +262,7 @@ impl Store for OwnStore {
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
         ready(Ok(self
-            .kept()
+            .state()
             .log(owner, task)
             .ok()
             .map(|log| log.snapshot())))
@@ -274,7 +274,7 @@ impl Store for OwnStore {
         task: &'a TaskId,
         sequence: u64,
     ) -> BoxFuture<'a, Result<Tail, StoreError>> {
-        ready(self.kept().log(owner, task).map(|log| log.after(sequence)))
+        ready(self.state().log(owner, task).map(|log| log.after(sequence)))
     }
 
     fn head<'a>(
@@ -282,7 +282,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        ready(self.kept().log(owner, task).map(|log| log.sequence()))
+        ready(self.state().log(owner, task).map(|log| log.sequence()))
     }
 
     fn wake_hub(&self) -> &WakeHub {
@@ -294,7 +294,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         listing: Listing,
     ) -> BoxFuture<'a, Result<Page, StoreError>> {
-        ready(Ok(self.kept().page(owner, &listing)))
+        ready(Ok(self.state().page(owner, &listing)))
     }
 
     fn put_config<'a>(
@@ -303,9 +303,9 @@ impl Store for OwnStore {
         config: TaskPushNotificationConfig,
         dialect: Dialect,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.kept();
+        let mut state = self.state();
         let task = config.task_id.clone();
-        let log = kept.log(owner, &task);
+        let log = state.log(owner, &task);
         ready(log.and_then(|log| log.put_config(config, dialect)))
     }
 
@@ -314,8 +314,8 @@ impl Store for OwnStore {
         owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
-        let mut kept = self.kept();
-        let log = kept.log(owner, task);
+        let mut state = self.state();
+        let log = state.log(owner, task);
         ready(log.map(|log| log.configs.iter().map(|(it, _)| it.clone()).collect()))
     }
 
@@ -325,11 +325,11 @@ impl Store for OwnStore {
         task: &'a TaskId,
         config: &'a ConfigId,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.kept();
-        let deleted = kept.log(owner, task).map(|log| log.delete_config(config));
+        let mut state = self.state();
+        let deleted = state.log(owner, task).map(|log| log.delete_config(config));
         if deleted.is_ok() {
             let key = (owner.clone(), task.clone());
-            kept.outbox.forget(&key, config);
+            state.outbox.forget(&key, config);
         }
         ready(deleted)
     }
@@ -339,7 +339,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         message: &'a MessageId,
     ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
-        ready(Ok(self.kept().received(owner, message).cloned()))
+        ready(Ok(self.state().received(owner, message).cloned()))
     }
 
     fn keep_answer<'a>(
@@ -348,10 +348,10 @@ impl Store for OwnStore {
         receipt: Receipt,
         answer: Message,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.kept();
-        let checked = kept.check(owner, Some(&receipt));
+        let mut state = self.state();
+        let checked = state.check(owner, Some(&receipt));
         if checked.is_ok() {
-            kept.note(owner, Some(receipt), Outcome::Message(Box::new(answer)));
+            state.note(owner, Some(receipt), Outcome::Message(Box::new(answer)));
         }
         ready(checked)
     }
@@ -361,18 +361,18 @@ impl Store for OwnStore {
         limit: usize,
         term: Duration,
     ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
-        let mut kept = self.kept();
-        let taken = kept.outbox.take(limit, term);
-        ready(Ok(kept.described(taken)))
+        let mut state = self.state();
+        let taken = state.outbox.take(limit, term);
+        ready(Ok(state.described(taken)))
     }
 
     fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
-        let kept = self.kept();
-        ready(Ok(kept.described(kept.outbox.dead(limit))))
+        let state = self.state();
+        ready(Ok(state.described(state.outbox.dead(limit))))
     }
 
     fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
-        ready(Ok(self.kept().outbox.undelivered()))
+        ready(Ok(self.state().outbox.undelivered()))
     }
 
     fn settle<'a>(
@@ -380,7 +380,7 @@ impl Store for OwnStore {
         notification: &'a Notification,
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.kept().outbox.settle(notification, settlement);
+        self.state().outbox.settle(notification, settlement);
         ready(Ok(()))
     }
 
@@ -389,23 +389,23 @@ impl Store for OwnStore {
         holder: &'a str,
         term: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.kept()
+        self.state()
             .logs
             .values_mut()
             .for_each(|log| log.renew(holder, term));
-        self.kept().shared.renew(holder, term);
+        self.state().shared.renew(holder, term);
         ready(Ok(()))
     }
 
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
-        let kept = self.kept();
-        let orphans = kept.logs.iter().filter(|(_, log)| log.is_orphan());
+        let state = self.state();
+        let orphans = state.logs.iter().filter(|(_, log)| log.is_orphan());
         let orphans = orphans.map(|((owner, task), _)| Orphan::new(owner.clone(), task.clone()));
         ready(Ok(orphans.take(limit).collect()))
     }
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
-        ready(Ok(self.kept().sweep(retention, &self.wake_hub)))
+        ready(Ok(self.state().sweep(retention, &self.wake_hub)))
     }
 
     fn shared(&self) -> Option<&dyn SharedStore> {

@@ -7,74 +7,74 @@ use a2a_server::{Notification, Owner, Settlement, TraceContext};
 use a2a_types::{ConfigId, TaskId};
 use tokio::time::Instant;
 
-use super::log::Log;
+use super::log::TaskLog;
 
-/// Owner, task, webhook, and the place of the event in the task's log.
-type RowKey = (Owner, TaskId, ConfigId, u64);
+/// Owner, task, webhook, and the key of the event in the task's log.
+type OutboxKey = (Owner, TaskId, ConfigId, u64);
 
 #[derive(Default)]
-pub(super) struct Outbox {
-    rows: BTreeMap<RowKey, Row>,
+pub(super) struct OutboxTable {
+    rows: BTreeMap<OutboxKey, OutboxEntry>,
 }
 
 #[derive(Clone)]
-struct Row {
+struct OutboxEntry {
     attempt: u32,
     trace: Option<TraceContext>,
     due: Instant,
     dead_since: Option<Instant>,
 }
 
-pub(super) struct Found {
-    pub(super) place: RowKey,
+pub(super) struct DueNotification {
+    pub(super) key: OutboxKey,
     pub(super) attempt: u32,
     pub(super) trace: Option<TraceContext>,
 }
 
-impl Row {
-    fn found(&self, place: &RowKey) -> Found {
-        Found {
-            place: place.clone(),
+impl OutboxEntry {
+    fn found(&self, key: &OutboxKey) -> DueNotification {
+        DueNotification {
+            key: key.clone(),
             attempt: self.attempt,
             trace: self.trace.clone(),
         }
     }
 }
 
-impl Outbox {
+impl OutboxTable {
     pub(super) fn put(
         &mut self,
         (owner, task): &(Owner, TaskId),
-        log: &Log,
+        log: &TaskLog,
         notified: &[u64],
         trace: Option<&TraceContext>,
     ) {
         for (config, _) in &log.configs {
             for sequence in notified {
-                let place = (owner.clone(), task.clone(), config.id.clone(), *sequence);
-                let row = Row {
+                let key = (owner.clone(), task.clone(), config.id.clone(), *sequence);
+                let row = OutboxEntry {
                     attempt: 0,
                     trace: trace.cloned(),
                     due: Instant::now(),
                     dead_since: None,
                 };
-                self.rows.insert(place, row);
+                self.rows.insert(key, row);
             }
         }
     }
 
     /// Takes the first of each webhook, if it is due.
-    pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<Found> {
+    pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<DueNotification> {
         let now = Instant::now();
         let (mut found, mut last) = (Vec::new(), None);
-        for (place, row) in &mut self.rows {
-            let webhook = (place.0.clone(), place.1.clone(), place.2.clone());
+        for (key, row) in &mut self.rows {
+            let webhook = (key.0.clone(), key.1.clone(), key.2.clone());
             if row.dead_since.is_some() || last.as_ref() == Some(&webhook) {
                 continue;
             }
             last = Some(webhook);
             if row.due <= now && found.len() < limit {
-                found.push(row.found(place));
+                found.push(row.found(key));
                 row.due = now + term;
                 row.attempt += 1;
             }
@@ -82,12 +82,12 @@ impl Outbox {
         found
     }
 
-    pub(super) fn dead(&self, limit: usize) -> Vec<Found> {
+    pub(super) fn dead(&self, limit: usize) -> Vec<DueNotification> {
         let dead = self.rows.iter().filter(|(_, row)| row.dead_since.is_some());
         let mut dead: Vec<_> = dead.collect();
         dead.sort_by_key(|(_, row)| row.dead_since);
         let dead = dead.into_iter().take(limit);
-        dead.map(|(place, row)| row.found(place)).collect()
+        dead.map(|(key, row)| row.found(key)).collect()
     }
 
     pub(super) fn undelivered(&self) -> usize {
@@ -97,17 +97,17 @@ impl Outbox {
 
     pub(super) fn settle(&mut self, notification: &Notification, settlement: Settlement) {
         let config = &notification.config;
-        let place = (
+        let key = (
             notification.owner.clone(),
             config.task_id.clone(),
             config.id.clone(),
             notification.sequence,
         );
-        let Some(row) = self.rows.get_mut(&place) else {
+        let Some(row) = self.rows.get_mut(&key) else {
             return;
         };
         match settlement {
-            Settlement::Delivered => _ = self.rows.remove(&place),
+            Settlement::Delivered => _ = self.rows.remove(&key),
             Settlement::GivenUp => row.dead_since = Some(Instant::now()),
             Settlement::Later(pause) => {
                 (row.due, row.dead_since) = (Instant::now() + pause, None);

@@ -17,9 +17,9 @@ use crate::engine::{Worker, card, task, until};
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Has the other server time to get the same message.
-struct Late(Worker);
+struct DelayedAgent(Worker);
 
-impl Agent for Late {
+impl Agent for DelayedAgent {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         for _ in 0..20 {
             tokio::task::yield_now().await;
@@ -29,7 +29,7 @@ impl Agent for Late {
 }
 
 fn builder(worker: &Worker, store: &OwnStore) -> ServerBuilder {
-    Server::builder(card(), Late(worker.clone()))
+    Server::builder(card(), DelayedAgent(worker.clone()))
         .store(store.clone())
         .lease(LONG)
         .cancel_grace(LONG)

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{Fault, OwnStore, ready};
 
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct SharedState {
     reserved: BTreeMap<(Owner, MessageId), Reservation>,
     /// Number of the last reservation.
     last: u64,
@@ -24,7 +24,7 @@ struct Reservation {
     until: Instant,
 }
 
-impl Shared {
+impl SharedState {
     /// Something is stored of a message.
     pub(super) fn outcome(&mut self, owner: &Owner, message: &MessageId) {
         self.reserved.remove(&(owner.clone(), message.clone()));
@@ -49,9 +49,9 @@ impl SharedStore for OwnStore {
         holder: &'a str,
         term: Duration,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        let mut kept = self.kept();
+        let mut state = self.state();
         if self.fault != Some(Fault::ReservesWhatIsKnown)
-            && let Err(error) = kept.check(owner, Some(receipt))
+            && let Err(error) = state.check(owner, Some(receipt))
         {
             return ready(Err(error));
         }
@@ -62,21 +62,21 @@ impl SharedStore for OwnStore {
         let key = (owner.clone(), receipt.message.clone());
         let lasts =
             |until: Instant| until > Instant::now() || self.fault == Some(Fault::KeepsReservations);
-        if let Some(other) = kept.shared.reserved.get(&key)
+        if let Some(other) = state.shared.reserved.get(&key)
             && other.holder != holder
             && lasts(other.until)
             && self.fault != Some(Fault::ReservesTwice)
         {
             return ready(Err(StoreError::Leased));
         }
-        kept.shared.last += 1;
-        let number = kept.shared.last;
+        state.shared.last += 1;
+        let number = state.shared.last;
         let reservation = Reservation {
             number,
             holder: holder.to_owned(),
             until: Instant::now() + term,
         };
-        kept.shared.reserved.insert(key, reservation);
+        state.shared.reserved.insert(key, reservation);
         ready(Ok(number))
     }
 
@@ -86,7 +86,7 @@ impl SharedStore for OwnStore {
         message: &'a MessageId,
         reservation: u64,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let reserved = &mut self.kept().shared.reserved;
+        let reserved = &mut self.state().shared.reserved;
         let key = (owner.clone(), message.clone());
         let any = self.fault == Some(Fault::ReleasesAny);
         if reserved
@@ -99,13 +99,13 @@ impl SharedStore for OwnStore {
     }
 
     fn post(&self, mail: Mail) -> BoxFuture<'_, Result<(), StoreError>> {
-        let mut kept = self.kept();
+        let mut state = self.state();
         if self.fault != Some(Fault::TakesMailForNobody)
-            && let Err(error) = kept.log(&mail.owner, &mail.task)
+            && let Err(error) = state.log(&mail.owner, &mail.task)
         {
             return ready(Err(error));
         }
-        let all = &mut kept.shared.mail;
+        let all = &mut state.shared.mail;
         let alike = |it: &&Mail| (&it.owner, &it.task) == (&mail.owner, &mail.task);
         if all.iter().filter(alike).count() >= MAX_MAIL && self.fault != Some(Fault::TakesAnyMail) {
             return ready(Err(StoreError::Full));
@@ -115,7 +115,7 @@ impl SharedStore for OwnStore {
     }
 
     fn withdraw<'a>(&'a self, mail: &'a Mail) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let all = &mut self.kept().shared.mail;
+        let all = &mut self.state().shared.mail;
         let place = all.iter().position(|it| it.id == mail.id);
         if let Some(place) = place.filter(|_| self.fault != Some(Fault::KeepsMail)) {
             all.remove(place);
@@ -128,10 +128,10 @@ impl SharedStore for OwnStore {
         holder: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>> {
-        let mut kept = self.kept();
+        let mut state = self.state();
         let (mut taken, mut left) = (Vec::new(), Vec::new());
-        for mail in std::mem::take(&mut kept.shared.mail) {
-            let log = kept.log(&mail.owner, &mail.task);
+        for mail in std::mem::take(&mut state.shared.mail) {
+            let log = state.log(&mail.owner, &mail.task);
             let is_own = log.is_ok_and(|log| log.is_leased_to(holder))
                 || self.fault == Some(Fault::GivesMailToAnybody);
             if is_own && taken.len() < limit {
@@ -142,7 +142,7 @@ impl SharedStore for OwnStore {
             }
             left.push(mail);
         }
-        kept.shared.mail = left;
+        state.shared.mail = left;
         ready(Ok(taken))
     }
 }

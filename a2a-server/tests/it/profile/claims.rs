@@ -9,7 +9,7 @@ use a2a_types::{AgentCard, Dialect, GetTaskRequest, Message, Request, SendMessag
 use http::request::Parts;
 use serde_json::{Value, json};
 
-use crate::profile::wire::Caller;
+use crate::profile::wire::JsonCaller;
 
 fn request(id: &str, metadata: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {
@@ -18,13 +18,13 @@ fn request(id: &str, metadata: Value) -> Value {
     }}})
 }
 
-type Heard = Arc<Mutex<Vec<String>>>;
+type RecordedCallers = Arc<Mutex<Vec<String>>>;
 
 /// A server that records its callers.
-fn server(heard: &Heard) -> Server {
-    let heard = Arc::clone(heard);
+fn server(callers: &RecordedCallers) -> Server {
+    let callers = Arc::clone(callers);
     let agent = move |turn: Turn| {
-        let heard = Arc::clone(&heard);
+        let callers = Arc::clone(&callers);
         async move {
             let line = format!(
                 "{:?} {:?} {:?}",
@@ -32,7 +32,7 @@ fn server(heard: &Heard) -> Server {
                 turn.claimed_user_id(),
                 turn.invocation_id(),
             );
-            heard.lock().unwrap().push(line);
+            callers.lock().unwrap().push(line);
             turn.artifact("answer").text("somebody").done().await?;
             Ok::<(), Failure>(())
         }
@@ -44,9 +44,9 @@ fn server(heard: &Heard) -> Server {
 
 #[tokio::test]
 async fn a_claimed_user_reaches_the_agent_and_is_nobody() {
-    let heard = Heard::default();
-    let server = server(&heard);
-    let caller = Caller::of(server.clone()).await;
+    let callers = RecordedCallers::default();
+    let server = server(&callers);
+    let caller = JsonCaller::of(server.clone()).await;
     let said = json!({"user_id": "of-message", "invocation_id": "inv-1", "secret": true});
     caller
         .ask_with(&request("1", said.clone()), &[("X-User-ID", "of-header")])
@@ -60,7 +60,7 @@ async fn a_claimed_user_reaches_the_agent_and_is_nobody() {
         r#"(anonymous) Some("of-message") Some("inv-1")"#,
         "(anonymous) None None",
     ];
-    assert_eq!(*heard.lock().unwrap(), expected);
+    assert_eq!(*callers.lock().unwrap(), expected);
 }
 
 /// A caller without credentials is refused, whatever it claims; and no claim opens the tasks of another
@@ -84,14 +84,14 @@ async fn a_claim_is_no_authentication() {
             Box::pin(std::future::ready(admitted))
         }
     }
-    let heard = Heard::default();
-    let server = server(&heard);
+    let callers = RecordedCallers::default();
+    let server = server(&callers);
     let bound = server
         .bind("127.0.0.1:0")
         .await
         .unwrap()
         .authenticator(Tokens);
-    let caller = Caller::at(bound.local_addr());
+    let caller = JsonCaller::at(bound.local_addr());
     tokio::spawn(bound.run(std::future::pending()));
 
     let refused = caller
@@ -100,7 +100,7 @@ async fn a_claim_is_no_authentication() {
     assert!(refused[0]["error"].is_object(), "{}", refused[0]);
     let alices = [("authorization", "Bearer a"), ("X-User-ID", "bob")];
     let task = caller.ask_with(&request("2", json!({})), &alices).await[0]["result"]["id"].take();
-    assert_eq!(*heard.lock().unwrap(), [r#"alice Some("bob") None"#]);
+    assert_eq!(*callers.lock().unwrap(), [r#"alice Some("bob") None"#]);
 
     let get = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": task}});
     let bobs = [("authorization", "Bearer b"), ("X-User-ID", "alice")];
@@ -121,8 +121,8 @@ async fn a_claim_is_no_authentication() {
 /// An agent may trust its gateway about the user: the gateway passes no caller's claim on.
 #[tokio::test]
 async fn a_gateway_passes_no_claim_on() {
-    let heard = Heard::default();
-    let gateway = Gateway::new(server(&heard), Dialect::V1_0);
+    let callers = RecordedCallers::default();
+    let gateway = Gateway::new(server(&callers), Dialect::V1_0);
     let message = Message::user("who am I?");
     let mut call = Call::new(Request::SendMessage(SendMessageRequest {
         message,
@@ -130,5 +130,5 @@ async fn a_gateway_passes_no_claim_on() {
     }));
     call.context.claims.user_id = Some("alice".into());
     gateway.call(call).await.unwrap();
-    assert_eq!(*heard.lock().unwrap(), ["(anonymous) None None"]);
+    assert_eq!(*callers.lock().unwrap(), ["(anonymous) None None"]);
 }

@@ -5,8 +5,8 @@
 //! `golden/*.txt` hold what goes over the wire; `A2A_REWRITE=1` writes them anew.
 
 mod claims;
-mod hidden;
-mod weather;
+mod hidden_steps;
+mod step_agent;
 mod wire;
 
 use std::path::Path;
@@ -14,8 +14,8 @@ use std::path::Path;
 use a2a_server::Server;
 use serde_json::json;
 
-use crate::profile::weather::{Weather, card, plain_card};
-use crate::profile::wire::Caller;
+use crate::profile::step_agent::{StepAgent, card, plain_card};
+use crate::profile::wire::JsonCaller;
 
 /// Everything that the agent can be asked, in every manner, once and as a stream.
 #[tokio::test]
@@ -73,9 +73,9 @@ async fn in_every_manner(command: &str) -> String {
         ("anybody else", false, "", false, true),
     ] {
         let card = if declared { card() } else { plain_card() };
-        let server = Server::builder(card, Weather).merge_chunks(false);
+        let server = Server::builder(card, StepAgent).merge_chunks(false);
         let server = if hides { server.hide_steps() } else { server };
-        let caller = Caller::of(server.build().unwrap()).await;
+        let caller = JsonCaller::of(server.build().unwrap()).await;
         let mut message = json!({
             "kind": "message", "messageId": "msg-001", "role": "user", "contextId": "ctx-001",
             "parts": [{"kind": "text", "text": command}],
@@ -102,7 +102,7 @@ async fn in_every_manner(command: &str) -> String {
 /// Another major version is answered in plain A2A, another minor one as ours.
 #[tokio::test]
 async fn a_version_that_is_not_understood_gets_plain_answers() {
-    let caller = Caller::of(Server::builder(card(), Weather).build().unwrap()).await;
+    let caller = JsonCaller::of(Server::builder(card(), StepAgent).build().unwrap()).await;
     for (version, kind) in [
         ("0.1", "message"),
         ("0.4", "message"),
@@ -122,7 +122,7 @@ async fn a_version_that_is_not_understood_gets_plain_answers() {
 /// The profile may be asked for as an extension, too, in either spelling of the header.
 #[tokio::test]
 async fn an_extension_that_is_wanted_is_active_and_named() {
-    let caller = Caller::of(Server::builder(card(), Weather).build().unwrap()).await;
+    let caller = JsonCaller::of(Server::builder(card(), StepAgent).build().unwrap()).await;
     for (id, header, kind) in [
         ("1", "X-A2A-Extensions", "message"),
         ("2", "A2A-Extensions", "message"),

@@ -13,9 +13,9 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-pub(crate) struct Caller(SocketAddr);
+pub(crate) struct JsonCaller(SocketAddr);
 
-impl Caller {
+impl JsonCaller {
     /// A caller of a server at an address of its own.
     pub(crate) async fn of(server: Server) -> Self {
         let bound = server.bind("127.0.0.1:0").await.unwrap();

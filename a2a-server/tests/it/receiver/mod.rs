@@ -9,14 +9,14 @@ use tokio::sync::mpsc;
 
 /// A request that a receiver got.
 #[derive(Debug)]
-pub(crate) struct Got {
+pub(crate) struct WebhookRequest {
     /// Path and query.
     pub(crate) target: String,
     headers: Vec<(String, String)>,
     body: String,
 }
 
-impl Got {
+impl WebhookRequest {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
@@ -32,7 +32,7 @@ impl Got {
 }
 
 /// A receiver: takes everything, and repeats what it is challenged with if it is to.
-pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<Got>) {
+pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<WebhookRequest>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let (tell, told) = mpsc::unbounded_channel();
@@ -58,7 +58,7 @@ pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<
     (url, told)
 }
 
-async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> Got {
+async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> WebhookRequest {
     let mut line = String::new();
     stream.read_line(&mut line).await.unwrap();
     let target = line.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -75,7 +75,7 @@ async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> Got {
     let length = length.map_or(0, |(_, length)| length.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.unwrap();
-    Got {
+    WebhookRequest {
         target,
         headers,
         body: String::from_utf8(body).unwrap(),
@@ -83,7 +83,7 @@ async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> Got {
 }
 
 /// Waits for the next request.
-pub(crate) async fn next(told: &mut mpsc::UnboundedReceiver<Got>) -> Got {
+pub(crate) async fn next(told: &mut mpsc::UnboundedReceiver<WebhookRequest>) -> WebhookRequest {
     let patience = Duration::from_secs(20);
     let got = tokio::time::timeout(patience, told.recv()).await;
     got.expect("the webhook is told something").unwrap()

@@ -4,11 +4,11 @@ use a2a_server::{Challenge, ServerBuilder, WebhookPolicy};
 use serde_json::{Value, json};
 
 use crate::receiver::{next, receiver};
-use crate::rules::puppet::{Served, card, serve, serve_with};
-use crate::rules::v1_0::{WAYS, say};
+use crate::rules::scripted_agent::{ServedAgent, card, serve, serve_with};
+use crate::rules::v1_0::{HTTP_BINDINGS, say};
 
-/// Serves the puppet to receivers on this machine.
-async fn at_a_desk(build: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Served {
+/// Serves the agent to receivers on this machine.
+async fn at_a_desk(build: impl FnOnce(ServerBuilder) -> ServerBuilder) -> ServedAgent {
     let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
     serve_with(
         card(),
@@ -37,8 +37,8 @@ async fn rule_5_1_18_a_webhook_gets_the_whole_task() {
         .await;
     let task = sent.unwrap();
     loop {
-        let got = next(&mut told).await;
-        let body = got.json();
+        let answer = next(&mut told).await;
+        let body = answer.json();
         assert_eq!(
             (&body["id"], &body["sessionId"]),
             (&json!("t"), &json!("s"))
@@ -60,10 +60,10 @@ async fn rule_5_1_19_a_delivery_shows_credentials_and_the_token() {
         .rpc("tasks/send", say_0_1("t", config))
         .await
         .unwrap();
-    let got = next(&mut told).await;
-    assert_eq!(got.header("authorization"), Some("Bearer secret"));
-    assert_eq!(got.header("x-a2a-notification-token"), Some("abc"));
-    assert_eq!(got.header("content-type"), Some("application/json"));
+    let answer = next(&mut told).await;
+    assert_eq!(answer.header("authorization"), Some("Bearer secret"));
+    assert_eq!(answer.header("x-a2a-notification-token"), Some("abc"));
+    assert_eq!(answer.header("content-type"), Some("application/json"));
 }
 
 #[tokio::test]
@@ -138,24 +138,24 @@ async fn rule_5_2_14_each_of_several_webhooks_gets_the_task() {
 #[tokio::test]
 async fn rule_5_4_23_a_delivery_is_one_event_with_credentials() {
     let served = at_a_desk(|builder| builder).await;
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let (url, mut told) = receiver(false).await;
         let authentication = json!({"scheme": "Bearer", "credentials": "secret"});
         let mut params = say("echo x");
         params["configuration"] =
             json!({"taskPushNotificationConfig": {"url": url, "authentication": authentication}});
-        served.ask(way, "SendMessage", params).await.unwrap();
+        served.ask(binding, "SendMessage", params).await.unwrap();
         for member in ["artifactUpdate", "statusUpdate"] {
-            let got = next(&mut told).await;
+            let answer = next(&mut told).await;
             assert_eq!(
-                got.header("authorization"),
+                answer.header("authorization"),
                 Some("Bearer secret"),
-                "{way:?}"
+                "{binding:?}"
             );
-            assert_eq!(got.header("content-type"), Some("application/a2a+json"));
-            let body = got.json();
+            assert_eq!(answer.header("content-type"), Some("application/a2a+json"));
+            let body = answer.json();
             let members: Vec<_> = body.as_object().unwrap().keys().collect();
-            assert_eq!(members, [member], "{way:?}");
+            assert_eq!(members, [member], "{binding:?}");
         }
     }
 }
@@ -166,15 +166,18 @@ async fn rule_5_4_26_the_token_is_sent_in_a_header() {
     let (url, mut told) = receiver(false).await;
     let mut params = say("echo x");
     params["configuration"] = json!({"taskPushNotificationConfig": {"url": url, "token": "abc"}});
-    served.ask(WAYS[0], "SendMessage", params).await.unwrap();
-    let got = next(&mut told).await;
-    assert_eq!(got.header("x-a2a-notification-token"), Some("abc"));
+    served
+        .ask(HTTP_BINDINGS[0], "SendMessage", params)
+        .await
+        .unwrap();
+    let answer = next(&mut told).await;
+    assert_eq!(answer.header("x-a2a-notification-token"), Some("abc"));
 }
 
 #[tokio::test]
 async fn rule_5_4_27_a_webhook_does_not_lead_into_private_networks() {
     let served = serve().await;
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         for host in [
             "127.0.0.1",
             "10.1.2.3",
@@ -186,8 +189,12 @@ async fn rule_5_4_27_a_webhook_does_not_lead_into_private_networks() {
             let mut params = say("echo x");
             let url = format!("https://{host}/");
             params["configuration"] = json!({"taskPushNotificationConfig": {"url": url}});
-            let refused = served.ask(way, "SendMessage", params).await;
-            assert_eq!(refused, Err("INVALID_PARAMS".to_owned()), "{way:?} {host}");
+            let refused = served.ask(binding, "SendMessage", params).await;
+            assert_eq!(
+                refused,
+                Err("INVALID_PARAMS".to_owned()),
+                "{binding:?} {host}"
+            );
         }
     }
 }

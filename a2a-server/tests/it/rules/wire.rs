@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
 
-use crate::rules::puppet::Served;
+use crate::rules::scripted_agent::ServedAgent;
 
 /// An answer of HTTP.
 #[derive(Debug)]
-pub(crate) struct Got {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     /// Null if the body is not JSON.
     pub(crate) body: Value,
 }
 
-impl Got {
+impl HttpAnswer {
     /// The value of a header, empty if there is none.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
@@ -53,7 +53,7 @@ impl Events {
 
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
-impl Served {
+impl ServedAgent {
     /// Sends a request of HTTP/1.0, so that the answer's body is all that comes before the end.
     async fn begin(
         &self,
@@ -95,36 +95,36 @@ impl Served {
         path: &str,
         headers: Headers<'_>,
         body: Option<&Value>,
-    ) -> Got {
+    ) -> HttpAnswer {
         let (status, headers, lines) = self.begin(verb, path, headers, body).await;
         let mut body = Vec::new();
         lines.into_inner().read_to_end(&mut body).await.unwrap();
-        Got {
+        HttpAnswer {
             status,
             headers,
             body: serde_json::from_slice(&body).unwrap_or_default(),
         }
     }
 
-    pub(crate) async fn get(&self, path: &str, headers: Headers<'_>) -> Got {
+    pub(crate) async fn get(&self, path: &str, headers: Headers<'_>) -> HttpAnswer {
         self.http("GET", path, headers, None).await
     }
 
     /// Asks by JSON-RPC.
-    pub(crate) async fn post(&self, headers: Headers<'_>, body: &Value) -> Got {
+    pub(crate) async fn post(&self, headers: Headers<'_>, body: &Value) -> HttpAnswer {
         self.http("POST", "/", headers, Some(body)).await
     }
 
     /// Asks by JSON-RPC in a version before 1.0, and returns the result or the error.
     pub(crate) async fn rpc(&self, method: &str, params: Value) -> Result<Value, Value> {
-        let got = self.post(&[], &request(method, params)).await;
+        let answer = self.post(&[], &request(method, params)).await;
         assert_eq!(
-            (got.status, &got.body["id"]),
+            (answer.status, &answer.body["id"]),
             (200, &json!("q")),
             "{method}: {}",
-            got.body
+            answer.body
         );
-        outcome(got.body)
+        outcome(answer.body)
     }
 
     /// Asks for a stream by JSON-RPC; every event is a result.
@@ -154,9 +154,9 @@ impl Served {
 
     /// The card that is found at a path.
     pub(crate) async fn card_at(&self, path: &str) -> Value {
-        let got = self.get(path, &[]).await;
-        assert_eq!(got.status, 200, "{path}");
-        got.body
+        let answer = self.get(path, &[]).await;
+        assert_eq!(answer.status, 200, "{path}");
+        answer.body
     }
 }
 

@@ -8,7 +8,7 @@ use a2a_server::{
 use a2a_transport::TraceContext;
 use a2a_types::{Dialect, TaskState};
 
-use super::room::{MIB, ada, new, number, rows, status, webhook};
+use super::capacity::{MIB, ada, new, number, rows, status, webhook};
 use crate::stores;
 
 #[tokio::test]

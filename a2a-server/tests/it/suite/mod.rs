@@ -1,9 +1,9 @@
 //! The promises of a store: kept by the store in memory, and each broken by a store made for it.
 
 mod broken;
+mod capacity;
 mod fault;
 mod file_size;
-mod room;
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! A request through a client, a gateway, a server and its agent, on to another agent and to a webhook
 //! is one trace.
 
+mod propagation;
 #[cfg(feature = "opentelemetry")]
-mod exported;
-mod forwarded;
-mod scene;
+mod span_export;
+mod traced_agents;

@@ -12,7 +12,7 @@ pub(crate) struct Connection {
     pub(crate) stream: BufReader<TcpStream>,
 }
 
-pub(crate) struct Got {
+pub(crate) struct RawAnswer {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
@@ -24,7 +24,7 @@ impl Connection {
         }
     }
 
-    pub(crate) async fn post(&mut self, body: &[u8]) -> Got {
+    pub(crate) async fn post(&mut self, body: &[u8]) -> RawAnswer {
         let head = format!(
             "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             body.len()
@@ -38,7 +38,7 @@ impl Connection {
         self.answer().await
     }
 
-    pub(crate) async fn answer(&mut self) -> Got {
+    pub(crate) async fn answer(&mut self) -> RawAnswer {
         let mut line = String::new();
         self.stream.read_line(&mut line).await.unwrap();
         let status = line
@@ -59,7 +59,7 @@ impl Connection {
         }
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).await.unwrap();
-        Got { status, body }
+        RawAnswer { status, body }
     }
 }
 

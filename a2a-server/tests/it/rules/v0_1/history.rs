@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{say, with};
-use crate::rules::puppet::serve;
+use crate::rules::scripted_agent::serve;
 use crate::rules::wire::texts;
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use a2a_server::MemoryStore;
 use serde_json::json;
 
 use super::{say, state, with};
-use crate::rules::puppet::{card, serve, serve_with};
+use crate::rules::scripted_agent::{card, serve, serve_with};
 use crate::rules::wire::{code, texts};
 
 #[tokio::test]

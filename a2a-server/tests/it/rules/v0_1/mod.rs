@@ -1,13 +1,13 @@
 //! Version 0.1.
 
+mod card;
 mod history;
 mod lifecycle;
-mod offers;
 mod streams;
 
 use serde_json::{Value, json};
 
-use crate::rules::puppet::Served;
+use crate::rules::scripted_agent::ServedAgent;
 use crate::rules::wire::unique;
 
 /// The params of a message to a task.
@@ -24,7 +24,7 @@ fn with(mut params: Value, members: Value) -> Value {
     params
 }
 
-impl Served {
+impl ServedAgent {
     /// Sends a text to a new task, and yields the task.
     async fn task_0_1(&self, text: &str) -> Value {
         self.rpc("tasks/send", say(&unique(), text)).await.unwrap()

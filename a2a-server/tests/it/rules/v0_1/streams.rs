@@ -5,8 +5,8 @@ use a2a_types::Event;
 use serde_json::{Value, json};
 
 use super::{say, state};
-use crate::rules::puppet::serve;
-use crate::rules::recorder::Recorder;
+use crate::rules::recording_agent::RecordingAgent;
+use crate::rules::scripted_agent::serve;
 use crate::rules::wire::{request, texts};
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn rule_5_1_13_artifacts_are_assembled_by_index() {
         chunk(json!(0), "3", true),
         json!({"id": "t", "status": {"state": "completed"}, "final": true}),
     ];
-    let recorder = Recorder::new(move |asked| asked.results(&events)).await;
+    let recorder = RecordingAgent::new(move |asked| asked.results(&events)).await;
     let client = Client::at(&recorder.url(), Dialect::V0_1).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     let artifacts = updates.iter().filter_map(|update| match update {
@@ -185,9 +185,9 @@ async fn rule_5_1_17_events_bear_the_id_of_the_request() {
     assert_eq!(state(&events.last().unwrap()["result"]), "completed");
 
     let event = json!({"id": "t", "status": {"state": "completed"}, "final": true});
-    let recorder = Recorder::new(move |_| {
+    let recorder = RecordingAgent::new(move |_| {
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": event});
-        crate::rules::recorder::Answer::event(&answer)
+        crate::rules::recording_agent::ScriptedAnswer::event(&answer)
     });
     let client = Client::at(&recorder.await.url(), Dialect::V0_1).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{configured, say, say_to, serve, state, with};
-use crate::rules::puppet::Served;
+use crate::rules::scripted_agent::ServedAgent;
 use crate::rules::wire::{code, texts, unique};
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn rule_5_2_08_credentials_are_asked_for_in_the_status() {
 }
 
 /// Reads a task until it is worked on.
-async fn works(served: &Served, task: &Value) {
+async fn works(served: &ServedAgent, task: &Value) {
     let read = json!({"id": task["id"]});
     while state(&served.rpc("tasks/get", read.clone()).await.unwrap()) != "working" {
         tokio::task::yield_now().await;

@@ -1,21 +1,21 @@
 //! Version 0.2.
 
+mod card;
 mod lifecycle;
-mod offers;
 mod streams;
 
 use a2a_types::{AgentCard, Dialect};
 use serde_json::{Value, json};
 
-use crate::rules::puppet::{Served, card, serve_with};
+use crate::rules::scripted_agent::{ServedAgent, card, serve_with};
 use crate::rules::wire::unique;
 
-/// Serves the puppet to callers of 0.2, whose requests look like those of 0.3.
-async fn serve() -> Served {
+/// Serves the agent to callers of 0.2, whose requests look like those of 0.3.
+async fn serve() -> ServedAgent {
     serve_card(card()).await
 }
 
-async fn serve_card(card: AgentCard) -> Served {
+async fn serve_card(card: AgentCard) -> ServedAgent {
     serve_with(card, |builder| builder, |bound| bound.prefer(Dialect::V0_2)).await
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn configured(mut params: Value, configuration: Value) -> Value {
     params
 }
 
-impl Served {
+impl ServedAgent {
     /// Sends a text by JSON-RPC as 0.2 and 0.3 do, and yields what comes of it.
     pub(crate) async fn send(&self, text: &str) -> Value {
         self.rpc("message/send", say(text)).await.unwrap()

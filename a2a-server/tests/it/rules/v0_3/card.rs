@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use a2a_types::{AgentCardSignature, SecurityRequirement, StringList};
 use serde_json::json;
 
-use crate::rules::puppet::{card, serve, serve_card};
+use crate::rules::scripted_agent::{card, serve, serve_card};
 
 #[tokio::test]
 async fn rule_5_3_03_the_card_names_the_transport_of_each_url() {

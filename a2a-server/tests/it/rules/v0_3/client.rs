@@ -3,8 +3,8 @@
 use a2a_client::{Client, Dialect};
 use serde_json::{Value, json};
 
-use crate::rules::puppet::serve;
-use crate::rules::recorder::{Answer, Recorder, ask_everything, client_of};
+use crate::rules::recording_agent::{RecordingAgent, ScriptedAnswer, ask_everything, client_of};
+use crate::rules::scripted_agent::serve;
 use crate::rules::wire::{code, nobody};
 
 fn card(url: &str, transport: &str, additional: Value) -> Value {
@@ -23,7 +23,7 @@ async fn rule_5_3_03_the_client_uses_the_url_of_the_transport() {
         // Not ours: the next one is.
         ("GRPC", "/other/v1/message:send"),
     ] {
-        let recorder = Recorder::with_card(move |host| {
+        let recorder = RecordingAgent::with_card(move |host| {
             let at = |path: &str| format!("http://{host}{path}");
             let other = json!([{"url": at("/other"), "transport": "HTTP+JSON"}]);
             card(&at("/main"), preferred, other)
@@ -39,7 +39,7 @@ async fn rule_5_3_03_the_client_uses_the_url_of_the_transport() {
 #[tokio::test]
 async fn rule_5_3_04_the_client_falls_back_to_another_transport() {
     let nobody = nobody().await;
-    let recorder = Recorder::with_card(move |host| {
+    let recorder = RecordingAgent::with_card(move |host| {
         let other = json!([{"url": format!("http://{host}/other"), "transport": "HTTP+JSON"}]);
         card(&format!("http://{nobody}/"), "JSONRPC", other)
     });
@@ -52,7 +52,7 @@ async fn rule_5_3_04_the_client_falls_back_to_another_transport() {
 
 #[tokio::test]
 async fn rule_5_3_05_methods_are_categories_and_actions() {
-    let recorder = Recorder::new(|_| Answer::nothing()).await;
+    let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
     ask_everything(&Client::at(&recorder.url(), Dialect::V0_3).unwrap()).await;
     let asked = recorder.asked();
     // A refused subscription is followed by a look at the task.

@@ -6,12 +6,12 @@ mod operations;
 
 use serde_json::Value;
 
-use crate::rules::puppet::Served;
-use crate::rules::wire::Got;
+use crate::rules::scripted_agent::ServedAgent;
+use crate::rules::wire::HttpAnswer;
 
-impl Served {
+impl ServedAgent {
     /// Asks by HTTP+JSON in 0.3.
-    async fn rest(&self, verb: &str, path: &str, body: Option<&Value>) -> Got {
+    async fn rest(&self, verb: &str, path: &str, body: Option<&Value>) -> HttpAnswer {
         self.http(verb, path, &[], body).await
     }
 }

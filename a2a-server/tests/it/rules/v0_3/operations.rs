@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::rules::puppet::{card, plain_card, serve, serve_card, serve_to_names, serve_with};
+use crate::rules::scripted_agent::{
+    card, plain_card, serve, serve_card, serve_to_names, serve_with,
+};
 use crate::rules::v0_2::{configured, say, say_to, state, with};
 use crate::rules::wire::{code, request, texts};
 
@@ -37,9 +39,9 @@ async fn rule_5_3_01_the_transports_do_the_same() {
         assert_eq!(by_json_rpc, by_http_json, "{command}");
     }
     let refused = served.rpc("tasks/get", json!({"id": "unknown"})).await;
-    let got = served.rest("GET", "/v1/tasks/unknown", None).await;
-    assert_eq!((code(refused), got.status), (-32001, 404));
-    assert_eq!(got.body["code"], -32001);
+    let answer = served.rest("GET", "/v1/tasks/unknown", None).await;
+    assert_eq!((code(refused), answer.status), (-32001, 404));
+    assert_eq!(answer.body["code"], -32001);
 }
 
 /// Returns a task, message or event without the name of its kind, which ProtoJSON puts around it.
@@ -101,8 +103,8 @@ async fn rule_5_3_06_the_server_names_tasks() {
     let by_http_json = unwrapped(&by_http_json)["id"].clone();
     assert!(by_json_rpc.is_string() && by_http_json.is_string() && by_json_rpc != by_http_json);
     let chosen = with(say("echo x"), json!({"taskId": "mine"}));
-    let got = served.rest("POST", "/v1/message:send", Some(&chosen)).await;
-    assert_eq!((got.status, &got.body["code"]), (404, &json!(-32001)));
+    let answer = served.rest("POST", "/v1/message:send", Some(&chosen)).await;
+    assert_eq!((answer.status, &answer.body["code"]), (404, &json!(-32001)));
     assert_eq!(code(served.rpc("message/send", chosen).await), -32001);
 }
 
@@ -111,10 +113,12 @@ async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
     const METHOD: &str = "agent/getAuthenticatedExtendedCard";
     let mut promising = card();
     promising.capabilities.extended_agent_card = Some(true);
-    let longer = a2a_types::AgentCard::new("Puppet", "The longer card");
+    let longer = a2a_types::AgentCard::new("ScriptedAgent", "The longer card");
     let missing = serve_to_names(promising.clone()).await;
     let build = |builder: a2a_server::ServerBuilder| builder.extended_card(longer.clone());
-    let names = |bound: a2a_server::BoundServer| bound.authenticator(crate::rules::puppet::Names);
+    let names = |bound: a2a_server::BoundServer| {
+        bound.authenticator(crate::rules::scripted_agent::BearerNames)
+    };
     let there = serve_with(promising.clone(), build, names).await;
     // Without an authenticator no caller is known.
     let open = serve_with(promising, build, |bound| bound).await;
@@ -140,9 +144,9 @@ async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
             if code == 0 { status } else { 400 },
             "{label}"
         );
-        for got in [&by_json_rpc, &by_http_json] {
+        for answer in [&by_json_rpc, &by_http_json] {
             assert_eq!(
-                got.header("www-authenticate").is_empty(),
+                answer.header("www-authenticate").is_empty(),
                 status != 401,
                 "{label}"
             );
@@ -204,10 +208,10 @@ async fn rule_5_3_12_tasks_are_listed() {
     let headers = [("authorization", "Bearer alice")];
     let mut ids = Vec::new();
     for _ in 0..3 {
-        let got = served
+        let answer = served
             .post(&headers, &request("message/send", say("echo x")))
             .await;
-        ids.push(got.body["result"]["id"].clone());
+        ids.push(answer.body["result"]["id"].clone());
     }
     // The first changes last.
     let asked = served

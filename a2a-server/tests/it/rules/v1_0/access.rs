@@ -3,8 +3,8 @@
 use a2a_server::ServerBuilder;
 use serde_json::{Value, json};
 
-use super::{WAYS, Way, put, say, say_to, state_of, with};
-use crate::rules::puppet::{card, serve, serve_to_names, serve_with};
+use super::{HTTP_BINDINGS, HttpBinding, put, say, say_to, state_of, with};
+use crate::rules::scripted_agent::{card, serve, serve_to_names, serve_with};
 use crate::rules::wire::texts;
 
 /// Every operation on a task.
@@ -29,23 +29,23 @@ fn operations(id: &str) -> Vec<(&'static str, Value)> {
 #[tokio::test]
 async fn rule_5_4_40_a_tenant_is_a_member_or_begins_the_path() {
     let served = serve_with(card(), ServerBuilder::any_tenant, |bound| bound).await;
-    let asks = |way, tenant: &str| {
+    let asks = |binding, tenant: &str| {
         let mut params = say("tenant");
         params["tenant"] = tenant.into();
-        put(way, "SendMessage", params)
+        put(binding, "SendMessage", params)
     };
     let by_path = ("POST", "/acme/message:send".to_owned(), Some(say("tenant")));
     let requests = [
-        asks(Way::JsonRpc, "acme"),
-        asks(Way::HttpJson, "acme"),
+        asks(HttpBinding::JsonRpc, "acme"),
+        asks(HttpBinding::HttpJson, "acme"),
         by_path,
     ];
     let mut tasks = Vec::new();
     for (verb, path, body) in requests {
-        let got = served
+        let answer = served
             .http(verb, &path, &[("a2a-version", "1.0")], body.as_ref())
             .await;
-        let task = [&got.body["task"], &got.body["result"]["task"]]
+        let task = [&answer.body["task"], &answer.body["result"]["task"]]
             .into_iter()
             .find(|at| at.is_object());
         assert_eq!(texts(&task.unwrap()["artifacts"]), ["acme"], "{path}");
@@ -59,30 +59,30 @@ async fn rule_5_4_40_a_tenant_is_a_member_or_begins_the_path() {
             (format!("/other{path}"), 404),
             (path, 404),
         ] {
-            let got = served.get(&place, &[("a2a-version", "1.0")]).await;
-            assert_eq!(got.status, status, "{place}");
+            let answer = served.get(&place, &[("a2a-version", "1.0")]).await;
+            assert_eq!(answer.status, status, "{place}");
         }
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_42_every_request_is_authenticated_and_authorised() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve_to_names(card()).await;
         let sent = served
-            .ask_as("alice", way, "SendMessage", say("ask which"))
+            .ask_as("alice", binding, "SendMessage", say("ask which"))
             .await
             .unwrap();
         let id = sent["task"]["id"].as_str().unwrap();
         for ((method, hers), (_, unknown)) in operations(id).into_iter().zip(operations("unknown"))
         {
-            let (verb, path, body) = put(way, method, hers.clone());
+            let (verb, path, body) = put(binding, method, hers.clone());
             for (who, status) in [("", 401), ("Bearer mallory", 403)] {
                 let headers = [("a2a-version", "1.0"), ("authorization", who)];
-                let got = served.http(verb, &path, &headers, body.as_ref()).await;
-                let challenge = got.header("www-authenticate");
+                let answer = served.http(verb, &path, &headers, body.as_ref()).await;
+                let challenge = answer.header("www-authenticate");
                 assert_eq!(
-                    (got.status, challenge.is_empty()),
+                    (answer.status, challenge.is_empty()),
                     (status, status == 403),
                     "{method}"
                 );
@@ -90,76 +90,76 @@ async fn rule_5_4_42_every_request_is_authenticated_and_authorised() {
             // Another caller's task looks like one that is not there.
             let mut answers = Vec::new();
             for params in [hers, unknown] {
-                let (verb, path, body) = put(way, method, params);
+                let (verb, path, body) = put(binding, method, params);
                 let headers = [("a2a-version", "1.0"), ("authorization", "Bearer bob")];
-                let got = served.http(verb, &path, &headers, body.as_ref()).await;
+                let answer = served.http(verb, &path, &headers, body.as_ref()).await;
                 assert!(
-                    got.body.to_string().contains("TASK_NOT_FOUND"),
-                    "{way:?} {method}: {got:?}"
+                    answer.body.to_string().contains("TASK_NOT_FOUND"),
+                    "{binding:?} {method}: {answer:?}"
                 );
-                answers.push((got.status, got.body));
+                answers.push((answer.status, answer.body));
             }
-            assert_eq!(answers[0], answers[1], "{way:?} {method}");
+            assert_eq!(answers[0], answers[1], "{binding:?} {method}");
         }
         let hers = served
-            .ask_as("alice", way, "GetTask", json!({"id": id}))
+            .ask_as("alice", binding, "GetTask", json!({"id": id}))
             .await
             .unwrap();
         assert_eq!(
             hers["status"]["state"], "TASK_STATE_INPUT_REQUIRED",
-            "{way:?}: untouched"
+            "{binding:?}: untouched"
         );
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_43_credentials_are_asked_for_on_a_task() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut stream = served
-            .follow(way, "SendStreamingMessage", say("login the result"))
+            .follow(binding, "SendStreamingMessage", say("login the result"))
             .await;
         let asks = stream.until("TASK_STATE_AUTH_REQUIRED").await;
         let explained = &asks["statusUpdate"]["status"]["message"]["parts"];
-        assert_eq!(explained[0]["text"], "the result", "{way:?}: {asks}");
+        assert_eq!(explained[0]["text"], "the result", "{binding:?}: {asks}");
         assert_eq!(
             explained[1]["data"],
             json!({"needs": "the result"}),
-            "{way:?}"
+            "{binding:?}"
         );
         let id = json!({"id": asks["statusUpdate"]["taskId"]});
-        let mut again = served.follow(way, "SubscribeToTask", id.clone()).await;
+        let mut again = served.follow(binding, "SubscribeToTask", id.clone()).await;
         let first = again.next().await.unwrap();
-        assert_eq!(state_of(&first), "TASK_STATE_AUTH_REQUIRED", "{way:?}");
-        // The credentials come by another way, and both streams are still open.
+        assert_eq!(state_of(&first), "TASK_STATE_AUTH_REQUIRED", "{binding:?}");
+        // The credentials come by another binding, and both streams are still open.
         served.go_on();
         for stream in [stream, again] {
             let events = stream.rest().await;
             assert_eq!(
                 texts(&events[0]["artifactUpdate"]),
                 ["the result"],
-                "{way:?}"
+                "{binding:?}"
             );
             assert_eq!(
                 state_of(events.last().unwrap()),
                 "TASK_STATE_COMPLETED",
-                "{way:?}"
+                "{binding:?}"
             );
         }
         // A message is taken, too.
-        let paused = served.task(way, "credentials for it").await;
+        let paused = served.task(binding, "credentials for it").await;
         assert_eq!(
             paused["status"]["state"], "TASK_STATE_AUTH_REQUIRED",
-            "{way:?}"
+            "{binding:?}"
         );
         let token = with(
             say_to(&paused, "echo in"),
             json!({"metadata": {"token": "t"}}),
         );
-        let done = served.ask(way, "SendMessage", token).await.unwrap();
+        let done = served.ask(binding, "SendMessage", token).await.unwrap();
         assert_eq!(
             done["task"]["status"]["state"], "TASK_STATE_COMPLETED",
-            "{way:?}"
+            "{binding:?}"
         );
     }
 }

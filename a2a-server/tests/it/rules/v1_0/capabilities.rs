@@ -3,25 +3,27 @@
 use a2a_types::{AgentCard, AgentExtension};
 use serde_json::{Value, json};
 
-use super::{WAYS, Way, configured, put, say};
-use crate::rules::puppet::{Served, card, plain_card, serve_card, serve_to_names};
+use super::{HTTP_BINDINGS, HttpBinding, configured, put, say};
+use crate::rules::scripted_agent::{ServedAgent, card, plain_card, serve_card, serve_to_names};
 
 /// The same refusal by both bindings: the reason, and the code that JSON-RPC has for it.
-async fn check(served: &Served, method: &str, params: Value, reason: &str, code: i64) {
-    for way in WAYS {
-        let refused = served.ask_as("alice", way, method, params.clone()).await;
-        assert_eq!(refused, Err(reason.to_owned()), "{way:?} {method}");
+async fn check(served: &ServedAgent, method: &str, params: Value, reason: &str, code: i64) {
+    for binding in HTTP_BINDINGS {
+        let refused = served
+            .ask_as("alice", binding, method, params.clone())
+            .await;
+        assert_eq!(refused, Err(reason.to_owned()), "{binding:?} {method}");
     }
-    let (verb, path, body) = put(Way::JsonRpc, method, params);
+    let (verb, path, body) = put(HttpBinding::JsonRpc, method, params);
     let headers = [("a2a-version", "1.0"), ("authorization", "Bearer alice")];
-    let got = served.http(verb, &path, &headers, body.as_ref()).await;
-    assert_eq!(got.body["error"]["code"], code, "{method}");
+    let answer = served.http(verb, &path, &headers, body.as_ref()).await;
+    assert_eq!(answer.body["error"]["code"], code, "{method}");
 }
 
 #[tokio::test]
 async fn rule_5_4_31_what_is_not_promised_is_refused() {
     let plain = serve_card(plain_card()).await;
-    let task = plain.task(Way::JsonRpc, "ask which").await;
+    let task = plain.task(HttpBinding::JsonRpc, "ask which").await;
     let (id, task_id) = (json!({"id": task["id"]}), json!({"taskId": task["id"]}));
     let config = json!({"taskId": task["id"], "url": "https://a.example/"});
     let named = json!({"taskId": task["id"], "id": "c"});

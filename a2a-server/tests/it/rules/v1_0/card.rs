@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{WAYS, Way, put, say};
-use crate::rules::puppet::serve;
+use super::{HTTP_BINDINGS, HttpBinding, put, say};
+use crate::rules::scripted_agent::serve;
 
 #[tokio::test]
 async fn rule_5_4_44_the_card_lists_all_interfaces() {
@@ -56,17 +56,17 @@ async fn rule_5_4_45_required_members_are_there() {
         no_parts,
         json!({}),
     ];
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         for params in &bad {
-            let refused = served.ask(way, "SendMessage", params.clone()).await;
+            let refused = served.ask(binding, "SendMessage", params.clone()).await;
             assert_eq!(
                 refused,
                 Err("INVALID_PARAMS".to_owned()),
-                "{way:?} {params}"
+                "{binding:?} {params}"
             );
         }
-        let task = served.task(way, "echo x").await;
+        let task = served.task(binding, "echo x").await;
         for member in [
             "/id",
             "/status/state",
@@ -76,7 +76,10 @@ async fn rule_5_4_45_required_members_are_there() {
             "/history/0/role",
             "/history/0/parts/0",
         ] {
-            assert!(task.pointer(member).is_some(), "{way:?} {member}: {task}");
+            assert!(
+                task.pointer(member).is_some(),
+                "{binding:?} {member}: {task}"
+            );
         }
     }
     let served = serve().await;
@@ -103,22 +106,22 @@ async fn rule_5_4_45_required_members_are_there() {
 
 #[tokio::test]
 async fn rule_5_4_46_unknown_members_are_ignored() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut params = say("echo x");
         for place in ["", "/message", "/message/parts/0"] {
             params.pointer_mut(place).unwrap()["fromTheFuture"] = json!({"a": [1]});
         }
         params["configuration"] = json!({"fromTheFuture": 1, "historyLength": 0});
-        let sent = served.ask(way, "SendMessage", params).await.unwrap();
+        let sent = served.ask(binding, "SendMessage", params).await.unwrap();
         assert_eq!(
             sent["task"]["status"]["state"], "TASK_STATE_COMPLETED",
-            "{way:?}"
+            "{binding:?}"
         );
         assert_eq!(
             sent["task"].get("history"),
             None,
-            "{way:?}: the known ones still count"
+            "{binding:?}: the known ones still count"
         );
     }
 }
@@ -126,8 +129,8 @@ async fn rule_5_4_46_unknown_members_are_ignored() {
 #[tokio::test]
 async fn rule_5_4_47_both_bindings_say_the_same() {
     let served = serve().await;
-    let done = served.task(Way::JsonRpc, "assemble").await;
-    let paused = served.task(Way::HttpJson, "form which").await;
+    let done = served.task(HttpBinding::JsonRpc, "assemble").await;
+    let paused = served.task(HttpBinding::HttpJson, "form which").await;
     for (task, has_ended) in [(done, true), (paused, false)] {
         let (id, of) = (json!({"id": task["id"]}), json!({"taskId": task["id"]}));
         let config =
@@ -151,28 +154,30 @@ async fn rule_5_4_47_both_bindings_say_the_same() {
                 // The second one would be refused.
                 continue;
             }
-            let by_json_rpc = served.ask(Way::JsonRpc, method, params.clone()).await;
-            let by_http_json = served.ask(Way::HttpJson, method, params).await;
+            let by_json_rpc = served
+                .ask(HttpBinding::JsonRpc, method, params.clone())
+                .await;
+            let by_http_json = served.ask(HttpBinding::HttpJson, method, params).await;
             assert_eq!(by_json_rpc, by_http_json, "{method}");
         }
     }
     // The same events, too: but for what each stream makes up.
     let mut told = Vec::new();
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let events = served
-            .follow(way, "SendStreamingMessage", say("assemble"))
+            .follow(binding, "SendStreamingMessage", say("assemble"))
             .await
             .rest()
             .await;
         told.push(events.into_iter().map(anonymous).collect::<Vec<_>>());
     }
     assert_eq!(told[0], told[1]);
-    let (verb, path, body) = put(Way::HttpJson, "SendMessage", say("reply hi"));
+    let (verb, path, body) = put(HttpBinding::HttpJson, "SendMessage", say("reply hi"));
     let said = served
         .http(verb, &path, &[("a2a-version", "1.0")], body.as_ref())
         .await;
     let by_json_rpc = served
-        .ask(Way::JsonRpc, "SendMessage", say("reply hi"))
+        .ask(HttpBinding::JsonRpc, "SendMessage", say("reply hi"))
         .await
         .unwrap();
     assert_eq!(anonymous(said.body), anonymous(by_json_rpc));

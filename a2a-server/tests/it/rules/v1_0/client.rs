@@ -4,7 +4,9 @@ use a2a_client::{Binding, Client, Dialect, Error, HttpTransport, StreamExt};
 use a2a_types::ErrorKind;
 use serde_json::{Value, json};
 
-use crate::rules::recorder::{Answer, Asked, Recorder, ask_everything, client_of};
+use crate::rules::recording_agent::{
+    RecordedRequest, RecordingAgent, ScriptedAnswer, ask_everything, client_of,
+};
 
 /// A card that offers these interfaces: binding, version, path and tenant.
 fn card(host: &str, interfaces: &[(&str, &str, &str, &str)]) -> Value {
@@ -34,7 +36,7 @@ async fn rule_5_4_20_a_last_snapshot_is_taken() {
         json!({"statusUpdate": update}),
         task("TASK_STATE_COMPLETED"),
     ];
-    let recorder = Recorder::new(move |asked| asked.results(&events)).await;
+    let recorder = RecordingAgent::new(move |asked| asked.results(&events)).await;
     let client = Client::at(&recorder.url(), Dialect::V1_0).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     let names = updates.iter().map(|update| json!(update.as_ref().unwrap()));
@@ -45,8 +47,8 @@ async fn rule_5_4_20_a_last_snapshot_is_taken() {
 }
 
 /// All that is asked of an agent by both bindings of 1.0.
-async fn all_requests() -> Vec<Asked> {
-    let recorder = Recorder::new(|_| Answer::nothing()).await;
+async fn all_requests() -> Vec<RecordedRequest> {
+    let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
     for binding in [Binding::JsonRpc, Binding::HttpJson] {
         let transport = HttpTransport::new(&recorder.url(), Dialect::V1_0).unwrap();
         ask_everything(&Client::new(transport.binding(binding))).await;
@@ -72,7 +74,7 @@ async fn rule_5_4_33_every_request_names_its_version() {
             .all(|asked| asked.header("a2a-version").is_some()),
         "{asked:?}"
     );
-    let recorder = Recorder::new(|_| Answer::nothing()).await;
+    let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
     let client = Client::at(&recorder.url(), Dialect::V0_3).unwrap();
     ask_everything(&client).await;
     let asked = recorder.asked();
@@ -87,10 +89,10 @@ async fn rule_5_4_33_every_request_names_its_version() {
 
 #[tokio::test]
 async fn rule_5_4_37_a_client_does_not_fall_back() {
-    let recorder = Recorder::new(|asked: &Asked| {
+    let recorder = RecordingAgent::new(|asked: &RecordedRequest| {
         let both = [("JSONRPC", "1.0", "/", ""), ("JSONRPC", "0.3", "/old", "")];
         match asked.path.contains(".well-known") {
-            true => Answer::json(card(asked.header("host").unwrap(), &both)),
+            true => ScriptedAnswer::json(card(asked.header("host").unwrap(), &both)),
             false => asked.error(json!({"code": -32009, "message": "not that version"})),
         }
     });
@@ -107,7 +109,7 @@ async fn rule_5_4_37_a_client_does_not_fall_back() {
 }
 
 /// Returns the tenant that a request names.
-fn tenant(asked: &Asked) -> Option<String> {
+fn tenant(asked: &RecordedRequest) -> Option<String> {
     let body = [&asked.body["tenant"], &asked.body["params"]["tenant"]];
     let in_body = body.into_iter().find_map(|tenant| tenant.as_str());
     let in_query = asked
@@ -122,7 +124,7 @@ async fn rule_5_4_40_every_request_repeats_the_tenant() {
     for binding in ["JSONRPC", "HTTP+JSON"] {
         for name in ["acme", ""] {
             let recorder =
-                Recorder::with_card(move |host| card(host, &[(binding, "1.0", "/", name)]));
+                RecordingAgent::with_card(move |host| card(host, &[(binding, "1.0", "/", name)]));
             let recorder = recorder.await;
             ask_everything(&client_of(&recorder).await).await;
             let asked = recorder.asked();
@@ -148,7 +150,7 @@ async fn rule_5_4_44_the_first_interface_that_is_spoken_wins() {
         ([GRPC, FUTURE, RPC, REST, OLD], "/rpc"),
         ([OLD, RPC, REST, GRPC, FUTURE], "/old"),
     ] {
-        let recorder = Recorder::with_card(move |host| card(host, &order)).await;
+        let recorder = RecordingAgent::with_card(move |host| card(host, &order)).await;
         drop(client_of(&recorder).await.send("x").await);
         let asked = recorder.asked();
         let places: Vec<_> = asked

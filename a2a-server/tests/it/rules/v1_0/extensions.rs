@@ -4,16 +4,16 @@ use a2a_types::AgentExtension;
 use serde_json::{Value, json};
 
 use super::capabilities::requiring;
-use super::{WAYS, Way, put, say, with};
-use crate::rules::puppet::{Served, card, serve, serve_card};
+use super::{HTTP_BINDINGS, HttpBinding, put, say, with};
+use crate::rules::scripted_agent::{ServedAgent, card, serve, serve_card};
 
 /// The extensions that an answer names as active, and whether it is good.
-async fn active(served: &Served, way: Way, wanted: &str) -> (String, bool) {
-    let (verb, path, body) = put(way, "SendMessage", say("echo x"));
+async fn active(served: &ServedAgent, binding: HttpBinding, wanted: &str) -> (String, bool) {
+    let (verb, path, body) = put(binding, "SendMessage", say("echo x"));
     let headers = [("a2a-version", "1.0"), ("a2a-extensions", wanted)];
-    let got = served.http(verb, &path, &headers, body.as_ref()).await;
-    let good = got.status == 200 && got.body["error"].is_null();
-    (got.header("a2a-extensions").to_owned(), good)
+    let answer = served.http(verb, &path, &headers, body.as_ref()).await;
+    let good = answer.status == 200 && answer.body["error"].is_null();
+    (answer.header("a2a-extensions").to_owned(), good)
 }
 
 #[tokio::test]
@@ -26,7 +26,7 @@ async fn rule_5_4_38_extensions_are_opted_into() {
     offering.capabilities.extensions = offered.into();
     let offering = serve_card(offering).await;
     let demanding = serve_card(requiring("urn:must/v1")).await;
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         for (wanted, named) in [
             ("", ""),
             ("urn:one", "urn:one"),
@@ -37,9 +37,9 @@ async fn rule_5_4_38_extensions_are_opted_into() {
         ] {
             let expected = (named.to_owned(), true);
             assert_eq!(
-                active(&offering, way, wanted).await,
+                active(&offering, binding, wanted).await,
                 expected,
-                "{way:?} {wanted}"
+                "{binding:?} {wanted}"
             );
         }
         for (wanted, named, served) in [
@@ -49,9 +49,9 @@ async fn rule_5_4_38_extensions_are_opted_into() {
         ] {
             let expected = (named.to_owned(), served);
             assert_eq!(
-                active(&demanding, way, wanted).await,
+                active(&demanding, binding, wanted).await,
                 expected,
-                "{way:?} {wanted}"
+                "{binding:?} {wanted}"
             );
         }
     }
@@ -59,19 +59,19 @@ async fn rule_5_4_38_extensions_are_opted_into() {
 
 #[tokio::test]
 async fn rule_5_4_39_extensions_speak_in_metadata() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let (metadata, extensions) = (json!({"urn:one": {"urgent": [true]}}), json!(["urn:one"]));
         let extended = json!({"metadata": metadata, "extensions": extensions, "urgent": true});
         let sent = served
-            .ask(way, "SendMessage", with(say("extend x"), extended))
+            .ask(binding, "SendMessage", with(say("extend x"), extended))
             .await
             .unwrap();
         let told = [&sent["task"]["artifacts"][0], &sent["task"]["history"][0]];
         for object in told {
             let said = (&object["metadata"], &object["extensions"]);
-            assert_eq!(said, (&metadata, &extensions), "{way:?}: {object}");
-            assert_eq!(object["urgent"], Value::Null, "{way:?}: no new members");
+            assert_eq!(said, (&metadata, &extensions), "{binding:?}: {object}");
+            assert_eq!(object["urgent"], Value::Null, "{binding:?}: no new members");
         }
     }
 }

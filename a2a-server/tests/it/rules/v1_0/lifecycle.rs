@@ -2,169 +2,188 @@
 
 use serde_json::json;
 
-use super::{WAYS, say, say_to, with};
-use crate::rules::puppet::serve;
+use super::{HTTP_BINDINGS, say, say_to, with};
+use crate::rules::scripted_agent::serve;
 use crate::rules::wire::{texts, unique};
 
 #[tokio::test]
 async fn rule_5_4_01_the_server_names_tasks() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let (one, two) = (
-            served.task(way, "echo x").await,
-            served.task(way, "echo x").await,
+            served.task(binding, "echo x").await,
+            served.task(binding, "echo x").await,
         );
-        assert_ne!(one["id"], two["id"], "{way:?}");
+        assert_ne!(one["id"], two["id"], "{binding:?}");
         let chosen = with(say("echo x"), json!({"taskId": "mine"}));
         for method in ["SendMessage", "SendStreamingMessage"] {
-            let refused = served.ask(way, method, chosen.clone()).await;
+            let refused = served.ask(binding, method, chosen.clone()).await;
             assert_eq!(
                 refused,
                 Err("TASK_NOT_FOUND".to_owned()),
-                "{way:?} {method}"
+                "{binding:?} {method}"
             );
         }
-        let there = served.ask(way, "GetTask", json!({"id": "mine"})).await;
+        let there = served.ask(binding, "GetTask", json!({"id": "mine"})).await;
         assert_eq!(
             there,
             Err("TASK_NOT_FOUND".to_owned()),
-            "{way:?}: it was not created"
+            "{binding:?}: it was not created"
         );
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_02_an_ended_task_takes_no_message() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let canceled = served.task(way, "ask what").await;
+        let canceled = served.task(binding, "ask what").await;
         served
-            .ask(way, "CancelTask", json!({"id": canceled["id"]}))
+            .ask(binding, "CancelTask", json!({"id": canceled["id"]}))
             .await
             .unwrap();
         let ended = [
-            (served.task(way, "echo x").await, "TASK_STATE_COMPLETED"),
-            (served.task(way, "fail").await, "TASK_STATE_FAILED"),
+            (served.task(binding, "echo x").await, "TASK_STATE_COMPLETED"),
+            (served.task(binding, "fail").await, "TASK_STATE_FAILED"),
             (canceled, "TASK_STATE_CANCELED"),
-            (served.task(way, "reject no").await, "TASK_STATE_REJECTED"),
+            (
+                served.task(binding, "reject no").await,
+                "TASK_STATE_REJECTED",
+            ),
         ];
         for (task, state) in ended {
             for method in ["SendMessage", "SendStreamingMessage"] {
-                let refused = served.ask(way, method, say_to(&task, "echo y")).await;
+                let refused = served.ask(binding, method, say_to(&task, "echo y")).await;
                 assert_eq!(
                     refused,
                     Err("UNSUPPORTED_OPERATION".to_owned()),
-                    "{way:?} {state}"
+                    "{binding:?} {state}"
                 );
             }
             let now = served
-                .ask(way, "GetTask", json!({"id": task["id"]}))
+                .ask(binding, "GetTask", json!({"id": task["id"]}))
                 .await
                 .unwrap();
-            assert_eq!(now["status"]["state"], state, "{way:?}");
+            assert_eq!(now["status"]["state"], state, "{binding:?}");
         }
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_03_a_message_continues_an_interrupted_task() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         for (pause, state) in [
             ("ask which", "TASK_STATE_INPUT_REQUIRED"),
             ("credentials for", "TASK_STATE_AUTH_REQUIRED"),
         ] {
-            let paused = served.task(way, pause).await;
-            assert_eq!(paused["status"]["state"], state, "{way:?}");
+            let paused = served.task(binding, pause).await;
+            assert_eq!(paused["status"]["state"], state, "{binding:?}");
             let go_on = say_to(&paused, "echo that");
-            let done = served.ask(way, "SendMessage", go_on).await.unwrap()["task"].take();
-            assert_eq!(done["id"], paused["id"], "{way:?} {state}");
+            let done = served.ask(binding, "SendMessage", go_on).await.unwrap()["task"].take();
+            assert_eq!(done["id"], paused["id"], "{binding:?} {state}");
             assert_eq!(
                 done["status"]["state"], "TASK_STATE_COMPLETED",
-                "{way:?} {state}"
+                "{binding:?} {state}"
             );
-            assert_eq!(texts(&done["artifacts"]), ["that"], "{way:?} {state}");
+            assert_eq!(texts(&done["artifacts"]), ["that"], "{binding:?} {state}");
         }
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_04_a_working_task_takes_messages() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut stream = served
-            .follow(way, "SendStreamingMessage", say("hold on"))
+            .follow(binding, "SendStreamingMessage", say("hold on"))
             .await;
         let working = stream.until("TASK_STATE_WORKING").await;
         let task = json!({"id": working["statusUpdate"]["taskId"]});
         let mut second = served
-            .follow(way, "SendStreamingMessage", say_to(&task, "echo too"))
+            .follow(binding, "SendStreamingMessage", say_to(&task, "echo too"))
             .await;
         let first_event = second.next().await.unwrap();
         let history = texts(&first_event["task"]["history"]);
-        assert!(history.ends_with(&["echo too"]), "{way:?}: {first_event}");
+        assert!(
+            history.ends_with(&["echo too"]),
+            "{binding:?}: {first_event}"
+        );
         served.go_on();
         let events = second.rest().await;
         assert!(
             events.iter().any(|event| texts(event) == ["too"]),
-            "{way:?}: {events:?}"
+            "{binding:?}: {events:?}"
         );
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_05_a_generated_context_is_told() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let task = served.task(way, "echo x").await;
+        let task = served.task(binding, "echo x").await;
         let context = task["contextId"].as_str().unwrap();
-        assert!(!context.is_empty(), "{way:?}");
+        assert!(!context.is_empty(), "{binding:?}");
         let read = served
-            .ask(way, "GetTask", json!({"id": task["id"]}))
+            .ask(binding, "GetTask", json!({"id": task["id"]}))
             .await
             .unwrap();
-        assert_eq!(read["contextId"], context, "{way:?}: it is the same later");
+        assert_eq!(
+            read["contextId"], context,
+            "{binding:?}: it is the same later"
+        );
         let said = served
-            .ask(way, "SendMessage", say("reply x"))
+            .ask(binding, "SendMessage", say("reply x"))
             .await
             .unwrap();
-        assert!(said["message"]["contextId"].is_string(), "{way:?}: {said}");
+        assert!(
+            said["message"]["contextId"].is_string(),
+            "{binding:?}: {said}"
+        );
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_06_a_context_of_the_client_is_kept() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let context = json!({"contextId": "the client's own"});
         let sent = served
-            .ask(way, "SendMessage", with(say("echo x"), context.clone()))
+            .ask(binding, "SendMessage", with(say("echo x"), context.clone()))
             .await
             .unwrap();
-        assert_eq!(sent["task"]["contextId"], context["contextId"], "{way:?}");
+        assert_eq!(
+            sent["task"]["contextId"], context["contextId"],
+            "{binding:?}"
+        );
         let said = served
-            .ask(way, "SendMessage", with(say("reply x"), context.clone()))
+            .ask(
+                binding,
+                "SendMessage",
+                with(say("reply x"), context.clone()),
+            )
             .await
             .unwrap();
         assert_eq!(
             said["message"]["contextId"], context["contextId"],
-            "{way:?}"
+            "{binding:?}"
         );
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_07_context_is_inferred_from_the_task() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let task = served.task(way, "ask which").await;
+        let task = served.task(binding, "ask which").await;
         let other = with(say_to(&task, "echo x"), json!({"contextId": "another"}));
         for method in ["SendMessage", "SendStreamingMessage"] {
-            let refused = served.ask(way, method, other.clone()).await;
+            let refused = served.ask(binding, method, other.clone()).await;
             assert_eq!(
                 refused,
                 Err("INVALID_PARAMS".to_owned()),
-                "{way:?} {method}"
+                "{binding:?} {method}"
             );
         }
         let same = with(
@@ -172,12 +191,12 @@ async fn rule_5_4_07_context_is_inferred_from_the_task() {
             json!({"contextId": task["contextId"]}),
         );
         for params in [say_to(&task, "ask more"), same] {
-            let sent = served.ask(way, "SendMessage", params).await.unwrap();
-            assert_eq!(sent["task"]["contextId"], task["contextId"], "{way:?}");
+            let sent = served.ask(binding, "SendMessage", params).await.unwrap();
+            assert_eq!(sent["task"]["contextId"], task["contextId"], "{binding:?}");
             let heard = sent["task"]["history"].as_array().unwrap().last().unwrap();
             assert_eq!(
                 heard["contextId"], task["contextId"],
-                "{way:?}: the message got it"
+                "{binding:?}: the message answer it"
             );
         }
     }
@@ -185,79 +204,79 @@ async fn rule_5_4_07_context_is_inferred_from_the_task() {
 
 #[tokio::test]
 async fn rule_5_4_08_a_context_alone_begins_a_task() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let first = served.task(way, "ask which").await;
+        let first = served.task(binding, "ask which").await;
         let context = json!({"contextId": first["contextId"]});
         let sent = served
-            .ask(way, "SendMessage", with(say("echo x"), context))
+            .ask(binding, "SendMessage", with(say("echo x"), context))
             .await
             .unwrap();
-        assert_ne!(sent["task"]["id"], first["id"], "{way:?}");
-        assert_eq!(sent["task"]["contextId"], first["contextId"], "{way:?}");
+        assert_ne!(sent["task"]["id"], first["id"], "{binding:?}");
+        assert_eq!(sent["task"]["contextId"], first["contextId"], "{binding:?}");
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_09_results_are_artifacts() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let task = served.task(way, "echo the result").await;
-        assert_eq!(texts(&task["artifacts"]), ["the result"], "{way:?}");
+        let task = served.task(binding, "echo the result").await;
+        assert_eq!(texts(&task["artifacts"]), ["the result"], "{binding:?}");
         assert_eq!(
             texts(&task["status"]),
             [""; 0],
-            "{way:?}: no message carries it"
+            "{binding:?}: no message carries it"
         );
-        assert_eq!(texts(&task["history"]), ["echo the result"], "{way:?}");
+        assert_eq!(texts(&task["history"]), ["echo the result"], "{binding:?}");
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_11_an_ended_task_cannot_be_canceled() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let idle = served.task(way, "ask which").await;
+        let idle = served.task(binding, "ask which").await;
         let mut stream = served
-            .follow(way, "SendStreamingMessage", say("hold on"))
+            .follow(binding, "SendStreamingMessage", say("hold on"))
             .await;
         let busy = stream.until("TASK_STATE_WORKING").await;
         for id in [&idle["id"], &busy["statusUpdate"]["taskId"]] {
-            let cancel = || served.ask(way, "CancelTask", json!({"id": id}));
+            let cancel = || served.ask(binding, "CancelTask", json!({"id": id}));
             let state = &cancel().await.unwrap()["status"]["state"];
-            assert_eq!(state, "TASK_STATE_CANCELED", "{way:?}");
+            assert_eq!(state, "TASK_STATE_CANCELED", "{binding:?}");
             let again = cancel().await;
-            assert_eq!(again, Err("TASK_NOT_CANCELABLE".to_owned()), "{way:?}");
+            assert_eq!(again, Err("TASK_NOT_CANCELABLE".to_owned()), "{binding:?}");
         }
         for ending in ["echo x", "fail", "reject no"] {
-            let ended = served.task(way, ending).await;
+            let ended = served.task(binding, ending).await;
             let refused = served
-                .ask(way, "CancelTask", json!({"id": ended["id"]}))
+                .ask(binding, "CancelTask", json!({"id": ended["id"]}))
                 .await;
             assert_eq!(
                 refused,
                 Err("TASK_NOT_CANCELABLE".to_owned()),
-                "{way:?} {ending}"
+                "{binding:?} {ending}"
             );
         }
         let unknown = served
-            .ask(way, "CancelTask", json!({"id": "unknown"}))
+            .ask(binding, "CancelTask", json!({"id": "unknown"}))
             .await;
-        assert_eq!(unknown, Err("TASK_NOT_FOUND".to_owned()), "{way:?}");
+        assert_eq!(unknown, Err("TASK_NOT_FOUND".to_owned()), "{binding:?}");
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_12_the_agent_gets_the_references() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let earlier = served.task(way, "echo x").await;
+        let earlier = served.task(binding, "echo x").await;
         let refers = json!({"referenceTaskIds": [earlier["id"]], "messageId": unique()});
         let sent = served
-            .ask(way, "SendMessage", with(say("refer"), refers))
+            .ask(binding, "SendMessage", with(say("refer"), refers))
             .await
             .unwrap();
         let seen = texts(&sent["task"]["artifacts"]);
-        assert_eq!(seen, [earlier["id"].as_str().unwrap()], "{way:?}");
+        assert_eq!(seen, [earlier["id"].as_str().unwrap()], "{binding:?}");
     }
 }

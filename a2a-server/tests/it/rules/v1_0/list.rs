@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{WAYS, say, with};
-use crate::rules::puppet::{card, serve, serve_to_names};
+use super::{HTTP_BINDINGS, say, with};
+use crate::rules::scripted_agent::{card, serve, serve_to_names};
 
 fn ids(page: &Value) -> Vec<&Value> {
     page["tasks"]
@@ -16,27 +16,27 @@ fn ids(page: &Value) -> Vec<&Value> {
 
 #[tokio::test]
 async fn rule_5_4_28_pages_are_sorted_and_bounded() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         for _ in 0..51 {
-            served.task(way, "echo x").await;
+            served.task(binding, "echo x").await;
         }
-        let page = served.ask(way, "ListTasks", json!({})).await.unwrap();
+        let page = served.ask(binding, "ListTasks", json!({})).await.unwrap();
         assert_eq!(
             (ids(&page).len(), &page["pageSize"]),
             (50, &json!(50)),
-            "{way:?}"
+            "{binding:?}"
         );
         let time = |task: &Value| task["status"]["timestamp"].as_str().unwrap().to_owned();
         let times: Vec<_> = page["tasks"].as_array().unwrap().iter().map(time).collect();
         assert!(
             times.is_sorted_by(|one, next| one >= next),
-            "{way:?}: {times:?}"
+            "{binding:?}: {times:?}"
         );
         let next = json!({"pageToken": page["nextPageToken"]});
-        let rest = served.ask(way, "ListTasks", next).await.unwrap();
-        assert_eq!(ids(&rest).len(), 1, "{way:?}");
-        assert!(!ids(&page).contains(&ids(&rest)[0]), "{way:?}");
+        let rest = served.ask(binding, "ListTasks", next).await.unwrap();
+        assert_eq!(ids(&rest).len(), 1, "{binding:?}");
+        assert!(!ids(&page).contains(&ids(&rest)[0]), "{binding:?}");
         for (size, fits) in [
             (0, false),
             (1, true),
@@ -45,41 +45,41 @@ async fn rule_5_4_28_pages_are_sorted_and_bounded() {
             (-1, false),
         ] {
             let page = served
-                .ask(way, "ListTasks", json!({"pageSize": size}))
+                .ask(binding, "ListTasks", json!({"pageSize": size}))
                 .await;
             let refused = page == Err("INVALID_PARAMS".to_owned());
-            assert_eq!(refused, !fits, "{way:?} {size}: {page:?}");
+            assert_eq!(refused, !fits, "{binding:?} {size}: {page:?}");
         }
         let nonsense = served
-            .ask(way, "ListTasks", json!({"pageToken": "nonsense"}))
+            .ask(binding, "ListTasks", json!({"pageToken": "nonsense"}))
             .await;
-        assert_eq!(nonsense, Err("INVALID_PARAMS".to_owned()), "{way:?}");
+        assert_eq!(nonsense, Err("INVALID_PARAMS".to_owned()), "{binding:?}");
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_29_a_page_tells_what_was_asked_for() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let list = |params: Value| served.ask(way, "ListTasks", params);
+        let list = |params: Value| served.ask(binding, "ListTasks", params);
         let none = list(json!({})).await.unwrap();
         let empty = json!({"tasks": [], "nextPageToken": "", "pageSize": 50, "totalSize": 0});
-        assert_eq!(none, empty, "{way:?}");
+        assert_eq!(none, empty, "{binding:?}");
 
         let mut stamps = Vec::new();
         for text in ["echo 1", "echo 2", "ask 3"] {
             let sent = with(say(text), json!({"contextId": "c"}));
-            let task = served.ask(way, "SendMessage", sent).await.unwrap()["task"].take();
+            let task = served.ask(binding, "SendMessage", sent).await.unwrap()["task"].take();
             stamps.push(task["status"]["timestamp"].clone());
         }
-        served.task(way, "echo elsewhere").await;
+        served.task(binding, "echo elsewhere").await;
         let page = list(json!({"contextId": "c", "pageSize": 2}))
             .await
             .unwrap();
         assert_eq!(
             (ids(&page).len(), &page["totalSize"]),
             (2, &json!(3)),
-            "{way:?}"
+            "{binding:?}"
         );
         assert!(
             page["tasks"]
@@ -94,7 +94,7 @@ async fn rule_5_4_29_a_page_tells_what_was_asked_for() {
         assert_eq!(
             (ids(&last).len(), &last["nextPageToken"]),
             (1, &json!("")),
-            "{way:?}"
+            "{binding:?}"
         );
 
         for (include, there) in [(true, true), (false, false)] {
@@ -102,11 +102,11 @@ async fn rule_5_4_29_a_page_tells_what_was_asked_for() {
             let params =
                 json!({"contextId": "c", "status": completed, "includeArtifacts": include});
             let page = list(params).await.unwrap();
-            assert_eq!(ids(&page).len(), 2, "{way:?}");
+            assert_eq!(ids(&page).len(), 2, "{binding:?}");
             assert_eq!(
                 page["tasks"][0].get("artifacts").is_some(),
                 there,
-                "{way:?}"
+                "{binding:?}"
             );
         }
         let since = list(json!({"contextId": "c", "statusTimestampAfter": stamps[2]}))
@@ -119,38 +119,38 @@ async fn rule_5_4_29_a_page_tells_what_was_asked_for() {
         assert_eq!(
             ids(&since).len(),
             count,
-            "{way:?}: one of that very time is in"
+            "{binding:?}: one of that very time is in"
         );
         let later = list(json!({"statusTimestampAfter": "2999-01-01T00:00:00Z"}))
             .await
             .unwrap();
-        assert_eq!(later["totalSize"], 0, "{way:?}");
+        assert_eq!(later["totalSize"], 0, "{binding:?}");
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_30_callers_list_their_own_tasks() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve_to_names(card()).await;
         let mine = with(say("echo mine"), json!({"contextId": "shared"}));
         let sent = served
-            .ask_as("alice", way, "SendMessage", mine)
+            .ask_as("alice", binding, "SendMessage", mine)
             .await
             .unwrap();
         for filter in [json!({}), json!({"contextId": "shared"})] {
             let hers = served
-                .ask_as("alice", way, "ListTasks", filter.clone())
+                .ask_as("alice", binding, "ListTasks", filter.clone())
                 .await
                 .unwrap();
-            assert_eq!(ids(&hers), [&sent["task"]["id"]], "{way:?}");
+            assert_eq!(ids(&hers), [&sent["task"]["id"]], "{binding:?}");
             let his = served
-                .ask_as("bob", way, "ListTasks", filter)
+                .ask_as("bob", binding, "ListTasks", filter)
                 .await
                 .unwrap();
             assert_eq!(
                 (ids(&his).len(), &his["totalSize"]),
                 (0, &json!(0)),
-                "{way:?}"
+                "{binding:?}"
             );
         }
     }

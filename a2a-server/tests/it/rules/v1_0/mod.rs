@@ -14,17 +14,17 @@ mod versions;
 
 use serde_json::{Map, Value, json};
 
-use crate::rules::puppet::Served;
+use crate::rules::scripted_agent::ServedAgent;
 use crate::rules::wire::{Events, Headers, outcome, request, unique};
 
 /// Form of a request in HTTP.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Way {
+pub(crate) enum HttpBinding {
     JsonRpc,
     HttpJson,
 }
 
-pub(crate) const WAYS: [Way; 2] = [Way::JsonRpc, Way::HttpJson];
+pub(crate) const HTTP_BINDINGS: [HttpBinding; 2] = [HttpBinding::JsonRpc, HttpBinding::HttpJson];
 
 /// Verb and path of every operation on HTTP+JSON, specification 1.0 §11.3: a member in braces
 /// stands in the path, not in the body or the query.
@@ -59,8 +59,8 @@ const PLACES: [(&str, &str, &str); 11] = [
 ];
 
 /// A request as HTTP has it: verb, path and body.
-fn put(way: Way, method: &str, params: Value) -> (&'static str, String, Option<Value>) {
-    if way == Way::JsonRpc {
+fn put(binding: HttpBinding, method: &str, params: Value) -> (&'static str, String, Option<Value>) {
+    if binding == HttpBinding::JsonRpc {
         return ("POST", "/".to_owned(), Some(request(method, params)));
     }
     let (_, verb, template) = PLACES
@@ -101,22 +101,27 @@ fn query(members: Map<String, Value>) -> String {
     }
 }
 
-impl Served {
+impl ServedAgent {
     /// Asks in 1.0, and yields the answer, or the reason why there is none.
-    pub(crate) async fn ask(&self, way: Way, method: &str, params: Value) -> Result<Value, String> {
-        self.ask_with(&[], way, method, params).await
+    pub(crate) async fn ask(
+        &self,
+        binding: HttpBinding,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, String> {
+        self.ask_with(&[], binding, method, params).await
     }
 
     /// Asks in 1.0 in somebody's name.
     pub(crate) async fn ask_as(
         &self,
         who: &str,
-        way: Way,
+        binding: HttpBinding,
         method: &str,
         params: Value,
     ) -> Result<Value, String> {
         let credentials = format!("Bearer {who}");
-        self.ask_with(&[("authorization", &credentials)], way, method, params)
+        self.ask_with(&[("authorization", &credentials)], binding, method, params)
             .await
     }
 
@@ -124,20 +129,20 @@ impl Served {
     pub(crate) async fn ask_with(
         &self,
         headers: Headers<'_>,
-        way: Way,
+        binding: HttpBinding,
         method: &str,
         params: Value,
     ) -> Result<Value, String> {
-        let (verb, path, body) = put(way, method, params);
+        let (verb, path, body) = put(binding, method, params);
         let headers = [&[("a2a-version", "1.0")], headers].concat();
-        let got = self.http(verb, &path, &headers, body.as_ref()).await;
-        let answer = match way {
-            Way::JsonRpc => outcome(got.body),
-            Way::HttpJson if got.status == 200 => Ok(got.body),
-            Way::HttpJson => Err(got.body["error"].clone()),
+        let answer = self.http(verb, &path, &headers, body.as_ref()).await;
+        let answer = match binding {
+            HttpBinding::JsonRpc => outcome(answer.body),
+            HttpBinding::HttpJson if answer.status == 200 => Ok(answer.body),
+            HttpBinding::HttpJson => Err(answer.body["error"].clone()),
         };
         answer.map_err(|error| {
-            let details = if way == Way::JsonRpc {
+            let details = if binding == HttpBinding::JsonRpc {
                 &error["data"]
             } else {
                 &error["details"]
@@ -150,30 +155,30 @@ impl Served {
     }
 
     /// Asks for a stream in 1.0.
-    pub(crate) async fn follow(&self, way: Way, method: &str, params: Value) -> Stream {
-        let (verb, path, body) = put(way, method, params);
+    pub(crate) async fn follow(&self, binding: HttpBinding, method: &str, params: Value) -> Stream {
+        let (verb, path, body) = put(binding, method, params);
         let events = self
             .stream(verb, &path, &[("a2a-version", "1.0")], body.as_ref())
             .await;
-        Stream { way, events }
+        Stream { binding, events }
     }
 
     /// Sends a text, and yields the task that comes of it.
-    pub(crate) async fn task(&self, way: Way, text: &str) -> Value {
-        self.ask(way, "SendMessage", say(text)).await.unwrap()["task"].take()
+    pub(crate) async fn task(&self, binding: HttpBinding, text: &str) -> Value {
+        self.ask(binding, "SendMessage", say(text)).await.unwrap()["task"].take()
     }
 }
 
 /// The events of a stream in 1.0, each `{task}`, `{message}`, `{statusUpdate}` or `{artifactUpdate}`.
 pub(crate) struct Stream {
-    way: Way,
+    binding: HttpBinding,
     events: Events,
 }
 
 impl Stream {
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let event = self.events.next().await?;
-        let event = if self.way == Way::JsonRpc {
+        let event = if self.binding == HttpBinding::JsonRpc {
             outcome(event).unwrap()
         } else {
             event

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::WAYS;
-use crate::rules::puppet::serve;
+use super::HTTP_BINDINGS;
+use crate::rules::scripted_agent::serve;
 
 #[tokio::test]
 async fn rule_5_4_22_webhooks_are_kept_until_they_are_deleted() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
-        let task = served.task(way, "ask which").await;
+        let task = served.task(binding, "ask which").await;
         let of = |members: Value| {
             let mut params = json!({"taskId": task["id"]});
             params
@@ -22,21 +22,21 @@ async fn rule_5_4_22_webhooks_are_kept_until_they_are_deleted() {
         for url in ["https://a.example/", "https://b.example/"] {
             let config = of(json!({"url": url, "token": "t"}));
             let method = "CreateTaskPushNotificationConfig";
-            let made = served.ask(way, method, config).await.unwrap();
+            let made = served.ask(binding, method, config).await.unwrap();
             assert_eq!(
                 (&made["url"], &made["taskId"]),
                 (&json!(url), &task["id"]),
-                "{way:?}"
+                "{binding:?}"
             );
             ids.push(made["id"].clone());
         }
         assert!(
             ids.iter().all(Value::is_string) && ids[0] != ids[1],
-            "{way:?}: {ids:?}"
+            "{binding:?}: {ids:?}"
         );
         let list = async || {
             let listed = served
-                .ask(way, "ListTaskPushNotificationConfigs", of(json!({})))
+                .ask(binding, "ListTaskPushNotificationConfigs", of(json!({})))
                 .await;
             let configs = listed.unwrap()["configs"].take();
             let urls = configs
@@ -49,11 +49,11 @@ async fn rule_5_4_22_webhooks_are_kept_until_they_are_deleted() {
         assert_eq!(
             list().await,
             ["https://a.example/", "https://b.example/"],
-            "{way:?}"
+            "{binding:?}"
         );
         let named = of(json!({"id": ids[0]}));
         let method = "GetTaskPushNotificationConfig";
-        let read = served.ask(way, method, named.clone()).await.unwrap();
+        let read = served.ask(binding, method, named.clone()).await.unwrap();
         assert_eq!(
             (&read["url"], &read["token"]),
             (&json!("https://a.example/"), &json!("t"))
@@ -61,13 +61,13 @@ async fn rule_5_4_22_webhooks_are_kept_until_they_are_deleted() {
         for _ in 0..2 {
             let method = "DeleteTaskPushNotificationConfig";
             assert_eq!(
-                served.ask(way, method, named.clone()).await,
+                served.ask(binding, method, named.clone()).await,
                 Ok(json!({})),
-                "{way:?}"
+                "{binding:?}"
             );
         }
-        assert_eq!(list().await, ["https://b.example/"], "{way:?}");
-        let gone = served.ask(way, method, named).await;
-        assert_eq!(gone, Err("TASK_NOT_FOUND".to_owned()), "{way:?}");
+        assert_eq!(list().await, ["https://b.example/"], "{binding:?}");
+        let gone = served.ask(binding, method, named).await;
+        assert_eq!(gone, Err("TASK_NOT_FOUND".to_owned()), "{binding:?}");
     }
 }

@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::{WAYS, Way, say, say_to, state_of};
-use crate::rules::puppet::serve;
+use super::{HTTP_BINDINGS, HttpBinding, say, say_to, state_of};
+use crate::rules::scripted_agent::serve;
 use crate::rules::wire::texts;
 
 #[tokio::test]
 async fn rule_5_4_17_a_stream_is_one_message_or_a_task_and_its_events() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let events = served
-            .follow(way, "SendStreamingMessage", say("reply hi"))
+            .follow(binding, "SendStreamingMessage", say("reply hi"))
             .await
             .rest()
             .await;
-        assert_eq!(events.len(), 1, "{way:?}: {events:?}");
-        assert_eq!(texts(&events[0]["message"]), ["hi"], "{way:?}");
+        assert_eq!(events.len(), 1, "{binding:?}: {events:?}");
+        assert_eq!(texts(&events[0]["message"]), ["hi"], "{binding:?}");
 
         let events = served
-            .follow(way, "SendStreamingMessage", say("echo hi"))
+            .follow(binding, "SendStreamingMessage", say("echo hi"))
             .await
             .rest()
             .await;
@@ -27,9 +27,9 @@ async fn rule_5_4_17_a_stream_is_one_message_or_a_task_and_its_events() {
         assert_eq!(
             members,
             ["task", "artifactUpdate", "statusUpdate"],
-            "{way:?}"
+            "{binding:?}"
         );
-        assert_eq!(state_of(&events[2]), "TASK_STATE_COMPLETED", "{way:?}");
+        assert_eq!(state_of(&events[2]), "TASK_STATE_COMPLETED", "{binding:?}");
     }
 }
 
@@ -39,15 +39,15 @@ fn member(event: &Value) -> &str {
 
 #[tokio::test]
 async fn rule_5_4_18_all_streams_tell_the_same() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut first = served
-            .follow(way, "SendStreamingMessage", say("hold on"))
+            .follow(binding, "SendStreamingMessage", say("hold on"))
             .await;
         let working = first.until("TASK_STATE_WORKING").await;
         let id = json!({"id": working["statusUpdate"]["taskId"]});
         let mut streams = Vec::new();
-        for other in [Way::JsonRpc, Way::HttpJson, way] {
+        for other in [HttpBinding::JsonRpc, HttpBinding::HttpJson, binding] {
             let mut stream = served.follow(other, "SubscribeToTask", id.clone()).await;
             stream.next().await.unwrap();
             streams.push(stream);
@@ -61,53 +61,60 @@ async fn rule_5_4_18_all_streams_tell_the_same() {
             ["artifactUpdate", "statusUpdate"]
         );
         for stream in streams {
-            assert_eq!(stream.rest().await, told, "{way:?}");
+            assert_eq!(stream.rest().await, told, "{binding:?}");
         }
-        let ended = served.ask(way, "GetTask", id).await.unwrap();
-        assert_eq!(ended["status"]["state"], "TASK_STATE_COMPLETED", "{way:?}");
+        let ended = served.ask(binding, "GetTask", id).await.unwrap();
+        assert_eq!(
+            ended["status"]["state"], "TASK_STATE_COMPLETED",
+            "{binding:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn rule_5_4_19_a_subscription_begins_with_the_task() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut stream = served
-            .follow(way, "SendStreamingMessage", say("hold on"))
+            .follow(binding, "SendStreamingMessage", say("hold on"))
             .await;
         let working = stream.until("TASK_STATE_WORKING").await;
         let id = json!({"id": working["statusUpdate"]["taskId"]});
-        let mut again = served.follow(way, "SubscribeToTask", id.clone()).await;
+        let mut again = served.follow(binding, "SubscribeToTask", id.clone()).await;
         let first = again.next().await.unwrap();
-        let now = served.ask(way, "GetTask", id.clone()).await.unwrap();
-        assert_eq!(first["task"], now, "{way:?}");
+        let now = served.ask(binding, "GetTask", id.clone()).await.unwrap();
+        assert_eq!(first["task"], now, "{binding:?}");
         served.go_on();
         again.until("TASK_STATE_COMPLETED").await;
-        assert_eq!(again.next().await, None, "{way:?}: then it closes");
-        let ended = served.ask(way, "SubscribeToTask", id).await;
-        assert_eq!(ended, Err("UNSUPPORTED_OPERATION".to_owned()), "{way:?}");
+        assert_eq!(again.next().await, None, "{binding:?}: then it closes");
+        let ended = served.ask(binding, "SubscribeToTask", id).await;
+        assert_eq!(
+            ended,
+            Err("UNSUPPORTED_OPERATION".to_owned()),
+            "{binding:?}"
+        );
         let unknown = served
-            .ask(way, "SubscribeToTask", json!({"id": "unknown"}))
+            .ask(binding, "SubscribeToTask", json!({"id": "unknown"}))
             .await;
-        assert_eq!(unknown, Err("TASK_NOT_FOUND".to_owned()), "{way:?}");
+        assert_eq!(unknown, Err("TASK_NOT_FOUND".to_owned()), "{binding:?}");
 
         // One that waits for its caller has not ended, before and after.
-        let waits = served.task(way, "ask which").await;
+        let waits = served.task(binding, "ask which").await;
         let of = json!({"id": waits["id"]});
-        let mut stream = served.follow(way, "SubscribeToTask", of).await;
+        let mut stream = served.follow(binding, "SubscribeToTask", of).await;
         let first = stream.next().await.unwrap();
-        assert_eq!(state_of(&first), "TASK_STATE_INPUT_REQUIRED", "{way:?}");
+        assert_eq!(state_of(&first), "TASK_STATE_INPUT_REQUIRED", "{binding:?}");
         for answer in ["ask more", "echo it"] {
             let sent = say_to(&waits, answer);
-            served.ask(way, "SendMessage", sent).await.unwrap();
+            served.ask(binding, "SendMessage", sent).await.unwrap();
         }
         stream.until("TASK_STATE_INPUT_REQUIRED").await;
         stream.until("TASK_STATE_COMPLETED").await;
-        assert_eq!(stream.next().await, None, "{way:?}: then it closes");
+        assert_eq!(stream.next().await, None, "{binding:?}: then it closes");
     }
     // The text of the specification subscribes by POST, its proto by GET.
     let served = serve().await;
-    let task = served.task(Way::HttpJson, "ask which").await;
+    let task = served.task(HttpBinding::HttpJson, "ask which").await;
     let path = format!("/tasks/{}:subscribe", task["id"].as_str().unwrap());
     for verb in ["GET", "POST"] {
         let mut stream = served
@@ -123,10 +130,10 @@ async fn rule_5_4_19_a_subscription_begins_with_the_task() {
 
 #[tokio::test]
 async fn rule_5_4_21_chunks_are_added_to_the_artifact_of_their_id() {
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         let served = serve().await;
         let events = served
-            .follow(way, "SendStreamingMessage", say("assemble"))
+            .follow(binding, "SendStreamingMessage", say("assemble"))
             .await
             .rest()
             .await;
@@ -142,18 +149,18 @@ async fn rule_5_4_21_chunks_are_added_to_the_artifact_of_their_id() {
             ("a", vec!["4"], false, false),
             ("c", vec!["5"], true, false),
         ];
-        assert_eq!(chunks, expected, "{way:?}");
+        assert_eq!(chunks, expected, "{binding:?}");
         let id = json!({"id": events[0]["task"]["id"]});
-        let task = served.ask(way, "GetTask", id).await.unwrap();
+        let task = served.ask(binding, "GetTask", id).await.unwrap();
         let artifacts = task["artifacts"].as_array().unwrap();
         let assembled: Vec<_> = artifacts.iter().map(|artifact| texts(artifact)).collect();
         assert_eq!(
             assembled,
             [["4"], ["3"], ["5"]],
-            "{way:?}: what came anew replaced a"
+            "{binding:?}: what came anew replaced a"
         );
-        let appended = served.task(way, "echo x").await;
-        assert_eq!(texts(&appended["artifacts"]), ["x"], "{way:?}");
+        let appended = served.task(binding, "echo x").await;
+        assert_eq!(texts(&appended["artifacts"]), ["x"], "{binding:?}");
     }
 }
 

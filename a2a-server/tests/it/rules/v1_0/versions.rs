@@ -3,9 +3,9 @@
 use a2a_types::reading::Mode;
 use serde_json::{Value, json};
 
-use super::{WAYS, Way, put, say};
-use crate::rules::puppet::{card, serve, serve_with};
-use crate::rules::wire::{Got, Headers, request, unique};
+use super::{HTTP_BINDINGS, HttpBinding, put, say};
+use crate::rules::scripted_agent::{card, serve, serve_with};
+use crate::rules::wire::{Headers, HttpAnswer, request, unique};
 
 fn headers<'a>(version: &'a [&'a str]) -> Vec<(&'a str, &'a str)> {
     version
@@ -15,11 +15,11 @@ fn headers<'a>(version: &'a [&'a str]) -> Vec<(&'a str, &'a str)> {
 }
 
 /// Returns whether an answer is one of 1.0.
-fn is_of_1_0(way: Way, got: &Got) -> bool {
-    let result = if way == Way::JsonRpc {
-        &got.body["result"]
+fn is_of_1_0(binding: HttpBinding, answer: &HttpAnswer) -> bool {
+    let result = if binding == HttpBinding::JsonRpc {
+        &answer.body["result"]
     } else {
-        &got.body
+        &answer.body
     };
     result["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
 }
@@ -27,13 +27,16 @@ fn is_of_1_0(way: Way, got: &Got) -> bool {
 #[tokio::test]
 async fn rule_5_4_32_a_patch_number_does_not_matter() {
     let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         for version in ["1.0", "1.0.0", "1.0.7", " 1.0 "] {
-            let (verb, path, body) = put(way, "SendMessage", say("echo x"));
-            let got = strict
+            let (verb, path, body) = put(binding, "SendMessage", say("echo x"));
+            let answer = strict
                 .http(verb, &path, &headers(&[version]), body.as_ref())
                 .await;
-            assert!(is_of_1_0(way, &got), "{way:?} {version}: {got:?}");
+            assert!(
+                is_of_1_0(binding, &answer),
+                "{binding:?} {version}: {answer:?}"
+            );
         }
     }
 }
@@ -41,11 +44,11 @@ async fn rule_5_4_32_a_patch_number_does_not_matter() {
 #[tokio::test]
 async fn rule_5_4_33_the_version_may_be_a_request_parameter() {
     let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
-    for way in WAYS {
-        let (verb, path, body) = put(way, "SendMessage", say("echo x"));
+    for binding in HTTP_BINDINGS {
+        let (verb, path, body) = put(binding, "SendMessage", say("echo x"));
         let path = format!("{path}?A2A-Version=1.0");
-        let got = strict.http(verb, &path, &[], body.as_ref()).await;
-        assert!(is_of_1_0(way, &got), "{way:?}: {got:?}");
+        let answer = strict.http(verb, &path, &[], body.as_ref()).await;
+        assert!(is_of_1_0(binding, &answer), "{binding:?}: {answer:?}");
     }
 }
 
@@ -53,38 +56,38 @@ async fn rule_5_4_33_the_version_may_be_a_request_parameter() {
 async fn rule_5_4_34_the_requested_version_is_spoken_or_refused() {
     let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
     let served = serve().await;
-    for way in WAYS {
+    for binding in HTTP_BINDINGS {
         for version in ["1.1", "2.0", "v1.0", "nonsense"] {
-            let (verb, path, body) = put(way, "SendMessage", say("echo x"));
-            let got = served
+            let (verb, path, body) = put(binding, "SendMessage", say("echo x"));
+            let answer = served
                 .http(verb, &path, &headers(&[version]), body.as_ref())
                 .await;
-            let error = &got.body["error"];
-            let (code, status, details) = match way {
-                Way::JsonRpc => (-32009, 200, &error["data"]),
-                Way::HttpJson => (400, 400, &error["details"]),
+            let error = &answer.body["error"];
+            let (code, status, details) = match binding {
+                HttpBinding::JsonRpc => (-32009, 200, &error["data"]),
+                HttpBinding::HttpJson => (400, 400, &error["details"]),
             };
             assert_eq!(
-                (error["code"].as_i64(), got.status),
+                (error["code"].as_i64(), answer.status),
                 (Some(code), status),
                 "{version}"
             );
             assert_eq!(
                 details[0]["reason"], "VERSION_NOT_SUPPORTED",
-                "{way:?} {version}"
+                "{binding:?} {version}"
             );
         }
         // Nothing, or nothing in it, means 0.3, which has no such method and no such path.
         for version in [&[][..], &[""], &["0.3"]] {
-            let (verb, path, body) = put(way, "SendMessage", say("echo x"));
-            let got = strict
+            let (verb, path, body) = put(binding, "SendMessage", say("echo x"));
+            let answer = strict
                 .http(verb, &path, &headers(version), body.as_ref())
                 .await;
-            let refused = match way {
-                Way::JsonRpc => got.body["error"]["code"] == -32601,
-                Way::HttpJson => got.status == 404,
+            let refused = match binding {
+                HttpBinding::JsonRpc => answer.body["error"]["code"] == -32601,
+                HttpBinding::HttpJson => answer.status == 404,
             };
-            assert!(refused, "{way:?} {version:?}: {got:?}");
+            assert!(refused, "{binding:?} {version:?}: {answer:?}");
         }
     }
     let sends = json!({"message": {
@@ -94,9 +97,9 @@ async fn rule_5_4_34_the_requested_version_is_spoken_or_refused() {
     for version in [&[][..], &[""], &["0.3"], &["0.3.0"]] {
         for served in [&strict, &served] {
             let asked = request("message/send", sends.clone());
-            let got = served.post(&headers(version), &asked).await;
-            let state = &got.body["result"]["status"]["state"];
-            assert_eq!(state, "completed", "{version:?}: {got:?}");
+            let answer = served.post(&headers(version), &asked).await;
+            let state = &answer.body["result"]["status"]["state"];
+            assert_eq!(state, "completed", "{version:?}: {answer:?}");
         }
     }
 }
@@ -115,7 +118,7 @@ async fn rule_5_4_35_one_url_serves_several_versions() {
     assert_eq!(versions, ["1.0", "0.3", "0.2", "0.1"]);
     assert!(urls.iter().all(|url| **url == served.url()), "{urls:?}");
     assert_eq!(
-        served.task(Way::JsonRpc, "echo x").await["status"]["state"],
+        served.task(HttpBinding::JsonRpc, "echo x").await["status"]["state"],
         "TASK_STATE_COMPLETED"
     );
     let old = json!({"message": {"kind": "message", "messageId": "m", "role": "user",

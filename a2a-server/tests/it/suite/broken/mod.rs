@@ -22,19 +22,19 @@ use crate::suite::fault::Fault;
 pub(crate) struct Broken {
     fault: Fault,
     inner: MemoryStore,
-    notes: Mutex<Notes>,
+    notes: Mutex<FaultState>,
 }
 
-/// Notes that a fault needs.
+/// FaultState that a fault needs.
 #[derive(Default)]
-struct Notes {
+struct FaultState {
     /// Every task, with all who ever held its lease.
-    tasks: BTreeMap<Key, BTreeSet<String>>,
+    tasks: BTreeMap<TaskKey, BTreeSet<String>>,
     /// Holders that have handed a lease back.
-    given_back: BTreeSet<(Key, String)>,
+    given_back: BTreeSet<(TaskKey, String)>,
     /// Tasks that are missing although they should be there.
-    gone: BTreeSet<Key>,
-    channels: BTreeMap<Key, watch::Sender<u64>>,
+    gone: BTreeSet<TaskKey>,
+    channels: BTreeMap<TaskKey, watch::Sender<u64>>,
     messages: BTreeSet<MessageId>,
     configs: Vec<(Owner, TaskPushNotificationConfig)>,
     /// Notifications to give out beside those that there are.
@@ -44,13 +44,13 @@ struct Notes {
     /// Index of each task when it was listed.
     listed: BTreeMap<Place, usize>,
     /// Every end of a task.
-    ends: Vec<Key>,
+    ends: Vec<TaskKey>,
     count: u64,
 }
 
-type Key = (Owner, TaskId);
-type Answer<T> = Result<T, StoreError>;
-type Pending<'a, T> = std::pin::Pin<Box<dyn Future<Output = Answer<T>> + Send + 'a>>;
+type TaskKey = (Owner, TaskId);
+type StoreResult<T> = Result<T, StoreError>;
+type StoreFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = StoreResult<T>> + Send + 'a>>;
 
 impl Broken {
     pub(crate) fn new(fault: Fault) -> Self {
@@ -61,7 +61,7 @@ impl Broken {
         }
     }
 
-    fn notes(&self) -> MutexGuard<'_, Notes> {
+    fn notes(&self) -> MutexGuard<'_, FaultState> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -80,13 +80,13 @@ impl Broken {
     }
 
     /// The end of a log.
-    async fn sequence(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
+    async fn sequence(&self, owner: &Owner, task: &TaskId) -> StoreResult<u64> {
         let snapshot = self.inner.snapshot(owner, task).await?;
         Ok(snapshot.ok_or(StoreError::NoTask)?.sequence)
     }
 
     /// Finds the epoch of the present lease.
-    async fn epoch(&self, owner: &Owner, task: &TaskId) -> Answer<u64> {
+    async fn epoch(&self, owner: &Owner, task: &TaskId) -> StoreResult<u64> {
         for epoch in 1..1000 {
             let after = self.sequence(owner, task).await?;
             let probe = Append::held(after, epoch, Vec::new());
@@ -99,7 +99,7 @@ impl Broken {
 }
 
 impl Store for Broken {
-    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> Pending<'a, ()> {
+    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.create_task(&self.owner(owner), new).await })
     }
 
@@ -108,11 +108,15 @@ impl Store for Broken {
         owner: &'a Owner,
         task: &'a TaskId,
         append: Append,
-    ) -> Pending<'a, Appended> {
+    ) -> StoreFuture<'a, Appended> {
         Box::pin(async move { self.append_to(&self.owner(owner), task, append).await })
     }
 
-    fn snapshot<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, Option<Snapshot>> {
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> StoreFuture<'a, Option<Snapshot>> {
         Box::pin(async move { self.look(&self.owner(owner), task).await })
     }
 
@@ -121,11 +125,11 @@ impl Store for Broken {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> Pending<'a, Tail> {
+    ) -> StoreFuture<'a, Tail> {
         Box::pin(async move { self.read(&self.owner(owner), task, sequence).await })
     }
 
-    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> Pending<'a, u64> {
+    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64> {
         Box::pin(async move { self.inner.head(&self.owner(owner), task).await })
     }
 
@@ -137,11 +141,11 @@ impl Store for Broken {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> Pending<'a, watch::Receiver<u64>> {
+    ) -> StoreFuture<'a, watch::Receiver<u64>> {
         Box::pin(async move { self.listen(&self.owner(owner), task).await })
     }
 
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> Pending<'a, Page> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
         Box::pin(async move { self.page(&self.owner(owner), listing).await })
     }
 
@@ -150,7 +154,7 @@ impl Store for Broken {
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
         dialect: Dialect,
-    ) -> Pending<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.keep_webhook(&self.owner(owner), config, dialect).await })
     }
 
@@ -158,7 +162,7 @@ impl Store for Broken {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> Pending<'a, Vec<TaskPushNotificationConfig>> {
+    ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>> {
         Box::pin(async move { self.webhooks(&self.owner(owner), task).await })
     }
 
@@ -167,7 +171,7 @@ impl Store for Broken {
         owner: &'a Owner,
         task: &'a TaskId,
         config: &'a ConfigId,
-    ) -> Pending<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.drop_webhook(&self.owner(owner), task, config).await })
     }
 
@@ -175,7 +179,7 @@ impl Store for Broken {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> Pending<'a, Option<Received>> {
+    ) -> StoreFuture<'a, Option<Received>> {
         Box::pin(async move { self.recall(&self.owner(owner), message).await })
     }
 
@@ -184,22 +188,22 @@ impl Store for Broken {
         owner: &'a Owner,
         receipt: Receipt,
         answer: Message,
-    ) -> Pending<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.answer(&self.owner(owner), receipt, answer).await })
     }
 
-    fn notifications(&self, limit: usize, term: Duration) -> Pending<'_, Vec<Notification>> {
+    fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
         Box::pin(self.take(limit, term))
     }
 
-    fn dead_letters(&self, limit: usize) -> Pending<'_, Vec<Notification>> {
+    fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>> {
         match self.fault {
             Fault::HidesDeadLetters => Box::pin(async { Ok(Vec::new()) }),
             _ => self.inner.dead_letters(limit),
         }
     }
 
-    fn undelivered(&self) -> Pending<'_, usize> {
+    fn undelivered(&self) -> StoreFuture<'_, usize> {
         match self.fault {
             Fault::CountsDeadLetters => Box::pin(self.all_letters()),
             _ => self.inner.undelivered(),
@@ -210,19 +214,19 @@ impl Store for Broken {
         &'a self,
         notification: &'a Notification,
         settlement: Settlement,
-    ) -> Pending<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         Box::pin(self.conclude(notification, settlement))
     }
 
-    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> Pending<'a, ()> {
+    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
         Box::pin(self.prolong(holder, term))
     }
 
-    fn orphans(&self, limit: usize) -> Pending<'_, Vec<Orphan>> {
+    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
         Box::pin(self.abandoned(limit))
     }
 
-    fn sweep(&self, retention: Retention) -> Pending<'_, usize> {
+    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
         Box::pin(self.clear(retention))
     }
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use a2a_server::{Append, Notification, Owner, Receipt, Settlement, Store, StoreError};
 use a2a_types::{ConfigId, Dialect, Event, Message, TaskId, TaskPushNotificationConfig};
 
-use super::{Answer, Broken};
+use super::{Broken, StoreResult};
 use crate::suite::fault::Fault;
 
 const LONG: Duration = Duration::from_secs(3600);
 
 impl Broken {
     /// Counts all notifications, dead letters too.
-    pub(super) async fn all_letters(&self) -> Answer<usize> {
+    pub(super) async fn all_letters(&self) -> StoreResult<usize> {
         let dead = self.inner.dead_letters(usize::MAX).await?.len();
         Ok(self.inner.undelivered().await? + dead)
     }
@@ -22,7 +22,7 @@ impl Broken {
         owner: &Owner,
         mut config: TaskPushNotificationConfig,
         mut dialect: Dialect,
-    ) -> Answer<()> {
+    ) -> StoreResult<()> {
         if self.fault == Fault::LosesWebhooksVersion {
             dialect = Dialect::V1_0;
         }
@@ -54,7 +54,7 @@ impl Broken {
         &self,
         owner: &Owner,
         task: &TaskId,
-    ) -> Answer<Vec<TaskPushNotificationConfig>> {
+    ) -> StoreResult<Vec<TaskPushNotificationConfig>> {
         let mut configs = match self.inner.configs(owner, task).await {
             Err(StoreError::NoTask) if self.fault == Fault::LeavesWebhooks => Vec::new(),
             configs => configs?,
@@ -79,7 +79,7 @@ impl Broken {
         owner: &Owner,
         task: &TaskId,
         config: &ConfigId,
-    ) -> Answer<()> {
+    ) -> StoreResult<()> {
         let tasks = self.notes().tasks.clone();
         match self.fault {
             Fault::DeletesNothing => return Ok(()),
@@ -99,7 +99,7 @@ impl Broken {
         owner: &Owner,
         mut receipt: Receipt,
         answer: Message,
-    ) -> Answer<()> {
+    ) -> StoreResult<()> {
         if self.fault == Fault::RemembersMessages {
             receipt.term = LONG;
         }
@@ -119,7 +119,7 @@ impl Broken {
         owner: &Owner,
         task: &TaskId,
         append: &Append,
-    ) -> Answer<()> {
+    ) -> StoreResult<()> {
         let configs = self.inner.configs(owner, task).await?;
         for (sequence, event) in (append.after + 1..).zip(&append.events) {
             if !matches!(event, Event::Message(_)) {
@@ -133,7 +133,11 @@ impl Broken {
         Ok(())
     }
 
-    pub(super) async fn take(&self, limit: usize, term: Duration) -> Answer<Vec<Notification>> {
+    pub(super) async fn take(
+        &self,
+        limit: usize,
+        term: Duration,
+    ) -> StoreResult<Vec<Notification>> {
         let (limit, term) = match self.fault {
             Fault::TakesEverything => (1000, term),
             Fault::TakesForNothing => (limit, Duration::ZERO),
@@ -168,7 +172,7 @@ impl Broken {
     }
 
     /// Takes whatever there is: all of it, or the last of it.
-    async fn drain(&self) -> Answer<Vec<Notification>> {
+    async fn drain(&self) -> StoreResult<Vec<Notification>> {
         loop {
             let due = self.inner.notifications(1000, LONG).await?;
             if due.is_empty() {
@@ -191,7 +195,7 @@ impl Broken {
         &self,
         notification: &Notification,
         settlement: Settlement,
-    ) -> Answer<()> {
+    ) -> StoreResult<()> {
         let again = Settlement::Later(Duration::ZERO);
         let settlement = match (self.fault, settlement) {
             (Fault::TellsTwice, Settlement::Delivered) if notification.attempt == 0 => again,

@@ -9,11 +9,11 @@ use a2a_server::{
 use a2a_types::{MessageId, TaskId};
 use tokio::sync::watch;
 
-use super::{Answer, Broken};
+use super::{Broken, StoreResult};
 use crate::suite::fault::Fault;
 
 impl Broken {
-    pub(super) async fn look(&self, owner: &Owner, task: &TaskId) -> Answer<Option<Snapshot>> {
+    pub(super) async fn look(&self, owner: &Owner, task: &TaskId) -> StoreResult<Option<Snapshot>> {
         if self.notes().gone.contains(&(owner.clone(), task.clone())) {
             return Ok(None);
         }
@@ -27,7 +27,7 @@ impl Broken {
         Ok(snapshot)
     }
 
-    pub(super) async fn read(&self, owner: &Owner, task: &TaskId, after: u64) -> Answer<Tail> {
+    pub(super) async fn read(&self, owner: &Owner, task: &TaskId, after: u64) -> StoreResult<Tail> {
         let tail = self.inner.events_after(owner, task, after).await?;
         let Tail::Events(mut events) = tail else {
             let known = self.fault == Fault::KnowsEveryPlace && after > 0;
@@ -80,7 +80,7 @@ impl Broken {
         &self,
         owner: &Owner,
         task: &TaskId,
-    ) -> Answer<watch::Receiver<u64>> {
+    ) -> StoreResult<watch::Receiver<u64>> {
         let known = self.inner.watch(owner, task).await;
         let key = (owner.clone(), task.clone());
         let channel = |begin: u64| {
@@ -109,7 +109,7 @@ impl Broken {
         }
     }
 
-    pub(super) async fn page(&self, owner: &Owner, mut listing: Listing) -> Answer<Page> {
+    pub(super) async fn page(&self, owner: &Owner, mut listing: Listing) -> StoreResult<Page> {
         let mut whole = listing.clone();
         whole.after = None;
         whole.limit = 10_000;
@@ -153,7 +153,12 @@ impl Broken {
         Ok(page)
     }
 
-    async fn page_by_count(&self, owner: &Owner, whole: Listing, listing: Listing) -> Answer<Page> {
+    async fn page_by_count(
+        &self,
+        owner: &Owner,
+        whole: Listing,
+        listing: Listing,
+    ) -> StoreResult<Page> {
         let all = self.inner.list(owner, whole).await?.tasks;
         let mut notes = self.notes();
         let listed = |place: Place| notes.listed.get(&place).map_or(0, |index| index + 1);
@@ -170,7 +175,7 @@ impl Broken {
         &self,
         owner: &Owner,
         message: &MessageId,
-    ) -> Answer<Option<Received>> {
+    ) -> StoreResult<Option<Received>> {
         let received = self.inner.received(owner, message).await?;
         if self.fault == Fault::ForgetsReceiptsOfSwept
             && let Some(Outcome::Task(task)) = received.as_ref().map(|it| &it.outcome)
@@ -183,7 +188,7 @@ impl Broken {
         Ok(received.or(invents.then_some(guess)))
     }
 
-    pub(super) async fn abandoned(&self, limit: usize) -> Answer<Vec<Orphan>> {
+    pub(super) async fn abandoned(&self, limit: usize) -> StoreResult<Vec<Orphan>> {
         let limit = match self.fault {
             Fault::OrphansUnlimited => 1000,
             _ => limit,

@@ -6,13 +6,13 @@ use std::time::Duration;
 use a2a_server::{Append, Appended, Lease, NewTask, Owner, Receipt, Retention, Store, StoreError};
 use a2a_types::{Dialect, Event, Message, TaskId};
 
-use super::{Answer, Broken};
+use super::{Broken, StoreResult};
 use crate::suite::fault::Fault;
 
 const LONG: Duration = Duration::from_secs(3600);
 
 impl Broken {
-    pub(super) async fn create_task(&self, owner: &Owner, mut new: NewTask) -> Answer<()> {
+    pub(super) async fn create_task(&self, owner: &Owner, mut new: NewTask) -> StoreResult<()> {
         match self.fault {
             Fault::LosesHistory => Arc::make_mut(&mut new.task).history.clear(),
             Fault::LosesDialect => new.dialect = Dialect::V1_0,
@@ -55,7 +55,11 @@ impl Broken {
     }
 
     /// Returns what this fault leaves of a receipt.
-    async fn receipt(&self, owner: &Owner, receipt: Option<Receipt>) -> Answer<Option<Receipt>> {
+    async fn receipt(
+        &self,
+        owner: &Owner,
+        receipt: Option<Receipt>,
+    ) -> StoreResult<Option<Receipt>> {
         let Some(mut receipt) = receipt else {
             return Ok(None);
         };
@@ -81,7 +85,7 @@ impl Broken {
     }
 
     /// Returns whether a message is taken although it is known.
-    async fn takes_again(&self, owner: &Owner, receipt: Option<&Receipt>) -> Answer<bool> {
+    async fn takes_again(&self, owner: &Owner, receipt: Option<&Receipt>) -> StoreResult<bool> {
         let Some(receipt) = receipt else {
             return Ok(false);
         };
@@ -95,7 +99,7 @@ impl Broken {
         })
     }
 
-    async fn take_message(&self, owner: &Owner, receipt: Option<Receipt>) -> Answer<()> {
+    async fn take_message(&self, owner: &Owner, receipt: Option<Receipt>) -> StoreResult<()> {
         match receipt {
             Some(receipt) => {
                 let answer = Message::agent("none");
@@ -110,7 +114,7 @@ impl Broken {
         owner: &Owner,
         task: &TaskId,
         mut append: Append,
-    ) -> Answer<Appended> {
+    ) -> StoreResult<Appended> {
         let end = append.after + append.events.len() as u64;
         self.note(owner, task, &append);
         append.lease = self.lease(owner, task, append.lease).await?;
@@ -164,7 +168,7 @@ impl Broken {
         task: &TaskId,
         mut append: Append,
         error: StoreError,
-    ) -> Answer<Appended> {
+    ) -> StoreResult<Appended> {
         let said_so = Appended::new(
             append.after + append.events.len() as u64,
             match append.lease {
@@ -232,7 +236,7 @@ impl Broken {
     }
 
     /// Returns the lease that this fault makes of one.
-    async fn lease(&self, owner: &Owner, task: &TaskId, lease: Lease) -> Answer<Lease> {
+    async fn lease(&self, owner: &Owner, task: &TaskId, lease: Lease) -> StoreResult<Lease> {
         let named = |holder: &Arc<str>| holder.clone();
         Ok(match (self.fault, lease) {
             (Fault::IgnoresLeases, Lease::Taken { holder, term }) => Lease::Seized { holder, term },
@@ -282,7 +286,7 @@ impl Broken {
         })
     }
 
-    pub(super) async fn prolong(&self, holder: &str, term: Duration) -> Answer<()> {
+    pub(super) async fn prolong(&self, holder: &str, term: Duration) -> StoreResult<()> {
         let tasks = self.notes().tasks.clone();
         match self.fault {
             Fault::RenewsNothing => return Ok(()),
@@ -313,7 +317,7 @@ impl Broken {
         self.inner.renew(holder, term).await
     }
 
-    pub(super) async fn clear(&self, mut retention: Retention) -> Answer<usize> {
+    pub(super) async fn clear(&self, mut retention: Retention) -> StoreResult<usize> {
         match self.fault {
             Fault::WaitsForEver => retention.patience = LONG,
             Fault::SweepsYoung => retention.count = 0,

@@ -1,0 +1,92 @@
+//! Deliveries that fail, in every way.
+
+use tokio::net::TcpListener;
+
+use crate::agent::{Scheme, as_owner, builder, messages, rpc, serve, task_of};
+use crate::log::log;
+use crate::secrets::{ANSWER, TOKEN};
+use crate::webhook_registration::check_owner;
+use crate::wire::hook;
+
+/// Sends a message whose webhook is at `base`, in each protocol version, and waits until the log says this
+/// of its task.
+async fn check(base: &str, says: &str) {
+    log();
+    let server = builder().build().unwrap();
+    let address = serve(&server).await;
+    for scheme in [Scheme::Bearer, Scheme::Basic, Scheme::Signed] {
+        for (method, params) in messages("echo", base, scheme) {
+            let sent = as_owner(address, &rpc(method, &params)).await;
+            check_owner(&sent);
+            let task = format!("task={}", task_of(&sent));
+            log().until(&[&task, says]).await;
+        }
+    }
+    log().check();
+}
+
+/// Answers that are none of what is expected, each with a secret of the receiver's.
+#[tokio::test]
+async fn what_a_receiver_answers_is_shown_to_no_one() {
+    for (head, says) in [
+        ("HTTP/1.1 500 #!", "status 500"),
+        (
+            "HTTP/1.1 401 #!\r\nwww-authenticate: Bearer realm=\"#!\"",
+            "status 401",
+        ),
+        (
+            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/#!",
+            "status 302",
+        ),
+        ("HTTP/1.1 429 #!\r\nretry-after: #!", "status 429"),
+        ("HTTP/1.1 410 Gone\r\nx-reason: #!", "a webhook is gone"),
+        ("HTTP/1.1 200 #!\r\nset-cookie: #!", "Delivered"),
+        ("#! no HTTP", "not answer by HTTP"),
+        ("HTTP/1.1 200 OK\r\n#!", "not answer by HTTP"),
+        (
+            "HTTP/1.1 200 OK\r\ncontent-length: #!",
+            "not answer by HTTP",
+        ),
+    ] {
+        let length = ANSWER.len();
+        let answer = match says {
+            "not answer by HTTP" => format!("{head}\r\n\r\n"),
+            _ => format!("{head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n#!"),
+        };
+        let (hook, mut told) = hook(answer.replace("#!", ANSWER)).await;
+        check(&format!("http://{hook}/"), says).await;
+        assert!(told.try_recv().is_ok(), "it was sent something");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_there() {
+    let closed = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    check(&format!("http://{closed}/"), "could not be connected to").await;
+    let (no_tls, _) = hook(ANSWER).await;
+    check(&format!("https://{no_tls}/"), "by TLS").await;
+}
+
+/// A receiver that refuses every notification, until it is given up.
+#[tokio::test]
+async fn what_could_not_be_told() {
+    log();
+    let answer = format!("HTTP/1.1 503 {ANSWER}\r\ncontent-length: 0\r\n\r\n");
+    let (hook, _told) = hook(answer).await;
+    let at_once = builder().retry_webhooks([std::time::Duration::ZERO]);
+    let server = at_once.build().unwrap();
+    let address = serve(&server).await;
+    let [(method, params), ..] = messages("echo", &format!("http://{hook}/"), Scheme::Bearer);
+    let sent = as_owner(address, &rpc(method, &params)).await;
+    let task = format!("task={}", task_of(&sent));
+    log().until(&[&task, "could not be told"]).await;
+    log().until(&[&task, "GivenUp"]).await;
+    let letters = server.dead_letters(10).await.unwrap();
+    assert_eq!(letters[0].config.token.as_deref(), Some(TOKEN));
+    crate::log::check(&format!("{letters:?}"));
+    log().check();
+}

@@ -1,6 +1,0 @@
-//! Webhooks from end to end, through real sockets: this server tells, and a receiver of a2a-client
-//! takes what holds.
-
-mod documented;
-mod hook;
-mod rotation;
