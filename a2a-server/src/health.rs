@@ -101,7 +101,7 @@ mod tests {
     use crate::store::{MemoryStore, Timed};
 
     #[test]
-    fn whoever_asks_has_the_store_asked_once_a_second() {
+    fn readiness_checks_reach_the_store_once_a_second() {
         let recorder = DebuggingRecorder::new();
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();

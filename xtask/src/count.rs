@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_of_more_than_three_percent_is_told() {
+    fn a_rise_of_more_than_three_percent_is_reported() {
         let kept = counts(100_000, 10_000);
         assert_eq!(rises(&kept, &counts(103_000, 9000)), [""; 0]);
         let told = rises(&kept, &counts(103_001, 10_000));
@@ -182,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn what_valgrind_tells_is_understood() {
+    fn the_output_of_valgrind_is_parsed() {
         let told = "==7== Events    : Ir\n==7== Collected : 123456789\n==7== \n";
         assert_eq!(collected(told), Some(123_456_789));
         assert_eq!(collected("valgrind: no such file"), None);
     }
 
     #[test]
-    fn cargo_tells_what_it_built() {
+    fn the_output_of_cargo_is_parsed() {
         let told = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"executable\":\"/a/b\"}\n{\"reason\":\"build-finished\"}\n";
         assert_eq!(program(told), Some(PathBuf::from("/a/b")));
         assert_eq!(program("not JSON"), None);

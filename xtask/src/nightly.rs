@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_is_not_there_is_told() {
+    fn a_missing_tool_is_skipped() {
         let job = Job {
             name: "old".to_owned(),
             command: "cargo +0.0.1 check".to_owned(),

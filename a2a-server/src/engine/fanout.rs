@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_has_read_the_others_are_told_and_nobody_else() {
+    fn events_read_by_one_follower_are_shared_with_its_task_only() {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let one = join(&all, &changes);
         assert_eq!(sequences(&one.tell(read(2..=3))), [2, 3]);

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stream_ends_though_its_last_event_was_read_before_the_watch_told_of_it() {
+    async fn a_stream_ends_if_its_last_event_was_read_before_the_wake_up() {
         let states = [TaskState::Working, TaskState::Completed];
         let (mut cursor, told) = follower(&states).await;
         told.send_replace(2);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_catches_up_reads_on_through_what_was_answered_since() {
+    async fn a_follower_that_catches_up_reads_events_of_later_turns() {
         let states = [
             TaskState::InputRequired,
             TaskState::Working,

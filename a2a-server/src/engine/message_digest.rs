@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_said_differently_differs() {
+    fn every_field_of_a_message_changes_its_digest() {
         let first = whole();
         let mut seen = vec![digest(&request(first.clone()))];
         let mut differs = |what: &str, change: &dyn Fn(&mut Value)| {
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn how_it_is_to_be_answered_is_not_said() {
+    fn reply_options_do_not_change_the_digest() {
         let mut other = whole();
         other["configuration"] = json!({ "historyLength": 3 });
         assert_eq!(digest(&request(whole())), digest(&request(other)));

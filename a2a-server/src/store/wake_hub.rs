@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_follow_a_task_are_told_that_its_log_grows_and_that_it_is_gone() {
+    fn followers_are_woken_by_growth_and_by_removal() {
         let (hub, ada) = (WakeHub::default(), Owner::from(Principal::named("ada")));
         let mut one = hub.subscribe(&ada, &"t".into());
         let other = hub.subscribe(&ada, &"u".into());

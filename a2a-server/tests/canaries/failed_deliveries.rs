@@ -73,7 +73,7 @@ async fn nobody_is_there() {
 
 /// A receiver that refuses every notification, until it is given up.
 #[tokio::test]
-async fn what_could_not_be_told() {
+async fn undelivered_notifications() {
     log();
     let answer = format!("HTTP/1.1 503 {ANSWER}\r\ncontent-length: 0\r\n\r\n");
     let (hook, _told) = hook(answer).await;

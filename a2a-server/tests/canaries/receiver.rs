@@ -43,13 +43,13 @@ fn post(body: impl Into<Vec<u8>>) -> RawRequest {
 
 /// Nothing comes back but a word.
 #[track_caller]
-fn check_told(told: &RawAnswer, status: u16) {
+fn check_answer(told: &RawAnswer, status: u16) {
     assert_eq!(told.status, status, "{}", told.text);
     check(&told.text);
 }
 
 #[tokio::test]
-async fn who_shows_too_little_or_something_else() {
+async fn missing_or_wrong_credentials() {
     let address = serving(|builder| {
         builder
             .token(RECEIVER)
@@ -74,7 +74,7 @@ async fn who_shows_too_little_or_something_else() {
         signed(shown(authorized(post(body())), RECEIVER)),
         signed(shown(authorized(post(&body()[..99])), RECEIVER)),
     ] {
-        check_told(&ask.to(address).await, 401);
+        check_answer(&ask.to(address).await, 401);
     }
     log().check();
 }
@@ -92,9 +92,9 @@ async fn tokens_that_are_not_taken() {
         key.sign(&elsewhere).unwrap(),
     ] {
         let ask = post(body()).with("authorization", format!("Bearer {token}"));
-        check_told(&ask.to(address).await, 401);
+        check_answer(&ask.to(address).await, 401);
         let line = ask.with("x-a2a-notification-token", TOKEN);
-        check_told(&line.to(address).await, 401);
+        check_answer(&line.to(address).await, 401);
     }
     log().check();
 }
@@ -102,9 +102,9 @@ async fn tokens_that_are_not_taken() {
 #[tokio::test]
 async fn bodies_that_are_none() {
     let address = serving(|builder| builder).await;
-    check_told(&post(body()).to(address).await, 200);
+    check_answer(&post(body()).to(address).await, 200);
     for end in 0..body().len() {
-        check_told(&post(&body()[..end]).to(address).await, 400);
+        check_answer(&post(&body()[..end]).to(address).await, 400);
     }
     for bad in [
         format!("\"{CONTENT}\""),
@@ -113,7 +113,7 @@ async fn bodies_that_are_none() {
         format!("{{\"a\":\"\\x{CONTENT}\"}}"),
         CONTENT.to_owned(),
     ] {
-        check_told(&post(bad).to(address).await, 400);
+        check_answer(&post(bad).to(address).await, 400);
     }
     // A body of no protocol version is a notification all the same.
     for odd in [
@@ -121,11 +121,11 @@ async fn bodies_that_are_none() {
         json!({"id": "t", "status": CONTENT}),
         json!({"statusUpdate": {"taskId": "t", "status": {"state": CONTENT}}}),
     ] {
-        check_told(&post(odd.to_string()).to(address).await, 200);
+        check_answer(&post(odd.to_string()).to(address).await, 200);
     }
-    check_told(&post(CONTENT.repeat(1000)).to(address).await, 413);
+    check_answer(&post(CONTENT.repeat(1000)).to(address).await, 413);
     let challenge = format!("/?validationToken={TOKEN}&validationToken={TOKEN}");
-    check_told(&RawRequest::get(&challenge).to(address).await, 400);
-    check_told(&post(body()).method("PUT").to(address).await, 405);
+    check_answer(&RawRequest::get(&challenge).to(address).await, 400);
+    check_answer(&post(body()).method("PUT").to(address).await, 405);
     log().check();
 }

@@ -34,7 +34,7 @@ fn servers() -> [Server; 2] {
 }
 
 #[tokio::test]
-async fn only_the_owner_is_told_of_a_webhook_and_never_its_credentials() {
+async fn only_the_owner_reads_a_webhook_and_never_its_credentials() {
     log();
     for server in servers() {
         let address = serve(&server).await;
@@ -56,7 +56,7 @@ async fn only_the_owner_is_told_of_a_webhook_and_never_its_credentials() {
                     }
                 }
                 assert!(shown >= 8, "an owner is told of its webhooks: {shown}");
-                check_told(&told.recv().await.unwrap(), scheme);
+                check_answer(&told.recv().await.unwrap(), scheme);
             }
         }
         for public in ["/.well-known/jwks.json", "/.well-known/agent-card.json"] {
@@ -105,7 +105,7 @@ fn about(task: &str, base: &str, scheme: Scheme) -> Vec<RawRequest> {
 
 /// A receiver gets what it needs in the head of the request; the body has nothing but the task.
 #[track_caller]
-fn check_told(request: &str, scheme: Scheme) {
+fn check_answer(request: &str, scheme: Scheme) {
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
     let credentials = match scheme {
         Scheme::Bearer => Some(BEARER),

@@ -283,7 +283,7 @@ impl std::io::Write for LogLines {
 
 #[cfg(feature = "push")]
 #[tokio::test]
-async fn settings_of_webhooks_that_the_card_does_not_promise_are_told() {
+async fn webhook_settings_without_the_capability_are_logged() {
     use a2a_server::WebhookPolicy;
 
     let build = async |card| {
@@ -298,7 +298,7 @@ async fn settings_of_webhooks_that_the_card_does_not_promise_are_told() {
 }
 
 #[tokio::test]
-async fn a_card_that_callers_cannot_get_or_use_is_told() {
+async fn an_unreachable_card_is_logged() {
     let mut promises = card(&[]);
     promises.capabilities.extended_agent_card = Some(true);
     let server = builder(promises).extended_card(card(&[])).build().unwrap();

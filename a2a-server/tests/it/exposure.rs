@@ -31,7 +31,7 @@ impl Authenticator for FixedPrincipal {
 }
 
 #[tokio::test]
-async fn who_lets_anyone_in_must_say_so_or_be_local() {
+async fn binding_a_public_address_without_authenticator_is_refused() {
     let done = || std::future::ready(());
     let everywhere = || async { nameless().bind("0.0.0.0:0").await.unwrap() };
 
@@ -137,7 +137,7 @@ async fn a_local_server_answers_as_its_own_hosts_only() {
 }
 
 #[tokio::test]
-async fn a_server_for_others_answers_as_any_host_unless_told_which() {
+async fn an_open_server_accepts_any_host_unless_hosts_are_set() {
     let open = || async { nameless().bind("0.0.0.0:0").await.unwrap().open_to_anyone() };
     check(open().await, &[("host: some.example", 200)]).await;
     check(

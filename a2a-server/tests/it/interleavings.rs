@@ -65,13 +65,13 @@ fn an_epoch_that_is_checked_before_does_not_fence() {
 
 #[test]
 #[should_panic(expected = "who is woken finds something")]
-fn who_is_woken_before_something_is_stored_finds_nothing() {
+fn a_follower_woken_before_the_append_finds_nothing() {
     run(random(), Scenario::Canceled, InjectedRace::WakesFirst);
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn who_reads_before_watching_may_never_be_woken() {
+fn a_follower_that_reads_before_watching_may_never_wake() {
     run(
         random(),
         Scenario::Canceled,

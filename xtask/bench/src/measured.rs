@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_told_is_not_met() {
+    fn a_figure_that_is_not_measured_misses_its_target() {
         assert!(Bound::AtLeast(0.5).holds(0.5));
         assert!(!Bound::AtLeast(0.5).holds(0.49));
         assert!(Bound::AtMost(3.0).holds(3.0));

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cargo_tells_programs_and_their_versions() {
+    fn programs_and_versions_are_read_from_cargo() {
         let told = concat!(
             r#"{"package_id":"registry+https://x/index#some-server@1.2.3","target":{"name":"some_server"},"executable":null}"#,
             "\n",

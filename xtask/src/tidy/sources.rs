@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_and_comments_are_told_from_code() {
+    fn tests_and_comments_are_distinguished_from_code() {
         let source = Source::new(
             "a/src/b.rs",
             "// one\nlet two = 2;\n#[cfg(test)]\nmod tests {\n    four();",

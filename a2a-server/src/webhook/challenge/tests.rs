@@ -28,7 +28,7 @@ async fn check(fixture: Fixture, url: &str, expected: Result<(), Refusal>) {
 }
 
 #[tokio::test]
-async fn only_who_repeats_the_token_agrees() {
+async fn only_a_receiver_that_repeats_the_token_passes() {
     let agree = [
         "HTTP/1.1 200 X\r\ncontent-type: text/plain\r\n\r\n#",
         "HTTP/1.1 200 X\r\ncontent-type: Text/Plain; charset=utf-8\r\n\r\n#\r\n",
@@ -69,7 +69,7 @@ async fn only_who_repeats_the_token_agrees() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_must_not_be_called_is_not_asked() {
+async fn a_forbidden_url_is_not_challenged() {
     let private = || Fixture::answering("").names(|_| vec!["10.0.0.1".parse().unwrap()]);
     check(
         private(),

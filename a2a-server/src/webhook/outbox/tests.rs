@@ -177,7 +177,7 @@ fn body(parcel: &Parcel) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_webhook_is_told_everything_in_order_and_in_its_version() {
+async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
     let mut scene = Scene::set(Dialect::V1_0).await;
     scene
         .watch("old", Dialect::V0_1, vec![later(), later()])

@@ -310,7 +310,7 @@ fn a_url_is_only_so_long() {
 }
 
 #[test]
-fn refusals_tell_nothing_of_the_url() {
+fn refusals_do_not_reveal_the_url() {
     let policy = WebhookPolicy::default();
     for url in [
         "https://canary:canary@hooks.example.com/",

@@ -49,7 +49,7 @@ async fn an_artifact_completes_its_task() {
 
 /// A task that ends as soon as it begins is written once.
 #[test]
-fn an_answer_that_is_there_at_once_is_written_in_one_stroke() {
+fn an_immediate_answer_is_written_by_one_append() {
     MetricsRecorder::run(async |recorder| {
         let agent = async |turn: Turn| -> Result<(), Failure> {
             Ok(turn.artifact("answer").text("42").complete().await?)
@@ -94,7 +94,7 @@ async fn an_artifact_that_was_sent_completes_its_task() {
 }
 
 /// Returns the number of updates that an agent that never waits has given when its stream begins.
-async fn given_before_the_first_is_told<A, F>(agent: A) -> usize
+async fn updates_given_before_the_first_event<A, F>(agent: A) -> usize
 where
     A: Fn(Turn, Arc<AtomicUsize>) -> F + Send + Sync + 'static,
     F: Future<Output = Result<(), Failure>> + Send + 'static,
@@ -111,8 +111,8 @@ where
 
 /// An agent that never waits does not keep its followers from what it has begun with.
 #[tokio::test]
-async fn a_stream_begins_before_an_agent_in_a_hurry_is_far() {
-    let artifacts = given_before_the_first_is_told(async |turn: Turn, given: Arc<AtomicUsize>| {
+async fn the_first_event_is_streamed_before_a_busy_agent_continues() {
+    let artifacts = updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
         for _ in 0..100 {
             turn.artifact("number").text("1").done().await?;
             given.fetch_add(1, Ordering::Relaxed);
@@ -121,7 +121,7 @@ async fn a_stream_begins_before_an_agent_in_a_hurry_is_far() {
     });
     assert!(artifacts.await <= 3);
     // Its text is collected, and written a moment later.
-    let words = given_before_the_first_is_told(async |turn: Turn, given: Arc<AtomicUsize>| {
+    let words = updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
         let mut draft = turn.artifact("words");
         for _ in 0..100 {
             draft = draft.text("word ").send().await?;
@@ -131,7 +131,7 @@ async fn a_stream_begins_before_an_agent_in_a_hurry_is_far() {
     });
     assert!(words.await <= 3);
     // An agent that sends a status means to take a while.
-    let status = given_before_the_first_is_told(async |turn: Turn, given: Arc<AtomicUsize>| {
+    let status = updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
         turn.working("a moment").await?;
         given.fetch_add(1, Ordering::Relaxed);
         Ok(turn.artifact("number").text("1").done().await?)

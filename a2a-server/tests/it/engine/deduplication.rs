@@ -16,7 +16,7 @@ fn named(id: &str, text: &str) -> Message {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hundred_at_once_are_one() {
+async fn concurrent_duplicates_start_one_turn() {
     let worker = Worker::default();
     for server in builders(&worker).map(|builder| builder.build().unwrap()) {
         let client = Client::new(server);
@@ -40,7 +40,7 @@ async fn a_hundred_at_once_are_one() {
 }
 
 #[tokio::test]
-async fn whoever_sends_again_shares_what_came_of_it() {
+async fn a_repeated_message_gets_the_first_outcome() {
     let worker = Worker::default();
     for builder in builders(&worker) {
         let client = Client::new(builder.build().unwrap());
@@ -61,7 +61,7 @@ async fn whoever_sends_again_shares_what_came_of_it() {
 }
 
 #[tokio::test]
-async fn an_answer_to_a_question_is_heard_once() {
+async fn a_repeated_answer_reaches_the_agent_once() {
     let worker = Worker::default();
     for builder in builders(&worker) {
         let client = Client::new(builder.build().unwrap());
@@ -82,7 +82,7 @@ async fn an_answer_to_a_question_is_heard_once() {
 }
 
 #[tokio::test]
-async fn what_is_being_answered_is_recognised_however_long_that_takes() {
+async fn an_in_flight_message_is_recognised_after_its_receipt_expired() {
     for store in 0..2 {
         let worker = Worker::default();
         let builder = builders(&worker).into_iter().nth(store).unwrap();
@@ -125,7 +125,7 @@ async fn what_is_being_answered_is_recognised_however_long_that_takes() {
 }
 
 #[tokio::test]
-async fn an_id_stands_for_one_message() {
+async fn a_reused_message_id_with_other_content_is_refused() {
     for builder in builders(&Worker::default()) {
         let client = Client::new(builder.build().unwrap());
         client.send(named("a", "echo x")).await.unwrap();
@@ -141,7 +141,7 @@ async fn an_id_stands_for_one_message() {
 }
 
 #[tokio::test]
-async fn callers_who_use_ids_twice_can_be_served() {
+async fn reused_ids_are_accepted_without_deduplication() {
     let worker = Worker::default();
     let server = Server::builder(card(), worker.clone()).remember_messages(Duration::ZERO);
     let client = Client::new(server.build().unwrap());

@@ -28,7 +28,7 @@ async fn hasty(turn: Turn) -> Result<(), Failure> {
 }
 
 #[tokio::test]
-async fn what_was_dropped_half_way_is_told_once_or_not_at_all() {
+async fn a_dropped_update_is_delivered_once_or_not_at_all() {
     for server in [
         Server::builder(card(), hasty).store(MemoryStore::default()),
         Server::builder(card(), hasty).store(stores::sqlite()),
@@ -68,7 +68,7 @@ async fn what_was_dropped_half_way_is_told_once_or_not_at_all() {
 
 /// The first update creates the task: it is dropped, too, and the last one is not.
 #[tokio::test]
-async fn a_task_that_began_half_way_is_completed() {
+async fn a_task_whose_first_update_was_dropped_completes() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
         hasten(turn.working("perhaps")).await;
         turn.artifact("a").text("certainly").done().await?;
@@ -89,7 +89,7 @@ async fn a_task_that_began_half_way_is_completed() {
 
 /// Its only update is dropped half-way, and may be written all the same: no caller gets a failure.
 #[tokio::test]
-async fn a_task_that_ended_half_way_has_ended() {
+async fn a_task_whose_only_update_was_dropped_completes() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
         let update = turn.artifact("a").text("perhaps").complete();
         drop(update.now_or_never());
@@ -107,7 +107,7 @@ async fn a_task_that_ended_half_way_has_ended() {
 
 /// Kept text goes with a status that is dropped half-way: text that is added then is not lost with it.
 #[tokio::test]
-async fn text_that_follows_what_was_dropped_half_way_is_kept() {
+async fn text_after_a_dropped_update_is_kept() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
         let text = turn.artifact("text").text("0").send().await?;
         let text = text.text("a").send().await?;
@@ -128,7 +128,7 @@ async fn text_that_follows_what_was_dropped_half_way_is_kept() {
 
 /// The task may have been stored half-way: then the answer completes it.
 #[tokio::test]
-async fn an_answer_after_a_task_that_began_half_way_completes_it() {
+async fn a_reply_after_a_dropped_first_update_completes_the_task() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
         hasten(turn.working("perhaps")).await;
         turn.reply(Message::agent("certainly")).await?;

@@ -18,7 +18,7 @@ use a2a_types::{
 };
 use tokio::sync::Notify;
 
-use crate::engine::{card, more_is_said, task};
+use crate::engine::{card, another_message_arrived, task};
 
 /// The store in memory, in a mood.
 #[derive(Clone, Default)]
@@ -283,7 +283,7 @@ async fn begun(
                 return Ok(());
             }
             turn.working("waiting").await?;
-            more_is_said(&turn).await?;
+            another_message_arrived(&turn).await?;
             if asks {
                 turn.ask("how many?").await?;
             }
@@ -364,7 +364,7 @@ async fn a_message_that_comes_while_a_task_cannot_be_ended_is_answered() {
 /// under one correlation id, and the server is not ready. When the store writes again the task ends, and
 /// the server is ready.
 #[tokio::test(start_paused = true)]
-async fn callers_are_told_at_once_that_the_store_cannot_write() {
+async fn callers_get_an_error_at_once_if_the_store_cannot_write() {
     let (store, go_on) = (FaultyStore::default(), Arc::new(Notify::new()));
     let (fails, waits) = (Arc::clone(&store.writes_nothing), Arc::clone(&go_on));
     let agent = move |turn: Turn| {
@@ -427,7 +427,7 @@ fn correlated(refused: Result<(), a2a_client::Error>) -> String {
 /// A server that nobody has called yet does its background work: a service that is mounted somewhere recovers
 /// what an earlier process has left.
 #[tokio::test(start_paused = true)]
-async fn a_server_recovers_abandoned_tasks_before_its_first_call() {
+async fn abandoned_tasks_are_recovered_before_any_call() {
     let store = FaultyStore::default();
     let owner = Owner::from(a2a_server::Principal::anonymous());
     let abandoned = NewTask::new(

@@ -15,7 +15,7 @@ use crate::stores;
 /// An acknowledged write is found, and a refused one is not: neither in what the store remembers nor in the
 /// file, and it takes no place.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_fails_half_way_leaves_nothing() {
+async fn a_failed_write_leaves_nothing() {
     let file = stores::new_file();
     let mut options = SqliteOptions::default();
     options.unfinished = PLACES;
@@ -75,7 +75,7 @@ async fn wrong(store: &SqliteStore, owner: &Owner, told: &[(String, bool)]) -> V
 
 /// The runtime in which the callers asked ends before they get their answers.
 #[test]
-fn whoever_waits_is_told_though_the_runtime_in_which_it_asked_is_gone() {
+fn a_waiting_caller_gets_its_answer_after_its_runtime_has_ended() {
     let store = SqliteStore::open(stores::new_file()).unwrap();
     let owner = Owner::from(Principal::anonymous());
     for number in 0..50 {

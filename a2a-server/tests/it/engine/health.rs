@@ -61,7 +61,7 @@ fn check(said: (u16, String), status: u16, text: &str) {
 }
 
 #[tokio::test]
-async fn whoever_asks_learns_two_words_and_no_more() {
+async fn probes_answer_without_authentication_and_reveal_only_the_state() {
     let service = closed(&server());
     check(said(&service, "/healthz").await, 200, "alive");
     check(said(&service, "/readyz").await, 200, "ready");
@@ -84,7 +84,7 @@ async fn whoever_asks_learns_two_words_and_no_more() {
 }
 
 #[tokio::test]
-async fn it_tells_so_where_it_is_told_to_or_nowhere() {
+async fn probe_paths_can_be_moved_or_disabled() {
     let service = closed(&server()).hosts(Hosts::any());
     let mut deep = Probes::none();
     deep.alive = Some("/deep/live".to_owned());
@@ -136,7 +136,7 @@ async fn until(service: &HttpService<Server>, status: u16) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn a_server_that_shuts_down_is_not_ready_first_of_all() {
+async fn a_draining_server_is_not_ready_and_still_serves() {
     let server = server();
     let (service, client) = (closed(&server), Client::new(server.clone()));
     server.drain();
@@ -149,7 +149,7 @@ async fn a_server_that_shuts_down_is_not_ready_first_of_all() {
 }
 
 #[tokio::test]
-async fn it_goes_on_to_accept_while_it_is_drained() {
+async fn a_draining_server_accepts_connections() {
     let bound = server().bind("127.0.0.1:0").await.unwrap();
     let (address, url) = (bound.local_addr(), bound.url());
     let bound = bound.drain(Duration::from_secs(3600));

@@ -81,7 +81,7 @@ impl Agent for Worker {
                     let told = json!(resumed.checkpoint).to_string();
                     turn.artifact("found").text(told).done().await?;
                     if rest == "until there is more" {
-                        more_is_said(&turn).await?;
+                        another_message_arrived(&turn).await?;
                     }
                 }
                 None => {
@@ -104,7 +104,7 @@ impl Agent for Worker {
 }
 
 /// Resolves when the caller has sent another message.
-async fn more_is_said(turn: &Turn) -> Result<(), UpdateError> {
+async fn another_message_arrived(turn: &Turn) -> Result<(), UpdateError> {
     let is_other = |message: &Message| {
         message.role == Role::User && message.message_id != turn.message().message_id
     };

@@ -49,7 +49,7 @@ async fn the_last_place_begins_with_what_comes_next() {
 
 /// A follower that was cut off before the last event gets it, although the task has ended: in 1.0, too.
 #[tokio::test]
-async fn the_rest_of_an_ended_task_is_told() {
+async fn resubscribe_after_end_replays_the_tail() {
     for builder in builders(&Worker::default()) {
         let client = Client::new(builder.build().unwrap()).retries(Retries::none());
         let mut updates = client.stream("echo x").await.unwrap();
@@ -184,7 +184,7 @@ async fn listen(client: &Client) -> usize {
 }
 
 #[tokio::test]
-async fn syllables_are_told_together() {
+async fn chunks_are_merged() {
     for builder in chatterers() {
         let server = builder.merge_chunks(true);
         let events = listen(&Client::new(server.build().unwrap())).await;
@@ -274,7 +274,7 @@ async fn a_task_whose_text_does_not_fit_has_failed() {
 }
 
 #[tokio::test]
-async fn or_one_by_one() {
+async fn chunks_are_sent_one_by_one_without_merging() {
     for builder in chatterers() {
         let server = builder.merge_chunks(false);
         assert_eq!(listen(&Client::new(server.build().unwrap())).await, 100);

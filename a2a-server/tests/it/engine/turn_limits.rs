@@ -37,7 +37,7 @@ async fn one_turn_waits_for_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn too_many_are_refused_and_so_is_who_has_waited_too_long() {
+async fn turns_beyond_the_queue_or_the_queue_timeout_are_refused() {
     let worker = Worker::default();
     let mut limits = TurnLimits::default();
     limits.running = 1;
@@ -68,7 +68,7 @@ async fn too_many_are_refused_and_so_is_who_has_waited_too_long() {
 
 /// As long as there is time at all.
 #[tokio::test]
-async fn who_would_wait_for_ever_can() {
+async fn unlimited_timeouts_are_accepted() {
     let server = Server::builder(card(), Worker::default())
         .max_wait(Duration::MAX)
         .first_event(Duration::MAX)
@@ -84,7 +84,7 @@ async fn who_would_wait_for_ever_can() {
 
 /// A message that waits for room when the server closes is refused: nothing would stop its turn.
 #[tokio::test(start_paused = true)]
-async fn who_waits_when_the_server_closes_begins_nothing() {
+async fn a_queued_message_is_refused_at_shutdown() {
     let worker = Worker::default();
     let mut limits = TurnLimits::default();
     limits.running = 1;

@@ -18,7 +18,7 @@ use a2a_types::{
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
-fn at_a_desk(worker: &Worker) -> [Server; 2] {
+fn servers_with_webhooks(worker: &Worker) -> [Server; 2] {
     let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
     let build = |builder: ServerBuilder| builder.webhooks(policy.clone()).build().unwrap();
     builders(worker).map(build)
@@ -27,7 +27,7 @@ fn at_a_desk(worker: &Worker) -> [Server; 2] {
 #[tokio::test]
 async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
     let worker = Worker::default();
-    for server in at_a_desk(&worker) {
+    for server in servers_with_webhooks(&worker) {
         let (url, mut told) = receiver(false).await;
         let client = Client::new(server.clone());
         let asked = task(client.send("ask which").await.unwrap());
@@ -89,8 +89,8 @@ async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
 }
 
 #[tokio::test]
-async fn a_webhook_that_comes_with_the_message_is_told_from_the_first_event_on() {
-    for server in at_a_desk(&Worker::default()) {
+async fn a_webhook_of_the_message_receives_every_event() {
+    for server in servers_with_webhooks(&Worker::default()) {
         let (url, mut told) = receiver(false).await;
         let client = Client::new(server);
         let config = TaskPushNotificationConfig {
@@ -113,8 +113,8 @@ async fn a_webhook_that_comes_with_the_message_is_told_from_the_first_event_on()
 
 /// A webhook that says it is gone is deleted, but not its successor, which gets the notification instead.
 #[tokio::test]
-async fn who_is_gone_takes_nobody_along() {
-    for server in at_a_desk(&Worker::default()) {
+async fn a_gone_webhook_is_deleted_but_not_its_replacement() {
+    for server in servers_with_webhooks(&Worker::default()) {
         let client = Client::new(server);
         let asked = task(client.send("ask which").await.unwrap());
         let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -154,7 +154,7 @@ async fn who_is_gone_takes_nobody_along() {
 
 /// A search for due notifications finds no more than one of each webhook.
 #[tokio::test]
-async fn what_waits_behind_another_is_due_once_that_is_told() {
+async fn the_next_notification_is_due_after_the_previous_delivery() {
     let file = crate::stores::new_file();
     let builder = Server::builder(card(), Worker::default());
     let builder = builder.store(SqliteStore::open(&file).unwrap());
@@ -221,7 +221,7 @@ async fn a_webhook_that_is_not_allowed_is_refused_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_webhook_may_have_to_repeat_what_it_is_told() {
+async fn a_webhook_that_fails_the_challenge_is_refused() {
     for repeats in [true, false] {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
         for builder in builders(&Worker::default()) {
@@ -248,7 +248,7 @@ async fn a_webhook_may_have_to_repeat_what_it_is_told() {
 /// Signatures are verified by the published keys, and credentials of the webhook's own stand before a token
 /// of ours.
 #[tokio::test]
-async fn what_webhooks_are_told_is_signed() {
+async fn notifications_are_signed() {
     let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256).unwrap());
     let secret = Secret::shared().unwrap();
     let keys = keys.secret(secret.clone());
@@ -306,7 +306,7 @@ async fn what_webhooks_are_told_is_signed() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_told_is_told_when_somebody_says_so() {
+async fn dead_letters_are_redelivered_on_request() {
     let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
     for builder in builders(&Worker::default()) {
         let builder = builder.webhooks(policy.clone()).retry_webhooks([]);

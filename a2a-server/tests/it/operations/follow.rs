@@ -9,7 +9,7 @@ use crate::operations::{
 };
 
 #[tokio::test]
-async fn a_stream_tells_everything_in_order() {
+async fn a_stream_has_every_event_in_order() {
     for (dialect, client) in clients(CommandAgent::default(), ALL).await {
         let mut updates = client.stream(first(dialect, "count 100")).await.unwrap();
         let mut text = String::new();
@@ -59,7 +59,7 @@ async fn an_ended_task_is_followed_as_its_version_says() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_streamed_again_tells_all_of_its_ended_task() {
+async fn a_repeated_streamed_message_replays_its_ended_task() {
     for (dialect, client) in clients(CommandAgent::default(), SINCE_0_2).await {
         let message = first(dialect, "echo x");
         let mut updates = client.stream(message.clone()).await.unwrap();

@@ -117,7 +117,7 @@ async fn an_ended_task_takes_no_message_but_in_0_1() {
 }
 
 #[tokio::test]
-async fn who_does_not_want_to_wait_does_not() {
+async fn a_send_with_return_immediately_does_not_wait() {
     for (dialect, client) in clients(CommandAgent::default(), SINCE_0_2).await {
         let at_once = SendMessageRequest {
             message: Message::user("wait"),

@@ -111,7 +111,7 @@ async fn no_step_is_seen_in_any_version_by_any_operation() {
 }
 
 #[tokio::test]
-async fn no_webhook_is_told_a_step() {
+async fn no_webhook_receives_a_step() {
     for builder in builders() {
         let server = builder.build().unwrap();
         let (url, mut told) = receiver(false).await;
@@ -141,7 +141,7 @@ async fn no_webhook_is_told_a_step() {
 /// The task of a caller that declared the profile shows its steps to all its readers; one whose steps were
 /// hidden has none in its log, so that they are not there when they are shown again.
 #[test]
-fn who_declared_the_profile_finds_the_steps_in_its_task_unless_they_are_hidden() {
+fn a_caller_with_the_profile_reads_the_steps_unless_hidden() {
     for hides in [false, true] {
         let file = stores::new_file();
         let expected = if hides { 0 } else { 2 };

@@ -132,7 +132,7 @@ async fn names_of_owners_are_counted_in_memory() {
 }
 
 #[tokio::test]
-async fn the_first_messages_make_room_for_later_ones() {
+async fn the_oldest_receipts_are_evicted_for_new_ones() {
     let file = stores::new_file();
     let mut options = SqliteOptions::default();
     options.receipts = 50;

@@ -65,7 +65,7 @@ async fn rule_5_1_24_what_the_card_does_not_promise_is_refused() {
 }
 
 #[tokio::test]
-async fn rule_5_1_25_callers_show_who_they_are_in_headers() {
+async fn rule_5_1_25_credentials_are_sent_in_headers() {
     let served = serve_to_names(card()).await;
     for (method, params) in [
         ("tasks/send", say("t", "echo x")),

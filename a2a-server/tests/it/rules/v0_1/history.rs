@@ -7,7 +7,7 @@ use crate::rules::scripted_agent::serve;
 use crate::rules::wire::texts;
 
 #[tokio::test]
-async fn rule_5_1_08_history_is_told_when_it_is_asked_for() {
+async fn rule_5_1_08_history_is_returned_on_request() {
     let served = serve().await;
     served.rpc("tasks/send", say("t", "ask one")).await.unwrap();
     let all = ["ask one", "one", "ask more"];

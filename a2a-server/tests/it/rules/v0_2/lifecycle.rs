@@ -42,7 +42,7 @@ async fn rule_5_2_02_a_message_begins_or_continues() {
 }
 
 #[tokio::test]
-async fn rule_5_2_03_the_context_is_told_and_repeated() {
+async fn rule_5_2_03_the_context_is_returned_and_repeated() {
     let served = serve().await;
     for first in ["reply hi", "echo x"] {
         let context = served.send(first).await["contextId"].take();
@@ -203,7 +203,7 @@ async fn rule_5_2_10_history_is_as_long_as_asked_for() {
 }
 
 #[tokio::test]
-async fn rule_5_2_20_parts_may_tell_their_type() {
+async fn rule_5_2_20_parts_may_have_a_type() {
     let served = serve().await;
     let parts = json!([{"type": "text", "text": "echo x"}, {"type": "data", "data": {"a": 1}}]);
     let message = json!({"messageId": unique(), "role": "user", "parts": parts});

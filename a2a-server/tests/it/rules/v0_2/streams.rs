@@ -6,7 +6,7 @@ use super::{say, say_to, serve, state};
 use crate::rules::wire::texts;
 
 #[tokio::test]
-async fn rule_5_2_11_events_tell_their_kind_and_the_last_is_final() {
+async fn rule_5_2_11_events_have_a_kind_and_the_last_is_final() {
     let served = serve().await;
     for (command, kinds, last) in [
         (

@@ -164,7 +164,7 @@ async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
 }
 
 #[tokio::test]
-async fn rule_5_3_10_a_history_length_of_0_is_none_said_in_protojson() {
+async fn rule_5_3_10_a_protojson_history_length_of_0_is_unset() {
     let served = serve().await;
     let asked = served.send("ask which").await;
     let path = format!("/v1/tasks/{}?historyLength=", asked["id"].as_str().unwrap());

@@ -53,7 +53,7 @@ async fn rule_5_4_13_a_caller_waits_for_the_end() {
 }
 
 #[tokio::test]
-async fn rule_5_4_14_who_does_not_wait_is_answered_at_once() {
+async fn rule_5_4_14_return_immediately_is_answered_at_once() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let hold = configured(say("hold on"), json!({"returnImmediately": true}));

@@ -119,7 +119,7 @@ async fn rule_5_4_04_a_working_task_takes_messages() {
 }
 
 #[tokio::test]
-async fn rule_5_4_05_a_generated_context_is_told() {
+async fn rule_5_4_05_a_generated_context_is_returned() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let task = served.task(binding, "echo x").await;

@@ -58,7 +58,7 @@ async fn rule_5_4_28_pages_are_sorted_and_bounded() {
 }
 
 #[tokio::test]
-async fn rule_5_4_29_a_page_tells_what_was_asked_for() {
+async fn rule_5_4_29_a_page_has_the_requested_fields() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let list = |params: Value| served.ask(binding, "ListTasks", params);

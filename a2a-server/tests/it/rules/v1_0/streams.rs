@@ -38,7 +38,7 @@ fn member(event: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn rule_5_4_18_all_streams_tell_the_same() {
+async fn rule_5_4_18_all_streams_have_the_same_events() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut first = served
