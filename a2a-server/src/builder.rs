@@ -20,7 +20,7 @@ use crate::engine::turn_scheduler::TurnScheduler;
 use crate::health::Health;
 use crate::profile::reply_format;
 use crate::server::{Inner, Server};
-use crate::store::{MemoryStore, Retention, Store, TaskBudget, Timed};
+use crate::store::{MemoryStore, Retention, Store, TaskBudget, TimedStore};
 #[cfg(feature = "push")]
 use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 
@@ -110,7 +110,7 @@ impl ServerBuilder {
     /// Keeps tasks in this store; in memory by default. The durations of this store's methods are recorded
     /// as a metric.
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Some(Arc::new(Timed(store)));
+        self.store = Some(Arc::new(TimedStore(store)));
         self
     }
 

@@ -98,14 +98,14 @@ mod tests {
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
     use super::*;
-    use crate::store::{MemoryStore, Timed};
+    use crate::store::{MemoryStore, TimedStore};
 
     #[test]
     fn readiness_checks_reach_the_store_once_a_second() {
         let recorder = DebuggingRecorder::new();
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
-        let store = Arc::new(Timed(MemoryStore::default()));
+        let store = Arc::new(TimedStore(MemoryStore::default()));
         let store_handle = StoreHandle::new(store, Duration::ZERO, false, false, false);
         let health = Health::default();
         let asked = async |times: usize| {
@@ -113,8 +113,8 @@ mod tests {
                 assert!(health.store_answers(&store_handle).await);
             }
             // One answer each of a read and of a write.
-            let told = recorder.snapshotter().snapshot().into_vec().into_iter();
-            let answers = told.map(|(.., value)| match value {
+            let recorded = recorder.snapshotter().snapshot().into_vec().into_iter();
+            let answers = recorded.map(|(.., value)| match value {
                 DebugValue::Histogram(answers) => answers.len(),
                 value => panic!("expected a histogram, got {value:?}"),
             });

@@ -8,7 +8,7 @@ use a2a_types::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use crate::engine::admission::Admitted;
+use crate::engine::admission::Admission;
 use crate::engine::follower::stuck;
 use crate::engine::outcome::Outcome;
 use crate::engine::pending_message::PendingMessage;
@@ -38,7 +38,7 @@ impl Inner {
                 false => FirstStep::Here,
             };
             self.check(&pending.request, &pending.context).await?;
-            let Admitted { accepted, .. } = self.engine.begin(pending, first_step).await?;
+            let Admission { accepted, .. } = self.engine.begin(pending, first_step).await?;
             // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
             let until = Instant::now()
                 + match soon {
@@ -91,7 +91,7 @@ impl Inner {
         async move {
             self.require_streaming()?;
             self.check(&pending.request, &pending.context).await?;
-            let Admitted { accepted, snapshot } =
+            let Admission { accepted, snapshot } =
                 self.engine.begin(pending, FirstStep::UntilTold).await?;
             let until = Instant::now() + self.engine.first_event;
             let from = match accepted.outcome(until, |_| true).await? {
@@ -100,8 +100,8 @@ impl Inner {
                     None => self.engine.snapshot(&from.task, &context).await?,
                 },
                 Outcome::Message(message) => {
-                    let told = Update::new(Event::Message(format.message(message)), None);
-                    return Ok(Reply::stream(tokio_stream::once(Ok(told))));
+                    let update = Update::new(Event::Message(format.message(message)), None);
+                    return Ok(Reply::stream(tokio_stream::once(Ok(update))));
                 }
             };
             let ends = TaskState::ends_stream;

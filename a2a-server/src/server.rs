@@ -14,7 +14,7 @@ use futures_util::{TryFutureExt, stream};
 use serde_json::json;
 
 use crate::engine::Engine;
-use crate::engine::follower::First;
+use crate::engine::follower::FirstUpdate;
 use crate::health::Health;
 use crate::profile::reply_format::{Beginning, ReplyFormat};
 use crate::store::Snapshot;
@@ -187,8 +187,8 @@ impl Inner {
             // A follower that was cut off gets the rest, whether or not the task has ended.
             let task = snapshot.task.id.clone();
             let later = self.engine.follow(task, None, seen, &context, ends).await?;
-            let told = format.tell(Beginning::Task, later);
-            return Ok(Reply::stream(told).about_task_of(snapshot.dialect));
+            let updates = format.apply(Beginning::Task, later);
+            return Ok(Reply::stream(updates).about_task_of(snapshot.dialect));
         }
         if state.is_terminal() && !rules.subscribes_to_ended_tasks {
             let text = "the task has ended, there is nothing to follow";
@@ -224,18 +224,18 @@ impl Inner {
             }
             Update::new(Event::Task(task), Some(sequence))
         };
-        let told = match ended {
-            true => format.tell(beginning, stream::once(async move { Ok(first()) })),
+        let updates = match ended {
+            true => format.apply(beginning, stream::once(async move { Ok(first()) })),
             false => {
-                let first: First = Box::new(first);
+                let first: FirstUpdate = Box::new(first);
                 let all = self
                     .engine
                     .follow(id, Some(first), sequence, &context, ends)
                     .await?;
-                format.tell(beginning, all)
+                format.apply(beginning, all)
             }
         };
-        Ok(Reply::stream(told).about_task_of(dialect))
+        Ok(Reply::stream(updates).about_task_of(dialect))
     }
 
     fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {

@@ -52,15 +52,15 @@ impl Turn {
     /// [`principal`](Self::principal).
     pub fn claimed_user_id(&self) -> Option<&str> {
         let header = self.pending.context.claims.user_id.as_deref();
-        header.or_else(|| self.said("user_id"))
+        header.or_else(|| self.metadata_text("user_id"))
     }
 
     /// The id of this call in the caller's own records, if the caller sends one.
     pub fn invocation_id(&self) -> Option<&str> {
-        self.said("invocation_id")
+        self.metadata_text("invocation_id")
     }
 
-    fn said(&self, name: &str) -> Option<&str> {
+    fn metadata_text(&self, name: &str) -> Option<&str> {
         let metadata = self.message().metadata.as_ref()?;
         metadata.get(name)?.as_str()
     }

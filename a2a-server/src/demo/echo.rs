@@ -10,8 +10,8 @@ pub struct Echo;
 impl Echo {
     /// Its card.
     pub fn card() -> AgentCard {
-        let skill = skill("echo", "Says back what it is told", &["hello"]);
-        card("Echo", "Says back what it is told", skill)
+        let skill = skill("echo", "Echoes the message", &["hello"]);
+        card("Echo", "Echoes the message", skill)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::store::Owner;
 /// The runs in progress, and how many there are.
 #[derive(Default)]
 pub(crate) struct ActiveTasks {
-    running: Mutex<Table>,
+    running: Mutex<RunTable>,
     /// Number of runs in progress; its receivers are woken when it falls to zero.
     count: watch::Sender<usize>,
 }
@@ -44,20 +44,23 @@ impl ActiveTasks {
     }
 
     /// Takes a place for a message in the queue of a busy task: the run does not end before the
-    /// ticket is confirmed or dropped.
+    /// reservation is confirmed or dropped.
     pub(crate) fn queue(
         &self,
         writer: &TaskWriter,
         pending: Arc<PendingMessage>,
-    ) -> Result<Ticket, NoPlace> {
+    ) -> Result<QueueReservation, QueueRefusal> {
         let mut running = self.lock();
-        let busy = running.of(writer).ok_or(NoPlace::RunIsOver)?;
+        let busy = running.of(writer).ok_or(QueueRefusal::RunIsOver)?;
         if busy.waiting.len() >= MAX_WAITING {
-            return Err(NoPlace::Crowded);
+            return Err(QueueRefusal::Full);
         }
-        let (confirmed, ticket) = oneshot::channel();
-        busy.waiting.push_back(Waiting { pending, ticket });
-        Ok(Ticket(confirmed))
+        let (confirmed, reservation) = oneshot::channel();
+        busy.waiting.push_back(QueuedMessage {
+            pending,
+            reservation,
+        });
+        Ok(QueueReservation(confirmed))
     }
 
     /// One more run is in progress.
@@ -91,7 +94,7 @@ impl ActiveTasks {
     pub(crate) async fn next(&self, writer: &TaskWriter) -> Option<Arc<PendingMessage>> {
         loop {
             let first = self.lock().of(writer)?.waiting.pop_front()?;
-            if first.ticket.await.is_ok() {
+            if first.reservation.await.is_ok() {
                 return Some(first.pending);
             }
         }
@@ -103,15 +106,15 @@ impl ActiveTasks {
     }
 
     /// Nothing that is done under the lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, RunTable> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A place in the queue of a busy task; given up unless it is confirmed.
-pub(crate) struct Ticket(oneshot::Sender<()>);
+pub(crate) struct QueueReservation(oneshot::Sender<()>);
 
-impl Ticket {
+impl QueueReservation {
     /// The message is in the history now.
     pub(crate) fn confirm(self) {
         // A run that is over has no use for it.
@@ -120,11 +123,11 @@ impl Ticket {
 }
 
 /// Reason why a message cannot wait for its turn.
-pub(crate) enum NoPlace {
+pub(crate) enum QueueRefusal {
     /// The run ended in between.
     RunIsOver,
     /// Too many wait already.
-    Crowded,
+    Full,
 }
 
 /// Maximum number of messages that wait for a task's next turn.
@@ -132,26 +135,26 @@ const MAX_WAITING: usize = 64;
 
 /// The runs in progress, by owner and task id.
 #[derive(Default)]
-struct Table {
+struct RunTable {
     hasher: RandomState,
-    runs: HashTable<ActiveTask>,
+    runs: HashTable<ActiveRun>,
     /// `true` if runs are stopped when they begin.
     stopped: bool,
 }
 
 /// A run of turns on one task, and the messages that came meanwhile.
-struct ActiveTask {
+struct ActiveRun {
     writer: Arc<TaskWriter>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedMessage>,
 }
 
-/// A message that will be in the task's history when its ticket says so.
-struct Waiting {
+/// A message that will be in the task's history when its reservation says so.
+struct QueuedMessage {
     pending: Arc<PendingMessage>,
-    ticket: oneshot::Receiver<()>,
+    reservation: oneshot::Receiver<()>,
 }
 
-impl Table {
+impl RunTable {
     /// Stops every run, and those to come.
     fn stop(&mut self) {
         self.stopped = true;
@@ -168,16 +171,16 @@ impl Table {
     /// Makes `writer` the one of its task; if there is one already, yields that instead.
     fn claim(&mut self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
         let (owner, task) = (writer.owner(), writer.task_id());
-        let of_task = |running: &ActiveTask| running.works_on(owner, task);
+        let of_task = |running: &ActiveRun| running.works_on(owner, task);
         let hasher = &self.hasher;
-        let rehash = |it: &ActiveTask| hash(hasher, &it.writer);
+        let rehash = |it: &ActiveRun| hash(hasher, &it.writer);
         match self.runs.entry(hash(hasher, writer), of_task, rehash) {
             Entry::Occupied(busy) => Err(Arc::clone(&busy.get().writer)),
             Entry::Vacant(free) => {
                 if self.stopped {
                     writer.lose();
                 }
-                free.insert(ActiveTask {
+                free.insert(ActiveRun {
                     writer: Arc::clone(writer),
                     waiting: VecDeque::new(),
                 });
@@ -187,13 +190,13 @@ impl Table {
     }
 
     /// The run of this very writer, unless it is over.
-    fn of(&mut self, writer: &TaskWriter) -> Option<&mut ActiveTask> {
+    fn of(&mut self, writer: &TaskWriter) -> Option<&mut ActiveRun> {
         let hash = hash(&self.hasher, writer);
         self.runs.find_mut(hash, |it| it.is_of(writer))
     }
 
     /// Ends the run of this very writer if `if_so` holds; returns whether the run is over.
-    fn end(&mut self, writer: &TaskWriter, if_so: impl FnOnce(&ActiveTask) -> bool) -> bool {
+    fn end(&mut self, writer: &TaskWriter, if_so: impl FnOnce(&ActiveRun) -> bool) -> bool {
         let hash = hash(&self.hasher, writer);
         match self.runs.find_entry(hash, |it| it.is_of(writer)) {
             Ok(running) if !if_so(running.get()) => false,
@@ -206,7 +209,7 @@ impl Table {
     }
 }
 
-impl ActiveTask {
+impl ActiveRun {
     fn works_on(&self, owner: &Owner, task: &TaskId) -> bool {
         self.writer.task_id() == task && self.writer.owner() == owner
     }
@@ -242,7 +245,7 @@ mod tests {
         );
         let owner = Owner::from(Principal::named("ada"));
         let writer = Arc::new(TaskWriter::for_known(store_handle.into(), owner, &known));
-        let mut runs = Table::default();
+        let mut runs = RunTable::default();
         runs.stop();
         runs.claim(&writer).expect("a free task");
         assert!(writer.is_lost());

@@ -10,12 +10,12 @@ use a2a_types::{
 use futures_util::FutureExt;
 
 use crate::engine::Engine;
-use crate::engine::active_tasks::NoPlace;
-use crate::engine::elsewhere::Delivery;
+use crate::engine::active_tasks::QueueRefusal;
 use crate::engine::limiter::TurnPermit;
 use crate::engine::new_task::{new_task, with_id};
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
+use crate::engine::remote_tasks::PostOutcome;
 use crate::engine::task_guard::TaskGuard;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::woken;
@@ -23,14 +23,14 @@ use crate::engine::update::UpdateError;
 use crate::store::{Orphan, Owner, Receipt, Snapshot, StoreError};
 
 /// A message that the agent has been given, for the caller that sent it.
-pub(crate) struct Admitted {
+pub(crate) struct Admission {
     pub(crate) accepted: Accepted,
     /// Snapshot of the task for a caller that follows it; a caller that sends the message again reads the
     /// task itself.
     pub(crate) snapshot: Option<Snapshot>,
 }
 
-impl Admitted {
+impl Admission {
     fn without_snapshot(accepted: Accepted) -> Self {
         Self {
             accepted,
@@ -40,8 +40,8 @@ impl Admitted {
 }
 
 /// Outcome of giving a message to a task that exists.
-enum Placed {
-    Admitted(Admitted),
+enum AdmissionOutcome {
+    Admitted(Admission),
     /// Another message was faster: the task has to be read again.
     TooLate(Arc<PendingMessage>),
     /// Another server works on the task, whose log ended at this sequence number.
@@ -55,7 +55,7 @@ impl Engine {
         self: &Arc<Self>,
         mut pending: Box<PendingMessage>,
         first_step: FirstStep,
-    ) -> Result<Admitted, A2aError> {
+    ) -> Result<Admission, A2aError> {
         self.check_open()?;
         let in_flight = match pending.is_recognised() {
             true => self
@@ -78,7 +78,7 @@ impl Engine {
                 Ok::<_, A2aError>(admitted.accepted)
             };
             let accepted = in_flight.accepted.get_or_try_init(admit).await?.clone();
-            Ok(Admitted { accepted, snapshot })
+            Ok(Admission { accepted, snapshot })
         });
         accepted
             .await
@@ -109,11 +109,11 @@ impl Engine {
         self: &Arc<Self>,
         mut pending: Box<PendingMessage>,
         first_step: FirstStep,
-    ) -> Result<Admitted, A2aError> {
+    ) -> Result<Admission, A2aError> {
         if let Some(in_flight) = &pending.in_flight
             && let Some(known) = self.known(in_flight, &pending).await?
         {
-            return Ok(Admitted::without_snapshot(known));
+            return Ok(Admission::without_snapshot(known));
         }
         let context = &pending.context;
         let task = pending.request.message.task_id.as_ref();
@@ -129,7 +129,7 @@ impl Engine {
         if let Some(in_flight) = &pending.in_flight
             && let Some(known) = self.reserve(in_flight, &pending).await?
         {
-            return Ok(Admitted::without_snapshot(known));
+            return Ok(Admission::without_snapshot(known));
         }
         let owner = Owner::of(context);
         let permit = self.enter(&owner).await?;
@@ -178,7 +178,7 @@ impl Engine {
             from: None,
             detached: 0,
         };
-        Ok(Admitted { accepted, snapshot })
+        Ok(Admission { accepted, snapshot })
     }
 
     /// Gives a message to the agent for a task that exists.
@@ -187,7 +187,7 @@ impl Engine {
         mut pending: Box<PendingMessage>,
         receipt: Option<Receipt>,
         first_step: FirstStep,
-    ) -> Result<Admitted, A2aError> {
+    ) -> Result<Admission, A2aError> {
         let owner = Owner::of(&pending.context);
         let id = pending.request.message.task_id.clone().unwrap_or_default();
         let config = pending.request.configuration.as_mut();
@@ -229,23 +229,23 @@ impl Engine {
                 }
             };
             match placed? {
-                Placed::Admitted(admitted) => return Ok(admitted),
-                Placed::TooLate(again) => pending = again,
-                Placed::Elsewhere(mut posted, head) => {
+                AdmissionOutcome::Admitted(admitted) => return Ok(admitted),
+                AdmissionOutcome::TooLate(again) => pending = again,
+                AdmissionOutcome::Elsewhere(mut posted, head) => {
                     let delivery = self.deliver(&id, &mut posted, receipt.clone(), head.sequence);
                     match delivery.await? {
-                        Delivery::Written(sequence) => {
+                        PostOutcome::Written(sequence) => {
                             let outcome = Outcome::Task(LogPosition { sequence, ..head });
                             let known = Accepted::Known(Arc::new(outcome));
-                            return Ok(Admitted::without_snapshot(known));
+                            return Ok(Admission::without_snapshot(known));
                         }
-                        Delivery::Unanswered if unanswered => {
+                        PostOutcome::Unanswered if unanswered => {
                             let text =
                                 "the server that works on the task does not take the message";
                             return Err(A2aError::new(ErrorKind::Unavailable, text));
                         }
-                        Delivery::Unanswered => unanswered = true,
-                        Delivery::NotTaken => {}
+                        PostOutcome::Unanswered => unanswered = true,
+                        PostOutcome::NotTaken => {}
                     }
                     pending = posted;
                     looked_after = false;
@@ -259,7 +259,7 @@ impl Engine {
         &self,
         known: Snapshot,
         (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
-    ) -> Result<Placed, A2aError> {
+    ) -> Result<AdmissionOutcome, A2aError> {
         let owner = Owner::of(&pending.context);
         let writer = TaskWriter::for_known(Arc::clone(&self.store_handle), owner.clone(), &known);
         let (state, dialect) = (known.task.status.state, known.dialect);
@@ -268,7 +268,7 @@ impl Engine {
         let permit = self.enter(&owner).await?;
         let writer = Arc::new(writer);
         let Ok(guard) = TaskGuard::of(&self.scheduler, &writer) else {
-            return Ok(Placed::TooLate(pending));
+            return Ok(AdmissionOutcome::TooLate(pending));
         };
         writer.place(&mut Arc::make_mut(&mut pending).request.message);
         let message = &pending.request.message;
@@ -276,9 +276,11 @@ impl Engine {
         writer.belong_to(pending.context.trace.clone()).await;
         let sequence = match writer.append_message(message.clone(), then, receipt).await {
             Ok(sequence) => sequence,
-            Err(UpdateError::Store(StoreError::Behind(_))) => return Ok(Placed::TooLate(pending)),
+            Err(UpdateError::Store(StoreError::Behind(_))) => {
+                return Ok(AdmissionOutcome::TooLate(pending));
+            }
             Err(UpdateError::Store(StoreError::Leased)) => {
-                return Ok(Placed::Elsewhere(pending, head));
+                return Ok(AdmissionOutcome::Elsewhere(pending, head));
             }
             Err(error) => return Err(error.into()),
         };
@@ -290,7 +292,7 @@ impl Engine {
             from: Some(from),
             detached: 0,
         };
-        Ok(Placed::Admitted(Admitted { accepted, snapshot }))
+        Ok(AdmissionOutcome::Admitted(Admission { accepted, snapshot }))
     }
 
     /// Queues a message for a run in progress, unless the run has ended meanwhile.
@@ -299,27 +301,27 @@ impl Engine {
         busy: Arc<TaskWriter>,
         (state, dialect): (TaskState, Dialect),
         (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
-    ) -> Result<Placed, A2aError> {
+    ) -> Result<AdmissionOutcome, A2aError> {
         busy.begun().await;
         if state.is_terminal() {
             // The agent still tidies up after its last word.
             busy.ended().await;
-            return Ok(Placed::TooLate(pending));
+            return Ok(AdmissionOutcome::TooLate(pending));
         }
         let asked = state == TaskState::InputRequired;
         if asked {
             // The agent has asked, and is about to return: the answer begins a run of its own.
             let over = tokio::time::timeout(self.first_event, busy.ended());
             if over.await.is_ok() {
-                return Ok(Placed::TooLate(pending));
+                return Ok(AdmissionOutcome::TooLate(pending));
             }
         }
         busy.place(&mut Arc::make_mut(&mut pending).request.message);
         let detached = busy.run_state().is(|run| run.detached);
-        let ticket = match self.scheduler.active.queue(&busy, Arc::clone(&pending)) {
-            Ok(ticket) => ticket,
-            Err(NoPlace::RunIsOver) => return Ok(Placed::TooLate(pending)),
-            Err(NoPlace::Crowded) => {
+        let queue_reservation = match self.scheduler.active.queue(&busy, Arc::clone(&pending)) {
+            Ok(queue_reservation) => queue_reservation,
+            Err(QueueRefusal::RunIsOver) => return Ok(AdmissionOutcome::TooLate(pending)),
+            Err(QueueRefusal::Full) => {
                 let text = "too many messages wait for this task's next turn";
                 return Err(A2aError::new(ErrorKind::Unavailable, text));
             }
@@ -331,9 +333,9 @@ impl Engine {
             Ok(sequence) => sequence,
             // It ended in between.
             Err(UpdateError::Illegal(_)) => {
-                drop(ticket);
+                drop(queue_reservation);
                 busy.ended().await;
-                return Ok(Placed::TooLate(pending));
+                return Ok(AdmissionOutcome::TooLate(pending));
             }
             Err(error) => return Err(error.into()),
         };
@@ -341,13 +343,13 @@ impl Engine {
         let snapshot = first_snapshot(&busy, first_step).await;
         // The turn that the message waits for has it to itself.
         drop(pending);
-        ticket.confirm();
+        queue_reservation.confirm();
         let accepted = Accepted::Run {
             writer: busy,
             from: Some(from),
             detached,
         };
-        Ok(Placed::Admitted(Admitted { accepted, snapshot }))
+        Ok(AdmissionOutcome::Admitted(Admission { accepted, snapshot }))
     }
 }
 

@@ -8,10 +8,10 @@ use a2a_types::{Content, Part, TaskArtifactUpdateEvent};
 /// Text that is only added to an artifact, kept while an earlier append of the same task is being written:
 /// models speak in syllables. What accumulates meanwhile becomes one event. Nothing waits for a timer.
 #[derive(Default)]
-pub(crate) struct ChunkBuffer(Mutex<Buffered>);
+pub(crate) struct ChunkBuffer(Mutex<BufferedChunks>);
 
 #[derive(Default)]
-struct Buffered {
+struct BufferedChunks {
     update: Option<Box<TaskArtifactUpdateEvent>>,
     bytes: usize,
     /// `true` if a writer will take what is here.
@@ -19,7 +19,7 @@ struct Buffered {
 }
 
 /// The fate of a chunk.
-pub(crate) enum Pushed {
+pub(crate) enum PushOutcome {
     /// It is kept, and a writer will take it.
     Kept,
     /// It is kept, and the caller has to start a writer.
@@ -30,7 +30,7 @@ pub(crate) enum Pushed {
 
 impl ChunkBuffer {
     /// Keeps text; text for another artifact, or beyond the bound, is handed back.
-    pub(crate) fn push(&self, chunk: Box<TaskArtifactUpdateEvent>) -> Pushed {
+    pub(crate) fn push(&self, chunk: Box<TaskArtifactUpdateEvent>) -> PushOutcome {
         let mut buffered = self.lock();
         let buffered = &mut *buffered;
         let bytes = text_len(&chunk);
@@ -38,7 +38,7 @@ impl ChunkBuffer {
             Some(kept) => {
                 let same = kept.artifact.artifact_id == chunk.artifact.artifact_id;
                 if !same || buffered.bytes >= MAX_BYTES {
-                    return Pushed::Refused(chunk);
+                    return PushOutcome::Refused(chunk);
                 }
                 kept.artifact.parts.extend(chunk.artifact.parts);
                 buffered.bytes += bytes;
@@ -49,8 +49,8 @@ impl ChunkBuffer {
             }
         }
         match std::mem::replace(&mut buffered.is_scheduled, true) {
-            true => Pushed::Kept,
-            false => Pushed::First,
+            true => PushOutcome::Kept,
+            false => PushOutcome::First,
         }
     }
 
@@ -79,7 +79,7 @@ impl ChunkBuffer {
     }
 
     /// Nothing that is done under this lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, Buffered> {
+    fn lock(&self) -> MutexGuard<'_, BufferedChunks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,13 +9,11 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::store::limits::size_of_event;
-use crate::store::{Logged, Owner};
-
-type Key = (Owner, TaskId);
+use crate::store::{Logged, Owner, TaskKey};
 
 /// The fan-outs of all tasks that are followed.
 #[derive(Default)]
-pub(crate) struct Fanouts(Mutex<HashMap<Key, Weak<Fanout>>>);
+pub(crate) struct Fanouts(Mutex<HashMap<TaskKey, Weak<Fanout>>>);
 
 /// The followers of a task, and the last events that one of them has read.
 ///
@@ -114,7 +112,7 @@ impl Fanout {
     }
 
     /// Shares what was read with the other followers, and returns it as they get it.
-    pub(crate) fn tell(self: &Arc<Self>, read: Vec<Logged>) -> VecDeque<Logged> {
+    pub(crate) fn publish(self: &Arc<Self>, read: Vec<Logged>) -> VecDeque<Logged> {
         let mut recent = lock(&self.recent);
         // A lone follower has nobody to share with.
         if Arc::strong_count(self) == 1 {
@@ -203,23 +201,23 @@ mod tests {
     fn events_read_by_one_follower_are_shared_with_its_task_only() {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let one = join(&all, &changes);
-        assert_eq!(sequences(&one.tell(read(2..=3))), [2, 3]);
+        assert_eq!(sequences(&one.publish(read(2..=3))), [2, 3]);
         assert!(one.after(1).is_empty(), "kept though nobody else is there");
 
         let other = join(&all, &changes);
-        assert_eq!(sequences(&one.tell(read(4..=6))), [4, 5, 6]);
+        assert_eq!(sequences(&one.publish(read(4..=6))), [4, 5, 6]);
         assert_eq!(sequences(&other.after(3)), [4, 5, 6]);
         assert_eq!(sequences(&other.after(5)), [6]);
         assert!(other.after(6).is_empty() && other.after(2).is_empty());
         // Two have read the same at once: the first copy is shared.
-        let again = other.tell(read(5..=7));
+        let again = other.publish(read(5..=7));
         assert_eq!(sequences(&again), [5, 6, 7]);
         assert_eq!(sequences(&one.after(3)), [4, 5, 6, 7]);
         // A follower that is behind reads for itself.
-        assert_eq!(sequences(&one.tell(read(2..=3))), [2, 3]);
+        assert_eq!(sequences(&one.publish(read(2..=3))), [2, 3]);
         assert_eq!(sequences(&one.after(3)), [4, 5, 6, 7]);
         // Nothing is left out.
-        one.tell(read(9..=9));
+        one.publish(read(9..=9));
         assert!(one.after(6).is_empty());
         assert_eq!(sequences(&one.after(8)), [9]);
 
@@ -231,13 +229,13 @@ mod tests {
     fn little_is_kept() {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let (one, other) = (join(&all, &changes), join(&all, &changes));
-        one.tell(read(2..=1000));
+        one.publish(read(2..=1000));
         assert!(other.after(1000 - MAX_EVENTS as u64 - 1).is_empty());
         assert_eq!(other.after(1000 - MAX_EVENTS as u64).len(), MAX_EVENTS);
         let large = Logged::new(1001, Event::Message(Message::agent("x".repeat(MAX_BYTES))));
-        one.tell(vec![large]);
+        one.publish(vec![large]);
         assert!(other.after(1000).is_empty());
-        one.tell(read(1002..=1002));
+        one.publish(read(1002..=1002));
         assert_eq!(sequences(&other.after(1001)), [1002]);
     }
 
@@ -245,7 +243,7 @@ mod tests {
     fn a_task_that_begins_again_has_another_audience() {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let (one, two) = (join(&all, &changes), join(&all, &changes));
-        one.tell(read(2..=3));
+        one.publish(read(2..=3));
         let (_sender, begun_again) = watch::channel(1);
         let other = join(&all, &begun_again);
         assert!(other.after(1).is_empty());

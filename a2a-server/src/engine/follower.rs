@@ -25,7 +25,7 @@ pub(crate) fn follow(
     store: Arc<dyn Store>,
     fanout: Arc<Fanout>,
     changes: watch::Receiver<u64>,
-    first: Option<First>,
+    first: Option<FirstUpdate>,
     after: u64,
     ends: fn(TaskState) -> bool,
     closed: CancellationToken,
@@ -48,12 +48,12 @@ pub(crate) fn follow(
 }
 
 /// Makes the first update. A task that nobody reads is not copied before.
-pub(crate) type First = Box<dyn FnOnce() -> Update + Send + Sync>;
+pub(crate) type FirstUpdate = Box<dyn FnOnce() -> Update + Send + Sync>;
 
 struct Cursor {
     store: Arc<dyn Store>,
     fanout: Arc<Fanout>,
-    first: Option<First>,
+    first: Option<FirstUpdate>,
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
@@ -124,7 +124,7 @@ impl Cursor {
         }
         let Fanout { owner, task, .. } = &*self.fanout;
         match self.store.events_after(owner, task, seen).await? {
-            Tail::Events(events) => Ok(Some(self.fanout.tell(events))),
+            Tail::Events(events) => Ok(Some(self.fanout.publish(events))),
             Tail::Unknown => Box::pin(self.start_again()).await.map(Some),
         }
     }
@@ -191,7 +191,7 @@ mod tests {
             let append = Append::held(after, 1, vec![status(*state)]);
             store.append(&owner, &"t".into(), append).await.unwrap();
         }
-        let (told, changes) = watch::channel(1);
+        let (sender, changes) = watch::channel(1);
         let cursor = Cursor {
             store: Arc::new(store),
             fanout: Arc::<Fanouts>::default().join(owner, "t".into(), &changes),
@@ -203,7 +203,7 @@ mod tests {
             closed: CancellationToken::new(),
             ended: false,
         };
-        (cursor, told)
+        (cursor, sender)
     }
 
     /// The states that a follower sees; panics if there is no end. Time is paused, so it passes only
@@ -223,8 +223,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_stream_ends_if_its_last_event_was_read_before_the_wake_up() {
         let states = [TaskState::Working, TaskState::Completed];
-        let (mut cursor, told) = follower(&states).await;
-        told.send_replace(2);
+        let (mut cursor, sender) = follower(&states).await;
+        sender.send_replace(2);
         assert_eq!(seen(&mut cursor).await, states);
     }
 
@@ -235,15 +235,15 @@ mod tests {
         let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
         let follow = async {
             let states = [TaskState::Working, TaskState::Working, TaskState::Completed];
-            let (mut cursor, told) = follower(&states).await;
-            told.send_replace(4);
+            let (mut cursor, sender) = follower(&states).await;
+            sender.send_replace(4);
             assert_eq!(seen(&mut cursor).await, states);
         };
         metrics::with_local_recorder(&recorder, || runtime.block_on(follow));
-        let told = recorder.snapshotter().snapshot().into_vec();
-        let told: Vec<_> = told.into_iter().map(|(.., value)| value).collect();
+        let recorded = recorder.snapshotter().snapshot().into_vec();
+        let recorded: Vec<_> = recorded.into_iter().map(|(.., value)| value).collect();
         let lags = [2.0, 1.0, 0.0].map(Into::into).to_vec();
-        assert_eq!(told, [DebugValue::Histogram(lags)]);
+        assert_eq!(recorded, [DebugValue::Histogram(lags)]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -254,8 +254,8 @@ mod tests {
             TaskState::Completed,
         ];
         for watch in [2, 3, 4] {
-            let (mut cursor, told) = follower(&states).await;
-            told.send_replace(watch);
+            let (mut cursor, sender) = follower(&states).await;
+            sender.send_replace(watch);
             assert_eq!(seen(&mut cursor).await, states, "{watch}");
         }
     }
@@ -263,13 +263,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_subscription_goes_on_while_the_task_waits_for_its_caller() {
         let states = [TaskState::InputRequired, TaskState::Completed];
-        let (mut cursor, told) = follower(&states).await;
+        let (mut cursor, sender) = follower(&states).await;
         cursor.ends = TaskState::is_terminal;
-        told.send_replace(2);
+        sender.send_replace(2);
         let first = cursor.next().await.unwrap().unwrap();
         let state = first.event.status().map(|status| status.state);
         assert_eq!(state, Some(TaskState::InputRequired));
-        told.send_replace(3);
+        sender.send_replace(3);
         assert_eq!(seen(&mut cursor).await, [TaskState::Completed]);
     }
 }

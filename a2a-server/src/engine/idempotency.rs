@@ -17,31 +17,31 @@ use crate::store::{Owner, Receipt};
 
 /// The messages that this process is answering: a caller that sends one of them again shares its outcome,
 /// however long that takes. The outcomes of others are in the store for a while.
-pub(crate) struct InFlightSends(Arc<Open>);
+pub(crate) struct InFlightSends(Arc<SendRegistry>);
 
 /// The sends that are in flight.
-struct Open {
+struct SendRegistry {
     /// Time for which a message is recognised; zero switches this off.
     window: Duration,
     hasher: RandomState,
-    places: Mutex<HashTable<Place>>,
+    entries: Mutex<HashTable<RegistryEntry>>,
 }
 
 /// Entry of a send, found by the hash of its owner and message id. There are as many as streams, so it is
 /// small.
-struct Place {
+struct RegistryEntry {
     hash: u64,
     in_flight: Weak<InFlightSend>,
 }
 
-/// A message, and what it has begun. Open for as long as anybody holds it.
+/// A message, and what it has begun. SendRegistry for as long as anybody holds it.
 pub(crate) struct InFlightSend {
     owner: Owner,
     message: MessageId,
     digest: [u8; 32],
     pub(crate) accepted: OnceCell<Accepted>,
     hash: u64,
-    open: Arc<Open>,
+    registry: Arc<SendRegistry>,
     /// Reservation of the message at a store that several servers share.
     reservation: OnceLock<Reservation>,
 }
@@ -56,10 +56,10 @@ impl std::fmt::Debug for InFlightSend {
 
 impl InFlightSends {
     pub(crate) fn new(window: Duration) -> Self {
-        Self(Arc::new(Open {
+        Self(Arc::new(SendRegistry {
             window,
             hasher: RandomState::new(),
-            places: Mutex::default(),
+            entries: Mutex::default(),
         }))
     }
 
@@ -69,17 +69,17 @@ impl InFlightSends {
         request: &SendMessageRequest,
         context: &Context,
     ) -> Result<Option<Arc<InFlightSend>>, A2aError> {
-        let (open, message) = (&self.0, &request.message.message_id);
-        if open.window.is_zero() {
+        let (registry, message) = (&self.0, &request.message.message_id);
+        if registry.window.is_zero() {
             return Ok(None);
         }
         let (owner, digest) = (Owner::of(context), digest(request));
-        let hash = open.hasher.hash_one((&owner, message));
-        // Outlives the lock: dropping the last reference to a send locks the places.
+        let hash = registry.hasher.hash_one((&owner, message));
+        // Outlives the lock: dropping the last reference to a send locks the entries.
         let mut alike = Vec::new();
-        let mut places = open.places();
+        let mut entries = registry.entries();
         alike.extend(
-            places
+            entries
                 .iter_hash(hash)
                 .filter_map(|it| it.in_flight.upgrade()),
         );
@@ -88,7 +88,7 @@ impl InFlightSends {
         };
         if let Some(known) = alike.iter().find(same) {
             let known = Arc::clone(known);
-            drop(places);
+            drop(entries);
             known.check(digest)?;
             return Ok(Some(known));
         }
@@ -98,14 +98,14 @@ impl InFlightSends {
             digest,
             accepted: OnceCell::new(),
             hash,
-            open: Arc::clone(open),
+            registry: Arc::clone(registry),
             reservation: OnceLock::new(),
         });
-        let place = Place {
+        let entry = RegistryEntry {
             hash,
             in_flight: Arc::downgrade(&in_flight),
         };
-        places.insert_unique(hash, place, |place| place.hash);
+        entries.insert_unique(hash, entry, |entry| entry.hash);
         Ok(Some(in_flight))
     }
 }
@@ -122,7 +122,7 @@ impl InFlightSend {
 
     /// Returns the receipt that the store keeps of it.
     pub(crate) fn receipt(&self) -> Receipt {
-        Receipt::new(self.message.clone(), self.digest, self.open.window)
+        Receipt::new(self.message.clone(), self.digest, self.registry.window)
     }
 
     /// Returns an error unless the message received under this id had the same digest, by the scheme of
@@ -142,19 +142,19 @@ impl InFlightSend {
         if self.digest == digest {
             return Ok(());
         }
-        let text = "$.params.message.messageId: a message with this id was received before, and said something else";
+        let text = "$.params.message.messageId: a message with this id was received before, with other content";
         Err(A2aError::new(ErrorKind::InvalidParams, text))
     }
 }
 
 impl Drop for InFlightSend {
     fn drop(&mut self) {
-        let this = |place: &Place| std::ptr::eq(place.in_flight.as_ptr(), self);
-        let mut places = self.open.places();
-        if let Ok(place) = places.find_entry(self.hash, this) {
-            place.remove();
+        let this = |entry: &RegistryEntry| std::ptr::eq(entry.in_flight.as_ptr(), self);
+        let mut entries = self.registry.entries();
+        if let Ok(entry) = entries.find_entry(self.hash, this) {
+            entry.remove();
         }
-        drop(places);
+        drop(entries);
         let pending = |run: &RunState| matches!(run.progress, Progress::Pending);
         let came_to_nothing = self.accepted.get().is_none_or(|it| it.is(pending));
         if !came_to_nothing && let Some(reservation) = self.reservation.take() {
@@ -163,10 +163,10 @@ impl Drop for InFlightSend {
     }
 }
 
-impl Open {
+impl SendRegistry {
     /// Nothing that is done under this lock can panic half-way.
-    fn places(&self) -> MutexGuard<'_, HashTable<Place>> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, HashTable<RegistryEntry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -203,8 +203,8 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &other));
         drop((first, again));
         let anew = open(&in_flight_sends, "a", "y").unwrap();
-        assert_eq!(in_flight_sends.0.places().len(), 2);
+        assert_eq!(in_flight_sends.0.entries().len(), 2);
         drop((other, anew));
-        assert!(in_flight_sends.0.places().is_empty());
+        assert!(in_flight_sends.0.entries().is_empty());
     }
 }

@@ -7,7 +7,7 @@ use a2a_types::{Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskState
 use tokio::runtime::Handle;
 
 use crate::engine::chunk_buffer::ChunkBuffer;
-use crate::engine::run_state::{Progress, Stop};
+use crate::engine::run_state::{Progress, StopReason};
 use crate::engine::store_handle::ActiveTask;
 use crate::store::{Append, Appended, Lease, NewTask, Receipt, StoreError};
 
@@ -28,17 +28,17 @@ pub(crate) struct LogWriter {
     trace: Option<TraceContext>,
     /// Text whose append has begun, and has not succeeded.
     pending: Option<Box<TaskArtifactUpdateEvent>>,
-    writing: Option<Writing>,
+    writing: Option<StoreCall>,
 }
 
 /// A call to the store that has begun.
-struct Writing {
+struct StoreCall {
     call: BoxFuture<'static, Result<Option<Appended>, StoreError>>,
-    then: Then,
+    effect: CallEffect,
 }
 
 /// Change that a successful call makes.
-enum Then {
+enum CallEffect {
     /// The log is longer, and the task may have another state.
     Logged {
         state: Option<TaskState>,
@@ -112,13 +112,13 @@ impl LogWriter {
         };
         let done = writing.call.as_mut().await;
         self.active.store_handle.note_written(&done);
-        let then = self.writing.take().map(|writing| writing.then);
-        match (done, then) {
-            (Ok(Some(appended)), Some(Then::Logged { state, released })) => {
+        let effect = self.writing.take().map(|writing| writing.effect);
+        match (done, effect) {
+            (Ok(Some(appended)), Some(CallEffect::Logged { state, released })) => {
                 self.logged(appended, state, released);
                 Ok(())
             }
-            (Ok(_), Some(Then::Answered(answer))) => {
+            (Ok(_), Some(CallEffect::Answered(answer))) => {
                 let answered = Progress::Answered(answer);
                 self.active.run_state.change(|run| run.progress = answered);
                 Ok(())
@@ -126,7 +126,7 @@ impl LogWriter {
             (Ok(_), _) => Ok(()),
             (Err(error), _) => {
                 if matches!(error, StoreError::Fenced) {
-                    self.active.run_state.stop(Stop::Lost);
+                    self.active.run_state.stop(StopReason::Lost);
                 }
                 Err(error)
             }
@@ -155,11 +155,11 @@ impl LogWriter {
 
     async fn call(
         &mut self,
-        then: Then,
+        effect: CallEffect,
         call: impl Future<Output = Result<Option<Appended>, StoreError>> + Send + 'static,
     ) -> Result<(), StoreError> {
         let call = Box::pin(call);
-        self.writing = Some(Writing { call, then });
+        self.writing = Some(StoreCall { call, effect });
         self.finish().await
     }
 
@@ -171,7 +171,7 @@ impl LogWriter {
         let state = last_state(&events);
         let release = state.is_some_and(TaskState::is_settled);
         let created = Appended::new(1 + events.len() as u64, 1);
-        let then = Then::Logged {
+        let effect = CallEffect::Logged {
             state: Some(state.unwrap_or(new.task.status.state)),
             released: release,
         };
@@ -188,7 +188,7 @@ impl LogWriter {
             store.create(&active.owner, whole).await?;
             Ok(Some(created))
         };
-        self.call(then, create).await
+        self.call(effect, create).await
     }
 
     /// Answers the message that would have begun the task with a message alone, and keeps that for callers
@@ -196,7 +196,7 @@ impl LogWriter {
     pub(crate) async fn answer(&mut self, answer: Message) -> Result<(), StoreError> {
         let receipt = self.new.as_ref().and_then(|new| new.receipt.clone());
         let answer = Arc::new(answer);
-        let then = Then::Answered(Arc::clone(&answer));
+        let effect = CallEffect::Answered(Arc::clone(&answer));
         let active = Arc::clone(&self.active);
         let keep = async move {
             if let Some(receipt) = receipt {
@@ -206,7 +206,7 @@ impl LogWriter {
             }
             Ok(None)
         };
-        self.call(then, keep).await
+        self.call(effect, keep).await
     }
 
     /// Writes the text that is kept, and then the request, in one append. Text that does not fit is dropped if
@@ -287,7 +287,7 @@ impl LogWriter {
     }
 
     async fn append(&mut self, append: Append) -> Result<(), StoreError> {
-        let then = Then::Logged {
+        let effect = CallEffect::Logged {
             state: last_state(&append.events),
             released: append.release,
         };
@@ -297,7 +297,7 @@ impl LogWriter {
             let appended = store.append(&active.owner, &active.id, append).await?;
             Ok(Some(appended))
         };
-        self.call(then, append).await
+        self.call(effect, append).await
     }
 
     /// Returns the state of the task, as far as is known here: appends of others are noticed when this

@@ -6,8 +6,8 @@ use a2a_types::size::size_of_request;
 use futures_util::future::join_all;
 
 use crate::engine::Engine;
-use crate::engine::elsewhere::LOOK_EVERY;
 use crate::engine::pending_message::PendingMessage;
+use crate::engine::remote_tasks::LOOK_EVERY;
 use crate::engine::task_writer::FirstStep;
 use crate::store::{Mail, MailContent};
 

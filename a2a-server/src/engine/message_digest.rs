@@ -29,13 +29,13 @@ fn digest_by(scheme: Scheme, request: &SendMessageRequest) -> [u8; 32] {
     let SendMessageRequest {
         message, metadata, ..
     } = request;
-    let mut said = DigestInput {
+    let mut input = DigestInput {
         bytes: Vec::with_capacity(INITIAL_CAPACITY),
         scheme,
     };
-    said.message(message);
-    said.object(metadata.as_ref());
-    Sha256::digest(said.bytes).into()
+    input.message(message);
+    input.object(metadata.as_ref());
+    Sha256::digest(input.bytes).into()
 }
 
 /// Scheme by which JSON is hashed. The tags differ, so no message has the digest of another by the other.
@@ -75,8 +75,8 @@ impl DigestInput {
         self.text(role.as_str());
         self.each(parts, Self::part);
         self.object(metadata.as_ref());
-        self.each(extensions, |said, uri| said.text(uri));
-        self.each(reference_task_ids, |said, id| said.text(id.as_str()));
+        self.each(extensions, |input, uri| input.text(uri));
+        self.each(reference_task_ids, |input, id| input.text(id.as_str()));
     }
 
     fn part(&mut self, part: &Part) {
@@ -147,9 +147,9 @@ impl DigestInput {
         if !members.is_sorted_by_key(|(name, _)| *name) {
             members.sort_unstable_by_key(|(name, _)| *name);
         }
-        self.each(&members, |said, (name, value)| {
-            said.text(name);
-            said.value(value);
+        self.each(&members, |input, (name, value)| {
+            input.text(name);
+            input.value(value);
         });
     }
 
@@ -235,22 +235,22 @@ mod tests {
     fn the_order_of_members_does_not_count() {
         let (one, two) = (json!({"x": 1, "y": [2]}), json!([3]));
         let names = ["a", "b", "é", "\u{ff61}", "\u{10000}"].map(str::to_owned);
-        let said = |order: &[(usize, &Value)]| {
-            let mut said = DigestInput {
+        let input = |order: &[(usize, &Value)]| {
+            let mut input = DigestInput {
                 bytes: Vec::new(),
                 scheme: Scheme::Canonical,
             };
-            said.members(order.iter().map(|(name, value)| (&names[*name], *value)));
-            said.bytes
+            input.members(order.iter().map(|(name, value)| (&names[*name], *value)));
+            input.bytes
         };
         let sorted = [(0, &one), (1, &two), (2, &one), (3, &two), (4, &one)];
         let mut order = sorted;
         for (from, to) in [(0, 4), (1, 3), (2, 0), (4, 2), (3, 1)] {
             order.swap(from, to);
-            assert_eq!(said(&order), said(&sorted));
+            assert_eq!(input(&order), input(&sorted));
         }
         let other = [(0, &two), (1, &one), (2, &one), (3, &two), (4, &one)];
-        assert_ne!(said(&other), said(&sorted));
+        assert_ne!(input(&other), input(&sorted));
 
         let read = |data: &str| {
             let part = format!(r#"{{"data": {data}, "metadata": {data}}}"#);

@@ -21,7 +21,6 @@
 pub(crate) mod active_tasks;
 pub(crate) mod admission;
 pub(crate) mod chunk_buffer;
-pub(crate) mod elsewhere;
 pub(crate) mod erased_agent;
 mod error;
 pub(crate) mod fanout;
@@ -35,7 +34,8 @@ pub(crate) mod message_digest;
 pub(crate) mod new_task;
 pub(crate) mod outcome;
 pub(crate) mod pending_message;
-pub(crate) mod received;
+pub(crate) mod received_messages;
+pub(crate) mod remote_tasks;
 pub(crate) mod run_state;
 pub(crate) mod store_handle;
 pub(crate) mod task_guard;
@@ -51,7 +51,7 @@ use a2a_types::{Error as A2aError, ErrorKind, TaskId, TaskState};
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::follower::{First, follow, stuck};
+use crate::engine::follower::{FirstUpdate, follow, stuck};
 use crate::engine::idempotency::InFlightSends;
 use crate::engine::limiter::Limiter;
 use crate::engine::maintenance::Maintenance;
@@ -170,7 +170,7 @@ impl Engine {
     pub(crate) async fn follow(
         &self,
         task: TaskId,
-        first: Option<First>,
+        first: Option<FirstUpdate>,
         after: u64,
         context: &Context,
         ends: fn(TaskState) -> bool,

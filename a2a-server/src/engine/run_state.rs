@@ -28,7 +28,7 @@ pub(crate) struct RunState {
     pub(crate) stuck: Option<Uuid>,
     pub(crate) phase: Phase,
     /// Reason for the turn to stop; `None` while it may go on.
-    pub(crate) stop: Option<Stop>,
+    pub(crate) stop: Option<StopReason>,
 }
 
 /// Phase of an active task.
@@ -45,7 +45,7 @@ pub(crate) enum Phase {
 
 /// Reason for a turn to stop. The later one outranks the earlier.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Stop {
+pub(crate) enum StopReason {
     /// The caller canceled the task.
     Canceled,
     /// Another writer has the lease, or the server shuts down.
@@ -85,7 +85,7 @@ impl SharedRunState {
     }
 
     /// Has the turn stop, for this reason or a later one.
-    pub(crate) fn stop(&self, reason: Stop) {
+    pub(crate) fn stop(&self, reason: StopReason) {
         self.change(|run| run.stop = run.stop.max(Some(reason)));
     }
 

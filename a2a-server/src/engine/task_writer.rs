@@ -15,7 +15,7 @@ use a2a_types::{
 use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::engine::chunk_buffer::{ChunkBuffer, Pushed, is_mere_text};
+use crate::engine::chunk_buffer::{ChunkBuffer, PushOutcome, is_mere_text};
 use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
 use crate::engine::run_state::{Progress, SharedRunState};
 use crate::engine::store_handle::{ActiveTask, StoreHandle};
@@ -271,13 +271,13 @@ impl TaskWriter {
         }
         loop {
             match self.kept.push(text) {
-                Pushed::Kept => break,
-                Pushed::First => {
+                PushOutcome::Kept => break,
+                PushOutcome::First => {
                     let writer = Arc::clone(self);
                     tokio::spawn(async move { writer.write_kept().await });
                     break;
                 }
-                Pushed::Refused(again) => {
+                PushOutcome::Refused(again) => {
                     text = again;
                     self.flush().await?;
                 }

@@ -58,13 +58,13 @@ impl Turn {
 impl LlmResponse<'_> {
     /// Adds text.
     pub async fn delta(&mut self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
-        let artifact = self.said(text);
+        let artifact = self.response_artifact(text);
         self.add(artifact).await
     }
 
     /// Sends the whole text at once, in place of earlier pieces.
     pub async fn text(&mut self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
-        let artifact = self.said(text);
+        let artifact = self.response_artifact(text);
         self.begun.push(artifact.artifact_id.clone());
         self.publish(artifact, false, true).await
     }
@@ -122,7 +122,7 @@ impl LlmResponse<'_> {
         }
     }
 
-    fn said(&self, text: impl Into<String>) -> Artifact {
+    fn response_artifact(&self, text: impl Into<String>) -> Artifact {
         Artifact {
             artifact_id: ArtifactId::from(self.id.as_str()),
             parts: vec![Part::text(text)],

@@ -59,8 +59,8 @@ impl ReplyFormat {
     /// Returns the format for a reader of a task: only messages have a place to declare the profile in, so
     /// the last one that was sent to the task counts.
     pub(crate) fn of_reader(context: &Context, task: &Task, keeps_steps: bool) -> Self {
-        let mut said = task.history.iter().rev();
-        let last = said.find(|message| message.role == Role::User);
+        let mut messages = task.history.iter().rev();
+        let last = messages.find(|message| message.role == Role::User);
         Self::of_sender(context, last, keeps_steps)
     }
 
@@ -99,7 +99,7 @@ impl ReplyFormat {
     }
 
     /// Writes updates in this format.
-    pub(crate) fn tell<S>(self, beginning: Beginning, updates: S) -> ReplyStream
+    pub(crate) fn apply<S>(self, beginning: Beginning, updates: S) -> ReplyStream
     where
         S: Stream<Item = Result<Update, Error>> + Send + 'static,
     {

@@ -93,9 +93,10 @@ pub struct Growth {
 impl Growth {
     /// Measures an append.
     pub fn of(append: &Append) -> Self {
-        let heard = |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
+        let is_user_message =
+            |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
         Self {
-            messages: append.events.iter().filter(heard).count(),
+            messages: append.events.iter().filter(is_user_message).count(),
             bytes: size_of_append(append),
             ends: append.ends(),
         }

@@ -14,7 +14,7 @@ mod shared;
 mod sqlite;
 #[cfg(feature = "suite")]
 pub mod suite;
-mod timed;
+mod timed_store;
 mod wake_hub;
 mod write;
 
@@ -29,13 +29,14 @@ pub use budget::TaskShare;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use owner::Owner;
+pub(crate) use owner::TaskKey;
 pub use read::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
 };
 pub use shared::{MAX_MAIL, Mail, MailContent, SharedStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteReport, SqliteStore};
-pub(crate) use timed::Timed;
+pub(crate) use timed_store::TimedStore;
 pub use wake_hub::WakeHub;
 pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
 

@@ -6,18 +6,16 @@ use a2a_types::TaskId;
 use ahash::HashMap;
 use tokio::sync::watch;
 
-use super::Owner;
+use super::{Owner, TaskKey};
 
 /// Wakes those in this process that follow a task. Every store has one, and wakes it when a log has grown, here or,
 /// as far as the store hears of it, in another process.
 #[derive(Debug, Default)]
-pub struct WakeHub(Mutex<HashMap<Key, watch::Sender<u64>>>);
-
-type Key = (Owner, TaskId);
+pub struct WakeHub(Mutex<HashMap<TaskKey, watch::Sender<u64>>>);
 
 impl WakeHub {
-    /// Tells those that follow a task that its log has so many entries, which are stored. A lower number than they
-    /// know already tells them nothing.
+    /// Wakes the followers of a task whose log has so many stored entries. A number that is not higher than the one they
+    /// know wakes nobody.
     pub fn wake(&self, owner: &Owner, task: &TaskId, sequence: u64) {
         let mut watched = self.lock();
         // Most stores are not followed most of the time.
@@ -47,7 +45,7 @@ impl WakeHub {
         }
     }
 
-    /// Returns the tasks that are followed, each with the number of entries that was told last: for a store that
+    /// Returns the tasks that are followed, each with the last number of entries that `wake` reported: for a store that
     /// asks elsewhere whether there are more.
     pub fn watched(&self) -> Vec<(Owner, TaskId, u64)> {
         let mut watched = self.lock();
@@ -57,7 +55,7 @@ impl WakeHub {
             .collect()
     }
 
-    /// Follows a task from here on; nothing is told before the next [`wake`](Self::wake).
+    /// Follows a task from here on; nothing is reported before the next [`wake`](Self::wake).
     pub(super) fn subscribe(&self, owner: &Owner, task: &TaskId) -> watch::Receiver<u64> {
         let mut watched = self.lock();
         if watched.len() >= 1024 && watched.len().is_power_of_two() {
@@ -68,7 +66,7 @@ impl WakeHub {
     }
 
     /// Nothing that is done under this lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, watch::Sender<u64>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TaskKey, watch::Sender<u64>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

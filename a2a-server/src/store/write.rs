@@ -122,9 +122,9 @@ impl Append {
     pub fn notified(&self) -> Vec<u64> {
         let places = (self.after + 1..).zip(&self.events);
         let silent = |event: &Event| matches!(event, Event::Message(_)) || is_step(event);
-        let told = |event: &Event| self.notify && !silent(event);
+        let is_notified = |event: &Event| self.notify && !silent(event);
         places
-            .filter(|(_, event)| told(event))
+            .filter(|(_, event)| is_notified(event))
             .map(|(sequence, _)| sequence)
             .collect()
     }

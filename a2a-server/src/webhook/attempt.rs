@@ -7,7 +7,7 @@ use a2a_transport::{TraceContext, spans};
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::outcome::{Outcome, Reason};
+use super::outcome::{DeliveryOutcome, Reason};
 use crate::store::Notification;
 
 /// An attempt to deliver a notification.
@@ -37,14 +37,14 @@ impl Attempt {
     }
 
     /// Records the outcome, and returns it.
-    pub(super) fn end(self, outcome: Outcome) -> Outcome {
+    pub(super) fn end(self, outcome: DeliveryOutcome) -> DeliveryOutcome {
         let word = match outcome {
-            Outcome::Delivered => "delivered",
-            Outcome::Gone => "gone",
-            Outcome::Later { .. } => "failed",
+            DeliveryOutcome::Delivered => "delivered",
+            DeliveryOutcome::Gone => "gone",
+            DeliveryOutcome::Later { .. } => "failed",
         };
         self.0.record(OUTCOME, word);
-        if let Outcome::Later { reason, .. } = outcome {
+        if let DeliveryOutcome::Later { reason, .. } = outcome {
             self.0.record(OTEL_STATUS, "ERROR");
             if let Reason::Status(status) = reason {
                 self.0.record(HTTP_STATUS, status);

@@ -6,12 +6,12 @@ use http::header::CONTENT_TYPE;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use super::deliver::{Courier, TOTAL};
 use super::exchange::{Answer, get};
 use super::outcome::Reason;
 use super::refusal::Refusal;
+use super::sender::{MAX_ATTEMPT_TIME, WebhookSender};
 
-impl Courier {
+impl WebhookSender {
     /// Asks a webhook to repeat a random text, before anything is sent there: only its owner can
     /// have it do so. This is what 0.1 expects of agents when a webhook is registered.
     pub(crate) async fn challenge(&self, url: &str) -> Result<(), Refusal> {
@@ -26,7 +26,7 @@ impl Courier {
         let mut target = self.policy.check(url)?;
         let token = Uuid::new_v4().simple().to_string();
         target.url.query_pairs_mut().append_pair(CHALLENGE, &token);
-        let deadline = Instant::now() + TOTAL;
+        let deadline = Instant::now() + MAX_ATTEMPT_TIME;
         let repeats = timeout_at(deadline, async {
             let slot = self.slots.take(&target.host).await;
             let _slot = slot.ok_or(Reason::Busy)?;

@@ -32,13 +32,13 @@ pub(super) struct RequestSlots {
 #[derive(Default)]
 struct Hosts {
     /// Those that are called at present.
-    called: HashMap<Host, Arc<OfHost>>,
+    called: HashMap<Host, Arc<HostQueue>>,
     /// Those whose last request timed out.
     silent: HashSet<Host>,
 }
 
 /// The queue before one host.
-struct OfHost {
+struct HostQueue {
     any: Arc<Semaphore>,
     /// One at a time, while it is in doubt.
     one: Arc<Semaphore>,
@@ -48,13 +48,13 @@ struct OfHost {
 pub(super) struct Slot<'a> {
     slots: &'a RequestSlots,
     host: Host,
-    of_host: Arc<OfHost>,
+    of_host: Arc<HostQueue>,
     permits: Vec<Permit<'a>>,
 }
 
 #[expect(dead_code, reason = "kept until they are dropped")]
 enum Permit<'a> {
-    OfHost(OwnedSemaphorePermit),
+    HostQueue(OwnedSemaphorePermit),
     OfAll(SemaphorePermit<'a>),
 }
 
@@ -73,11 +73,11 @@ impl RequestSlots {
     pub(super) async fn take(&self, host: &Host) -> Option<Slot<'_>> {
         let mut slot = self.queue(host)?;
         let any = Arc::clone(&slot.of_host.any).acquire_owned().await.ok()?;
-        slot.permits.push(Permit::OfHost(any));
+        slot.permits.push(Permit::HostQueue(any));
         // Asked only now: those before may have found out.
         if self.hosts().silent.contains(host) {
             let one = Arc::clone(&slot.of_host.one).acquire_owned().await.ok()?;
-            slot.permits.push(Permit::OfHost(one));
+            slot.permits.push(Permit::HostQueue(one));
         }
         if self.hosts().silent.contains(host) {
             let of_doubtful = self.doubtful.acquire().await.ok()?;
@@ -91,7 +91,7 @@ impl RequestSlots {
     fn queue(&self, host: &Host) -> Option<Slot<'_>> {
         let mut hosts = self.hosts();
         let of_host = hosts.called.entry(host.clone()).or_insert_with(|| {
-            Arc::new(OfHost {
+            Arc::new(HostQueue {
                 any: Arc::new(Semaphore::new(self.limits.per_host)),
                 one: Arc::new(Semaphore::new(1)),
             })

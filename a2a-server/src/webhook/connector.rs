@@ -37,16 +37,16 @@ pub(super) trait Resolve: Send + Sync + 'static {
 /// Reaches addresses.
 pub(super) trait Network: Send + Sync + 'static {
     /// A connection to exactly this address.
-    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>>;
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn ByteStream>>>;
 }
 
 /// Bytes in both directions.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(super) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// The resolver and the sockets of this machine.
-pub(super) struct Machine;
+pub(super) struct SystemNetwork;
 
 impl Connector {
     /// Fails if there is no authority that certificates could be checked by, or one of the policy's
@@ -87,7 +87,7 @@ impl Connector {
     }
 
     /// A connection to a target, protected if its URL says so.
-    pub(super) async fn connect(&self, target: &Target) -> Result<Box<dyn Wire>, Reason> {
+    pub(super) async fn connect(&self, target: &Target) -> Result<Box<dyn ByteStream>, Reason> {
         let connected = timeout(CONNECT, async {
             let wire = self.reach(target).await?;
             match target.encrypted {
@@ -99,7 +99,7 @@ impl Connector {
     }
 
     /// The first of a target's addresses that answers.
-    async fn reach(&self, target: &Target) -> Result<Box<dyn Wire>, Reason> {
+    async fn reach(&self, target: &Target) -> Result<Box<dyn ByteStream>, Reason> {
         let addresses = self.addresses(target).await?;
         let tried = addresses.len().min(MAX_ADDRESSES);
         let mut reason = Reason::Connect;
@@ -139,7 +139,11 @@ impl Connector {
         }
     }
 
-    async fn protect(&self, target: &Target, wire: Box<dyn Wire>) -> Result<Box<dyn Wire>, Reason> {
+    async fn protect(
+        &self,
+        target: &Target,
+        wire: Box<dyn ByteStream>,
+    ) -> Result<Box<dyn ByteStream>, Reason> {
         let name = match &target.host {
             Host::Ipv4(address) => ServerName::from(IpAddr::from(*address)),
             Host::Ipv6(address) => ServerName::from(IpAddr::from(*address)),
@@ -152,7 +156,7 @@ impl Connector {
     }
 }
 
-impl Resolve for Machine {
+impl Resolve for SystemNetwork {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name, 0)).await?;
@@ -161,12 +165,12 @@ impl Resolve for Machine {
     }
 }
 
-impl Network for Machine {
-    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
+impl Network for SystemNetwork {
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn ByteStream>>> {
         Box::pin(async move {
             let stream = TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;
-            Ok(Box::new(stream) as Box<dyn Wire>)
+            Ok(Box::new(stream) as Box<dyn ByteStream>)
         })
     }
 }

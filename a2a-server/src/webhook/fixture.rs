@@ -10,8 +10,8 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 
-use super::connector::{Network, Resolve, Wire};
-use super::deliver::Courier;
+use super::connector::{ByteStream, Network, Resolve};
+use super::sender::WebhookSender;
 use super::url_policy::WebhookPolicy;
 
 /// Names, receivers, and the addresses that were reached.
@@ -75,10 +75,10 @@ impl Fixture {
         self
     }
 
-    /// A courier on this fixture that trusts its authority.
-    pub(super) fn courier(self: &Arc<Self>, policy: WebhookPolicy) -> Courier {
+    /// A sender on this fixture that trusts its authority.
+    pub(super) fn sender(self: &Arc<Self>, policy: WebhookPolicy) -> WebhookSender {
         let policy = policy.trust_issuer(Authority::known().certificate());
-        Courier::through(policy, Arc::clone(self) as _, Arc::clone(self) as _).unwrap()
+        WebhookSender::through(policy, Arc::clone(self) as _, Arc::clone(self) as _).unwrap()
     }
 
     /// Every address that was reached so far.
@@ -94,7 +94,7 @@ impl Resolve for Fixture {
 }
 
 impl Network for Fixture {
-    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn Wire>>> {
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn ByteStream>>> {
         Box::pin(async move {
             self.connected.lock().unwrap().push(address);
             if self.closed.contains(&address.ip()) {
@@ -105,7 +105,7 @@ impl Network for Fixture {
             }
             let (ours, theirs) = tokio::io::duplex(16 << 10);
             tokio::spawn((self.receiver)(theirs));
-            Ok(Box::new(ours) as Box<dyn Wire>)
+            Ok(Box::new(ours) as Box<dyn ByteStream>)
         })
     }
 }

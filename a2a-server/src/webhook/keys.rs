@@ -15,19 +15,19 @@ use a2a_transport::webhook::{Claims, Jwks, Secret, SigningKey, WINDOW};
 /// use a2a_server::{Algorithm, SigningKey, WebhookKeys};
 ///
 /// let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256)?);
-/// // From time to time, by whoever looks after the server:
+/// // From time to time, as a task of the operator:
 /// keys.rotate(SigningKey::generate(Algorithm::Es256)?);
 /// # Ok::<_, a2a_server::BadKey>(())
 /// ```
 #[derive(Clone)]
 pub struct WebhookKeys {
-    tokens: Arc<Mutex<Vec<Key>>>,
+    tokens: Arc<Mutex<Vec<ScheduledKey>>>,
     secrets: Vec<Secret>,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
 }
 
 /// A key, and from when on it signs, in seconds since the Unix epoch.
-struct Key {
+struct ScheduledKey {
     key: SigningKey,
     signs_from: u64,
 }
@@ -35,7 +35,7 @@ struct Key {
 impl WebhookKeys {
     /// Signs with this key.
     pub fn new(key: SigningKey) -> Self {
-        let key = Key { key, signs_from: 0 };
+        let key = ScheduledKey { key, signs_from: 0 };
         Self {
             tokens: Arc::new(Mutex::new(vec![key])),
             secrets: Vec::new(),
@@ -66,7 +66,7 @@ impl WebhookKeys {
         let mut keys = self.lock();
         forget_expired(&mut keys, now);
         let signs_from = now + NOTICE;
-        keys.push(Key { key, signs_from });
+        keys.push(ScheduledKey { key, signs_from });
     }
 
     /// The public halves, as JSON.
@@ -111,7 +111,7 @@ impl WebhookKeys {
     }
 
     /// Nothing that is done under this lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, Vec<Key>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ScheduledKey>> {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,7 +126,7 @@ impl std::fmt::Debug for WebhookKeys {
 const NOTICE: u64 = 300;
 
 /// Forgets keys whose last token has expired.
-fn forget_expired(keys: &mut Vec<Key>, now: u64) {
+fn forget_expired(keys: &mut Vec<ScheduledKey>, now: u64) {
     let successors = keys.iter().skip(1).map(|next| next.signs_from);
     // A token that was signed in the last moment, by a clock that is a little behind.
     let expired = successors.filter(|from| from + 2 * WINDOW <= now).count();

@@ -1,10 +1,10 @@
 //! Notifications of webhooks: taken from the outbox, and delivered to permitted receivers.
 //!
 //! ```text
-//! Store ── notifications ──► Outbox ── in its webhook's sequence ──► Courier
+//! Store ── notifications ──► Outbox ── in its webhook's sequence ──► WebhookSender
 //!                              ▲                                          │ guard: may it be called?
 //!                              │ delivered, later, gone                   │ dial: resolved once
-//!                              └───────────────── Outcome ◄───────────────┘ one attempt, 15 s
+//!                              └───────────────── DeliveryOutcome ◄───────────────┘ one attempt, 15 s
 //! ```
 
 mod address_ranges;
@@ -12,7 +12,6 @@ mod attempt;
 mod challenge;
 mod concurrency;
 mod connector;
-mod deliver;
 mod exchange;
 #[cfg(test)]
 mod fixture;
@@ -21,6 +20,7 @@ mod keys;
 mod outbox;
 mod outcome;
 mod refusal;
+mod sender;
 mod url_policy;
 
 pub use self::keys::WebhookKeys;
@@ -34,9 +34,9 @@ use std::time::Duration;
 use a2a_types::{Dialect, TaskPushNotificationConfig};
 use tokio_util::sync::CancellationToken;
 
-use self::deliver::{Courier, NoAuthorities};
 use self::headers::headers_for;
 use self::outbox::Outbox;
+use self::sender::{NoAuthorities, WebhookSender};
 use crate::engine::store_handle::StoreHandle;
 
 /// Rule by which a webhook has to repeat a random text before it is registered, as 0.1 would have it: only
@@ -57,7 +57,7 @@ pub enum Challenge {
 pub(crate) struct Webhooks {
     policy: WebhookPolicy,
     challenge: Challenge,
-    courier: Arc<Courier>,
+    sender: Arc<WebhookSender>,
     keys: Option<WebhookKeys>,
     pauses: Arc<[Duration]>,
 }
@@ -69,11 +69,11 @@ impl Webhooks {
         keys: Option<WebhookKeys>,
         pauses: Arc<[Duration]>,
     ) -> Result<Self, NoAuthorities> {
-        let courier = Courier::new(policy.clone())?;
+        let sender = WebhookSender::new(policy.clone())?;
         Ok(Self {
             policy,
             challenge,
-            courier: Arc::new(courier),
+            sender: Arc::new(sender),
             keys,
             pauses,
         })
@@ -89,7 +89,7 @@ impl Webhooks {
         headers_for(config)?;
         match (self.challenge, dialect) {
             (Challenge::Always, _) | (Challenge::OfOldCallers, Dialect::V0_1) => {
-                self.courier.challenge(&config.url).await
+                self.sender.challenge(&config.url).await
             }
             (Challenge::Never | Challenge::OfOldCallers, _) => Ok(()),
         }
@@ -109,7 +109,7 @@ impl Webhooks {
     ) {
         let outbox = Outbox::new(
             Arc::clone(&store_handle.store),
-            Arc::clone(&self.courier) as Arc<_>,
+            Arc::clone(&self.sender) as Arc<_>,
             self.keys.clone(),
             Arc::clone(&self.pauses),
             Arc::clone(&store_handle.filled),

@@ -17,10 +17,10 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::attempt::Attempt;
-use super::deliver::{Courier, Outgoing};
 use super::headers::headers_for;
 use super::keys::{WebhookKeys, seconds};
-use super::outcome::{Outcome, Reason};
+use super::outcome::{DeliveryOutcome, Reason};
+use super::sender::{DeliveryRequest, WebhookSender};
 use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 
 /// Takes notifications out of the store, and has them delivered: each at least once, those of one
@@ -30,7 +30,7 @@ use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 /// due again for every process if the first has not settled it in time.
 pub(crate) struct Outbox {
     store: Arc<dyn Store>,
-    courier: Arc<dyn Delivery>,
+    sender: Arc<dyn Delivery>,
     keys: Option<WebhookKeys>,
     /// Delays before further attempts.
     pauses: Arc<[Duration]>,
@@ -42,7 +42,7 @@ pub(crate) struct Outbox {
 impl Outbox {
     pub(crate) fn new(
         store: Arc<dyn Store>,
-        courier: Arc<dyn Delivery>,
+        sender: Arc<dyn Delivery>,
         keys: Option<WebhookKeys>,
         pauses: Arc<[Duration]>,
         filled: Arc<Notify>,
@@ -50,7 +50,7 @@ impl Outbox {
     ) -> Arc<Self> {
         Arc::new(Self {
             store,
-            courier,
+            sender,
             keys,
             pauses,
             filled,
@@ -108,22 +108,24 @@ impl Outbox {
         let begun = Instant::now();
         let settlement = match self.pack(&notification).await {
             Ok(Some(delivery)) => match self.attempt(&notification, delivery).await {
-                Outcome::Delivered => told("delivered", Settlement::Delivered),
-                Outcome::Gone => {
+                DeliveryOutcome::Delivered => counted("delivered", Settlement::Delivered),
+                DeliveryOutcome::Gone => {
                     metric::DELIVERIES.count(["gone"]);
                     if self.forget(&notification).await {
                         return;
                     }
                     Settlement::Untried(Duration::ZERO)
                 }
-                Outcome::Later { after, reason } => self.put_off(&notification, after, reason),
+                DeliveryOutcome::Later { after, reason } => {
+                    self.put_off(&notification, after, reason)
+                }
             },
             // No notification in this protocol version.
             Ok(None) => Settlement::Delivered,
             Err(StoreError::NoTask) => return,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "could not read what a webhook is to be told");
+                tracing::warn!(error, "could not read the event of a notification");
                 Settlement::Later(LOOK_EVERY)
             }
         };
@@ -137,12 +139,16 @@ impl Outbox {
     }
 
     /// One attempt to deliver, as part of the trace that the event belongs to.
-    async fn attempt(&self, notification: &Notification, mut delivery: Outgoing) -> Outcome {
+    async fn attempt(
+        &self,
+        notification: &Notification,
+        mut delivery: DeliveryRequest,
+    ) -> DeliveryOutcome {
         let attempt = Attempt::of(notification);
         if let Some(trace) = attempt.join(notification.trace.clone()) {
             trace.write(&mut delivery.headers);
         }
-        let carried = self.courier.carry(delivery);
+        let carried = self.sender.send(delivery);
         let outcome = carried.instrument(attempt.span()).await;
         attempt.end(outcome)
     }
@@ -156,19 +162,19 @@ impl Outbox {
         let task = &notification.config.task_id;
         if reason == Reason::Busy {
             tracing::debug!(%task, "a webhook's host is busy");
-            return told("untried", Settlement::Untried(with_jitter(BUSY)));
+            return counted("untried", Settlement::Untried(with_jitter(BUSY)));
         }
         let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
         match self.pauses.get(attempt) {
             Some(pause) => {
                 // A receiver may ask for more time, and not use up its attempts at once.
                 let pause = with_jitter(*pause).max(after.unwrap_or_default());
-                tracing::debug!(%task, attempt, %reason, ?pause, "a webhook is told later");
-                told("later", Settlement::Later(pause))
+                tracing::debug!(%task, attempt, %reason, ?pause, "a notification is retried later");
+                counted("later", Settlement::Later(pause))
             }
             None => {
-                tracing::warn!(%task, attempt, %reason, "a webhook could not be told");
-                told("given_up", Settlement::GivenUp)
+                tracing::warn!(%task, attempt, %reason, "a notification was given up");
+                counted("given_up", Settlement::GivenUp)
             }
         }
     }
@@ -192,7 +198,10 @@ impl Outbox {
     }
 
     /// Returns the webhook's request in its protocol version, or `None` if that has none for this event.
-    async fn pack(&self, notification: &Notification) -> Result<Option<Outgoing>, StoreError> {
+    async fn pack(
+        &self,
+        notification: &Notification,
+    ) -> Result<Option<DeliveryRequest>, StoreError> {
         let Some(event) = self.event(notification).await? else {
             return Ok(None);
         };
@@ -235,7 +244,7 @@ impl Outbox {
         }
         put(WEBHOOK_TIMESTAMP, Some(now.to_string()));
         put(WEBHOOK_ID, Some(id));
-        Ok(Some(Outgoing {
+        Ok(Some(DeliveryRequest {
             url,
             headers,
             content_type: HeaderValue::from_static(media_type),
@@ -271,12 +280,12 @@ impl Outbox {
         notification: &Notification,
         event: Event,
     ) -> Result<Option<Event>, StoreError> {
-        let told = match &event {
+        let is_notified = match &event {
             Event::ArtifactUpdate(update) => update.last_chunk || !update.append,
             Event::StatusUpdate(_) | Event::Task(_) => true,
             Event::Message(_) => false,
         };
-        if !told {
+        if !is_notified {
             return Ok(None);
         }
         let task = &notification.config.task_id;
@@ -293,18 +302,18 @@ impl Outbox {
 }
 
 /// Counts an attempt with this outcome, and returns its settlement.
-fn told(outcome: &'static str, settlement: Settlement) -> Settlement {
+fn counted(outcome: &'static str, settlement: Settlement) -> Settlement {
     metric::DELIVERIES.count([outcome]);
     settlement
 }
 
 /// Delivers a request to a webhook, once.
 pub(crate) trait Delivery: Send + Sync + 'static {
-    fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome>;
+    fn send(&self, delivery: DeliveryRequest) -> BoxFuture<'_, DeliveryOutcome>;
 }
 
-impl Delivery for Courier {
-    fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome> {
+impl Delivery for WebhookSender {
+    fn send(&self, delivery: DeliveryRequest) -> BoxFuture<'_, DeliveryOutcome> {
         Box::pin(self.attempt(delivery))
     }
 }

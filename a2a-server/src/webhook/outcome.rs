@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::refusal::Refusal;
 
-/// Outcome of one attempt.
+/// DeliveryOutcome of one attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Outcome {
+pub(crate) enum DeliveryOutcome {
     /// The receiver has it.
     Delivered,
     /// The receiver wants no more notifications.

@@ -5,17 +5,17 @@ use std::sync::atomic::Ordering;
 use uuid::Uuid;
 
 use super::TaskWriter;
-use crate::engine::run_state::{Phase, Stop};
+use crate::engine::run_state::{Phase, StopReason};
 
 impl TaskWriter {
     /// Asks the agent to stop.
     pub(crate) fn cancel(&self) {
-        self.run_state().stop(Stop::Canceled);
+        self.run_state().stop(StopReason::Canceled);
     }
 
     /// Stops the turn where it stands: the task is left to another writer.
     pub(crate) fn lose(&self) {
-        self.run_state().stop(Stop::Lost);
+        self.run_state().stop(StopReason::Lost);
     }
 
     /// Waits until the turn is to stop, for whatever reason.
@@ -31,13 +31,14 @@ impl TaskWriter {
     /// Waits until the task is left to another writer.
     pub(crate) async fn lost(&self) {
         self.run_state()
-            .until(|run| run.stop == Some(Stop::Lost))
+            .until(|run| run.stop == Some(StopReason::Lost))
             .await;
     }
 
     /// Returns whether the task is left to another writer.
     pub(crate) fn is_lost(&self) -> bool {
-        self.run_state().is(|run| run.stop == Some(Stop::Lost))
+        self.run_state()
+            .is(|run| run.stop == Some(StopReason::Lost))
     }
 
     /// Tells that the first turn begins.

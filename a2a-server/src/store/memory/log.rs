@@ -146,8 +146,8 @@ impl Log {
     }
 
     fn status(&self) -> &TaskStatus {
-        let told = self.status.as_ref().and_then(|event| event.status());
-        told.unwrap_or(&self.task.status)
+        let event_status = self.status.as_ref().and_then(|event| event.status());
+        event_status.unwrap_or(&self.task.status)
     }
 
     /// Returns the place of the task in a listing, or `None` if it is not wanted there.

@@ -5,6 +5,7 @@ mod outbox;
 mod receipt_cache;
 mod task_table;
 
+use crate::store::TaskKey;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 use self::log::{HeldLease, Log};
 use self::outbox::{Outbox, QueuedNotification};
 use self::receipt_cache::ReceiptCache;
-use self::task_table::{Capacity, Forgotten, Key, Record, TaskTable, lock};
+use self::task_table::{Capacity, EvictedRecords, Record, TaskTable, lock};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
     Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub, limits,
@@ -66,7 +67,7 @@ impl MemoryStore {
         let key = (owner.clone(), new.task.id.clone());
         let trace = new.trace.clone();
         let first = new.split();
-        let told = first.as_ref().map(Append::notified).unwrap_or_default();
+        let notified = first.as_ref().map(Append::notified).unwrap_or_default();
         let held_lease = HeldLease::taken(new.holder, 1, new.term);
         let webhook = new.config.map(|config| (config, new.dialect));
         // Held until the message is noted, so that no two take the same one.
@@ -77,12 +78,12 @@ impl MemoryStore {
         let mut log = Log::new(new.task, webhook, held_lease, limits::size_of_owner(owner))?;
         first.map_or(Ok(()), |first| log.add(first))?;
         let webhooks = log.webhooks();
-        let rows = size_of_told(webhooks.len(), &told, &trace);
+        let rows = size_of_notifications(webhooks.len(), &notified, &trace);
         let mut task_table = lock(&self.task_table);
         let (capacity, outbox) = (self.capacity, &self.outbox);
         let forgotten = task_table.insert(key.clone(), new.dialect, log, rows, capacity, outbox)?;
         self.close_watches(&forgotten);
-        self.enqueue(&key, &webhooks, &told, &trace);
+        self.enqueue(&key, &webhooks, &notified, &trace);
         drop(task_table);
         if let (Some(receipt), Some(receipts)) = (new.receipt, &mut receipts) {
             receipts.note(owner, receipt, Outcome::Task(key.1));
@@ -102,14 +103,14 @@ impl MemoryStore {
         if let (Some(receipt), Some(receipts)) = (&receipt, &receipts) {
             receipts.check(owner, receipt)?;
         }
-        let (told, trace) = (append.notified(), append.trace.clone());
-        let (record, forgotten) = self.with_room(owner, task, &append, &told)?;
+        let (notified, trace) = (append.notified(), append.trace.clone());
+        let (record, forgotten) = self.with_room(owner, task, &append, &notified)?;
         drop(forgotten);
         let mut log = lock(&record.log);
         log.add(append)?;
         let appended = Appended::new(log.sequence(), log.held_lease.epoch);
-        if !told.is_empty() {
-            self.enqueue(&record.key, &log.webhooks(), &told, &trace);
+        if !notified.is_empty() {
+            self.enqueue(&record.key, &log.webhooks(), &notified, &trace);
         }
         drop(log);
         if let (Some(receipt), Some(receipts)) = (receipt, &mut receipts) {
@@ -129,16 +130,16 @@ impl MemoryStore {
         owner: &Owner,
         task: &TaskId,
         append: &Append,
-        told: &[u64],
-    ) -> Result<(Arc<Record>, Forgotten), StoreError> {
+        notified: &[u64],
+    ) -> Result<(Arc<Record>, EvictedRecords), StoreError> {
         let bytes = (!append.ends()).then(|| limits::size_of_append(append));
         let mut task_table = lock(&self.task_table);
         let record = Arc::clone(task_table.find(owner, task).ok_or(StoreError::NoTask)?);
         let Some(bytes) = bytes else {
-            return Ok((record, Forgotten::new()));
+            return Ok((record, EvictedRecords::new()));
         };
         let webhooks = lock(&record.log).configs.len();
-        let rows = size_of_told(webhooks, told, &append.trace);
+        let rows = size_of_notifications(webhooks, notified, &append.trace);
         let (capacity, outbox) = (self.capacity, &self.outbox);
         let forgotten = task_table.make_room(Some(&record), 0, bytes + rows, capacity, outbox)?;
         self.close_watches(&forgotten);
@@ -177,16 +178,16 @@ impl MemoryStore {
 
     fn enqueue(
         &self,
-        (owner, task): &Key,
+        (owner, task): &TaskKey,
         webhooks: &[ConfigId],
-        told: &[u64],
+        notified: &[u64],
         trace: &Option<TraceContext>,
     ) {
         for config in webhooks {
             let mut outbox = lock(&self.outbox);
-            for sequence in told {
-                let place = (owner.clone(), task.clone(), config.clone(), *sequence);
-                outbox.put(place, trace.clone());
+            for sequence in notified {
+                let key = (owner.clone(), task.clone(), config.clone(), *sequence);
+                outbox.put(key, trace.clone());
             }
         }
     }
@@ -272,7 +273,7 @@ impl MemoryStore {
     /// Returns these notifications, as the sender takes them.
     fn describe(&self, queued: Vec<QueuedNotification>) -> Vec<Notification> {
         let notification = |queued: QueuedNotification| {
-            let (owner, task, config, sequence) = queued.place;
+            let (owner, task, config, sequence) = queued.key;
             let record = self.record(&owner, &task).ok()?;
             let configs = &lock(&record.log).configs;
             let (config, dialect) = configs
@@ -290,8 +291,8 @@ impl MemoryStore {
 }
 
 /// Estimates the bytes of the notifications for so many webhooks.
-fn size_of_told(webhooks: usize, told: &[u64], trace: &Option<TraceContext>) -> usize {
-    webhooks * told.len() * limits::size_of_notification(trace.as_ref())
+fn size_of_notifications(webhooks: usize, notified: &[u64], trace: &Option<TraceContext>) -> usize {
+    webhooks * notified.len() * limits::size_of_notification(trace.as_ref())
 }
 
 fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
@@ -443,8 +444,8 @@ impl Store for MemoryStore {
             ..
         } = notification;
         let (task, config) = (config.task_id.clone(), config.id.clone());
-        let place = (owner.clone(), task, config, *sequence);
-        lock(&self.outbox).settle(&place, settlement);
+        let key = (owner.clone(), task, config, *sequence);
+        lock(&self.outbox).settle(&key, settlement);
         done(Ok(()))
     }
 

@@ -12,7 +12,7 @@ use super::super::{Owner, Settlement, limits};
 /// The notifications that are not delivered yet, those of each webhook in order.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    webhooks: BTreeMap<Webhook, BTreeMap<u64, Row>>,
+    webhooks: BTreeMap<Webhook, BTreeMap<u64, OutboxRow>>,
     /// Bytes that all of them hold, roughly.
     bytes: usize,
 }
@@ -20,10 +20,10 @@ pub(super) struct Outbox {
 type Webhook = (Owner, TaskId, ConfigId);
 
 /// A webhook and the sequence number of an event.
-pub(super) type Place = (Owner, TaskId, ConfigId, u64);
+pub(super) type OutboxKey = (Owner, TaskId, ConfigId, u64);
 
 #[derive(Debug)]
-struct Row {
+struct OutboxRow {
     attempt: u32,
     trace: Option<TraceContext>,
     due: Instant,
@@ -33,20 +33,20 @@ struct Row {
 
 /// A notification as it lies here.
 pub(super) struct QueuedNotification {
-    pub(super) place: Place,
+    pub(super) key: OutboxKey,
     /// Number of attempts so far.
     pub(super) attempt: u32,
     pub(super) trace: Option<TraceContext>,
 }
 
-impl Row {
+impl OutboxRow {
     fn bytes(&self) -> usize {
         limits::size_of_notification(self.trace.as_ref())
     }
 
     fn queued(&self, (owner, task, config): &Webhook, sequence: u64) -> QueuedNotification {
         QueuedNotification {
-            place: (owner.clone(), task.clone(), config.clone(), sequence),
+            key: (owner.clone(), task.clone(), config.clone(), sequence),
             attempt: self.attempt,
             trace: self.trace.clone(),
         }
@@ -58,9 +58,9 @@ impl Outbox {
         self.bytes
     }
 
-    pub(super) fn put(&mut self, place: Place, trace: Option<TraceContext>) {
-        let (webhook, sequence) = split(place);
-        let row = Row {
+    pub(super) fn put(&mut self, key: OutboxKey, trace: Option<TraceContext>) {
+        let (webhook, sequence) = split(key);
+        let row = OutboxRow {
             attempt: 0,
             trace,
             due: Instant::now(),
@@ -76,7 +76,7 @@ impl Outbox {
     /// Takes the first of each webhook that is due, and keeps it from others for `term`.
     pub(super) fn take(&mut self, limit: usize, term: Duration) -> Vec<QueuedNotification> {
         let now = Instant::now();
-        let first = |(webhook, rows): (_, &mut BTreeMap<u64, Row>)| {
+        let first = |(webhook, rows): (_, &mut BTreeMap<u64, OutboxRow>)| {
             let mut waiting = rows.iter_mut().filter(|(_, row)| row.dead.is_none());
             let (sequence, row) = waiting.next().filter(|(_, row)| row.due <= now)?;
             row.due = now + term;
@@ -88,15 +88,15 @@ impl Outbox {
         taken.take(limit).collect()
     }
 
-    pub(super) fn settle(&mut self, place: &Place, settlement: Settlement) {
-        let (webhook, sequence) = split(place.clone());
+    pub(super) fn settle(&mut self, key: &OutboxKey, settlement: Settlement) {
+        let (webhook, sequence) = split(key.clone());
         let Some(rows) = self.webhooks.get_mut(&webhook) else {
             return;
         };
         match settlement {
             Settlement::Delivered => {
                 let gone = rows.remove(&sequence);
-                self.bytes -= gone.as_ref().map_or(0, Row::bytes);
+                self.bytes -= gone.as_ref().map_or(0, OutboxRow::bytes);
                 if rows.is_empty() {
                     self.webhooks.remove(&webhook);
                 }
@@ -133,7 +133,7 @@ impl Outbox {
         self.rows().filter(|(.., row)| row.dead.is_none()).count()
     }
 
-    fn rows(&self) -> impl Iterator<Item = (&Webhook, u64, &Row)> {
+    fn rows(&self) -> impl Iterator<Item = (&Webhook, u64, &OutboxRow)> {
         let rows = self.webhooks.iter();
         rows.flat_map(|(webhook, rows)| {
             rows.iter()
@@ -158,10 +158,10 @@ impl Outbox {
 
     fn remove(&mut self, webhook: &Webhook) {
         let rows = self.webhooks.remove(webhook).unwrap_or_default();
-        self.bytes -= rows.values().map(Row::bytes).sum::<usize>();
+        self.bytes -= rows.values().map(OutboxRow::bytes).sum::<usize>();
     }
 }
 
-fn split((owner, task, config, sequence): Place) -> (Webhook, u64) {
+fn split((owner, task, config, sequence): OutboxKey) -> (Webhook, u64) {
     ((owner, task, config), sequence)
 }

@@ -21,7 +21,7 @@ pub(super) struct ReceiptCache {
     /// By their hashes, the numbers of the messages that count.
     numbers: HashTable<u32>,
     /// In the order in which they came.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<CachedReceipt>,
     /// The number of the first of them; numbers begin again at zero after the last one.
     first: u32,
     /// Bytes that the answers and names in them hold, roughly.
@@ -29,18 +29,18 @@ pub(super) struct ReceiptCache {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CachedReceipt {
     hash: u64,
     owner: Owner,
-    message: Name<MessageId>,
+    message: CompactId<MessageId>,
     digest: [u8; 32],
-    outcome: Kept,
+    outcome: CachedOutcome,
     until: Instant,
 }
 
 #[derive(Debug)]
-enum Kept {
-    Task(Name<TaskId>),
+enum CachedOutcome {
+    Task(CompactId<TaskId>),
     Message(Box<Message>),
 }
 
@@ -81,14 +81,14 @@ impl ReceiptCache {
                 self.numbers.insert_unique(hash, number, hash_of);
             }
         }
-        let entry = Entry {
+        let entry = CachedReceipt {
             hash,
             owner: owner.clone(),
-            message: Name::of(receipt.message),
+            message: CompactId::of(receipt.message),
             digest: receipt.digest,
             outcome: match outcome {
-                Outcome::Task(task) => Kept::Task(Name::of(task)),
-                Outcome::Message(message) => Kept::Message(message),
+                Outcome::Task(task) => CachedOutcome::Task(CompactId::of(task)),
+                Outcome::Message(message) => CachedOutcome::Message(message),
             },
             until: Instant::now() + receipt.term,
         };
@@ -124,21 +124,21 @@ impl ReceiptCache {
         }
     }
 
-    fn entry(&self, number: u32) -> Option<&Entry> {
+    fn entry(&self, number: u32) -> Option<&CachedReceipt> {
         at(&self.entries, self.first, number)
     }
 }
 
-fn at(entries: &VecDeque<Entry>, first: u32, number: u32) -> Option<&Entry> {
+fn at(entries: &VecDeque<CachedReceipt>, first: u32, number: u32) -> Option<&CachedReceipt> {
     entries.get(number.wrapping_sub(first) as usize)
 }
 
-impl Entry {
+impl CachedReceipt {
     /// Estimates the bytes that it holds beside itself.
     fn bytes(&self) -> usize {
         let outcome = match &self.outcome {
-            Kept::Task(task) => task.bytes(),
-            Kept::Message(message) => size_of_message(message),
+            CachedOutcome::Task(task) => task.bytes(),
+            CachedOutcome::Message(message) => size_of_message(message),
         };
         limits::size_of_owner(&self.owner) + self.message.bytes() + outcome
     }
@@ -147,8 +147,8 @@ impl Entry {
         Received::new(
             self.digest,
             match &self.outcome {
-                Kept::Task(task) => Outcome::Task(task.id()),
-                Kept::Message(message) => Outcome::Message(message.clone()),
+                CachedOutcome::Task(task) => Outcome::Task(task.id()),
+                CachedOutcome::Message(message) => Outcome::Message(message.clone()),
             },
         )
     }
@@ -156,12 +156,12 @@ impl Entry {
 
 /// An identifier, most of which are UUIDs: those need no memory elsewhere.
 #[derive(Debug)]
-enum Name<Id> {
+enum CompactId<Id> {
     Uuid(Uuid),
     Other(Id),
 }
 
-impl<Id: Borrow<str> + Clone + From<String>> Name<Id> {
+impl<Id: Borrow<str> + Clone + From<String>> CompactId<Id> {
     fn of(id: Id) -> Self {
         match Uuid::try_parse(id.borrow()) {
             Ok(uuid) if is_written(uuid, id.borrow()) => Self::Uuid(uuid),

@@ -7,11 +7,9 @@ use a2a_types::{Dialect, TaskId};
 use ahash::RandomState;
 use hashbrown::HashTable;
 
-use super::super::{Owner, Retention, StoreError};
+use super::super::{Owner, Retention, StoreError, TaskKey};
 use super::log::{End, Log};
 use super::outbox::Outbox;
-
-pub(super) type Key = (Owner, TaskId);
 
 /// All logs, and the order in which tasks ended.
 #[derive(Debug, Default)]
@@ -29,7 +27,7 @@ pub(super) struct TaskTable {
 /// A log and its place.
 #[derive(Debug)]
 pub(super) struct Record {
-    pub(super) key: Key,
+    pub(super) key: TaskKey,
     hash: u64,
     pub(super) dialect: Dialect,
     pub(super) log: Mutex<Log>,
@@ -43,7 +41,7 @@ pub(super) struct Capacity {
 }
 
 /// Records that are not in the task table any more: to be dropped when no lock is held.
-pub(super) type Forgotten = Vec<Arc<Record>>;
+pub(super) type EvictedRecords = Vec<Arc<Record>>;
 
 impl TaskTable {
     pub(super) fn find(&self, owner: &Owner, task: &TaskId) -> Option<&Arc<Record>> {
@@ -59,13 +57,13 @@ impl TaskTable {
     /// Adds a log with `rows` bytes of notifications; returns the records evicted for it.
     pub(super) fn insert(
         &mut self,
-        key: Key,
+        key: TaskKey,
         dialect: Dialect,
         log: Log,
         rows: usize,
         capacity: Capacity,
         outbox: &Mutex<Outbox>,
-    ) -> Result<Forgotten, StoreError> {
+    ) -> Result<EvictedRecords, StoreError> {
         let hash = self.hasher.hash_one(&key);
         if self.records.find(hash, |it| it.key == key).is_some() {
             return Err(StoreError::TaskExists);
@@ -92,7 +90,7 @@ impl TaskTable {
         bytes: usize,
         capacity: Capacity,
         outbox: &Mutex<Outbox>,
-    ) -> Result<Forgotten, StoreError> {
+    ) -> Result<EvictedRecords, StoreError> {
         let mut forgotten = Vec::new();
         let is_full = |task_table: &Self| {
             let held = task_table.bytes + lock(outbox).bytes();
@@ -133,7 +131,7 @@ impl TaskTable {
         self.ended.extend(end);
     }
 
-    pub(super) fn sweep(&mut self, retention: Retention) -> Forgotten {
+    pub(super) fn sweep(&mut self, retention: Retention) -> EvictedRecords {
         let mut swept = Vec::new();
         while let Some((&end, _)) = self.ended.first_key_value()
             && (end.0.elapsed() > retention.age || self.ended.len() > retention.count)

@@ -7,11 +7,11 @@ use rusqlite::Row;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::super::TaskKey;
 use super::super::{Owner, StoreError};
-use super::folded::Key;
 use super::schema::{failed, read_owner};
 
-pub(super) fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<Key, StoreError> {
+pub(super) fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<TaskKey, StoreError> {
     let owner: Owner = read_owner(&get::<String>(row, owner)?)?;
     Ok((owner, get::<String>(row, task)?.into()))
 }

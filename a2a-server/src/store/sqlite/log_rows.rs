@@ -21,7 +21,7 @@ pub(super) struct LogRows {
     pub(super) events: Vec<SharedEvent>,
     pub(super) growth: limits::Growth,
     /// Sequence numbers of the events that webhooks are notified of.
-    pub(super) told: Vec<u64>,
+    pub(super) notified: Vec<u64>,
     pub(super) trace: Option<TraceContext>,
     pub(super) release: bool,
     pub(super) config: Option<Vec<u8>>,
@@ -56,7 +56,7 @@ impl LogRows {
             of: owner_text(owner),
             rows,
             growth: limits::Growth::of(append),
-            told: append.notified(),
+            notified: append.notified(),
             trace: append.trace.take(),
             release: append.release,
             config: None,

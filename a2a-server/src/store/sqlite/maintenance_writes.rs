@@ -5,14 +5,14 @@ use std::time::Duration;
 use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
 use rusqlite::{OptionalExtension, params};
 
+use super::super::TaskKey;
 use super::super::{Notification, Owner, Retention, Settlement, StoreError, limits};
-use super::folded::Key;
 use super::schema::{failed, owner_text};
 use super::tables;
 use super::transaction::{WriteTransaction, millis};
 
 /// Result of one step of a sweep.
-pub(super) struct Swept {
+pub(super) struct SweepStep {
     pub(super) tasks: usize,
     /// `true` if there may be more to forget.
     pub(super) more: bool,
@@ -61,7 +61,11 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn delete_config(&mut self, key: &Key, config: &ConfigId) -> Result<(), StoreError> {
+    pub(super) fn delete_config(
+        &mut self,
+        key: &TaskKey,
+        config: &ConfigId,
+    ) -> Result<(), StoreError> {
         let seq = self.seq(&owner_text(&key.0), &key.1)?;
         for sql in [
             "delete from push_config where task = ?1 and id = ?2",
@@ -95,7 +99,7 @@ impl WriteTransaction<'_> {
 
     pub(super) fn settle(
         &mut self,
-        key: &Key,
+        key: &TaskKey,
         config: &ConfigId,
         sequence: u64,
         settlement: Settlement,
@@ -152,7 +156,7 @@ impl WriteTransaction<'_> {
 
     /// Forgets messages and tasks that need not be kept, some of them at a time, and gives back pages of
     /// the file if many are free.
-    pub(super) fn sweep(&mut self, retention: Retention) -> Result<Swept, StoreError> {
+    pub(super) fn sweep(&mut self, retention: Retention) -> Result<SweepStep, StoreError> {
         let messages = self.drop_receipts(MESSAGES_AT_ONCE)?;
         let kept = retention.count.try_into().unwrap_or(i64::MAX);
         let surplus = self.counts.ended.saturating_sub(kept);
@@ -178,7 +182,7 @@ impl WriteTransaction<'_> {
             self.forget(key);
         }
         let gives_back = self.give_back_pages()?;
-        Ok(Swept {
+        Ok(SweepStep {
             tasks,
             more: gives_back || tasks >= SWEPT_AT_ONCE || messages as i64 >= MESSAGES_AT_ONCE,
         })

@@ -2,7 +2,7 @@
 
 mod check;
 mod columns;
-mod folded;
+mod folded_task;
 mod log_rows;
 mod maintenance_writes;
 mod readers;
@@ -15,6 +15,7 @@ mod task_writes;
 mod transaction;
 mod writer;
 
+use crate::store::TaskKey;
 use std::fs::{File, TryLockError};
 use std::future::ready;
 use std::path::{Path, PathBuf};
@@ -25,13 +26,13 @@ use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 
 pub use self::check::SqliteReport;
-use self::folded::{Folded, Key};
+use self::folded_task::FoldedTask;
 use self::log_rows::LogRows;
 use self::readers::Readers;
 use self::receipt_filter::ReceiptFilter;
 use self::schema::owner_text;
 use self::shared::Shared;
-use self::tables::Bounded;
+use self::tables::BoundedValue;
 use self::transaction::WriteTransaction;
 use self::writer::Writer;
 use super::{
@@ -123,7 +124,7 @@ impl SqliteStore {
         owner: &Owner,
         task: &TaskId,
         limit: usize,
-    ) -> Result<Option<Bounded<Folded>>, StoreError> {
+    ) -> Result<Option<BoundedValue<FoldedTask>>, StoreError> {
         let (of, task) = (owner_text(owner), task.clone());
         let read = move |connection: &_| tables::load_bounded(connection, &of, &task, limit);
         self.readers.run(read).await
@@ -135,7 +136,7 @@ impl SqliteStore {
         of: &str,
         listing: &Listing,
         limit: usize,
-    ) -> Result<Bounded<Page>, StoreError> {
+    ) -> Result<BoundedValue<Page>, StoreError> {
         let (of, listing) = (of.to_owned(), listing.clone());
         let read = move |connection: &_| tables::page(connection, &of, &listing, limit);
         self.readers.run(read).await
@@ -168,7 +169,7 @@ fn lock(path: &Path) -> Result<File, StoreError> {
     }
 }
 
-fn key(owner: &Owner, task: &TaskId) -> Key {
+fn key(owner: &Owner, task: &TaskId) -> TaskKey {
     (owner.clone(), task.clone())
 }
 
@@ -219,8 +220,8 @@ impl Store for SqliteStore {
             }
             let large = match self.load(owner, task, TaskBudget::SMALL).await? {
                 None => return Ok(None),
-                Some(Bounded::Whole(folded)) => return Ok(Some(folded.into())),
-                Some(Bounded::Larger(bytes)) => bytes,
+                Some(BoundedValue::Whole(folded)) => return Ok(Some(folded.into())),
+                Some(BoundedValue::Larger(bytes)) => bytes,
             };
             let share = self.loaded.take(large).await?;
             // Another caller that waited may have brought it back.
@@ -228,7 +229,7 @@ impl Store for SqliteStore {
                 return Ok(Some(snapshot));
             }
             match self.load(owner, task, usize::MAX).await? {
-                Some(Bounded::Whole(folded)) => {
+                Some(BoundedValue::Whole(folded)) => {
                     let snapshot = Snapshot::from(folded);
                     Ok(Some(Snapshot { share, ..snapshot }))
                 }
@@ -279,13 +280,13 @@ impl Store for SqliteStore {
         let of = owner_text(owner);
         Box::pin(async move {
             let large = match self.page(&of, &listing, TaskBudget::SMALL).await? {
-                Bounded::Whole(page) => return Ok(page),
-                Bounded::Larger(bytes) => bytes,
+                BoundedValue::Whole(page) => return Ok(page),
+                BoundedValue::Larger(bytes) => bytes,
             };
             let share = self.loaded.take(large).await?;
             match self.page(&of, &listing, usize::MAX).await? {
-                Bounded::Whole(page) => Ok(Page { share, ..page }),
-                Bounded::Larger(_) => Err(StoreError::Busy),
+                BoundedValue::Whole(page) => Ok(Page { share, ..page }),
+                BoundedValue::Larger(_) => Err(StoreError::Busy),
             }
         })
     }

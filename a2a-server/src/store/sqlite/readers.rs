@@ -58,18 +58,18 @@ impl Readers {
     ) -> Result<T, StoreError> {
         let place = Arc::clone(&self.places).acquire_owned().await;
         let place = place.map_err(StoreError::failed)?;
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let job: Job = Box::new(move |connection: Result<&Connection, StoreError>| {
             // The caller may have gone.
-            if !tell.is_closed() {
+            if !sender.is_closed() {
                 let outcome = connection.and_then(|connection| at_one_moment(connection, read));
-                let _ = tell.send(outcome);
+                let _ = sender.send(outcome);
             }
             drop(place);
         });
         self.hand_in(job)?;
         let failed = |_| StoreError::failed("what was to be read could not be read");
-        told.await.map_err(failed)?
+        receiver.await.map_err(failed)?
     }
 
     fn hand_in(&self, job: Job) -> Result<(), StoreError> {

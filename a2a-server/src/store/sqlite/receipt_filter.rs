@@ -28,7 +28,7 @@ struct Index {
 
 /// A row: the hash of owner and name, the number in the tables, and how many bytes it holds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct ReceiptRow {
     hash: u64,
     pub(super) seq: i64,
     pub(super) bytes: u64,
@@ -63,7 +63,7 @@ impl ReceiptFilter {
     }
 
     /// A place for a message after all others.
-    pub(super) fn next(&self, of: &str, message: &MessageId, answer: usize) -> Row {
+    pub(super) fn next(&self, of: &str, message: &MessageId, answer: usize) -> ReceiptRow {
         let seq = {
             let mut index = self.lock();
             index.last += 1;
@@ -73,22 +73,22 @@ impl ReceiptFilter {
     }
 
     /// Returns the index entry of a row that holds this.
-    pub(super) fn row(&self, seq: i64, of: &str, message: &str, answer: usize) -> Row {
-        Row {
+    pub(super) fn row(&self, seq: i64, of: &str, message: &str, answer: usize) -> ReceiptRow {
+        ReceiptRow {
             hash: self.lock().hasher.hash_one((of, message)),
             seq,
             bytes: (of.len() + message.len() + answer) as u64,
         }
     }
 
-    pub(super) fn add(&self, row: Row) {
+    pub(super) fn add(&self, row: ReceiptRow) {
         let index = &mut *self.lock();
         let entry = (row.hash, row.seq);
         index.rows.insert_unique(row.hash, entry, |(hash, _)| *hash);
         index.bytes += row.bytes;
     }
 
-    pub(super) fn remove(&self, row: Row) {
+    pub(super) fn remove(&self, row: ReceiptRow) {
         let index = &mut *self.lock();
         if let Ok(known) = index.rows.find_entry(row.hash, |(_, seq)| *seq == row.seq) {
             known.remove();

@@ -4,8 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 
-use super::super::{Snapshot, Tail, WakeHub, limits};
-use super::folded::{Folded, Key};
+use super::super::{Snapshot, Tail, TaskKey, WakeHub, limits};
+use super::folded_task::FoldedTask;
 use super::receipt_filter::ReceiptFilter;
 
 /// Tasks that were written not long ago, and those that follow tasks.
@@ -20,7 +20,7 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 struct Recent {
-    tasks: LruCache<Key, Folded, ahash::RandomState>,
+    tasks: LruCache<TaskKey, FoldedTask, ahash::RandomState>,
     bytes: usize,
 }
 
@@ -37,13 +37,16 @@ impl Shared {
     }
 
     /// A task to write to.
-    pub(super) fn draft(&self, key: &Key) -> Option<Folded> {
+    pub(super) fn draft(&self, key: &TaskKey) -> Option<FoldedTask> {
         Some(lock(&self.recent).tasks.peek(key)?.draft())
     }
 
     /// Puts tasks in as they were committed, and wakes those that follow them; returns those that were not used for
     /// long and make room.
-    pub(super) fn publish(&self, written: impl Iterator<Item = (Key, Folded)>) -> Vec<Folded> {
+    pub(super) fn publish(
+        &self,
+        written: impl Iterator<Item = (TaskKey, FoldedTask)>,
+    ) -> Vec<FoldedTask> {
         let mut recent = lock(&self.recent);
         let mut longer = Vec::new();
         for (key, later) in written {
@@ -58,24 +61,24 @@ impl Shared {
         spent
     }
 
-    pub(super) fn snapshot(&self, key: &Key) -> Option<Snapshot> {
+    pub(super) fn snapshot(&self, key: &TaskKey) -> Option<Snapshot> {
         let mut recent = lock(&self.recent);
-        // Folded after the lock is released.
+        // FoldedTask after the lock is released.
         let draft = recent.tasks.get(key)?.draft();
         drop(recent);
         Some(draft.into())
     }
 
-    pub(super) fn after(&self, key: &Key, sequence: u64) -> Option<Tail> {
+    pub(super) fn after(&self, key: &TaskKey, sequence: u64) -> Option<Tail> {
         lock(&self.recent).tasks.get(key)?.after(sequence)
     }
 
-    pub(super) fn sequence(&self, key: &Key) -> Option<u64> {
+    pub(super) fn sequence(&self, key: &TaskKey) -> Option<u64> {
         Some(lock(&self.recent).tasks.peek(key)?.sequence)
     }
 
     /// Forgets a task that is gone, and tells those that follow it.
-    pub(super) fn forget(&self, key: &Key) {
+    pub(super) fn forget(&self, key: &TaskKey) {
         let mut recent = lock(&self.recent);
         if let Some(gone) = recent.tasks.pop(key) {
             recent.bytes -= size(key, &gone);
@@ -86,7 +89,7 @@ impl Shared {
 }
 
 impl Recent {
-    fn put(&mut self, key: Key, later: Folded) {
+    fn put(&mut self, key: TaskKey, later: FoldedTask) {
         self.bytes += size(&key, &later);
         match self.tasks.get_mut(&key) {
             Some(known) => {
@@ -97,7 +100,7 @@ impl Recent {
         }
     }
 
-    fn make_room(&mut self) -> Vec<Folded> {
+    fn make_room(&mut self) -> Vec<FoldedTask> {
         let mut spent = Vec::new();
         while self.bytes > MAX_BYTES || self.tasks.len() > MAX_TASKS {
             let Some((key, oldest)) = self.tasks.pop_lru() else {
@@ -111,7 +114,7 @@ impl Recent {
 }
 
 /// Estimates the bytes that a task holds here.
-fn size((owner, _): &Key, task: &Folded) -> usize {
+fn size((owner, _): &TaskKey, task: &FoldedTask) -> usize {
     limits::size_of_owner(owner) + task.bytes
 }
 

@@ -11,16 +11,16 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail,
-    limits,
+    TaskKey, limits,
 };
 use super::columns::{body, count, dialect, key, most, parse, trace};
 pub(super) use super::columns::{get, write};
-use super::folded::{Folded, Key};
+use super::folded_task::FoldedTask;
 use super::log_rows;
 use super::schema::failed;
 
 /// A value that was read, unless it is larger than it may be.
-pub(super) enum Bounded<T> {
+pub(super) enum BoundedValue<T> {
     Whole(T),
     /// It has so many bytes, and was not read.
     Larger(usize),
@@ -31,10 +31,10 @@ pub(super) fn load(
     connection: &Connection,
     of: &str,
     task: &TaskId,
-) -> Result<Option<Folded>, StoreError> {
+) -> Result<Option<FoldedTask>, StoreError> {
     match load_bounded(connection, of, task, usize::MAX)? {
-        Some(Bounded::Whole(folded)) => Ok(Some(folded)),
-        Some(Bounded::Larger(_)) | None => Ok(None),
+        Some(BoundedValue::Whole(folded)) => Ok(Some(folded)),
+        Some(BoundedValue::Larger(_)) | None => Ok(None),
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) fn load_bounded(
     of: &str,
     task: &TaskId,
     limit: usize,
-) -> Result<Option<Bounded<Folded>>, StoreError> {
+) -> Result<Option<BoundedValue<FoldedTask>>, StoreError> {
     let sql = "select seq, dialect, task.generation, messages, bytes, lease_epoch,
                  task_doc.generation, task_doc.body, task_checkpoint.body,
                  task_doc.body is not null, task_checkpoint.body is not null,
@@ -61,7 +61,7 @@ pub(super) fn load_bounded(
     };
     let bytes = count(row, 4)?;
     if bytes > limit {
-        return Ok(Some(Bounded::Larger(bytes)));
+        return Ok(Some(BoundedValue::Larger(bytes)));
     }
     let seq = get(row, 0)?;
     let dialect = dialect(row, 1)?;
@@ -92,7 +92,7 @@ pub(super) fn load_bounded(
     let lost = || StoreError::failed("a task has neither a document nor a log");
     let (written, task) = whole.ok_or_else(lost)?;
     let sequence = count(row, 2)? as u64;
-    let mut folded = Folded {
+    let mut folded = FoldedTask {
         seq,
         state: task.status.state,
         base: Arc::new(task),
@@ -108,11 +108,11 @@ pub(super) fn load_bounded(
         tail,
     };
     folded.shorten();
-    Ok(Some(Bounded::Whole(folded)))
+    Ok(Some(BoundedValue::Whole(folded)))
 }
 
-impl From<Folded> for Snapshot {
-    fn from(mut folded: Folded) -> Self {
+impl From<FoldedTask> for Snapshot {
+    fn from(mut folded: FoldedTask) -> Self {
         folded.fold();
         Self {
             checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
@@ -192,7 +192,7 @@ pub(super) fn page(
     of: &str,
     listing: &Listing,
     limit: usize,
-) -> Result<Bounded<Page>, StoreError> {
+) -> Result<BoundedValue<Page>, StoreError> {
     let context = listing.context_id.as_ref().map(ContextId::as_str);
     let state = listing.status.map(|state| state.as_str());
     let since = listing.since.map(Timestamp::as_millis);
@@ -222,14 +222,14 @@ pub(super) fn page(
     }
     drop(rows);
     if size.bytes() > limit {
-        return Ok(Bounded::Larger(size.bytes()));
+        return Ok(BoundedValue::Larger(size.bytes()));
     }
     let load = |id: TaskId| {
         let folded = load(connection, of, &id)?.ok_or(StoreError::NoTask)?;
         Ok(Arc::unwrap_or_clone(Snapshot::from(folded).task))
     };
     let tasks: Result<_, StoreError> = ids.into_iter().map(load).collect();
-    Ok(Bounded::Whole(Page::new(tasks?, total as usize, more)))
+    Ok(BoundedValue::Whole(Page::new(tasks?, total as usize, more)))
 }
 
 /// Filter of a listing, for tasks that nobody works on.
@@ -417,7 +417,7 @@ pub(super) fn ended(
     before: i64,
     surplus: i64,
     limit: usize,
-) -> Result<Vec<(i64, Key)>, StoreError> {
+) -> Result<Vec<(i64, TaskKey)>, StoreError> {
     let sql = "select seq, owner, id, ended from task where ended is not null
                order by ended, seq limit ?1";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
@@ -438,7 +438,7 @@ pub(super) fn waiting(
     connection: &Connection,
     before: i64,
     limit: usize,
-) -> Result<Vec<(i64, Key)>, StoreError> {
+) -> Result<Vec<(i64, TaskKey)>, StoreError> {
     let sql = "select seq, owner, id from task where waits < ?1 order by waits limit ?2";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement

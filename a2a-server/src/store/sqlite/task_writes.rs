@@ -8,8 +8,10 @@ use a2a_transport::{SharedEvent, TraceContext};
 use a2a_types::{Message, TaskId, TaskState, TaskStatus, Timestamp};
 use rusqlite::{ToSql, params};
 
-use super::super::{Append, Appended, Lease, Logged, NewTask, Owner, Receipt, StoreError, limits};
-use super::folded::{Folded, Key, SHORT};
+use super::super::{
+    Append, Appended, Lease, Logged, NewTask, Owner, Receipt, StoreError, TaskKey, limits,
+};
+use super::folded_task::{FoldedTask, SHORT};
 use super::log_rows::LogRows;
 use super::maintenance_writes::BEHIND;
 use super::schema::{failed, owner_text};
@@ -62,7 +64,7 @@ impl WriteTransaction<'_> {
             return Err(StoreError::TaskExists);
         }
         self.count(state, 1);
-        let mut folded = Folded {
+        let mut folded = FoldedTask {
             seq: self.connection.last_insert_rowid(),
             base: Arc::clone(task),
             folded: 1,
@@ -81,7 +83,7 @@ impl WriteTransaction<'_> {
         self.extend(&mut folded, &log_rows.events, state)?;
         if let (Some(config), Some(body)) = (&new.config, &log_rows.config) {
             self.insert_config(folded.seq, &config.id, new.dialect, body)?;
-            self.tell(folded.seq, log_rows)?;
+            self.enqueue_notifications(folded.seq, log_rows)?;
         }
         if let Some(receipt) = &new.receipt {
             self.note(&log_rows.of, receipt, Some(&task.id), None)?;
@@ -92,7 +94,7 @@ impl WriteTransaction<'_> {
 
     pub(super) fn append(
         &mut self,
-        key: &Key,
+        key: &TaskKey,
         append: &Append,
         log_rows: &LogRows,
     ) -> Result<Appended, StoreError> {
@@ -104,7 +106,7 @@ impl WriteTransaction<'_> {
 
     fn append_to(
         &mut self,
-        folded: &mut Folded,
+        folded: &mut FoldedTask,
         task: &TaskId,
         append: &Append,
         log_rows: &LogRows,
@@ -136,7 +138,7 @@ impl WriteTransaction<'_> {
             folded.checkpoint = append.checkpoint.clone().map(Arc::new);
         }
         if folded.has_configs {
-            self.tell(folded.seq, log_rows)?;
+            self.enqueue_notifications(folded.seq, log_rows)?;
         }
         if let Some(receipt) = &append.receipt {
             self.note(&log_rows.of, receipt, Some(task), None)?;
@@ -162,7 +164,7 @@ impl WriteTransaction<'_> {
     /// events, or `SHORT` ones when it comes to rest, so not with every chunk.
     fn extend(
         &mut self,
-        folded: &mut Folded,
+        folded: &mut FoldedTask,
         events: &[SharedEvent],
         state: TaskState,
     ) -> Result<(), StoreError> {
@@ -184,7 +186,7 @@ impl WriteTransaction<'_> {
         Ok(())
     }
 
-    fn write_growth(&mut self, folded: &Folded) -> Result<(), StoreError> {
+    fn write_growth(&mut self, folded: &FoldedTask) -> Result<(), StoreError> {
         one_row(self.statements.grown.execute(params![
             folded.seq,
             folded.sequence as i64,
@@ -195,7 +197,7 @@ impl WriteTransaction<'_> {
 
     fn write_change(
         &mut self,
-        folded: &Folded,
+        folded: &FoldedTask,
         changed_at: Option<i64>,
         taken: Option<(Arc<str>, i64)>,
         release: bool,
@@ -224,9 +226,9 @@ impl WriteTransaction<'_> {
     }
 
     /// Queues notifications of the written events for the task's webhooks.
-    fn tell(&self, seq: i64, log_rows: &LogRows) -> Result<(), StoreError> {
+    fn enqueue_notifications(&self, seq: i64, log_rows: &LogRows) -> Result<(), StoreError> {
         let trace = log_rows.trace.as_ref();
-        for sequence in &log_rows.told {
+        for sequence in &log_rows.notified {
             self.execute(
                 "insert into push_outbox(task, config_id, generation, attempt, next_at,
                    traceparent, tracestate)
@@ -250,7 +252,7 @@ impl WriteTransaction<'_> {
     /// Checks the writer's lease; returns the holder and the end of a new one.
     fn check_lease(
         &self,
-        folded: &Folded,
+        folded: &FoldedTask,
         lease: &Lease,
     ) -> Result<Option<(Arc<str>, i64)>, StoreError> {
         let (holder, term, seized) = match lease {

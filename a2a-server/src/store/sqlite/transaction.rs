@@ -1,5 +1,6 @@
 //! One transaction of the writer, and tasks as they will be when it is committed.
 
+use crate::store::TaskKey;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a_types::TaskState;
@@ -7,8 +8,8 @@ use ahash::HashMap;
 use rusqlite::Connection;
 
 use super::super::StoreError;
-use super::folded::{Folded, Key};
-use super::receipt_filter::Row;
+use super::folded_task::FoldedTask;
+use super::receipt_filter::ReceiptRow;
 use super::schema::failed;
 use super::shared::Shared;
 use super::statements::Statements;
@@ -26,12 +27,12 @@ pub(super) struct WriteTransaction<'c> {
     /// Maximum number of messages that are remembered.
     receipts: usize,
     /// Messages that are noted, unless the transaction fails.
-    noted: Vec<Row>,
+    noted: Vec<ReceiptRow>,
     /// Messages that are forgotten once the transaction is committed.
-    dropped: Vec<Row>,
+    dropped: Vec<ReceiptRow>,
     /// Tasks as they will be once this is committed.
-    open: HashMap<Key, Folded>,
-    gone: Vec<Key>,
+    open: HashMap<TaskKey, FoldedTask>,
+    gone: Vec<TaskKey>,
     /// Reason why something was changed of which the rest could not be.
     spoilt: Option<StoreError>,
 }
@@ -82,7 +83,7 @@ impl<'c> WriteTransaction<'c> {
     }
 
     /// Notes a message that is written down: it is recognised from now on.
-    pub(super) fn note_receipt(&mut self, row: Row) {
+    pub(super) fn note_receipt(&mut self, row: ReceiptRow) {
         self.shared.receipt_filter.add(row);
         self.noted.push(row);
     }
@@ -153,7 +154,7 @@ impl<'c> WriteTransaction<'c> {
     }
 
     /// Commits, then publishes what was committed; returns the tasks evicted from memory for that.
-    pub(super) fn commit(&mut self) -> Result<Vec<Folded>, StoreError> {
+    pub(super) fn commit(&mut self) -> Result<Vec<FoldedTask>, StoreError> {
         self.statements.commit.execute([]).map_err(failed)?;
         self.noted.clear();
         for row in self.dropped.drain(..) {
@@ -181,7 +182,7 @@ impl<'c> WriteTransaction<'c> {
     }
 
     /// A task as it stands in this transaction, to be given back by [`Self::keep`].
-    pub(super) fn take(&mut self, key: &Key, of: &str) -> Result<Folded, StoreError> {
+    pub(super) fn take(&mut self, key: &TaskKey, of: &str) -> Result<FoldedTask, StoreError> {
         if let Some(folded) = self.open.remove(key) {
             return Ok(folded);
         }
@@ -193,12 +194,12 @@ impl<'c> WriteTransaction<'c> {
     }
 
     /// The task is this from now on, if the transaction comes to an end.
-    pub(super) fn keep(&mut self, key: Key, folded: Folded) {
+    pub(super) fn keep(&mut self, key: TaskKey, folded: FoldedTask) {
         self.open.insert(key, folded);
     }
 
     /// The task is gone, if the transaction comes to an end.
-    pub(super) fn forget(&mut self, key: Key) {
+    pub(super) fn forget(&mut self, key: TaskKey) {
         self.open.remove(&key);
         self.gone.push(key);
     }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::StoreError;
-use super::folded::Folded;
+use super::folded_task::FoldedTask;
 use super::schema::failed;
 use super::shared::Shared;
 use super::transaction::{Counts, WriteTransaction, repeated};
@@ -18,12 +18,12 @@ use super::transaction::{Counts, WriteTransaction, repeated};
 #[derive(Debug)]
 pub(super) struct Writer {
     /// None once no more is written.
-    jobs: Option<mpsc::Sender<Asked>>,
+    jobs: Option<mpsc::Sender<QueuedJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// A job, and the runtime of the caller that waits for it.
-struct Asked {
+struct QueuedJob {
     job: Box<dyn Job>,
     runtime: Option<Handle>,
 }
@@ -34,16 +34,16 @@ trait Job: Send {
     /// Does it within the transaction.
     fn work(&mut self, transaction: &mut WriteTransaction<'_>);
     /// Answers the caller, once that is committed, or could not be.
-    fn tell(self: Box<Self>, committed: Result<(), &StoreError>);
+    fn complete(self: Box<Self>, committed: Result<(), &StoreError>);
 }
 
-struct Errand<W, T> {
+struct WriteJob<W, T> {
     work: W,
     outcome: Option<Result<T, StoreError>>,
-    tell: oneshot::Sender<Result<T, StoreError>>,
+    sender: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<W, T> Job for Errand<W, T>
+impl<W, T> Job for WriteJob<W, T>
 where
     W: FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send,
     T: Send,
@@ -52,7 +52,7 @@ where
         self.outcome = Some(transaction.all_or_nothing(&mut self.work));
     }
 
-    fn tell(self: Box<Self>, committed: Result<(), &StoreError>) {
+    fn complete(self: Box<Self>, committed: Result<(), &StoreError>) {
         let outcome = match (self.outcome, committed) {
             (Some(outcome), Ok(())) => outcome,
             // A refused job stays refused, whatever became of the others.
@@ -61,7 +61,7 @@ where
             (None, Ok(())) => return,
         };
         // The caller may have gone.
-        let _ = self.tell.send(outcome);
+        let _ = self.sender.send(outcome);
     }
 }
 
@@ -97,20 +97,20 @@ impl Writer {
         &self,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         // The caller's future holds nothing but this.
-        let job: Box<dyn Job> = Box::new(Errand {
+        let job: Box<dyn Job> = Box::new(WriteJob {
             work,
             outcome: None,
-            tell,
+            sender,
         });
         async move {
             let runtime = Handle::try_current().ok();
             let gone = || StoreError::failed("the store is closed");
             let jobs = self.jobs.as_ref().ok_or_else(gone)?;
-            let asked = jobs.send(Asked { job, runtime }).await;
-            asked.map_err(|_| gone())?;
-            told.await.map_err(|_| gone())?
+            let queued = jobs.send(QueuedJob { job, runtime }).await;
+            queued.map_err(|_| gone())?;
+            receiver.await.map_err(|_| gone())?
         }
     }
 }
@@ -132,7 +132,7 @@ const MAX_WAITING: usize = 1024;
 /// Maximum number of jobs committed at once.
 const MAX_AT_ONCE: usize = 512;
 
-fn write(mut transaction: WriteTransaction<'_>, mut inbox: mpsc::Receiver<Asked>) {
+fn write(mut transaction: WriteTransaction<'_>, mut inbox: mpsc::Receiver<QueuedJob>) {
     let mut jobs = Vec::new();
     while inbox.blocking_recv_many(&mut jobs, MAX_AT_ONCE) > 0 {
         let mut answers = Vec::new();
@@ -153,11 +153,11 @@ fn write(mut transaction: WriteTransaction<'_>, mut inbox: mpsc::Receiver<Asked>
 /// are to be answered.
 fn write_all(
     transaction: &mut WriteTransaction<'_>,
-    jobs: &mut Vec<Asked>,
+    jobs: &mut Vec<QueuedJob>,
     answers: &mut Vec<Answers>,
 ) -> Result<(), StoreError> {
     let mut begun = transaction.begin();
-    for Asked { mut job, runtime } in jobs.drain(..) {
+    for QueuedJob { mut job, runtime } in jobs.drain(..) {
         if begun.is_ok() {
             job.work(transaction);
             begun = transaction.is_whole();
@@ -183,7 +183,7 @@ struct Answers {
     committed: Result<(), Arc<StoreError>>,
     runtime: Option<Handle>,
     /// Tasks evicted from memory, to be dropped.
-    spent: Vec<Folded>,
+    spent: Vec<FoldedTask>,
 }
 
 impl Answers {
@@ -213,7 +213,7 @@ impl Drop for Answers {
     fn drop(&mut self) {
         let committed = self.committed.as_ref().copied().map_err(|error| &**error);
         for job in self.jobs.drain(..) {
-            job.tell(committed);
+            job.complete(committed);
         }
     }
 }

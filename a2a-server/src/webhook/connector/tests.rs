@@ -13,9 +13,9 @@ const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 /// Connects to a URL, by a policy that allows some hosts.
 async fn connect(fixture: &Arc<Fixture>, url: &str) -> Result<(), Reason> {
     let policy = WebhookPolicy::default().allow_hosts(["*.test", "localhost", "127.0.0.1"]);
-    let courier = fixture.courier(policy);
-    let target = courier.policy.check(url)?;
-    courier.connector.connect(&target).await.map(drop)
+    let sender = fixture.sender(policy);
+    let target = sender.policy.check(url)?;
+    sender.connector.connect(&target).await.map(drop)
 }
 
 fn at(addresses: &[&str]) -> Vec<IpAddr> {
@@ -37,12 +37,12 @@ async fn of_a_name_that_is_rebound_no_forbidden_address_is_dialled() {
         .names(move |_| answers[asked.fetch_add(1, Ordering::Relaxed) % 4].clone());
     let fixture = Arc::new(fixture);
     let policy = WebhookPolicy::default().allow_ports([80]);
-    let courier = fixture.courier(policy);
-    let mut target = courier.policy.check("https://rebound.example/").unwrap();
+    let sender = fixture.sender(policy);
+    let mut target = sender.policy.check("https://rebound.example/").unwrap();
     target.encrypted = false;
     let (mut reached, mut refused) = (0, 0);
     for _ in 0..10_000 {
-        match courier.connector.connect(&target).await {
+        match sender.connector.connect(&target).await {
             Ok(_) => reached += 1,
             Err(Reason::Refused(Refusal::Resolves)) => refused += 1,
             Err(reason) => panic!("{reason}"),

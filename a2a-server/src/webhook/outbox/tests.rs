@@ -16,29 +16,29 @@ use crate::store::{Append, MemoryStore, NewTask, Owner};
 
 /// Records requests, and returns the outcomes planned for their URL, else success.
 #[derive(Default)]
-struct Notebook {
-    parcels: Mutex<Vec<Parcel>>,
-    answers: Mutex<HashMap<String, Vec<Outcome>>>,
+struct RecordingSender {
+    deliveries: Mutex<Vec<RecordedDelivery>>,
+    answers: Mutex<HashMap<String, Vec<DeliveryOutcome>>>,
 }
 
 /// A recorded request.
 #[derive(Clone, Debug)]
-struct Parcel {
+struct RecordedDelivery {
     url: String,
     id: HeaderValue,
     media_type: HeaderValue,
     body: Bytes,
 }
 
-impl Delivery for Notebook {
-    fn carry(&self, delivery: Outgoing) -> BoxFuture<'_, Outcome> {
+impl Delivery for RecordingSender {
+    fn send(&self, delivery: DeliveryRequest) -> BoxFuture<'_, DeliveryOutcome> {
         let mut answers = self.answers.lock().unwrap();
         let planned = answers
             .get_mut(&delivery.url)
             .filter(|planned| !planned.is_empty());
-        let outcome = planned.map_or(Outcome::Delivered, |planned| planned.remove(0));
+        let outcome = planned.map_or(DeliveryOutcome::Delivered, |planned| planned.remove(0));
         assert!(delivery.headers.contains_key(WEBHOOK_TIMESTAMP));
-        self.parcels.lock().unwrap().push(Parcel {
+        self.deliveries.lock().unwrap().push(RecordedDelivery {
             url: delivery.url,
             id: delivery.headers[WEBHOOK_ID].clone(),
             media_type: delivery.content_type,
@@ -52,9 +52,9 @@ fn url(webhook: &str) -> String {
     format!("https://example.com/{webhook}")
 }
 
-struct Scene {
+struct OutboxFixture {
     store: Arc<MemoryStore>,
-    courier: Arc<Notebook>,
+    sender: Arc<RecordingSender>,
     filled: Arc<Notify>,
     sequence: u64,
     /// The outbox works until this is dropped.
@@ -67,8 +67,8 @@ fn owner() -> Owner {
     a2a_transport::Principal::named("ada").into()
 }
 
-impl Scene {
-    async fn set(dialect: Dialect) -> Self {
+impl OutboxFixture {
+    async fn start(dialect: Dialect) -> Self {
         Self::with(dialect, &PAUSES).await
     }
 
@@ -81,42 +81,45 @@ impl Scene {
             Duration::from_secs(1 << 30),
         );
         store.create(&owner(), new).await.unwrap();
-        let courier = Arc::new(Notebook::default());
+        let sender = Arc::new(RecordingSender::default());
         let filled = Arc::new(Notify::new());
         let server = Arc::new(());
-        let (kept, brings) = (Arc::clone(&store), Arc::clone(&courier));
+        let (store_of_outbox, sender_of_outbox) = (Arc::clone(&store), Arc::clone(&sender));
         let closed = CancellationToken::new();
         let wakes = Arc::clone(&filled);
-        let outbox = Outbox::new(kept, brings, None, pauses.into(), wakes, closed);
+        let outbox = Outbox::new(
+            store_of_outbox,
+            sender_of_outbox,
+            None,
+            pauses.into(),
+            wakes,
+            closed,
+        );
         tokio::spawn(outbox.run(Arc::downgrade(&server)));
         Self {
             store,
-            courier,
+            sender,
             filled,
             sequence: 1,
             _server: server,
         }
     }
 
-    async fn watch(&self, id: &str, dialect: Dialect, answers: Vec<Outcome>) {
+    async fn watch(&self, id: &str, dialect: Dialect, answers: Vec<DeliveryOutcome>) {
         let config = TaskPushNotificationConfig {
             id: id.into(),
             task_id: TASK.into(),
             url: url(id),
             ..TaskPushNotificationConfig::default()
         };
-        self.courier
-            .answers
-            .lock()
-            .unwrap()
-            .insert(url(id), answers);
+        self.sender.answers.lock().unwrap().insert(url(id), answers);
         self.store
             .put_config(&owner(), config, dialect)
             .await
             .unwrap();
     }
 
-    async fn happens(&mut self, events: Vec<Event>) {
+    async fn append(&mut self, events: Vec<Event>) {
         let append = Append {
             notify: true,
             ..Append::held(self.sequence, 1, events)
@@ -130,12 +133,12 @@ impl Scene {
     }
 
     /// Returns the requests to one webhook after so many hours.
-    async fn brought(&self, id: &str, hours: u64) -> Vec<Parcel> {
+    async fn delivered(&self, id: &str, hours: u64) -> Vec<RecordedDelivery> {
         tokio::time::sleep(Duration::from_secs(hours * 3600 + 10)).await;
-        let parcels = self.courier.parcels.lock().unwrap();
-        parcels
+        let deliveries = self.sender.deliveries.lock().unwrap();
+        deliveries
             .iter()
-            .filter(|parcel| parcel.url == url(id))
+            .filter(|delivery| delivery.url == url(id))
             .cloned()
             .collect()
     }
@@ -165,35 +168,35 @@ fn chunk(text: &str, append: bool) -> Event {
     })
 }
 
-fn later() -> Outcome {
-    Outcome::Later {
+fn later() -> DeliveryOutcome {
+    DeliveryOutcome::Later {
         after: None,
         reason: Reason::Timeout,
     }
 }
 
-fn body(parcel: &Parcel) -> Value {
-    serde_json::from_slice(&parcel.body).unwrap()
+fn body(delivery: &RecordedDelivery) -> Value {
+    serde_json::from_slice(&delivery.body).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
-    let mut scene = Scene::set(Dialect::V1_0).await;
-    scene
+    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    fixture
         .watch("old", Dialect::V0_1, vec![later(), later()])
         .await;
-    scene.watch("new", Dialect::V1_0, vec![]).await;
-    scene
-        .happens(vec![status(TaskState::Working), chunk("1", false)])
+    fixture.watch("new", Dialect::V1_0, vec![]).await;
+    fixture
+        .append(vec![status(TaskState::Working), chunk("1", false)])
         .await;
-    scene
-        .happens(vec![chunk("2", true), status(TaskState::Completed)])
+    fixture
+        .append(vec![chunk("2", true), status(TaskState::Completed)])
         .await;
-    let new = scene.brought("new", 2).await;
+    let new = fixture.delivered("new", 2).await;
     let members: Vec<_> = new
         .iter()
-        .map(|parcel| {
-            body(parcel)
+        .map(|delivery| {
+            body(delivery)
                 .as_object()
                 .unwrap()
                 .keys()
@@ -206,14 +209,14 @@ async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
     assert_eq!(members, ["statusUpdate", update, update, "statusUpdate"]);
     assert!(
         new.iter()
-            .all(|parcel| parcel.media_type == "application/a2a+json")
+            .all(|delivery| delivery.media_type == "application/a2a+json")
     );
 
     // Tried three times, and then only notifications of worth.
-    let old = scene.brought("old", 0).await;
+    let old = fixture.delivered("old", 0).await;
     let states: Vec<_> = old
         .iter()
-        .map(|parcel| body(parcel)["status"]["state"].clone())
+        .map(|delivery| body(delivery)["status"]["state"].clone())
         .collect();
     assert_eq!(states[..3], ["working", "working", "working"]);
     assert_eq!(states[3..], ["working", "completed"]);
@@ -228,7 +231,7 @@ async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
     let mut ids: Vec<_> = old[2..]
         .iter()
         .chain(&new)
-        .map(|parcel| &parcel.id)
+        .map(|delivery| &delivery.id)
         .collect();
     ids.sort();
     ids.dedup();
@@ -237,18 +240,18 @@ async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever() {
-    let mut scene = Scene::set(Dialect::V1_0).await;
-    scene.watch("w", Dialect::V1_0, vec![later(); 8]).await;
-    scene
-        .happens(vec![
+    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    fixture.watch("w", Dialect::V1_0, vec![later(); 8]).await;
+    fixture
+        .append(vec![
             status(TaskState::Working),
             status(TaskState::Completed),
         ])
         .await;
     // The seventh attempt comes after 14 to 21.1 hours, the eighth after 22.07 to 33.1.
-    assert_eq!(scene.brought("w", 22).await.len(), 7);
-    assert_eq!(scene.brought("w", 20).await.len(), 9);
-    let dead = scene.store.dead_letters(10).await.unwrap();
+    assert_eq!(fixture.delivered("w", 22).await.len(), 7);
+    assert_eq!(fixture.delivered("w", 20).await.len(), 9);
+    let dead = fixture.store.dead_letters(10).await.unwrap();
     assert_eq!(dead.len(), 1);
     assert_eq!((dead[0].sequence, dead[0].attempt), (2, 8));
 }
@@ -257,67 +260,73 @@ async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever
 async fn a_server_may_be_more_or_less_patient() {
     let hour = Duration::from_secs(3600);
     for (pauses, after_two_hours) in [(vec![], 1), (vec![hour], 2), (vec![hour / 60; 40], 4)] {
-        let mut scene = Scene::with(Dialect::V1_0, &pauses).await;
-        scene.watch("w", Dialect::V1_0, vec![later(); 3]).await;
-        scene.happens(vec![status(TaskState::Working)]).await;
-        let told = scene.brought("w", 2).await.len();
-        assert_eq!(told, after_two_hours, "{pauses:?}");
-        let dead = scene.store.dead_letters(10).await.unwrap();
+        let mut fixture = OutboxFixture::with(Dialect::V1_0, &pauses).await;
+        fixture.watch("w", Dialect::V1_0, vec![later(); 3]).await;
+        fixture.append(vec![status(TaskState::Working)]).await;
+        let received = fixture.delivered("w", 2).await.len();
+        assert_eq!(received, after_two_hours, "{pauses:?}");
+        let dead = fixture.store.dead_letters(10).await.unwrap();
         assert_eq!(dead.len(), usize::from(after_two_hours < 4), "{pauses:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_webhook_says_when_it_wants_to_be_asked_again() {
-    let mut scene = Scene::set(Dialect::V1_0).await;
+    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
     let after = Some(Duration::from_secs(3 * 3600));
     let reason = Reason::Status(429);
-    scene
-        .watch("w", Dialect::V1_0, vec![Outcome::Later { after, reason }])
+    fixture
+        .watch(
+            "w",
+            Dialect::V1_0,
+            vec![DeliveryOutcome::Later { after, reason }],
+        )
         .await;
-    scene.happens(vec![status(TaskState::Working)]).await;
-    assert_eq!(scene.brought("w", 2).await.len(), 1);
-    assert_eq!(scene.brought("w", 2).await.len(), 2);
+    fixture.append(vec![status(TaskState::Working)]).await;
+    assert_eq!(fixture.delivered("w", 2).await.len(), 1);
+    assert_eq!(fixture.delivered("w", 2).await.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_webhook_that_wants_to_be_asked_at_once_keeps_its_attempts() {
-    let mut scene = Scene::set(Dialect::V1_0).await;
-    let at_once = Outcome::Later {
+    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    let at_once = DeliveryOutcome::Later {
         after: Some(Duration::ZERO),
         reason: Reason::Status(503),
     };
-    scene.watch("w", Dialect::V1_0, vec![at_once; 7]).await;
-    scene.happens(vec![status(TaskState::Working)]).await;
+    fixture.watch("w", Dialect::V1_0, vec![at_once; 7]).await;
+    fixture.append(vec![status(TaskState::Working)]).await;
     // At once, and after 5 s, 5 min and 30 min.
-    assert_eq!(scene.brought("w", 2).await.len(), 4);
+    assert_eq!(fixture.delivered("w", 2).await.len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_not_tried_does_not_count_as_an_attempt() {
-    let mut scene = Scene::set(Dialect::V1_0).await;
-    let busy = Outcome::Later {
+    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    let busy = DeliveryOutcome::Later {
         after: None,
         reason: Reason::Busy,
     };
-    scene.watch("w", Dialect::V1_0, vec![busy; 50]).await;
-    scene.happens(vec![status(TaskState::Working)]).await;
-    assert_eq!(scene.brought("w", 1).await.len(), 51);
-    assert_eq!(scene.store.dead_letters(10).await.unwrap(), []);
+    fixture.watch("w", Dialect::V1_0, vec![busy; 50]).await;
+    fixture.append(vec![status(TaskState::Working)]).await;
+    assert_eq!(fixture.delivered("w", 1).await.len(), 51);
+    assert_eq!(fixture.store.dead_letters(10).await.unwrap(), []);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_webhook_that_is_gone_is_forgotten() {
-    let mut scene = Scene::set(Dialect::V1_0).await;
-    scene.watch("w", Dialect::V1_0, vec![Outcome::Gone]).await;
-    scene
-        .happens(vec![
+    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    fixture
+        .watch("w", Dialect::V1_0, vec![DeliveryOutcome::Gone])
+        .await;
+    fixture
+        .append(vec![
             status(TaskState::Working),
             status(TaskState::Completed),
         ])
         .await;
-    assert_eq!(scene.brought("w", 30).await.len(), 1);
-    let left = scene
+    assert_eq!(fixture.delivered("w", 30).await.len(), 1);
+    let left = fixture
         .store
         .configs(&owner(), &TaskId::from(TASK))
         .await
@@ -327,7 +336,7 @@ async fn a_webhook_that_is_gone_is_forgotten() {
 
 /// Returns the changes of the two metrics of the outbox.
 fn counted(recorder: &DebuggingRecorder) -> Vec<String> {
-    let told = recorder.snapshotter().snapshot().into_vec().into_iter();
+    let metrics = recorder.snapshotter().snapshot().into_vec().into_iter();
     let line = |key: metrics_util::CompositeKey, value| {
         let outcome = key.key().labels().next().map(|label| label.value());
         let value = match value {
@@ -338,7 +347,7 @@ fn counted(recorder: &DebuggingRecorder) -> Vec<String> {
         };
         Some(format!("{} {value}", outcome.unwrap_or_default()))
     };
-    let mut lines: Vec<_> = told
+    let mut lines: Vec<_> = metrics
         .filter_map(|(key, _, _, value)| line(key, value))
         .collect();
     lines.sort();
@@ -351,8 +360,8 @@ fn attempts_count_by_what_became_of_them_and_what_waits_is_counted() {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
     let test = async {
-        let mut scene = Scene::with(Dialect::V1_0, &[Duration::from_secs(3600)]).await;
-        let busy = Outcome::Later {
+        let mut fixture = OutboxFixture::with(Dialect::V1_0, &[Duration::from_secs(3600)]).await;
+        let busy = DeliveryOutcome::Later {
             after: None,
             reason: Reason::Busy,
         };
@@ -361,18 +370,18 @@ fn attempts_count_by_what_became_of_them_and_what_waits_is_counted() {
             ("busy", vec![busy]),
             ("late", vec![later()]),
             ("dead", vec![later(), later()]),
-            ("gone", vec![Outcome::Gone]),
+            ("gone", vec![DeliveryOutcome::Gone]),
         ] {
-            scene.watch(id, Dialect::V1_0, answers).await;
+            fixture.watch(id, Dialect::V1_0, answers).await;
         }
-        scene.happens(vec![status(TaskState::Completed)]).await;
-        scene.brought("fine", 0).await;
+        fixture.append(vec![status(TaskState::Completed)]).await;
+        fixture.delivered("fine", 0).await;
         let now = counted(&recorder);
         assert_eq!(
             now,
             [" 2 wait", "delivered 2", "gone 1", "later 2", "untried 1"]
         );
-        scene.brought("late", 2).await;
+        fixture.delivered("late", 2).await;
         assert_eq!(counted(&recorder), [" 0 wait", "delivered 1", "given_up 1"]);
     };
     metrics::with_local_recorder(&recorder, || runtime.block_on(test));

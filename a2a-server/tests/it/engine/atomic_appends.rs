@@ -112,29 +112,32 @@ where
 /// An agent that never waits does not keep its followers from what it has begun with.
 #[tokio::test]
 async fn the_first_event_is_streamed_before_a_busy_agent_continues() {
-    let artifacts = updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
-        for _ in 0..100 {
-            turn.artifact("number").text("1").done().await?;
-            given.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(())
-    });
+    let artifacts =
+        updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
+            for _ in 0..100 {
+                turn.artifact("number").text("1").done().await?;
+                given.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        });
     assert!(artifacts.await <= 3);
     // Its text is collected, and written a moment later.
-    let words = updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
-        let mut draft = turn.artifact("words");
-        for _ in 0..100 {
-            draft = draft.text("word ").send().await?;
-            given.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(())
-    });
+    let words =
+        updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
+            let mut draft = turn.artifact("words");
+            for _ in 0..100 {
+                draft = draft.text("word ").send().await?;
+                given.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        });
     assert!(words.await <= 3);
     // An agent that sends a status means to take a while.
-    let status = updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
-        turn.working("a moment").await?;
-        given.fetch_add(1, Ordering::Relaxed);
-        Ok(turn.artifact("number").text("1").done().await?)
-    });
+    let status =
+        updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
+            turn.working("a moment").await?;
+            given.fetch_add(1, Ordering::Relaxed);
+            Ok(turn.artifact("number").text("1").done().await?)
+        });
     assert_eq!(status.await, 0);
 }

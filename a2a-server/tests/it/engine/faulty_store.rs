@@ -18,7 +18,7 @@ use a2a_types::{
 };
 use tokio::sync::Notify;
 
-use crate::engine::{card, another_message_arrived, task};
+use crate::engine::{another_message_arrived, card, task};
 
 /// The store in memory, in a mood.
 #[derive(Clone, Default)]

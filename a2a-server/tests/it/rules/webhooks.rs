@@ -68,7 +68,8 @@ async fn rule_5_1_19_a_delivery_shows_credentials_and_the_token() {
 
 #[tokio::test]
 async fn rule_5_1_20_a_webhook_has_to_repeat_a_token() {
-    let served = servers_with_webhooks(|builder| builder.challenge_webhooks(Challenge::OfOldCallers)).await;
+    let served =
+        servers_with_webhooks(|builder| builder.challenge_webhooks(Challenge::OfOldCallers)).await;
     for repeats in [true, false] {
         let (url, mut told) = receiver(repeats).await;
         let id = format!("t-{repeats}");

@@ -16,7 +16,7 @@ use crate::store::{
 };
 
 /// Outcome of posting a message.
-pub(crate) enum Delivery {
+pub(crate) enum PostOutcome {
     /// It is in the log, under this sequence number.
     Written(u64),
     /// Nobody has taken it.
@@ -33,7 +33,7 @@ impl Engine {
         pending: &mut Arc<PendingMessage>,
         receipt: Option<Receipt>,
         mut head: u64,
-    ) -> Result<Delivery, StoreError> {
+    ) -> Result<PostOutcome, StoreError> {
         let store = &self.store_handle.store;
         let shared = store.shared().ok_or(StoreError::Leased)?;
         let PendingMessage {
@@ -56,17 +56,17 @@ impl Engine {
         let mut is_taken = false;
         loop {
             if let Some(place) = find(&**store, &mail, message, &mut head).await? {
-                return Ok(Delivery::Written(place));
+                return Ok(PostOutcome::Written(place));
             }
             if !is_taken && posted.elapsed() > TAKEN_WITHIN {
                 if shared.withdraw(&mail).await? {
-                    return Ok(Delivery::NotTaken);
+                    return Ok(PostOutcome::NotTaken);
                 }
                 is_taken = true;
             }
             // A server that has taken it and is gone has lost the lease by then.
             if posted.elapsed() > TAKEN_WITHIN + self.store_handle.term {
-                return Ok(Delivery::Unanswered);
+                return Ok(PostOutcome::Unanswered);
             }
             changed(&mut changes).await;
         }

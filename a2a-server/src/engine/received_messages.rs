@@ -5,10 +5,10 @@ use std::sync::Arc;
 use a2a_types::{Error as A2aError, ErrorKind, TaskId};
 
 use crate::engine::Engine;
-use crate::engine::elsewhere::LOOK_EVERY;
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
+use crate::engine::remote_tasks::LOOK_EVERY;
 use crate::store::{self, Owner, StoreError};
 
 impl Engine {

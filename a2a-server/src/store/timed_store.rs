@@ -13,9 +13,9 @@ use super::{
 };
 
 /// A store that records the duration of each method as a metric.
-pub(crate) struct Timed<S>(pub(crate) S);
+pub(crate) struct TimedStore<S>(pub(crate) S);
 
-impl<S: Store> Store for Timed<S> {
+impl<S: Store> Store for TimedStore<S> {
     fn create<'a>(
         &'a self,
         owner: &'a Owner,

@@ -4,15 +4,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a2a_transport::SharedEvent;
-use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
+use a2a_types::{Dialect, Object, Task, TaskState};
 
-use super::super::{Logged, Owner, StoreError, Tail, limits};
-
-pub(super) type Key = (Owner, TaskId);
+use super::super::{Logged, StoreError, Tail, limits};
 
 /// A task as the fold of its log, as far as that is folded, and the end of the log.
 #[derive(Clone, Debug)]
-pub(super) struct Folded {
+pub(super) struct FoldedTask {
     /// The task's number in the tables.
     pub(super) seq: i64,
     /// The task after the first `folded` entries of its log, shared with the callers that read it.
@@ -32,7 +30,7 @@ pub(super) struct Folded {
     pub(super) tail: VecDeque<Logged>,
 }
 
-impl Folded {
+impl FoldedTask {
     /// Notes an event that was written.
     pub(super) fn remember(&mut self, logged: Logged) {
         if self.tail.len() >= TAIL {

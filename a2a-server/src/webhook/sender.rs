@@ -10,21 +10,21 @@ use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::concurrency::{RequestSlots, SlotLimits};
-use super::connector::{Connector, Machine, Network, Resolve};
+use super::connector::{Connector, Network, Resolve, SystemNetwork};
 use super::exchange::post;
-use super::outcome::{Outcome, Reason};
+use super::outcome::{DeliveryOutcome, Reason};
 use super::url_policy::WebhookPolicy;
 
 /// Sender of notifications to webhooks. Every request has a connection of its own, whose address was
 /// checked.
-pub(crate) struct Courier {
+pub(crate) struct WebhookSender {
     pub(super) policy: WebhookPolicy,
     pub(super) connector: Connector,
     pub(super) slots: RequestSlots,
 }
 
 /// A request to be delivered. It cannot be printed: it is full of secrets.
-pub(crate) struct Outgoing {
+pub(crate) struct DeliveryRequest {
     /// URL of the webhook.
     pub(crate) url: String,
     /// Headers by which the receiver knows the sender, and the like.
@@ -40,10 +40,10 @@ pub(crate) struct Outgoing {
 #[error("there are no certificate authorities to check receivers by")]
 pub(crate) struct NoAuthorities(#[source] rustls::Error);
 
-impl Courier {
+impl WebhookSender {
     /// Makes a sender to all that the policy permits, through the sockets of this machine.
     pub(crate) fn new(policy: WebhookPolicy) -> Result<Self, NoAuthorities> {
-        Self::through(policy, Arc::new(Machine), Arc::new(Machine))
+        Self::through(policy, Arc::new(SystemNetwork), Arc::new(SystemNetwork))
     }
 
     /// Makes a sender through another network.
@@ -56,25 +56,25 @@ impl Courier {
         Ok(Self {
             policy,
             connector,
-            slots: RequestSlots::new(ROOM),
+            slots: RequestSlots::new(SLOT_LIMITS),
         })
     }
 
-    /// Tries once. It takes at most [`WAIT`] and [`TOTAL`] together: deliveries to many hosts must run at
+    /// Tries once. It takes at most [`MAX_SLOT_WAIT`] and [`MAX_ATTEMPT_TIME`] together: deliveries to many hosts must run at
     /// once, not in turn.
-    pub(crate) async fn attempt(&self, delivery: Outgoing) -> Outcome {
-        let failed = |reason| Outcome::Later {
+    pub(crate) async fn attempt(&self, delivery: DeliveryRequest) -> DeliveryOutcome {
+        let failed = |reason| DeliveryOutcome::Later {
             after: None,
             reason,
         };
         self.deliver(delivery).await.unwrap_or_else(failed)
     }
 
-    async fn deliver(&self, delivery: Outgoing) -> Result<Outcome, Reason> {
+    async fn deliver(&self, delivery: DeliveryRequest) -> Result<DeliveryOutcome, Reason> {
         let target = self.policy.check(&delivery.url)?;
-        let slot = timeout(WAIT, self.slots.take(&target.host)).await;
+        let slot = timeout(MAX_SLOT_WAIT, self.slots.take(&target.host)).await;
         let slot = slot.ok().flatten().ok_or(Reason::Busy)?;
-        let deadline = Instant::now() + TOTAL;
+        let deadline = Instant::now() + MAX_ATTEMPT_TIME;
 
         let mut request = post(delivery.body);
         *request.headers_mut() = delivery.headers;
@@ -90,7 +90,7 @@ impl Courier {
         let outcome = judge(response.status(), response.headers(), SystemTime::now());
         // The head of the answer counts, however the body goes on.
         let _ = timeout_at(
-            deadline.min(Instant::now() + PATIENCE),
+            deadline.min(Instant::now() + MAX_BODY_WAIT),
             answer.drain(MAX_BODY),
         )
         .await;
@@ -99,31 +99,31 @@ impl Courier {
 }
 
 /// Returns the outcome that an answer means.
-fn judge(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Outcome {
+fn judge(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> DeliveryOutcome {
     match status {
-        status if status.is_success() => Outcome::Delivered,
-        StatusCode::GONE => Outcome::Gone,
-        status => Outcome::Later {
-            after: retry_after(headers, now).map(|after| after.min(DAY)),
+        status if status.is_success() => DeliveryOutcome::Delivered,
+        StatusCode::GONE => DeliveryOutcome::Gone,
+        status => DeliveryOutcome::Later {
+            after: retry_after(headers, now).map(|after| after.min(MAX_RETRY_AFTER)),
             reason: Reason::Status(status.as_u16()),
         },
     }
 }
 
 /// Time that one attempt may take once it has begun.
-pub(super) const TOTAL: Duration = Duration::from_secs(15);
+pub(super) const MAX_ATTEMPT_TIME: Duration = Duration::from_secs(15);
 
 /// Time that one attempt waits for others.
-pub(super) const WAIT: Duration = Duration::from_secs(15);
+pub(super) const MAX_SLOT_WAIT: Duration = Duration::from_secs(15);
 
 /// Time that a receiver may take to finish its answer after the head.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_BODY_WAIT: Duration = Duration::from_secs(2);
 
 /// Bytes of the answer's body that are read.
 const MAX_BODY: usize = 64 << 10;
 
 /// Maximum numbers of requests at once.
-const ROOM: SlotLimits = SlotLimits {
+const SLOT_LIMITS: SlotLimits = SlotLimits {
     all: 256,
     doubtful: 64,
     per_host: 4,
@@ -131,7 +131,7 @@ const ROOM: SlotLimits = SlotLimits {
 };
 
 /// The longest `Retry-After` that is obeyed.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[cfg(test)]
 mod tests;

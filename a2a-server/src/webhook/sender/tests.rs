@@ -15,8 +15,8 @@ fn policy() -> WebhookPolicy {
     WebhookPolicy::default().allow_hosts(["*.test", "127.0.0.1"])
 }
 
-fn to(url: &str) -> Outgoing {
-    Outgoing {
+fn to(url: &str) -> DeliveryRequest {
+    DeliveryRequest {
         url: url.to_owned(),
         headers: HeaderMap::new(),
         content_type: HeaderValue::from_static("application/a2a+json"),
@@ -24,18 +24,18 @@ fn to(url: &str) -> Outgoing {
     }
 }
 
-fn later(reason: Reason) -> Outcome {
-    Outcome::Later {
+fn later(reason: Reason) -> DeliveryOutcome {
+    DeliveryOutcome::Later {
         after: None,
         reason,
     }
 }
 
 /// Returns the outcome of a delivery to a receiver, and the seconds that it took.
-async fn deliver(fixture: Fixture) -> (Outcome, u64) {
-    let courier = Arc::new(fixture).courier(policy());
+async fn deliver(fixture: Fixture) -> (DeliveryOutcome, u64) {
+    let sender = Arc::new(fixture).sender(policy());
     let begin = Instant::now();
-    let outcome = courier.attempt(to("http://hooks.test/")).await;
+    let outcome = sender.attempt(to("http://hooks.test/")).await;
     (outcome, begin.elapsed().as_secs())
 }
 
@@ -45,12 +45,12 @@ async fn a_status_says_what_became_of_it() {
         let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\n\r\n");
         assert_eq!(
             deliver(Fixture::answering(answer)).await.0,
-            Outcome::Delivered,
+            DeliveryOutcome::Delivered,
             "{status}"
         );
     }
     let gone = Fixture::answering("HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n");
-    assert_eq!(deliver(gone).await.0, Outcome::Gone);
+    assert_eq!(deliver(gone).await.0, DeliveryOutcome::Gone);
     for status in [
         300, 304, 400, 401, 403, 404, 413, 429, 500, 502, 503, 504, 599,
     ] {
@@ -59,7 +59,7 @@ async fn a_status_says_what_became_of_it() {
         assert_eq!(deliver(Fixture::answering(answer)).await.0, expected);
     }
     let busy = "HTTP/1.1 503 X\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n";
-    let expected = Outcome::Later {
+    let expected = DeliveryOutcome::Later {
         after: Some(Duration::from_secs(7)),
         reason: Reason::Status(503),
     };
@@ -73,8 +73,8 @@ async fn a_redirection_is_not_followed() {
             "HTTP/1.1 {status} X\r\nlocation: http://other.test/\r\ncontent-length: 0\r\n\r\n"
         );
         let fixture = Arc::new(Fixture::answering(answer));
-        let courier = fixture.courier(policy());
-        let outcome = courier.attempt(to("http://hooks.test/")).await;
+        let sender = fixture.sender(policy());
+        let outcome = sender.attempt(to("http://hooks.test/")).await;
         assert_eq!(outcome, later(Reason::Status(status)));
         assert_eq!(fixture.connected().len(), 1);
     }
@@ -93,7 +93,7 @@ async fn a_request_is_what_was_asked_for() {
             }
         }))
     };
-    let courier = fixture.courier(policy());
+    let sender = fixture.sender(policy());
     let mut outgoing = to("http://HOOKS.test:81/a%20b/\u{e4}?c=d#e");
     for (name, value) in [
         ("authorization", "Bearer abc"),
@@ -105,7 +105,7 @@ async fn a_request_is_what_was_asked_for() {
             .headers
             .insert(name, HeaderValue::from_static(value));
     }
-    assert_eq!(courier.attempt(outgoing).await, Outcome::Delivered);
+    assert_eq!(sender.attempt(outgoing).await, DeliveryOutcome::Delivered);
     let mut lines: Vec<_> = seen.lock().unwrap().lines().map(str::to_owned).collect();
     lines[1..].sort_unstable();
     let agent = format!("user-agent: a2a-server/{}", env!("CARGO_PKG_VERSION"));
@@ -180,13 +180,13 @@ async fn no_receiver_takes_long() {
         (
             "slow body",
             repeats(BODY, "1\r\na\r\n", true),
-            Outcome::Delivered,
+            DeliveryOutcome::Delivered,
             2,
         ),
         (
             "endless body",
             repeats(BODY, "7\r\naaaaaaa\r\n", false),
-            Outcome::Delivered,
+            DeliveryOutcome::Delivered,
             0,
         ),
         (
@@ -211,7 +211,7 @@ async fn no_receiver_takes_long() {
         (
             "half a body",
             Fixture::answering("HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\n"),
-            Outcome::Delivered,
+            DeliveryOutcome::Delivered,
             0,
         ),
     ] {
@@ -228,20 +228,24 @@ async fn a_host_that_never_answers_does_not_hold_up_others() {
         })
         .hole("1.1.1.1");
     let fixture = Arc::new(fixture);
-    let courier = fixture.courier(policy());
+    let sender = fixture.sender(policy());
     let attempts = |host: &'static str, count| {
-        let courier = &courier;
+        let sender = &sender;
         join_all((0..count).map(move |index| {
             let host = host.replace('#', &index.to_string());
             async move {
                 let begin = Instant::now();
-                let outcome = courier.attempt(to(&format!("http://{host}/"))).await;
+                let outcome = sender.attempt(to(&format!("http://{host}/"))).await;
                 (outcome, begin.elapsed().as_secs())
             }
         }))
     };
     let (stuck, others) = tokio::join!(attempts("hole.test", 20), attempts("h#.test", 1000));
-    assert!(others.iter().all(|other| *other == (Outcome::Delivered, 0)));
+    assert!(
+        others
+            .iter()
+            .all(|other| *other == (DeliveryOutcome::Delivered, 0))
+    );
     let count = |expected| stuck.iter().filter(|each| **each == expected).count();
     assert_eq!(count((later(Reason::Timeout), 10)), 4);
     // From then on one at a time.
@@ -254,13 +258,13 @@ async fn a_host_that_never_answers_does_not_hold_up_others() {
 #[tokio::test]
 async fn what_the_policy_refuses_is_not_dialled() {
     let fixture = Arc::new(Fixture::answering("").names(|_| vec!["10.0.0.1".parse().unwrap()]));
-    let courier = fixture.courier(policy());
+    let sender = fixture.sender(policy());
     for (url, refusal) in [
         ("http://hooks.example.com/", Refusal::Scheme),
         ("https://169.254.169.254/", Refusal::Address("link-local")),
         ("https://hooks.example.com/", Refusal::Resolves),
     ] {
-        let outcome = courier.attempt(to(url)).await;
+        let outcome = sender.attempt(to(url)).await;
         assert_eq!(outcome, later(Reason::Refused(refusal)));
     }
     assert_eq!(fixture.connected(), []);
@@ -274,9 +278,9 @@ async fn it_is_delivered_by_tls() {
         async move { answer_by_tls(config, wire, "HTTP/1.1 204 X\r\n\r\n").await }
     });
     let fixture = Arc::new(fixture);
-    let courier = fixture.courier(WebhookPolicy::default());
-    let outcome = courier.attempt(to("https://hooks.example.com:8443/")).await;
-    assert_eq!(outcome, Outcome::Delivered);
+    let sender = fixture.sender(WebhookPolicy::default());
+    let outcome = sender.attempt(to("https://hooks.example.com:8443/")).await;
+    assert_eq!(outcome, DeliveryOutcome::Delivered);
 }
 
 #[tokio::test]
@@ -284,16 +288,16 @@ async fn it_is_delivered_through_the_sockets_of_this_machine() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
     let trusting = policy().trust_issuer(Authority::known().certificate());
-    let courier = Courier::new(trusting).unwrap();
+    let sender = WebhookSender::new(trusting).unwrap();
     let receive = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         let request = read_request(&mut stream).await;
         stream.write_all(b"HTTP/1.1 204 X\r\n\r\n").await.unwrap();
         request
     };
-    let (outcome, request) = tokio::join!(courier.attempt(to(&url)), receive);
-    assert_eq!(outcome, Outcome::Delivered);
+    let (outcome, request) = tokio::join!(sender.attempt(to(&url)), receive);
+    assert_eq!(outcome, DeliveryOutcome::Delivered);
     assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
     drop(listener);
-    assert_eq!(courier.attempt(to(&url)).await, later(Reason::Connect));
+    assert_eq!(sender.attempt(to(&url)).await, later(Reason::Connect));
 }
