@@ -12,18 +12,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, console, workspace};
 
-/// Instructions by what is asked.
+/// Number of instructions by kind of request.
 type Counts = BTreeMap<String, u64>;
 
-/// Counts that are kept in the repository.
+/// Baseline counts in the repository.
 #[derive(Debug, Deserialize, Serialize)]
-struct Kept {
+struct Baseline {
     /// The compiler that built what was counted: another's counts are other ones.
     rustc: String,
     instructions: Counts,
 }
 
-/// Counts, and compares with what is kept; or keeps what was counted.
+/// Counts instructions and compares them with the baseline, or writes a new baseline.
 pub(crate) fn count(write: bool) -> Result<(), Failure> {
     if !is_there() {
         return Err("valgrind, which counts, is not there".to_owned());
@@ -31,60 +31,64 @@ pub(crate) fn count(write: bool) -> Result<(), Failure> {
     let rustc = rustc()?;
     if write {
         let instructions = counted()?;
-        let text = serde_json::to_string_pretty(&Kept {
+        let text = serde_json::to_string_pretty(&Baseline {
             rustc,
             instructions,
         });
         let text = text.map_err(|error| error.to_string())? + "\n";
-        return std::fs::write(kept_at(), text).map_err(|error| error.to_string());
+        return std::fs::write(baseline_path(), text).map_err(|error| error.to_string());
     }
-    let kept = kept()?;
+    let baseline = baseline()?;
     let counted = counted()?;
-    for (asked, count) in &counted {
-        let before = kept.instructions.get(asked).copied().unwrap_or_default();
-        println!("{asked}: {count} instructions, {before} are kept");
+    for (request, count) in &counted {
+        let before = baseline
+            .instructions
+            .get(request)
+            .copied()
+            .unwrap_or_default();
+        println!("{request}: {count} instructions, baseline {before}");
     }
-    match kept.rustc == rustc {
-        true => rises(&kept.instructions, &counted)
+    match baseline.rustc == rustc {
+        true => rises(&baseline.instructions, &counted)
             .iter()
             .for_each(|rise| println!("{rise}")),
-        false => println!("{}", not_alike(&kept, &rustc)),
+        false => println!("{}", not_alike(&baseline, &rustc)),
     }
     Ok(())
 }
 
-fn not_alike(kept: &Kept, rustc: &str) -> String {
+fn not_alike(baseline: &Baseline, rustc: &str) -> String {
     format!(
-        "the counts that are kept are of {}, and this is {rustc}: they cannot be compared; `cargo xtask bench count --write` keeps those of this one",
-        kept.rustc
+        "the baseline was counted with {} and this is {rustc}: the counts cannot be compared; `cargo xtask bench count --write` writes a new baseline",
+        baseline.rustc
     )
 }
 
 fn is_there() -> bool {
-    let asked = Command::new("valgrind").arg("--version").output();
-    asked.is_ok_and(|asked| asked.status.success())
+    let request = Command::new("valgrind").arg("--version").output();
+    request.is_ok_and(|request| request.status.success())
 }
 
-fn kept_at() -> PathBuf {
+fn baseline_path() -> PathBuf {
     workspace::root().join("xtask/bench/instructions.json")
 }
 
-fn kept() -> Result<Kept, Failure> {
-    let text = std::fs::read_to_string(kept_at()).map_err(|error| error.to_string())?;
-    let failure = |error| format!("{}: {error}", kept_at().display());
+fn baseline() -> Result<Baseline, Failure> {
+    let text = std::fs::read_to_string(baseline_path()).map_err(|error| error.to_string())?;
+    let failure = |error| format!("{}: {error}", baseline_path().display());
     serde_json::from_str(&text).map_err(failure)
 }
 
 /// The compiler, and what it compiles for, as in `rustc 1.95.0 (59807616e 2026-04-14) for x86_64-unknown-linux-gnu`.
 fn rustc() -> Result<String, Failure> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    let told = rustc.current_dir(workspace::root()).arg("-vV").output();
-    let told = told.map_err(|error| format!("rustc: {error}"))?;
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
-    match (told.lines().next(), host) {
+    let output = rustc.current_dir(workspace::root()).arg("-vV").output();
+    let output = output.map_err(|error| format!("rustc: {error}"))?;
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = output.lines().find_map(|line| line.strip_prefix("host: "));
+    match (output.lines().next(), host) {
         (Some(version), Some(host)) => Ok(format!("{version} for {host}")),
-        _ => Err(format!("rustc tells no version, but {told:?}")),
+        _ => Err(format!("no version in the output of rustc: {output:?}")),
     }
 }
 
@@ -103,20 +107,20 @@ fn counted() -> Result<Counts, Failure> {
     let program =
         program(&String::from_utf8_lossy(&built.stdout)).ok_or("Cargo has built no program")?;
     let mut counts = Counts::new();
-    for asked in ["send", "get"] {
+    for request in ["send", "get"] {
         // Costs that occur once, at the beginning and at the end, are in both.
         let (once, twice) = (
-            run(&program, asked, REQUESTS)?,
-            run(&program, asked, 2 * REQUESTS)?,
+            run(&program, request, REQUESTS)?,
+            run(&program, request, 2 * REQUESTS)?,
         );
-        counts.insert(asked.to_owned(), twice.saturating_sub(once) / REQUESTS);
+        counts.insert(request.to_owned(), twice.saturating_sub(once) / REQUESTS);
     }
     Ok(counts)
 }
 
 /// Returns the program that Cargo names in a line of JSON.
-fn program(told: &str) -> Option<PathBuf> {
-    let messages = told
+fn program(output: &str) -> Option<PathBuf> {
+    let messages = output
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     messages
@@ -125,32 +129,32 @@ fn program(told: &str) -> Option<PathBuf> {
 }
 
 /// The instructions of so many requests, and of all that is around them.
-fn run(program: &PathBuf, asked: &str, requests: u64) -> Result<u64, Failure> {
+fn run(program: &PathBuf, request: &str, requests: u64) -> Result<u64, Failure> {
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-    valgrind.arg(program).args(["counted", "--ask", asked]);
+    valgrind.arg(program).args(["counted", "--ask", request]);
     let output = valgrind.arg(format!("--requests={requests}")).output();
     let output = output.map_err(|error| error.to_string())?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    match (output.status.success(), collected(&told)) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    match (output.status.success(), collected(&text)) {
         (true, Some(count)) => Ok(count),
-        _ => Err(format!("valgrind counted nothing: {told}")),
+        _ => Err(format!("valgrind counted nothing: {text}")),
     }
 }
 
 /// The number of `==123== Collected : 123456`.
-fn collected(told: &str) -> Option<u64> {
-    let (_, after) = told.split_once("Collected :")?;
+fn collected(output: &str) -> Option<u64> {
+    let (_, after) = output.split_once("Collected :")?;
     after.split_whitespace().next()?.parse().ok()
 }
 
-/// The requests that take noticeably more instructions than are kept.
-fn rises(kept: &Counts, counted: &Counts) -> Vec<String> {
-    let rises = counted.iter().filter_map(|(asked, count)| {
-        let before = kept.get(asked).copied().unwrap_or_default();
+/// The requests that take noticeably more instructions than the baseline.
+fn rises(baseline: &Counts, counted: &Counts) -> Vec<String> {
+    let rises = counted.iter().filter_map(|(request, count)| {
+        let before = baseline.get(request).copied().unwrap_or_default();
         let most = before + before * MAX_RISE / 100;
         (*count > most)
-            .then(|| format!("RISEN: a {asked} takes {count} instructions, and took {before}"))
+            .then(|| format!("RISEN: a {request} takes {count} instructions, and took {before}"))
     });
     rises.collect()
 }
@@ -171,27 +175,27 @@ mod tests {
 
     #[test]
     fn a_rise_of_more_than_three_percent_is_reported() {
-        let kept = counts(100_000, 10_000);
-        assert_eq!(rises(&kept, &counts(103_000, 9000)), [""; 0]);
-        let told = rises(&kept, &counts(103_001, 10_000));
+        let baseline = counts(100_000, 10_000);
+        assert_eq!(rises(&baseline, &counts(103_000, 9000)), [""; 0]);
+        let rises_found = rises(&baseline, &counts(103_001, 10_000));
         assert_eq!(
-            told,
+            rises_found,
             ["RISEN: a send takes 103001 instructions, and took 100000"]
         );
-        assert_eq!(rises(&Counts::new(), &kept).len(), 2);
+        assert_eq!(rises(&Counts::new(), &baseline).len(), 2);
     }
 
     #[test]
     fn the_output_of_valgrind_is_parsed() {
-        let told = "==7== Events    : Ir\n==7== Collected : 123456789\n==7== \n";
-        assert_eq!(collected(told), Some(123_456_789));
+        let output = "==7== Events    : Ir\n==7== Collected : 123456789\n==7== \n";
+        assert_eq!(collected(output), Some(123_456_789));
         assert_eq!(collected("valgrind: no such file"), None);
     }
 
     #[test]
     fn the_output_of_cargo_is_parsed() {
-        let told = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"executable\":\"/a/b\"}\n{\"reason\":\"build-finished\"}\n";
-        assert_eq!(program(told), Some(PathBuf::from("/a/b")));
+        let output = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n{\"executable\":\"/a/b\"}\n{\"reason\":\"build-finished\"}\n";
+        assert_eq!(program(output), Some(PathBuf::from("/a/b")));
         assert_eq!(program("not JSON"), None);
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn nightly(args: &NightlyArgs) -> Result<(), Failure> {
         results.push(job.run());
         // After each: they take an hour, and the last may be stopped.
         if args.write {
-            std::fs::write(kept_at(), page(&results)?).map_err(|error| error.to_string())?;
+            std::fs::write(page_path(), page(&results)?).map_err(|error| error.to_string())?;
         }
     }
     if results.is_empty() {
@@ -268,8 +268,8 @@ fn page(results: &[JobResult<'_>]) -> Result<String, Failure> {
     let mut page = format!(
         "# Figures of the last nightly run\n\n\
          Written by `cargo xtask nightly --write` on {} at commit {}, on {}.\n\n{}",
-        told_by("date", &["-u", "+%F"])?,
-        told_by("git", &["rev-parse", "--short", "HEAD"])?,
+        output_of("date", &["-u", "+%F"])?,
+        output_of("git", &["rev-parse", "--short", "HEAD"])?,
         machine()?,
         table(results)
     );
@@ -308,11 +308,11 @@ fn machine() -> Result<String, Failure> {
     let memory = kib.map_or(String::new(), |kib| {
         format!(", {} GiB of memory", kib >> 20)
     });
-    let system = told_by("uname", &["-sm"])?;
+    let system = output_of("uname", &["-sm"])?;
     Ok(format!("{cores} processors{memory}, {system}"))
 }
 
-fn told_by(program: &str, arguments: &[&str]) -> Result<String, Failure> {
+fn output_of(program: &str, arguments: &[&str]) -> Result<String, Failure> {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(workspace::root())
@@ -321,7 +321,7 @@ fn told_by(program: &str, arguments: &[&str]) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-fn kept_at() -> PathBuf {
+fn page_path() -> PathBuf {
     workspace::root().join("xtask/nightly.md")
 }
 

@@ -9,7 +9,7 @@
 //! `cargo xtask nightly` has the rest of the documentation, that of the programs.
 
 mod lint;
-mod passed;
+mod pass_record;
 mod programs;
 mod tally;
 

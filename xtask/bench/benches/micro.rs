@@ -4,8 +4,8 @@
 #[path = "../src/serve/agent.rs"]
 mod agent;
 #[allow(dead_code, reason = "no age of a chunk is measured here")]
-#[path = "../src/stamp.rs"]
-mod stamp;
+#[path = "../src/timestamp.rs"]
+mod timestamp;
 
 use std::hint::black_box;
 
@@ -28,18 +28,18 @@ criterion_main!(micro);
 /// The text of a request to the request in the canonical model.
 fn decode(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("decode");
-    for spoken in SPOKEN {
-        group.bench_function(spoken.name, |bencher| bencher.iter(|| spoken.question()));
+    for send in VERSIONED_SENDS {
+        group.bench_function(send.name, |bencher| bencher.iter(|| send.question()));
     }
 }
 
 /// A response in the canonical model to the text of the answer.
 fn encode(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("encode");
-    for spoken in SPOKEN {
-        let envelope = spoken.question().envelope;
+    for send in VERSIONED_SENDS {
+        let envelope = send.question().envelope;
         let answer = || Response::SendMessage(SendMessageResponse::Task(completed()));
-        group.bench_function(spoken.name, |bencher| {
+        group.bench_function(send.name, |bencher| {
             bencher.iter_batched(
                 answer,
                 |answer| jsonrpc::write_reply(&envelope, Ok(answer)),
@@ -71,8 +71,8 @@ fn convert(criterion: &mut Criterion) {
 fn events(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("events");
     let event = SharedEvent::from(chunk(&working()));
-    for spoken in SPOKEN {
-        let envelope = spoken.question().envelope;
+    for send in VERSIONED_SENDS {
+        let envelope = send.question().envelope;
         let mut writer = EventWriter::new(&envelope);
         let mut block = || {
             let blocks = writer.write(black_box(&event)).into_iter();
@@ -80,17 +80,17 @@ fn events(criterion: &mut Criterion) {
             blocks.collect::<Vec<_>>().concat()
         };
         let read = block();
-        group.bench_function(format!("encode {}", spoken.name), |bencher| {
+        group.bench_function(format!("encode {}", send.name), |bencher| {
             bencher.iter(&mut block);
         });
         let reading = Reading::default();
-        group.bench_function(format!("decode {}", spoken.name), |bencher| {
+        group.bench_function(format!("decode {}", send.name), |bencher| {
             let mut reader = EventReader::new(envelope.clone(), reading.mode, reading.limits);
             let mut decoder = Decoder::default();
             bencher.iter(|| {
-                let told = decoder.push(black_box(&read)).expect("it is a stream");
-                let told = told.iter().map(|told| reader.read(told.data.as_ref()));
-                told.collect::<Result<Vec<_>, _>>()
+                let events = decoder.push(black_box(&read)).expect("it is a stream");
+                let read = events.iter().map(|event| reader.read(event.data.as_ref()));
+                read.collect::<Result<Vec<_>, _>>()
                     .expect("they are events")
             });
         });
@@ -128,8 +128,8 @@ fn follow(criterion: &mut Criterion) {
         bencher.iter_batched(
             server,
             |server| {
-                let told = runtime.block_on(told(&server));
-                assert!(told as u64 > CHUNKS, "{told} events");
+                let events = runtime.block_on(count_events(&server));
+                assert!(events as u64 > CHUNKS, "{events} events");
                 server
             },
             BatchSize::PerIteration,
@@ -138,7 +138,7 @@ fn follow(criterion: &mut Criterion) {
 }
 
 /// Returns the number of events of a stream of chunks.
-async fn told(server: &Server) -> usize {
+async fn count_events(server: &Server) -> usize {
     let asked = Request::SendStreamingMessage(SendMessageRequest {
         message: Message::user(format!("chunks {CHUNKS}")),
         ..SendMessageRequest::default()
@@ -151,7 +151,7 @@ async fn told(server: &Server) -> usize {
 }
 
 fn server() -> Server {
-    let mut card = AgentCard::new("Echo", "Says back what it is told");
+    let mut card = AgentCard::new("Echo", "Echoes the message");
     card.capabilities.streaming = Some(true);
     Server::builder(card, agent::Echo::new())
         .merge_chunks(false)
@@ -163,27 +163,27 @@ fn server() -> Server {
 const CHUNKS: u64 = 1000;
 
 /// A send in one protocol version.
-struct Spoken {
+struct VersionedSend {
     name: &'static str,
     dialect: Dialect,
     version: Option<&'static str>,
     body: &'static str,
 }
 
-const SPOKEN: [Spoken; 3] = [
-    Spoken {
+const VERSIONED_SENDS: [VersionedSend; 3] = [
+    VersionedSend {
         name: "1.0",
         dialect: Dialect::V1_0,
         version: Some("1.0"),
         body: include_str!("../requests/send-1.0.json"),
     },
-    Spoken {
+    VersionedSend {
         name: "0.2",
         dialect: Dialect::V0_2,
         version: None,
         body: include_str!("../requests/send-0.2.json"),
     },
-    Spoken {
+    VersionedSend {
         name: "0.1",
         dialect: Dialect::V0_1,
         version: None,
@@ -191,7 +191,7 @@ const SPOKEN: [Spoken; 3] = [
     },
 ];
 
-impl Spoken {
+impl VersionedSend {
     fn question(&self) -> Question {
         let mut reading = Reading::default();
         reading.prefer = Some(self.dialect);

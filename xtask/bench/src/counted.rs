@@ -5,14 +5,14 @@ use clap::Args;
 
 use crate::Failure;
 use crate::load::Connection;
-use crate::order::{Ask, Order};
+use crate::request_template::{RequestKind, RequestTemplate};
 use crate::serve::ours;
 
 /// Request to make, and number of times.
 #[derive(Args)]
 pub(crate) struct Options {
     #[arg(long, value_enum)]
-    ask: Ask,
+    ask: RequestKind,
     #[arg(long)]
     requests: usize,
 }
@@ -26,11 +26,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         let address = bound.local_addr();
         tokio::spawn(bound.run(std::future::pending()));
         let mut connection = Connection::open(address).await?;
-        let mut send = Order::new(Ask::Send, address, TEXT);
+        let mut send = RequestTemplate::new(RequestKind::Send, address, TEXT);
         connection.ask(send.next()).await?;
         let mut order = match (options.ask, connection.task()) {
-            (Ask::Get, Some(task)) => Order::with_id(Ask::Get, address, &task, TEXT),
-            (ask, _) => Order::new(ask, address, TEXT),
+            (RequestKind::Get, Some(task)) => {
+                RequestTemplate::with_id(RequestKind::Get, address, &task, TEXT)
+            }
+            (ask, _) => RequestTemplate::new(ask, address, TEXT),
         };
         for _ in 0..options.requests {
             connection.ask(order.next()).await?;

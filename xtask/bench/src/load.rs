@@ -10,19 +10,19 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::Failure;
-use crate::order::Order;
+use crate::request_template::RequestTemplate;
 use crate::statistics::percentile;
 
 /// Measurements of callers.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Latencies {
     /// Times of the answers, sorted, in nanoseconds.
     times: Vec<u32>,
     /// Duration of the whole run, in seconds.
     pub(crate) took: f64,
 }
 
-impl Seen {
+impl Latencies {
     pub(crate) fn new(times: impl IntoIterator<Item = Duration>, took: Duration) -> Self {
         let nanos = |time: Duration| u32::try_from(time.as_nanos()).unwrap_or(u32::MAX);
         let mut times: Vec<_> = times.into_iter().map(nanos).collect();
@@ -54,7 +54,7 @@ pub(crate) trait Caller: Send + 'static {
 pub(crate) async fn drive(
     callers: impl IntoIterator<Item = impl Caller>,
     period: Duration,
-) -> Result<Seen, Failure> {
+) -> Result<Latencies, Failure> {
     let begun = Instant::now();
     let mut asking = JoinSet::new();
     for mut caller in callers {
@@ -72,28 +72,28 @@ pub(crate) async fn drive(
     while let Some(asked) = asking.join_next().await {
         times.extend(asked??);
     }
-    Ok(Seen::new(times, begun.elapsed()))
+    Ok(Latencies::new(times, begun.elapsed()))
 }
 
 /// One caller for each order, with a connection of its own.
 pub(crate) async fn callers(
     address: SocketAddr,
-    orders: Vec<Order>,
+    orders: Vec<RequestTemplate>,
 ) -> Result<Vec<impl Caller>, Failure> {
     let mut callers = Vec::with_capacity(orders.len());
     for order in orders {
         let connection = Connection::open(address).await?;
-        callers.push(Connected { connection, order });
+        callers.push(ConnectionCaller { connection, order });
     }
     Ok(callers)
 }
 
-struct Connected {
+struct ConnectionCaller {
     connection: Connection,
-    order: Order,
+    order: RequestTemplate,
 }
 
-impl Caller for Connected {
+impl Caller for ConnectionCaller {
     async fn ask(&mut self) -> Result<(), Failure> {
         self.connection.ask(self.order.next()).await.map(drop)
     }

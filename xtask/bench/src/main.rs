@@ -11,17 +11,17 @@
 mod counted;
 mod load;
 mod machine;
-mod measured;
+mod measurement;
 mod multiplexed;
-mod order;
 mod page;
 mod peers;
 mod process;
+mod request_template;
 mod scenario;
 mod serve;
-mod stamp;
 mod statistics;
 mod table;
+mod timestamp;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use self::measured::Measured;
+use self::measurement::Measurement;
 use self::scenario::{Plan, Scenario};
 
 /// Allocator of all servers of this program: hyper alone, the one made by hand, ours.
@@ -44,7 +44,7 @@ struct Cli {
     #[command(flatten)]
     options: Options,
     #[command(subcommand)]
-    part: Option<Part>,
+    command: Option<BenchCommand>,
 }
 
 #[derive(Args)]
@@ -92,8 +92,8 @@ struct Options {
 }
 
 #[derive(Subcommand)]
-enum Part {
-    /// Ask a server in this process, one time after the other: its instructions are counted.
+enum BenchCommand {
+    /// RequestKind a server in this process, one time after the other: its instructions are counted.
     #[command(hide = true)]
     Counted(counted::Options),
     /// Be a server that is measured.
@@ -118,9 +118,9 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let outcome = match cli.part {
-        Some(Part::Counted(options)) => counted::run(&options).map(|()| true),
-        Some(Part::Serve(settings)) => serve::run(&settings).map(|()| true),
+    let outcome = match cli.command {
+        Some(BenchCommand::Counted(options)) => counted::run(&options).map(|()| true),
+        Some(BenchCommand::Serve(settings)) => serve::run(&settings).map(|()| true),
         None => bench(&cli.options),
     };
     match outcome {
@@ -159,7 +159,7 @@ fn bench(options: &Options) -> Result<bool, Failure> {
     if let Some(file) = &options.html {
         std::fs::write(file, page::page(&all))?;
     }
-    let is_met = |measured: &Measured| measured.claims.iter().all(|claim| claim.met);
+    let is_met = |measured: &Measurement| measured.claims.iter().all(|claim| claim.met);
     Ok(!options.check || all.iter().all(is_met))
 }
 

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 use crate::Failure;
 use crate::load::{Caller, is_answer};
-use crate::order::{Ask, next_id};
+use crate::request_template::{RequestKind, next_id};
 
 /// Returns so many callers that share the connections.
 pub(crate) async fn callers(
@@ -48,7 +48,7 @@ struct Multiplexed {
 
 impl Caller for Multiplexed {
     async fn ask(&mut self) -> Result<(), Failure> {
-        let body = Ask::Send.body(&next_id(), &self.text);
+        let body = RequestKind::Send.body(&next_id(), &self.text);
         let request = Request::post(&self.url)
             .header(CONTENT_TYPE, "application/json")
             .header("a2a-version", "1.0")

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::measured::{Claim, Measured};
+use crate::measurement::{Measurement, TargetResult};
 use crate::table::{number, target};
 
 /// The whole page.
-pub(crate) fn page(all: &[Measured]) -> String {
+pub(crate) fn page(all: &[Measurement]) -> String {
     let mut page = HEAD.to_owned();
     let claims = || all.iter().flat_map(|measured| &measured.claims);
     let met = claims().filter(|claim| claim.met).count();
@@ -22,7 +22,7 @@ pub(crate) fn page(all: &[Measured]) -> String {
     page
 }
 
-fn section(page: &mut String, measured: &Measured) {
+fn section(page: &mut String, measured: &Measurement) {
     let _ = write!(page, "<section><h2>{}</h2><div>", escaped(&measured.load));
     for column in &measured.columns {
         let medians: Vec<_> = measured
@@ -82,7 +82,7 @@ fn bars(page: &mut String, medians: &[(&str, f64)]) {
     page.push_str("</svg>");
 }
 
-fn row(page: &mut String, claim: &Claim) {
+fn row(page: &mut String, claim: &TargetResult) {
     let (class, verdict) = match claim.met {
         true => ("met", "met"),
         false => ("missed", "not met"),
@@ -126,7 +126,7 @@ writes event by event, as they come to be.</p>
 
 #[cfg(test)]
 mod tests {
-    use crate::measured::{Bound, Column, Figures};
+    use crate::measurement::{Bound, Column, Figures};
 
     use super::*;
 
@@ -136,7 +136,7 @@ mod tests {
             server: server.to_owned(),
             rounds: vec![vec![rate]],
         };
-        let mut measured = Measured {
+        let mut measured = Measurement {
             load: "send <all>".to_owned(),
             columns: vec![Column {
                 name: "rate",

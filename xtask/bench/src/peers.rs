@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::load::Connection;
-use crate::order::{Ask, Order};
 use crate::process::Process;
+use crate::request_template::{RequestKind, RequestTemplate};
 
 /// A server of others, with the agent that ours has.
 #[derive(Clone, Debug)]
@@ -53,8 +53,8 @@ fn build() -> Result<String, Failure> {
 }
 
 /// The programs, which have the names of the packages whose servers they are.
-fn peers(told: &str) -> Result<Vec<Peer>, Failure> {
-    let messages: Vec<Value> = told
+fn peers(output: &str) -> Result<Vec<Peer>, Failure> {
+    let messages: Vec<Value> = output
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?;
@@ -85,7 +85,7 @@ async fn is_echo(peer: &Peer, core: usize) -> Result<(), Failure> {
     let process = Process::peer(&peer.program, &[core]).await?;
     let address = process.address();
     let mut connection = Connection::open(address).await?;
-    let mut send = Order::new(Ask::Send, address, TEXT);
+    let mut send = RequestTemplate::new(RequestKind::Send, address, TEXT);
     let answer: Value = serde_json::from_slice(connection.ask(send.next()).await?)?;
     process.end().await?;
     let task = &answer["result"]["task"];
@@ -112,14 +112,14 @@ mod tests {
 
     #[test]
     fn programs_and_versions_are_read_from_cargo() {
-        let told = concat!(
+        let output = concat!(
             r#"{"package_id":"registry+https://x/index#some-server@1.2.3","target":{"name":"some_server"},"executable":null}"#,
             "\n",
             r#"{"package_id":"path+file:///x#a2a-bench-peers@0.1.0","target":{"name":"some-server"},"executable":"/x/some-server"}"#,
             "\n",
             r#"{"reason":"build-finished","success":true}"#,
         );
-        let peers = peers(told).expect("there is one");
+        let peers = peers(output).expect("there is one");
         let [peer] = peers.as_slice() else {
             panic!("there is one: {peers:?}");
         };
@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn programs_of_no_package_are_refused() {
-        for (told, expected) in [
+        for (output, expected) in [
             ("", "no server"),
             (
                 r#"{"target":{"name":"mine"},"executable":"/x/mine"}"#,
                 "mine is no package",
             ),
         ] {
-            let failure = peers(told).expect_err("there is none");
+            let failure = peers(output).expect_err("there is none");
             assert!(failure.to_string().contains(expected), "{failure}");
         }
     }

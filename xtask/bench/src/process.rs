@@ -39,10 +39,10 @@ impl Process {
             .kill_on_drop(true)
             .spawn()?;
         let output = child.stdout.take().ok_or("a server has no output")?;
-        let told = BufReader::new(output).lines().next_line().await?;
-        match told.as_deref().map(str::parse) {
+        let line = BufReader::new(output).lines().next_line().await?;
+        match line.as_deref().map(str::parse) {
             Some(Ok(address)) => Ok(Self { child, address }),
-            _ => Err(format!("a server did not begin, but said {told:?}").into()),
+            _ => Err(format!("a server did not start; its output was {line:?}").into()),
         }
     }
 

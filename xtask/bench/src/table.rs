@@ -1,9 +1,9 @@
 //! The figures as people read them.
 
-use crate::measured::{Bound, Measured};
+use crate::measurement::{Bound, Measurement};
 
 /// Prints one kind of load: a row for each server, and the targets.
-pub(crate) fn print(measured: &Measured) {
+pub(crate) fn print(measured: &Measurement) {
     println!("{}", measured.load);
     let headings = measured
         .columns

@@ -10,7 +10,7 @@ use std::time::{Instant, SystemTime};
 use serde_json::Value;
 
 use super::lint;
-use super::passed::Passed;
+use super::pass_record::PassRecord;
 use super::tally::Tally;
 use crate::{Failure, console, workspace};
 
@@ -93,7 +93,7 @@ const BY_DURATION: &[&str] = &[
 /// Runs the programs, and counts their tests; prints the output of a program only if it failed.
 pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<(), Failure> {
     let begun = SystemTime::now();
-    let mut passed = Passed::read(workspace::root());
+    let mut passed = PassRecord::read(workspace::root());
     // Variables of this name change what tests do.
     let all = all || env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("A2A_"));
     let (waiting, unchanged): (Vec<_>, Vec<_>) = programs

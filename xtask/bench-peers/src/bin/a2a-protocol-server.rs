@@ -38,4 +38,4 @@ agent_executor!(Echo, |turn, queue| async {
     tell.status(TaskState::Completed).await
 });
 
-const DESCRIPTION: &str = "Says back what it is told";
+const DESCRIPTION: &str = "Echoes the message";

@@ -52,7 +52,7 @@ impl MessageHandler for Echo {
     fn agent_card(&self, _base_url: &str) -> AgentCard {
         AgentCard {
             name: "Echo".to_owned(),
-            description: "Says back what it is told".to_owned(),
+            description: "Echoes the message".to_owned(),
             version: "1.0".to_owned(),
             capabilities: AgentCapabilities {
                 streaming: Some(true),

@@ -1,17 +1,17 @@
 //! Requests and answers, as many as there can be, in every way they come.
 
 use super::Plan;
-use super::contest::{CEILING, Contender, OURS, hold};
+use super::comparison::{CEILING, MeasuredServer, OURS, compare};
 use crate::load::Caller;
-use crate::measured::{Bound, Column, Measured};
-use crate::order::{Ask, Order};
+use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
+use crate::request_template::{RequestKind, RequestTemplate};
 use crate::{Failure, load, multiplexed};
 
-pub(super) async fn send(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn send(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut measured = Vec::new();
     for connections in &plan.connections {
-        let mut send = beside(plan, "send", Ask::Send, *connections).await?;
+        let mut send = beside(plan, "send", RequestKind::Send, *connections).await?;
         if *connections >= MANY {
             rate(&mut send, 0.52);
             let cpu = send.ratio(OURS, CEILING, "CPU");
@@ -24,10 +24,10 @@ pub(super) async fn send(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(measured)
 }
 
-pub(super) async fn stream(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn stream(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut measured = Vec::new();
     for connections in &plan.connections {
-        let mut stream = beside(plan, "send and stream", Ask::Stream, *connections).await?;
+        let mut stream = beside(plan, "send and stream", RequestKind::Stream, *connections).await?;
         if *connections >= MANY {
             best(plan, &mut stream, 1.0);
         }
@@ -37,10 +37,10 @@ pub(super) async fn stream(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(measured)
 }
 
-pub(super) async fn get(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn get(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut measured = Vec::new();
     for connections in &plan.connections {
-        let mut get = beside(plan, "get", Ask::Get, *connections).await?;
+        let mut get = beside(plan, "get", RequestKind::Get, *connections).await?;
         if *connections >= MANY {
             rate(&mut get, 0.85);
             best(plan, &mut get, 1.0);
@@ -53,21 +53,21 @@ pub(super) async fn get(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 }
 
 /// Gets of tasks that a file has, beside gets of those that the store has in memory, too.
-async fn cold(plan: &Plan) -> Result<Measured, Failure> {
+async fn cold(plan: &Plan) -> Result<Measurement, Failure> {
     let directory = tempfile::tempdir_in(&plan.directory)?;
-    let mut warm = Contender::ours(plan, Ask::Get, TEXT).named("SQLite, in its cache");
+    let mut warm = MeasuredServer::ours(plan, RequestKind::Get, TEXT).named("SQLite, in its cache");
     warm.settings.directory = Some(directory.path().to_owned());
     let cold = warm.clone().named(COLD);
     let load = format!("get, by cache, {MANY} connections");
-    let mut gets = hold(
+    let mut gets = compare(
         plan,
         load,
         &COLUMNS,
         &[warm, cold],
-        async |contender, process| {
-            let orders = orders(contender, process, MANY).await?;
-            let mut later = if contender.name == COLD { CACHED } else { 0.0 };
-            let sends = Contender::ours(plan, Ask::Send, TEXT);
+        async |server, process| {
+            let orders = orders(server, process, MANY).await?;
+            let mut later = if server.name == COLD { CACHED } else { 0.0 };
+            let sends = MeasuredServer::ours(plan, RequestKind::Send, TEXT);
             while later > 0.0 {
                 let orders = self::orders(&sends, process, MANY).await?;
                 let callers = load::callers(process.address(), orders).await?;
@@ -85,29 +85,29 @@ async fn cold(plan: &Plan) -> Result<Measured, Failure> {
 
 /// Returns the requests of so many callers.
 async fn orders(
-    contender: &Contender,
+    server: &MeasuredServer,
     process: &Process,
     connections: usize,
-) -> Result<Vec<Order>, Failure> {
+) -> Result<Vec<RequestTemplate>, Failure> {
     let mut orders = Vec::with_capacity(connections);
     for _ in 0..connections {
-        orders.push(contender.order(process).await?);
+        orders.push(server.order(process).await?);
     }
     Ok(orders)
 }
 
 /// Servers that share both processors with their callers, beside ours that has one to itself.
-pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
-    let one = Contender::ours(plan, Ask::Send, TEXT).named("ours, one processor");
-    let mut both = Contender::ours(plan, Ask::Send, TEXT).named("ours, both");
+pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+    let one = MeasuredServer::ours(plan, RequestKind::Send, TEXT).named("ours, one processor");
+    let mut both = MeasuredServer::ours(plan, RequestKind::Send, TEXT).named("ours, both");
     both.settings.cores = plan.cores.to_vec();
     both.callers = plan.cores.to_vec();
     let ceiling = both.ceiling().await?;
-    let contenders = [ceiling, one, both];
+    let servers_to_measure = [ceiling, one, both];
     let mut cores = requests(
         plan,
         "send, on both processors",
-        &contenders,
+        &servers_to_measure,
         MAX_CONNECTIONS,
     )
     .await?;
@@ -117,14 +117,15 @@ pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 }
 
 /// The same message in each protocol version.
-pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let names = [
-        (Ask::Send, "1.0"),
-        (Ask::Send02, "0.2"),
-        (Ask::Send01, "0.1"),
+        (RequestKind::Send, "1.0"),
+        (RequestKind::Send02, "0.2"),
+        (RequestKind::Send01, "0.1"),
     ];
-    let contenders = names.map(|(ask, name)| Contender::ours(plan, ask, TEXT).named(name));
-    let mut dialects = requests(plan, "send, by version", &contenders, MANY).await?;
+    let servers_to_measure =
+        names.map(|(ask, name)| MeasuredServer::ours(plan, ask, TEXT).named(name));
+    let mut dialects = requests(plan, "send, by version", &servers_to_measure, MANY).await?;
     for older in ["0.2", "0.1"] {
         let cpu = dialects.ratio(older, "1.0", "CPU");
         dialects.claim(format!("CPU, {older} ÷ 1.0"), cpu, Bound::AtMost(1.15));
@@ -133,44 +134,44 @@ pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 }
 
 /// Tasks in memory, and in a file that has them before their senders get an answer.
-pub(super) async fn stores(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn stores(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let directory = tempfile::tempdir_in(&plan.directory)?;
-    let memory = Contender::ours(plan, Ask::Send, TEXT).named("memory");
+    let memory = MeasuredServer::ours(plan, RequestKind::Send, TEXT).named("memory");
     let mut sqlite = memory.clone().named("SQLite");
     sqlite.settings.directory = Some(directory.path().to_owned());
-    let contenders = [memory.ceiling().await?, memory, sqlite];
-    let mut stores = requests(plan, "send, by store", &contenders, MAX_CONNECTIONS).await?;
+    let servers_to_measure = [memory.ceiling().await?, memory, sqlite];
+    let mut stores = requests(plan, "send, by store", &servers_to_measure, MAX_CONNECTIONS).await?;
     let rate = stores.ratio("SQLite", CEILING, "rate");
     stores.claim("rate, SQLite ÷ hyper alone", rate, Bound::AtLeast(0.15));
     Ok(vec![stores])
 }
 
 /// Messages of some size, which come back as artifacts of that size.
-pub(super) async fn sizes(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn sizes(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut measured = Vec::new();
     for (name, bytes) in [("1 KB", 1 << 10), ("64 KB", 1 << 16), ("1 MB", 1 << 20)] {
-        let ours = Contender::ours(plan, Ask::Send, &TEXT.repeat(bytes / TEXT.len()));
-        let contenders = [ours.ceiling().await?, ours];
+        let ours = MeasuredServer::ours(plan, RequestKind::Send, &TEXT.repeat(bytes / TEXT.len()));
+        let servers_to_measure = [ours.ceiling().await?, ours];
         let load = format!("send, {name}");
-        measured.push(requests(plan, &load, &contenders, MANY).await?);
+        measured.push(requests(plan, &load, &servers_to_measure, MANY).await?);
     }
     Ok(measured)
 }
 
 /// Many requests at once over few connections.
-pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
-    let mut ours = Contender::ours(plan, Ask::Send, TEXT);
+pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+    let mut ours = MeasuredServer::ours(plan, RequestKind::Send, TEXT);
     ours.settings.http2 = true;
-    let contenders = [ours.ceiling().await?, ours];
+    let servers_to_measure = [ours.ceiling().await?, ours];
     let load = format!("send over HTTP/2, 4 connections, {MAX_CONNECTIONS} at once");
-    let measured = hold(
+    let measured = compare(
         plan,
         load,
         &COLUMNS,
-        &contenders,
-        async |contender, process| {
+        &servers_to_measure,
+        async |server, process| {
             let address = process.address();
-            let callers = || multiplexed::callers(address, 4, MAX_CONNECTIONS, &contender.text);
+            let callers = || multiplexed::callers(address, 4, MAX_CONNECTIONS, &server.text);
             measured(plan, process, callers).await
         },
     );
@@ -182,34 +183,35 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 async fn beside(
     plan: &Plan,
     name: &str,
-    ask: Ask,
+    ask: RequestKind,
     connections: usize,
-) -> Result<Measured, Failure> {
-    let ours = Contender::ours(plan, ask, TEXT);
-    let mut contenders = vec![ours.ceiling().await?];
-    contenders.extend(matches!(ask, Ask::Send | Ask::Get).then(|| ours.by_hand()));
-    contenders.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
-    contenders.push(ours);
-    requests(plan, name, &contenders, connections).await
+) -> Result<Measurement, Failure> {
+    let ours = MeasuredServer::ours(plan, ask, TEXT);
+    let mut servers_to_measure = vec![ours.ceiling().await?];
+    servers_to_measure
+        .extend(matches!(ask, RequestKind::Send | RequestKind::Get).then(|| ours.by_hand()));
+    servers_to_measure.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
+    servers_to_measure.push(ours);
+    requests(plan, name, &servers_to_measure, connections).await
 }
 
 async fn requests(
     plan: &Plan,
     name: &str,
-    contenders: &[Contender],
+    servers_to_measure: &[MeasuredServer],
     connections: usize,
-) -> Result<Measured, Failure> {
+) -> Result<Measurement, Failure> {
     let load = match connections {
         1 => format!("{name}, 1 connection"),
         many => format!("{name}, {many} connections"),
     };
-    hold(
+    compare(
         plan,
         load,
         &COLUMNS,
-        contenders,
-        async |contender, process| {
-            let orders = orders(contender, process, connections).await?;
+        servers_to_measure,
+        async |server, process| {
+            let orders = orders(server, process, connections).await?;
             let callers = || load::callers(process.address(), orders.clone());
             measured(plan, process, callers).await
         },
@@ -244,13 +246,13 @@ const COLUMNS: [Column; 4] = [
     Column { name: "CPU", unit: "µs of the server for each request" },
 ];
 
-fn rate(measured: &mut Measured, least: f64) {
+fn rate(measured: &mut Measurement, least: f64) {
     let rate = measured.ratio(OURS, CEILING, "rate");
     measured.claim("rate, ours ÷ hyper alone", rate, Bound::AtLeast(least));
 }
 
 /// Claims how many times as much as the best of others ours does, if they were measured.
-fn best(plan: &Plan, measured: &mut Measured, least: f64) {
+fn best(plan: &Plan, measured: &mut Measurement, least: f64) {
     let rates = plan.peers.iter().map(|peer| {
         let rate = measured.median(&peer.name, "rate");
         (rate.unwrap_or_default(), &peer.name)
@@ -262,7 +264,7 @@ fn best(plan: &Plan, measured: &mut Measured, least: f64) {
     }
 }
 
-fn late(measured: &mut Measured, connections: usize) {
+fn late(measured: &mut Measurement, connections: usize) {
     if connections == MAX_CONNECTIONS {
         let late = measured.ratio(OURS, CEILING, "p99");
         measured.claim("p99, ours ÷ hyper alone", late, Bound::AtMost(3.0));

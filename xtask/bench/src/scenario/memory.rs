@@ -3,45 +3,39 @@
 use std::time::Duration;
 
 use super::Plan;
-use super::contest::{Contender, OURS, hold};
+use super::comparison::{MeasuredServer, OURS, compare};
 use crate::Failure;
 use crate::load;
-use crate::measured::{Bound, Column, Measured};
-use crate::order::Ask;
+use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
+use crate::request_template::RequestKind;
 
 /// Sends so many tasks that the oldest are evicted.
-pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let kept = plan.sends / 10;
-    let mut ours = Contender::ours(plan, Ask::Send, "say this back to me");
+    let mut ours = MeasuredServer::ours(plan, RequestKind::Send, "say this back to me");
     ours.settings.kept = Some(kept);
     let once = Plan {
         rounds: 1,
         ..plan.clone()
     };
     let load = format!("{} sends, of which {kept} tasks are kept", plan.sends);
-    let mut memory = hold(
-        &once,
-        load,
-        &COLUMNS,
-        &[ours],
-        async |contender, process| {
-            let mut sends = Sends {
-                contender,
-                process,
-                done: 0,
-            };
-            // Memory that any number of tasks needs is there after the first ones.
-            sends.reach(kept / 10).await?;
-            let (few, little) = (sends.done, process.memory()?);
-            sends.reach(kept * 9 / 10).await?;
-            let task = (process.memory()? - little) / (sends.done - few) as f64;
-            sends.reach(plan.sends / 2).await?;
-            let half = process.memory()?;
-            sends.reach(plan.sends).await?;
-            Ok(vec![task / 1024.0, half / MB, process.memory()? / MB])
-        },
-    )
+    let mut memory = compare(&once, load, &COLUMNS, &[ours], async |server, process| {
+        let mut sends = Sends {
+            server,
+            process,
+            done: 0,
+        };
+        // Memory that any number of tasks needs is there after the first ones.
+        sends.reach(kept / 10).await?;
+        let (few, little) = (sends.done, process.memory()?);
+        sends.reach(kept * 9 / 10).await?;
+        let task = (process.memory()? - little) / (sends.done - few) as f64;
+        sends.reach(plan.sends / 2).await?;
+        let half = process.memory()?;
+        sends.reach(plan.sends).await?;
+        Ok(vec![task / 1024.0, half / MB, process.memory()? / MB])
+    })
     .await?;
     let task = memory.median(OURS, "task");
     memory.claim("KB of a stored task", task, Bound::AtMost(2.0));
@@ -53,7 +47,7 @@ pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 
 /// Sends to one server, counted.
 struct Sends<'a> {
-    contender: &'a Contender,
+    server: &'a MeasuredServer,
     process: &'a Process,
     done: usize,
 }
@@ -64,7 +58,7 @@ impl Sends<'_> {
         while self.done < total {
             let mut orders = Vec::with_capacity(CALLERS);
             for _ in 0..CALLERS {
-                orders.push(self.contender.order(self.process).await?);
+                orders.push(self.server.order(self.process).await?);
             }
             let callers = load::callers(self.process.address(), orders).await?;
             let seen = load::drive(callers, BATCH).await?;

@@ -1,6 +1,6 @@
 //! Scenarios of load.
 
-mod contest;
+mod comparison;
 mod exchange;
 mod memory;
 mod streams;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use crate::Failure;
-use crate::measured::Measured;
+use crate::measurement::Measurement;
 use crate::peers::Peer;
 
 /// A kind of load.
@@ -66,7 +66,7 @@ pub(crate) struct Plan {
 }
 
 impl Scenario {
-    pub(crate) async fn run(self, plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    pub(crate) async fn run(self, plan: &Plan) -> Result<Vec<Measurement>, Failure> {
         match self {
             Self::Send => exchange::send(plan).await,
             Self::Stream => exchange::stream(plan).await,

@@ -6,12 +6,12 @@ use memchr::memmem;
 use tokio::task::JoinSet;
 
 use super::Plan;
-use super::contest::{CEILING, Contender, OURS, events, hold};
+use super::comparison::{CEILING, MeasuredServer, OURS, compare, events};
 use crate::load::Connection;
-use crate::measured::{Bound, Column, Measured};
-use crate::order::{Ask, Order};
+use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
-use crate::serve::{CHUNK, Pace, Settings, Who};
+use crate::request_template::{RequestKind, RequestTemplate};
+use crate::serve::{CHUNK, Pace, ServerKind, Settings};
 use crate::statistics::median;
 use crate::{Failure, machine};
 
@@ -21,8 +21,8 @@ use crate::{Failure, machine};
 /// to get each as it happens. Two more of hyper are there to compare with: one whose events come from a task
 /// of their own, and one that has all of them from the beginning and writes many at once, which no agent
 /// does.
-pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
-    let mut short = told(plan, CHUNKS).await?;
+pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+    let mut short = long_stream(plan, CHUNKS).await?;
     let rate = short.ratio(OURS, WRITTEN, "rate");
     short.claim(
         "rate, ours ÷ hyper, event by event",
@@ -41,8 +41,8 @@ pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
         whole,
         Bound::AtMost(1.0),
     );
-    let mut long = told(plan, 10 * CHUNKS).await?;
-    let took = |measured: &Measured| measured.median(OURS, "whole");
+    let mut long = long_stream(plan, 10 * CHUNKS).await?;
+    let took = |measured: &Measurement| measured.median(OURS, "whole");
     let times = took(&long)
         .zip(took(&short))
         .map(|(long, short)| long / short);
@@ -54,8 +54,8 @@ pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(vec![short, long])
 }
 
-async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
-    let ours = Contender::ours(plan, Ask::Stream, &format!("chunks {chunks}"));
+async fn long_stream(plan: &Plan, chunks: usize) -> Result<Measurement, Failure> {
+    let ours = MeasuredServer::ours(plan, RequestKind::Stream, &format!("chunks {chunks}"));
     let ready = ours.ceiling().await?.named(READY);
     let (mut sent, mut written) = (ready.clone().named(SENT), ready.clone().named(WRITTEN));
     (sent.settings.pace, written.settings.pace) = (Pace::Sent, Pace::Written);
@@ -64,15 +64,15 @@ async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
     let mut in_file = merged.clone().named("ours, merged, SQLite");
     let directory = tempfile::tempdir_in(&plan.directory)?;
     in_file.settings.directory = Some(directory.path().to_owned());
-    let contenders = [written, sent, ready, ours, merged, in_file];
+    let servers_to_measure = [written, sent, ready, ours, merged, in_file];
     let load = format!("a stream of {chunks} chunks");
-    hold(
+    compare(
         plan,
         load,
         &CHUNK_COLUMNS,
-        &contenders,
-        async |contender, process| {
-            let mut order = contender.order(process).await?;
+        &servers_to_measure,
+        async |server, process| {
+            let mut order = server.order(process).await?;
             let mut connection = Connection::open(process.address()).await?;
             // Costs of the first call occur once.
             connection.ask(order.next()).await?;
@@ -85,7 +85,7 @@ async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
                 let answer = connection.finish().await?;
                 wholes.push(asked.elapsed().as_secs_f64() * 1e3);
                 count += chunks;
-                is_whole(contender, answer, chunks)?;
+                is_whole(server, answer, chunks)?;
             }
             let (took, cpu) = (wholes.iter().sum::<f64>() / 1e3, process.cpu()? - cpu);
             let count = count as f64;
@@ -102,12 +102,12 @@ async fn told(plan: &Plan, chunks: usize) -> Result<Measured, Failure> {
 }
 
 /// Checks that every chunk has arrived.
-fn is_whole(contender: &Contender, answer: &[u8], chunks: usize) -> Result<(), Failure> {
-    let arrived = match contender.settings.who {
+fn is_whole(server: &MeasuredServer, answer: &[u8], chunks: usize) -> Result<(), Failure> {
+    let arrived = match server.settings.kind {
         // It knows no streams.
-        Who::ByHand => 0,
-        Who::Ours => memmem::find_iter(answer, CHUNK).count(),
-        Who::Ceiling => events(answer).min(chunks),
+        ServerKind::ByHand => 0,
+        ServerKind::Ours => memmem::find_iter(answer, CHUNK).count(),
+        ServerKind::Ceiling => events(answer).min(chunks),
     };
     match arrived == chunks {
         true => Ok(()),
@@ -116,24 +116,24 @@ fn is_whole(contender: &Contender, answer: &[u8], chunks: usize) -> Result<(), F
 }
 
 /// Streams on which nothing happens, each of a task of its own that waits.
-pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut measured = Vec::new();
     for count in [1000, 10_000] {
         // The process that is begun inherits what this one may have open.
         machine::allow_files(count as u64 + 100)?;
-        let ours = Contender::ours(plan, Ask::Stream, "wait for nothing");
+        let ours = MeasuredServer::ours(plan, RequestKind::Stream, "wait for nothing");
         let mut ceiling = ours.clone().named(CEILING);
-        ceiling.settings = Settings::new(Who::Ceiling, &ours.settings.cores);
+        ceiling.settings = Settings::new(ServerKind::Ceiling, &ours.settings.cores);
         ceiling.settings.events = 1;
         ceiling.settings.bytes = FIRST_EVENT;
         ceiling.settings.pace = Pace::Held;
         let load = format!("{count} idle streams");
-        let mut idle = hold(
+        let mut idle = compare(
             plan,
             load,
             &IDLE_COLUMNS,
             &[ceiling, ours],
-            async |contender, process| held(contender, process, count).await,
+            async |server, process| held(server, process, count).await,
         )
         .await?;
         let each = idle.median(OURS, "memory");
@@ -143,11 +143,15 @@ pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(measured)
 }
 
-async fn held(contender: &Contender, process: &Process, count: usize) -> Result<Vec<f64>, Failure> {
+async fn held(
+    server: &MeasuredServer,
+    process: &Process,
+    count: usize,
+) -> Result<Vec<f64>, Failure> {
     // Memory that any number of streams needs is there after the first ones.
-    let first = open(contender, process, FIRST).await?;
+    let first = open(server, process, FIRST).await?;
     let (memory, cpu) = (process.memory()?, process.cpu()?);
-    let rest = open(contender, process, count - FIRST).await?;
+    let rest = open(server, process, count - FIRST).await?;
     let (memory, cpu) = (process.memory()? - memory, process.cpu()? - cpu);
     let count = rest.len() as f64;
     drop((first, rest));
@@ -156,13 +160,13 @@ async fn held(contender: &Contender, process: &Process, count: usize) -> Result<
 
 /// Opens so many streams, some at once, and waits for the first event of each.
 async fn open(
-    contender: &Contender,
+    server: &MeasuredServer,
     process: &Process,
     count: usize,
 ) -> Result<Vec<Connection>, Failure> {
     let mut callers = JoinSet::new();
     for caller in 0..AT_ONCE {
-        let (address, mut order) = (process.address(), contender.order(process).await?);
+        let (address, mut order) = (process.address(), server.order(process).await?);
         callers.spawn(async move {
             let mut opened = Vec::new();
             for _ in (caller..count).step_by(AT_ONCE) {
@@ -181,17 +185,17 @@ async fn open(
 }
 
 /// Many followers of one task, as it runs.
-pub(super) async fn crowd(plan: &Plan) -> Result<Vec<Measured>, Failure> {
-    let ours = Contender::ours(plan, Ask::Stream, &format!("held {TOLD}"));
+pub(super) async fn crowd(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+    let ours = MeasuredServer::ours(plan, RequestKind::Stream, &format!("held {TOLD}"));
     let one = ours.clone().named("ours, 1 stream");
-    let mut crowd = hold(
+    let mut crowd = compare(
         plan,
         format!("{CROWD} streams of a task of {TOLD} events"),
         &CROWD_COLUMNS,
         &[one, ours],
-        async |contender, process| {
-            let followers = if contender.name == OURS { CROWD } else { 1 };
-            followed(contender, process, followers).await
+        async |server, process| {
+            let followers = if server.name == OURS { CROWD } else { 1 };
+            followed(server, process, followers).await
         },
     )
     .await?;
@@ -201,15 +205,15 @@ pub(super) async fn crowd(plan: &Plan) -> Result<Vec<Measured>, Failure> {
 }
 
 async fn followed(
-    contender: &Contender,
+    server: &MeasuredServer,
     process: &Process,
     followers: usize,
 ) -> Result<Vec<f64>, Failure> {
     let address = process.address();
     let mut owner = Connection::open(address).await?;
-    owner.begin(contender.order(process).await?.next()).await?;
+    owner.begin(server.order(process).await?.next()).await?;
     let task = owner.task().ok_or("the first event tells of no task")?;
-    let mut follow = Order::with_id(Ask::Follow, address, &task, "");
+    let mut follow = RequestTemplate::with_id(RequestKind::Follow, address, &task, "");
     let mut streams = JoinSet::new();
     let mut opened = vec![owner];
     for _ in 1..followers {
@@ -221,11 +225,11 @@ async fn followed(
     for mut stream in opened {
         streams.spawn(async move { stream.finish().await.map(events) });
     }
-    let mut go = Order::new(Ask::Send, address, "go");
+    let mut go = RequestTemplate::new(RequestKind::Send, address, "go");
     Connection::open(address).await?.ask(go.next()).await?;
     let mut count = 0;
-    while let Some(told) = streams.join_next().await {
-        count += told??;
+    while let Some(events) = streams.join_next().await {
+        count += events??;
     }
     if count < followers * TOLD {
         return Err(format!("{count} events arrived, of {TOLD} for each of {followers}").into());

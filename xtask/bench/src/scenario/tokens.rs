@@ -6,23 +6,24 @@ use memchr::memmem;
 use tokio::task::JoinSet;
 
 use super::Plan;
-use super::contest::{Contender, hold};
-use crate::load::{Connection, Seen};
-use crate::measured::{Bound, Column, Measured};
-use crate::order::Ask;
+use super::comparison::{MeasuredServer, compare};
+use crate::load::{Connection, Latencies};
+use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
+use crate::request_template::RequestKind;
 use crate::serve::TOKENS_PER_SECOND;
-use crate::{Failure, stamp};
+use crate::{Failure, timestamp};
 
 /// Streams of 100 chunks a second each, merged as servers do it and each chunk by itself.
 ///
 /// A chunk carries the time at which the agent has sent it; its delay is the time from then until the caller
 /// has read it.
-pub(super) async fn tokens(plan: &Plan) -> Result<Vec<Measured>, Failure> {
+pub(super) async fn tokens(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let directory = tempfile::tempdir_in(&plan.directory)?;
     let count = (plan.period.as_secs_f64() * f64::from(TOKENS_PER_SECOND)) as usize;
     let text = format!("tokens {count}");
-    let alone = Contender::ours(plan, Ask::Stream, &text).named("memory, each by itself");
+    let alone =
+        MeasuredServer::ours(plan, RequestKind::Stream, &text).named("memory, each by itself");
     let mut merged = alone.clone().named(MERGED[0]);
     merged.settings.merges = true;
     let mut file_alone = alone.clone().named("SQLite, each by itself");
@@ -30,19 +31,19 @@ pub(super) async fn tokens(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     for file in [&mut file_alone, &mut file_merged] {
         file.settings.directory = Some(directory.path().to_owned());
     }
-    let contenders = [alone, merged, file_alone, file_merged];
+    let servers_to_measure = [alone, merged, file_alone, file_merged];
     let mut all = Vec::new();
     for streams in [1, 16] {
         let load = match streams {
             1 => format!("{TOKENS_PER_SECOND} chunks/s, 1 stream"),
             many => format!("{TOKENS_PER_SECOND} chunks/s in each of {many} streams"),
         };
-        let mut late = hold(
+        let mut late = compare(
             plan,
             load,
             &COLUMNS,
-            &contenders,
-            async |contender, process| told(contender, process, streams, count).await,
+            &servers_to_measure,
+            async |server, process| measure_lateness(server, process, streams, count).await,
         )
         .await?;
         for name in MERGED {
@@ -54,15 +55,15 @@ pub(super) async fn tokens(plan: &Plan) -> Result<Vec<Measured>, Failure> {
     Ok(all)
 }
 
-async fn told(
-    contender: &Contender,
+async fn measure_lateness(
+    server: &MeasuredServer,
     process: &Process,
     streams: u32,
     count: usize,
 ) -> Result<Vec<f64>, Failure> {
     let mut orders = Vec::new();
     for _ in 0..streams {
-        orders.push(contender.order(process).await?);
+        orders.push(server.order(process).await?);
     }
     let (address, cpu) = (process.address(), process.cpu()?);
     let mut following = JoinSet::new();
@@ -75,7 +76,7 @@ async fn told(
             connection.begin(order.next()).await?;
             let (mut ages, mut events) = (Vec::with_capacity(count), 0);
             let read = |lines: &[u8]| {
-                ages.extend(stamp::ages(lines));
+                ages.extend(timestamp::ages(lines));
                 events += memmem::find_iter(lines, "\"artifactUpdate\"").count();
             };
             connection.finish_by_lines(read).await?;
@@ -92,7 +93,7 @@ async fn told(
         events += of;
     }
     let (cpu, chunks) = (process.cpu()? - cpu, ages.len() as f64);
-    let seen = Seen::new(ages, Duration::ZERO);
+    let seen = Latencies::new(ages, Duration::ZERO);
     Ok(vec![
         seen.late(0.5),
         seen.late(0.99),

@@ -6,7 +6,7 @@ use a2a_server::{Agent, Failure, Turn};
 use tokio::sync::Semaphore;
 use tokio::time::MissedTickBehavior;
 
-use crate::stamp::stamp;
+use crate::timestamp::stamp;
 
 /// Agent that does what the message demands:
 ///

@@ -24,7 +24,7 @@ use crate::Failure;
 pub(super) async fn serve() -> Result<(), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    let shelf = Arc::new(Shelf::default());
+    let shelf = Arc::new(TaskTable::default());
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
@@ -42,23 +42,23 @@ pub(super) async fn serve() -> Result<(), Failure> {
 /// A failure closes the connection, which the caller reports.
 async fn answer_to(
     request: Request<Incoming>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<TaskTable>,
 ) -> Result<Response<Full<Bytes>>, Failure> {
     let body = request.into_body().collect().await?.to_bytes();
-    let Call { id, params } = serde_json::from_slice(&body)?;
+    let JsonRpcRequest { id, params } = serde_json::from_slice(&body)?;
     let result = match params {
         Params {
             message: Some(message),
             ..
-        } => Answered::Sent {
+        } => CallResult::Sent {
             task: send(message, &shelf).await,
         },
         Params { id, .. } => {
             let task = id.and_then(|id| shelf.get(&id));
-            Answered::Found(task.ok_or("there is no such task")?)
+            CallResult::Found(task.ok_or("there is no such task")?)
         }
     };
-    let answer = serde_json::to_vec(&Answer {
+    let answer = serde_json::to_vec(&JsonRpcResponse {
         jsonrpc: "2.0",
         id,
         result,
@@ -70,7 +70,7 @@ async fn answer_to(
 }
 
 /// Returns a new task, as its agent leaves it.
-async fn send(mut message: Message, shelf: &Shelf) -> Task {
+async fn send(mut message: Message, shelf: &TaskTable) -> Task {
     let (id, context_id) = (TaskId::random(), ContextId::random());
     let text = message
         .parts
@@ -86,8 +86,8 @@ async fn send(mut message: Message, shelf: &Shelf) -> Task {
         artifacts: Vec::new(),
         history: vec![message],
     });
-    let (told, mut events) = mpsc::channel(AHEAD);
-    tokio::spawn(echo(text, told));
+    let (sender, mut events) = mpsc::channel(AHEAD);
+    tokio::spawn(echo(text, sender));
     while let Some(event) = events.recv().await {
         let mut task = lock(&task);
         match event {
@@ -100,7 +100,7 @@ async fn send(mut message: Message, shelf: &Shelf) -> Task {
 }
 
 /// The agent: it sends back the text.
-async fn echo(text: String, told: mpsc::Sender<Event>) {
+async fn echo(text: String, sender: mpsc::Sender<Event>) {
     let artifact = Artifact {
         artifact_id: ArtifactId::random(),
         name: Some("echo".to_owned()),
@@ -115,7 +115,7 @@ async fn echo(text: String, told: mpsc::Sender<Event>) {
     ];
     for event in events {
         // The caller is gone.
-        if told.send(event).await.is_err() {
+        if sender.send(event).await.is_err() {
             return;
         }
     }
@@ -123,25 +123,25 @@ async fn echo(text: String, told: mpsc::Sender<Event>) {
 
 /// The tasks; those that came first make room for new ones.
 #[derive(Default)]
-struct Shelf(Mutex<Held>);
+struct TaskTable(Mutex<TaskTableState>);
 
 #[derive(Default)]
-struct Held {
+struct TaskTableState {
     tasks: HashMap<TaskId, Arc<Mutex<Task>>>,
     order: VecDeque<TaskId>,
 }
 
-impl Shelf {
+impl TaskTable {
     fn put(&self, task: Task) -> Arc<Mutex<Task>> {
         let id = task.id.clone();
         let task = Arc::new(Mutex::new(task));
-        let mut held = lock(&self.0);
-        held.tasks.insert(id.clone(), Arc::clone(&task));
-        held.order.push_back(id);
-        if held.order.len() > MAX_TASKS
-            && let Some(first) = held.order.pop_front()
+        let mut table = lock(&self.0);
+        table.tasks.insert(id.clone(), Arc::clone(&task));
+        table.order.push_back(id);
+        if table.order.len() > MAX_TASKS
+            && let Some(first) = table.order.pop_front()
         {
-            held.tasks.remove(&first);
+            table.tasks.remove(&first);
         }
         task
     }
@@ -165,7 +165,7 @@ const MAX_TASKS: usize = 10_000;
 const AHEAD: usize = 16;
 
 #[derive(Deserialize)]
-struct Call {
+struct JsonRpcRequest {
     id: Value,
     params: Params,
 }
@@ -178,15 +178,15 @@ struct Params {
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct JsonRpcResponse {
     jsonrpc: &'static str,
     id: Value,
-    result: Answered,
+    result: CallResult,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Answered {
+enum CallResult {
     Sent { task: Task },
     Found(Task),
 }

@@ -23,13 +23,13 @@ use crate::Failure;
 pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    let answer = Said::new(settings);
+    let answer = FixedResponse::new(settings);
     let is_http2 = settings.http2;
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
-        let (io, said) = (TokioIo::new(stream), answer.clone());
-        let service = service_fn(move |request| answer_to(request, said.clone()));
+        let (io, response) = (TokioIo::new(stream), answer.clone());
+        let service = service_fn(move |request| answer_to(request, response.clone()));
         tokio::spawn(async move {
             // A caller that closes a connection has its answer.
             let _ = match is_http2 {
@@ -52,14 +52,14 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
 
 async fn answer_to(
     mut request: Request<Incoming>,
-    said: Said,
-) -> Result<Response<Told>, hyper::Error> {
+    response: FixedResponse,
+) -> Result<Response<FixedBody>, hyper::Error> {
     while let Some(frame) = request.body_mut().frame().await {
         frame?;
     }
-    let mut response = Response::new(said.body());
+    let mut response = Response::new(response.body());
     let headers = response.headers_mut();
-    match said.is_stream {
+    match response.is_stream {
         true => {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -73,14 +73,14 @@ async fn answer_to(
 
 /// The answer: the same bytes so many times.
 #[derive(Clone)]
-struct Said {
+struct FixedResponse {
     piece: Bytes,
     count: usize,
     is_stream: bool,
     pace: Pace,
 }
 
-impl Said {
+impl FixedResponse {
     fn new(settings: &Settings) -> Self {
         let is_stream = settings.events > 0;
         let (before, after) = match is_stream {
@@ -101,7 +101,7 @@ impl Said {
         }
     }
 
-    fn body(&self) -> Told {
+    fn body(&self) -> FixedBody {
         let sent = (self.pace == Pace::Sent).then(|| {
             let (sender, receiver) = mpsc::channel(CHANNEL);
             let (piece, count) = (self.piece.clone(), self.count);
@@ -115,8 +115,8 @@ impl Said {
             });
             receiver
         });
-        Told {
-            said: self.clone(),
+        FixedBody {
+            response: self.clone(),
             left: self.count,
             is_written: true,
             sent,
@@ -128,15 +128,15 @@ impl Said {
 const CHANNEL: usize = 64;
 
 /// An answer on its way.
-struct Told {
-    said: Said,
+struct FixedBody {
+    response: FixedResponse,
     left: usize,
     /// `true` if hyper could write all that it was given.
     is_written: bool,
     sent: Option<mpsc::Receiver<Bytes>>,
 }
 
-impl Body for Told {
+impl Body for FixedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -150,28 +150,28 @@ impl Body for Told {
                 .map(|piece| piece.map(|piece| Ok(Frame::data(piece))));
         }
         let Some(left) = self.left.checked_sub(1) else {
-            return match self.said.pace {
+            return match self.response.pace {
                 // The peer ends it: hyper notices by itself.
                 Pace::Held => Poll::Pending,
                 Pace::Ready | Pace::Sent | Pace::Written => Poll::Ready(None),
             };
         };
-        if self.said.pace == Pace::Written && !std::mem::replace(&mut self.is_written, true) {
+        if self.response.pace == Pace::Written && !std::mem::replace(&mut self.is_written, true) {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
         (self.left, self.is_written) = (left, false);
-        Poll::Ready(Some(Ok(Frame::data(self.said.piece.clone()))))
+        Poll::Ready(Some(Ok(Frame::data(self.response.piece.clone()))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left == 0 && self.said.pace == Pace::Ready
+        self.left == 0 && self.response.pace == Pace::Ready
     }
 
     fn size_hint(&self) -> SizeHint {
-        match self.said.is_stream {
+        match self.response.is_stream {
             true => SizeHint::default(),
-            false => SizeHint::with_exact(self.said.piece.len() as u64),
+            false => SizeHint::with_exact(self.response.piece.len() as u64),
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::{Failure, machine};
 /// Server to run, and its answers.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Settings {
-    #[arg(long, value_enum)]
-    pub(crate) who: Who,
+    #[arg(long = "who", value_enum)]
+    pub(crate) kind: ServerKind,
     /// The processors to run on.
     #[arg(long, value_delimiter = ',')]
     pub(crate) cores: Vec<usize>,
@@ -45,7 +45,7 @@ pub(crate) struct Settings {
 
 /// Server that answers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(crate) enum Who {
+pub(crate) enum ServerKind {
     /// Hyper alone, with the same answer to every request.
     Ceiling,
     /// A server made by hand, for sends and gets only.
@@ -68,9 +68,9 @@ pub(crate) enum Pace {
 }
 
 impl Settings {
-    pub(crate) fn new(who: Who, cores: &[usize]) -> Self {
+    pub(crate) fn new(kind: ServerKind, cores: &[usize]) -> Self {
         Self {
-            who,
+            kind,
             cores: cores.to_vec(),
             directory: None,
             bytes: 0,
@@ -84,13 +84,13 @@ impl Settings {
 
     /// As the command line has them.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let who = match self.who {
-            Who::Ceiling => "ceiling",
-            Who::ByHand => "by-hand",
-            Who::Ours => "ours",
+        let kind = match self.kind {
+            ServerKind::Ceiling => "ceiling",
+            ServerKind::ByHand => "by-hand",
+            ServerKind::Ours => "ours",
         };
         let mut arguments = vec![
-            format!("--who={who}"),
+            format!("--who={kind}"),
             cores_argument(&self.cores),
             format!("--bytes={}", self.bytes),
             format!("--events={}", self.events),
@@ -127,10 +127,10 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        match settings.who {
-            Who::Ceiling => ceiling::serve(settings).await,
-            Who::ByHand => by_hand::serve().await,
-            Who::Ours => ours::serve(settings).await,
+        match settings.kind {
+            ServerKind::Ceiling => ceiling::serve(settings).await,
+            ServerKind::ByHand => by_hand::serve().await,
+            ServerKind::Ours => ours::serve(settings).await,
         }
     })
 }

@@ -27,7 +27,7 @@ pub(crate) async fn bind(
     kept: Option<usize>,
     merges: bool,
 ) -> Result<BoundServer, Failure> {
-    let mut card = AgentCard::new("Echo", "Says back what it is told");
+    let mut card = AgentCard::new("Echo", "Echoes the message");
     card.capabilities.streaming = Some(true);
     let mut builder = Server::builder(card, Echo::new()).merge_chunks(merges);
     if let Some(directory) = directory {

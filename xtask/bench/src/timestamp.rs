@@ -27,7 +27,7 @@ fn now() -> u64 {
 }
 
 /// Beginning of a stamp.
-const MARK: &str = "told@";
+const MARK: &str = "sent@";
 
 /// Number of digits that follow.
 const DIGITS: usize = 20;
@@ -40,6 +40,6 @@ mod tests {
 
         let document = format!("{{\"text\":\"{}\"}},\"{}\"", stamp(), stamp());
         assert_eq!(ages(document.as_bytes()).count(), 2);
-        assert_eq!(ages(b"told@123").count(), 0);
+        assert_eq!(ages(b"sent@123").count(), 0);
     }
 }

@@ -4,35 +4,35 @@ use std::path::PathBuf;
 
 use super::Plan;
 use crate::load::Connection;
-use crate::measured::{Column, Figures, Measured};
-use crate::order::{Ask, Order};
+use crate::measurement::{Column, Figures, Measurement};
 use crate::peers::Peer;
 use crate::process::Process;
-use crate::serve::{Settings, Who};
+use crate::request_template::{RequestKind, RequestTemplate};
+use crate::serve::{ServerKind, Settings};
 use crate::{Failure, machine};
 
 /// A server, and the requests that it gets.
 #[derive(Clone, Debug)]
-pub(super) struct Contender {
+pub(super) struct MeasuredServer {
     /// As tables call it.
     pub(super) name: String,
     /// The program of others, if it is no server of this one.
     peer: Option<PathBuf>,
     pub(super) settings: Settings,
-    pub(super) ask: Ask,
+    pub(super) ask: RequestKind,
     pub(super) text: String,
     /// The processors of the callers.
     pub(super) callers: Vec<usize>,
 }
 
-impl Contender {
+impl MeasuredServer {
     /// Ours, on one processor and asked from the other.
-    pub(super) fn ours(plan: &Plan, ask: Ask, text: &str) -> Self {
+    pub(super) fn ours(plan: &Plan, ask: RequestKind, text: &str) -> Self {
         let [server, callers] = plan.cores;
         Self {
             name: OURS.to_owned(),
             peer: None,
-            settings: Settings::new(Who::Ours, &[server]),
+            settings: Settings::new(ServerKind::Ours, &[server]),
             ask,
             text: text.to_owned(),
             callers: vec![callers],
@@ -62,7 +62,7 @@ impl Contender {
     /// One that was made by hand, asked the same: it knows sends and gets.
     pub(super) fn by_hand(&self) -> Self {
         let mut by_hand = self.clone().named(BY_HAND);
-        by_hand.settings.who = Who::ByHand;
+        by_hand.settings.kind = ServerKind::ByHand;
         by_hand
     }
 
@@ -81,7 +81,7 @@ impl Contender {
         let mut order = self.order(&process).await?;
         let answer = connection.ask(order.next()).await?.to_vec();
         process.end().await?;
-        let mut settings = Settings::new(Who::Ceiling, &self.settings.cores);
+        let mut settings = Settings::new(ServerKind::Ceiling, &self.settings.cores);
         settings.http2 = self.settings.http2;
         settings.bytes = answer.len();
         settings.events = events(&answer);
@@ -93,51 +93,50 @@ impl Contender {
     }
 
     /// Returns the requests of one caller to this server; a task that is to be read is made first.
-    pub(super) async fn order(&self, process: &Process) -> Result<Order, Failure> {
+    pub(super) async fn order(&self, process: &Process) -> Result<RequestTemplate, Failure> {
         let address = process.address();
-        if self.ask != Ask::Get || self.settings.who == Who::Ceiling {
-            return Ok(Order::new(self.ask, address, &self.text));
+        if self.ask != RequestKind::Get || self.settings.kind == ServerKind::Ceiling {
+            return Ok(RequestTemplate::new(self.ask, address, &self.text));
         }
-        let mut send = Order::new(Ask::Send, address, &self.text);
+        let mut send = RequestTemplate::new(RequestKind::Send, address, &self.text);
         let mut connection = Connection::open(address).await?;
         connection.ask(send.next()).await?;
         let id = connection
             .task()
             .ok_or("an answer to a send tells of no task")?;
-        Ok(Order::with_id(self.ask, address, &id, &self.text))
+        Ok(RequestTemplate::with_id(self.ask, address, &id, &self.text))
     }
 }
 
 /// Measures each server once in each round.
-pub(super) async fn hold(
+pub(super) async fn compare(
     plan: &Plan,
     load: String,
     columns: &[Column],
-    contenders: &[Contender],
-    once: impl AsyncFn(&Contender, &Process) -> Result<Vec<f64>, Failure>,
-) -> Result<Measured, Failure> {
-    let mut servers: Vec<_> = contenders
+    servers_to_measure: &[MeasuredServer],
+    once: impl AsyncFn(&MeasuredServer, &Process) -> Result<Vec<f64>, Failure>,
+) -> Result<Measurement, Failure> {
+    let mut servers: Vec<_> = servers_to_measure
         .iter()
-        .map(|contender| Figures {
-            server: contender.name.clone(),
+        .map(|server| Figures {
+            server: server.name.clone(),
             rounds: Vec::new(),
         })
         .collect();
     for round in 1..=plan.rounds {
         eprintln!("{load}: round {round} of {}", plan.rounds);
-        for (contender, figures) in contenders.iter().zip(&mut servers) {
-            let process = contender.begin().await?;
-            machine::pin(&contender.callers)?;
-            let awake = contender.has_its_processors().then(machine::stay_awake);
-            let figure = once(contender, &process).await;
-            let figure =
-                figure.map_err(|failure| format!("{load}, {}: {failure}", contender.name))?;
+        for (server, figures) in servers_to_measure.iter().zip(&mut servers) {
+            let process = server.begin().await?;
+            machine::pin(&server.callers)?;
+            let awake = server.has_its_processors().then(machine::stay_awake);
+            let figure = once(server, &process).await;
+            let figure = figure.map_err(|failure| format!("{load}, {}: {failure}", server.name))?;
             drop(awake);
             figures.rounds.push(figure);
             process.end().await?;
         }
     }
-    Ok(Measured {
+    Ok(Measurement {
         load,
         columns: columns.to_vec(),
         servers,

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 /// Kind of request, and its protocol version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub(crate) enum Ask {
+pub(crate) enum RequestKind {
     Send,
     Stream,
     Get,
@@ -17,7 +17,7 @@ pub(crate) enum Ask {
     Send01,
 }
 
-impl Ask {
+impl RequestKind {
     /// The request, with `ID` and `TEXT` in it.
     fn document(self) -> &'static str {
         match self {
@@ -51,15 +51,15 @@ impl Ask {
 
 /// A request of HTTP/1.1.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
+pub(crate) struct RequestTemplate {
     bytes: Vec<u8>,
     /// Position of the digits of the id that change.
     slot: Option<Range<usize>>,
 }
 
-impl Order {
+impl RequestTemplate {
     /// Asks for something new; the id is another one each time.
-    pub(crate) fn new(ask: Ask, address: SocketAddr, text: &str) -> Self {
+    pub(crate) fn new(ask: RequestKind, address: SocketAddr, text: &str) -> Self {
         let order = Self::with_id(ask, address, FIRST_ID, text);
         let whole = String::from_utf8_lossy(&order.bytes);
         let start = whole.find(FIRST_ID).map(|at| at + FIRST_ID.len() - DIGITS);
@@ -70,7 +70,7 @@ impl Order {
     }
 
     /// Asks for the same each time.
-    pub(crate) fn with_id(ask: Ask, address: SocketAddr, id: &str, text: &str) -> Self {
+    pub(crate) fn with_id(ask: RequestKind, address: SocketAddr, id: &str, text: &str) -> Self {
         let (body, version) = (ask.body(id, text), ask.version());
         let length = body.len();
         let bytes = format!(
@@ -117,8 +117,8 @@ mod tests {
     #[test]
     fn every_message_has_an_id_of_its_own() {
         let address = ([127, 0, 0, 1], 80).into();
-        for ask in Ask::value_variants() {
-            let mut order = Order::new(*ask, address, "hello");
+        for ask in RequestKind::value_variants() {
+            let mut order = RequestTemplate::new(*ask, address, "hello");
             let (first, second) = (order.next().to_vec(), order.next().to_vec());
             assert_eq!(first != second, !ask.is_about_a_task(), "{ask:?}");
             let text = String::from_utf8(second).expect("it is text");

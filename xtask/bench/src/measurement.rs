@@ -6,7 +6,7 @@ use crate::statistics::{median, ratio};
 
 /// One kind of load, and the figures of each server under it.
 #[derive(Debug, Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     /// Such as `send, 16 connections`.
     pub(crate) load: String,
     /// Columns of the figures.
@@ -14,7 +14,7 @@ pub(crate) struct Measured {
     /// Figures of each server; those of hyper alone are first, if it was there.
     pub(crate) servers: Vec<Figures>,
     /// Targets, and whether they were met.
-    pub(crate) claims: Vec<Claim>,
+    pub(crate) claims: Vec<TargetResult>,
 }
 
 /// Name and unit of a figure.
@@ -34,7 +34,7 @@ pub(crate) struct Figures {
 
 /// A figure with its target.
 #[derive(Debug, Serialize)]
-pub(crate) struct Claim {
+pub(crate) struct TargetResult {
     pub(crate) what: String,
     pub(crate) measured: f64,
     pub(crate) bound: Bound,
@@ -50,7 +50,7 @@ pub(crate) enum Bound {
     Within(f64, f64),
 }
 
-impl Measured {
+impl Measurement {
     /// Returns the median of a column over the rounds of a server; `None` if it is not there.
     pub(crate) fn median(&self, server: &str, column: &str) -> Option<f64> {
         median(&self.values(server, column)?)
@@ -64,7 +64,7 @@ impl Measured {
     /// Adds a figure with its target; one that could not be measured misses it.
     pub(crate) fn claim(&mut self, what: impl Into<String>, measured: Option<f64>, bound: Bound) {
         let measured = measured.unwrap_or(f64::NAN);
-        self.claims.push(Claim {
+        self.claims.push(TargetResult {
             what: what.into(),
             measured,
             bound,

@@ -14,14 +14,14 @@ use serde_json::Value;
 use crate::{Failure, workspace};
 
 /// Start of the last run in which each program passed, in milliseconds since 1970.
-pub(super) struct Passed {
+pub(super) struct PassRecord {
     file: PathBuf,
     programs: BTreeMap<PathBuf, u64>,
     /// The last change of each package and of what it depends on.
     changed: BTreeMap<PathBuf, SystemTime>,
 }
 
-impl Passed {
+impl PassRecord {
     /// Reads what the last run kept below `root`; what cannot be read holds for nothing.
     pub(super) fn read(root: &Path) -> Self {
         let file = root.join("target/xtask/passed.json");
@@ -157,7 +157,7 @@ mod tests {
         });
         let package = PathBuf::from("p");
         let holds = |passed, changed| {
-            let mut kept = Passed {
+            let mut kept = PassRecord {
                 file: PathBuf::new(),
                 programs: BTreeMap::new(),
                 changed: BTreeMap::from([(package.clone(), changed)]),
