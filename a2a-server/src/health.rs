@@ -45,7 +45,7 @@ impl Health {
         {
             return answers;
         }
-        let answers = match timeout(PATIENCE, ask(store_handle)).await {
+        let answers = match timeout(MAX_CHECK_TIME, ask(store_handle)).await {
             Ok(Ok(())) => true,
             Ok(Err(error)) => {
                 let error = &error as &dyn std::error::Error;
@@ -89,7 +89,7 @@ async fn ask(store_handle: &StoreHandle) -> Result<(), StoreError> {
 /// Time for which a probe of the store is good enough.
 const FRESH: Duration = Duration::from_secs(1);
 /// Time that a store may take; a readiness check waits no longer than that.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_CHECK_TIME: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 
 use crate::engine::Engine;
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::remote_tasks::LOOK_EVERY;
+use crate::engine::remote_tasks::MAIL_INTERVAL;
 use crate::engine::task_writer::FirstStep;
 use crate::store::{Mail, MailContent};
 
@@ -19,7 +19,7 @@ impl Engine {
         }
         let engine = Arc::downgrade(self);
         tokio::spawn(async move {
-            let mut beat = tokio::time::interval(LOOK_EVERY);
+            let mut beat = tokio::time::interval(MAIL_INTERVAL);
             while let Some(engine) = engine.upgrade().filter(|it| !it.closed.is_cancelled()) {
                 engine.take_mail().await;
                 drop(engine);
@@ -32,7 +32,10 @@ impl Engine {
         let Some(shared) = self.store_handle.store.shared() else {
             return;
         };
-        match shared.take_mail(&self.store_handle.holder, AT_ONCE).await {
+        match shared
+            .take_mail(&self.store_handle.holder, MAX_MAIL_AT_ONCE)
+            .await
+        {
             Ok(all) => {
                 // Mail for one task stays in order, and none waits for another task.
                 let by_task = all.chunk_by(|one, next| one.task == next.task);
@@ -78,4 +81,4 @@ impl Engine {
 }
 
 /// Maximum number of pieces of mail that are taken at once.
-const AT_ONCE: usize = 100;
+const MAX_MAIL_AT_ONCE: usize = 100;

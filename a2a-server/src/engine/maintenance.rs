@@ -86,7 +86,7 @@ impl Maintenance {
         if self.closing.is_cancelled() {
             return;
         }
-        match self.store_handle.store.orphans(ORPHANS_AT_ONCE).await {
+        match self.store_handle.store.orphans(MAX_ORPHANS_AT_ONCE).await {
             Ok(orphans) => {
                 for orphan in orphans {
                     self.recover(orphan).await;
@@ -184,7 +184,7 @@ fn resumed(orphan: Orphan, snapshot: Snapshot) -> PendingMessage {
 }
 
 /// Maximum number of abandoned tasks recovered in one go.
-const ORPHANS_AT_ONCE: usize = 1000;
+const MAX_ORPHANS_AT_ONCE: usize = 1000;
 /// Interval at which old tasks are removed: they are kept about so much longer than they should be, and as
 /// many more as end meanwhile.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);

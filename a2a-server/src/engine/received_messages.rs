@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::remote_tasks::LOOK_EVERY;
+use crate::engine::remote_tasks::MAIL_INTERVAL;
 use crate::store::{self, Owner, StoreError};
 
 impl Engine {
@@ -58,7 +58,7 @@ impl Engine {
         if self.store_handle.store.shared().is_none() {
             return Ok(None);
         }
-        let mut beat = tokio::time::interval(LOOK_EVERY);
+        let mut beat = tokio::time::interval(MAIL_INTERVAL);
         loop {
             let (owner, receipt) = (Owner::of(&pending.context), in_flight.receipt());
             match self.store_handle.reserve(owner, receipt).await {

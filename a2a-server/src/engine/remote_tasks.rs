@@ -137,10 +137,10 @@ async fn find(
 
 /// Waits until a log has changed, or may have: a store may miss the changes that other servers make.
 async fn changed(changes: &mut watch::Receiver<u64>) {
-    drop(timeout(LOOK_EVERY, changes.changed()).await);
+    drop(timeout(MAIL_INTERVAL, changes.changed()).await);
 }
 
 /// Interval at which a server looks for what other servers do.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
+pub(crate) const MAIL_INTERVAL: Duration = Duration::from_millis(250);
 /// Time after which mail is taken back that its server has not taken.
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);

@@ -35,7 +35,7 @@ impl TaskBudget {
         }
         let mebibytes = u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(MEBIBYTES);
         let room = Arc::clone(&self.0).acquire_many_owned(mebibytes.min(MEBIBYTES));
-        match tokio::time::timeout(PATIENCE, room).await {
+        match tokio::time::timeout(MAX_BUDGET_WAIT, room).await {
             Ok(Ok(permit)) => Ok(TaskShare(Some(Arc::new(permit)))),
             Ok(Err(_)) | Err(_) => Err(StoreError::Busy),
         }
@@ -58,7 +58,7 @@ impl TaskShare {
 const MEBIBYTES: u32 = 64;
 
 /// Time that a caller waits for room.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_BUDGET_WAIT: Duration = Duration::from_secs(10);
 
 #[cfg(test)]
 mod tests {

@@ -82,11 +82,11 @@ impl Outbox {
                 Some(_) = deliveries.join_next(), if !deliveries.is_empty() => {}
                 () = self.filled.notified(), if deliveries.len() < MAX_AT_ONCE => {}
                 // Notifications that were put off, and those that other processes have left.
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 () = self.closed.cancelled() => {}
             }
             while deliveries.try_join_next().is_some() {}
-            if counted.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {
+            if counted.is_none_or(|last| last.elapsed() >= POLL_INTERVAL) {
                 self.count().await;
                 counted = Some(Instant::now());
             }
@@ -126,7 +126,7 @@ impl Outbox {
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(error, "could not read the event of a notification");
-                Settlement::Later(LOOK_EVERY)
+                Settlement::Later(POLL_INTERVAL)
             }
         };
         if let Err(error) = self.store.settle(&notification, settlement).await {
@@ -323,7 +323,7 @@ const MAX_AT_ONCE: usize = 1024;
 /// Time for which a notification is ours; an attempt takes less.
 const TERM: Duration = Duration::from_secs(60);
 /// Interval at which notifications that were put off are looked for.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The pauses between attempts unless a server has its own: eight attempts in about 28 hours.
 pub(crate) const PAUSES: [Duration; 7] = [

@@ -33,7 +33,7 @@ pub(super) struct FoldedTask {
 impl FoldedTask {
     /// Notes an event that was written.
     pub(super) fn remember(&mut self, logged: Logged) {
-        if self.tail.len() >= TAIL {
+        if self.tail.len() >= MAX_TAIL_EVENTS {
             if self.unfolded().count() == self.tail.len() {
                 self.fold();
             }
@@ -94,14 +94,14 @@ impl FoldedTask {
 
     /// Folds the events of a large task, and lets go of all but the last of them: they would hold as much again.
     pub(super) fn shorten(&mut self) {
-        if self.bytes <= TAIL_BYTES {
+        if self.bytes <= MAX_TAIL_BYTES {
             return;
         }
         self.fold();
         let mut bytes = 0;
         let fits = |logged: &&Logged| {
             bytes += limits::size_of_event(&logged.event);
-            bytes <= TAIL_BYTES
+            bytes <= MAX_TAIL_BYTES
         };
         let kept = self.tail.iter().rev().take_while(fits).count();
         self.tail.drain(..self.tail.len() - kept);
@@ -130,7 +130,7 @@ fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
 }
 
 /// Maximum number of events kept beside a task, and of their bytes if the task is large.
-const TAIL: usize = 64;
-const TAIL_BYTES: usize = 1 << 20;
+const MAX_TAIL_EVENTS: usize = 64;
+const MAX_TAIL_BYTES: usize = 1 << 20;
 /// Number of events that each reader of the task folds anew.
 pub(super) const SHORT: usize = 16;

@@ -157,13 +157,13 @@ impl WriteTransaction<'_> {
     /// Forgets messages and tasks that need not be kept, some of them at a time, and gives back pages of
     /// the file if many are free.
     pub(super) fn sweep(&mut self, retention: Retention) -> Result<SweepStep, StoreError> {
-        let messages = self.drop_receipts(MESSAGES_AT_ONCE)?;
+        let messages = self.drop_receipts(MAX_SWEPT_MESSAGES)?;
         let kept = retention.count.try_into().unwrap_or(i64::MAX);
         let surplus = self.counts.ended.saturating_sub(kept);
         let oldest = self.now.saturating_sub(millis(retention.age));
-        let ended = tables::ended(self.connection, oldest, surplus, SWEPT_AT_ONCE)?;
+        let ended = tables::ended(self.connection, oldest, surplus, MAX_SWEPT_TASKS)?;
         let earliest = self.now.saturating_sub(millis(retention.patience));
-        let room = SWEPT_AT_ONCE - ended.len();
+        let room = MAX_SWEPT_TASKS - ended.len();
         let waiting = tables::waiting(self.connection, earliest, room)?;
         self.counts.ended -= ended.len() as i64;
         self.counts.unfinished -= waiting.len() as i64;
@@ -184,7 +184,7 @@ impl WriteTransaction<'_> {
         let gives_back = self.give_back_pages()?;
         Ok(SweepStep {
             tasks,
-            more: gives_back || tasks >= SWEPT_AT_ONCE || messages as i64 >= MESSAGES_AT_ONCE,
+            more: gives_back || tasks >= MAX_SWEPT_TASKS || messages as i64 >= MAX_SWEPT_MESSAGES,
         })
     }
 
@@ -224,9 +224,9 @@ impl WriteTransaction<'_> {
 /// due ones does not walk through all that wait behind a webhook that cannot be reached.
 pub(super) const BEHIND: i64 = i64::MAX;
 /// Maximum number of tasks forgotten in one transaction.
-const SWEPT_AT_ONCE: usize = 100;
+const MAX_SWEPT_TASKS: usize = 100;
 /// Maximum number of messages forgotten in one transaction.
-const MESSAGES_AT_ONCE: i64 = 1000;
+const MAX_SWEPT_MESSAGES: i64 = 1000;
 /// Number of free pages that are kept for later writes, however small the file is.
 const FREE_PAGES: i64 = 1024;
 /// Number of pages given back in one transaction.

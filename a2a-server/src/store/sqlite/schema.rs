@@ -90,7 +90,7 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
          pragma auto_vacuum = incremental;
          pragma journal_mode = wal;
          pragma synchronous = full;
-         pragma journal_size_limit = {WAL};
+         pragma journal_size_limit = {MAX_WAL_BYTES};
          pragma wal_autocheckpoint = {CHECKPOINT};
          pragma cache_size = -{CACHE_KIB};
          pragma max_page_count = {pages};"
@@ -160,7 +160,7 @@ fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    connection.busy_timeout(MAX_BUSY_WAIT).map_err(failed)?;
     keep_statements(&connection)?;
     Ok(connection)
 }
@@ -176,7 +176,7 @@ fn keep_statements(connection: &Connection) -> Result<(), StoreError> {
 /// The bytes of a page.
 pub(super) const PAGE: u64 = 4096;
 /// Maximum bytes of the `-wal` file after a checkpoint.
-const WAL: u64 = 64 << 20;
+const MAX_WAL_BYTES: u64 = 64 << 20;
 /// Number of pages in the `-wal` after which they are taken into the tables: a page that was written many
 /// times is taken once.
 const CHECKPOINT: u64 = 4096;
@@ -185,7 +185,7 @@ const CACHE_KIB: u64 = 16 << 10;
 /// Number of statements that a connection keeps prepared: all of them.
 const STATEMENTS: usize = 64;
 /// Time that a reader waits while the file is recovered or checkpointed.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_BUSY_WAIT: Duration = Duration::from_secs(5);
 
 /// An owner as it stands in the tables: unambiguous, and legible.
 pub(super) fn owner_text(owner: &Owner) -> String {

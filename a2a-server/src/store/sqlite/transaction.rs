@@ -97,7 +97,7 @@ impl<'c> WriteTransaction<'c> {
         }
         let (before, mut last) = (self.dropped.len(), None);
         tables::each_receipt(self.connection, limit, |stored| {
-            let is_surplus = count > self.receipts || bytes > RECEIPT_BYTES;
+            let is_surplus = count > self.receipts || bytes > MAX_RECEIPT_BYTES;
             if !is_surplus && stored.expires > self.now {
                 return Ok(false);
             }
@@ -117,7 +117,7 @@ impl<'c> WriteTransaction<'c> {
     /// Keeps pace with the messages of this transaction, so that they never become too many.
     pub(super) fn limit_receipts(&mut self) -> Result<(), StoreError> {
         let (count, bytes) = self.shared.receipt_filter.size();
-        if self.noted.is_empty() || (count <= self.receipts && bytes <= RECEIPT_BYTES) {
+        if self.noted.is_empty() || (count <= self.receipts && bytes <= MAX_RECEIPT_BYTES) {
             return Ok(());
         }
         // Twice as many as came: what another limit has left grows less, too.
@@ -206,7 +206,7 @@ impl<'c> WriteTransaction<'c> {
 }
 
 /// Maximum of the bytes of the names and answers of remembered messages.
-const RECEIPT_BYTES: u64 = 256 << 20;
+const MAX_RECEIPT_BYTES: u64 = 256 << 20;
 
 /// Returns the error for another caller whose job failed with it.
 pub(super) fn repeated(error: &StoreError) -> StoreError {

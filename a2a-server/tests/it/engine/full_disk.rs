@@ -67,7 +67,7 @@ async fn until_there_is_room(disk: &Path) {
         // Some of them are written in one transaction, some alone.
         let ids = ["1", "2", "3", "4", "5", "6", "7", "8"];
         let sent = join_all(ids.map(|id| send(address, id, text)));
-        let answers = tokio::time::timeout(AT_ONCE, sent).await;
+        let answers = tokio::time::timeout(MAX_REFUSAL_TIME, sent).await;
         for answer in answers.expect("the refusals come at once") {
             check_refused(answer);
         }
@@ -87,7 +87,7 @@ async fn until_there_is_room(disk: &Path) {
             tokio::task::yield_now().await;
         }
     };
-    let ready = tokio::time::timeout(PATIENCE, ready).await;
+    let ready = tokio::time::timeout(MAX_WAIT, ready).await;
     ready.expect("it is ready when there is room");
     // The refused message has left nothing behind: it is taken as if it were sent for the first time.
     for id in ["alone", "1", "after"] {
@@ -174,5 +174,5 @@ fn check_refused(answer: String) {
 }
 
 /// Time in which a server says that it cannot: less than it takes to try again.
-const AT_ONCE: Duration = Duration::from_secs(5);
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_REFUSAL_TIME: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(60);

@@ -13,7 +13,7 @@ use tracing::Instrument;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::layer::SubscriberExt;
 
-use crate::traces::traced_agents::{BINDINGS, NOTIFICATIONS, PATIENCE, TracedAgents, streamed};
+use crate::traces::traced_agents::{BINDINGS, MAX_WAIT, NOTIFICATIONS, TracedAgents, streamed};
 
 /// Hands out what is exported.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl ExportedSpans {
     async fn take(&mut self, count: usize) -> Vec<SpanData> {
         let mut taken = Vec::new();
         while taken.len() < count {
-            match tokio::time::timeout(PATIENCE, self.spans.recv()).await {
+            match tokio::time::timeout(MAX_WAIT, self.spans.recv()).await {
                 Ok(span) => taken.push(span.unwrap()),
                 Err(_) => panic!("{count} spans are exported, not only {:#?}", paths(&taken)),
             }

@@ -110,7 +110,7 @@ impl TracedAgents {
 
     /// The next notification.
     pub(crate) async fn notification(&mut self) -> Notification {
-        let notification = tokio::time::timeout(PATIENCE, self.notifications.recv()).await;
+        let notification = tokio::time::timeout(MAX_WAIT, self.notifications.recv()).await;
         notification
             .expect("the webhook receives a notification")
             .unwrap()
@@ -118,7 +118,7 @@ impl TracedAgents {
 }
 
 /// Longer than anything takes here.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(20);
 
 async fn agent(far: Option<Client>, turns: &TurnTraces) -> String {
     let mut card = AgentCard::new("Relay", "Asks others");

@@ -186,11 +186,11 @@ async fn open(
 
 /// Many followers of one task, as it runs.
 pub(super) async fn crowd(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
-    let ours = MeasuredServer::ours(plan, RequestKind::Stream, &format!("held {TOLD}"));
+    let ours = MeasuredServer::ours(plan, RequestKind::Stream, &format!("held {MIN_EVENTS}"));
     let one = ours.clone().named("ours, 1 stream");
     let mut crowd = compare(
         plan,
-        format!("{CROWD} streams of a task of {TOLD} events"),
+        format!("{CROWD} streams of a task of {MIN_EVENTS} events"),
         &CROWD_COLUMNS,
         &[one, ours],
         async |server, process| {
@@ -231,8 +231,10 @@ async fn followed(
     while let Some(events) = streams.join_next().await {
         count += events??;
     }
-    if count < followers * TOLD {
-        return Err(format!("{count} events arrived, of {TOLD} for each of {followers}").into());
+    if count < followers * MIN_EVENTS {
+        return Err(
+            format!("{count} events arrived, of {MIN_EVENTS} for each of {followers}").into(),
+        );
     }
     let (took, cpu) = (begun.elapsed().as_secs_f64(), process.cpu()? - cpu);
     Ok(vec![count as f64 / took, cpu * 1e6 / count as f64])
@@ -266,7 +268,7 @@ const AT_ONCE: usize = 64;
 const CROWD: usize = 100;
 
 /// Minimum number of events that each of them gets.
-const TOLD: usize = 2000;
+const MIN_EVENTS: usize = 2000;
 
 #[rustfmt::skip]
 const CHUNK_COLUMNS: [Column; 4] = [

@@ -52,14 +52,14 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
 
 async fn answer_to(
     mut request: Request<Incoming>,
-    response: FixedResponse,
+    fixed: FixedResponse,
 ) -> Result<Response<FixedBody>, hyper::Error> {
     while let Some(frame) = request.body_mut().frame().await {
         frame?;
     }
-    let mut response = Response::new(response.body());
+    let mut response = Response::new(fixed.body());
     let headers = response.headers_mut();
-    match response.is_stream {
+    match fixed.is_stream {
         true => {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
