@@ -15,13 +15,13 @@ use a2a_types::{
 /// one if that is unreachable.
 #[derive(Debug)]
 pub struct Interfaces {
-    spoken: Vec<Spoken>,
+    spoken: Vec<SupportedInterface>,
     current: AtomicUsize,
 }
 
 /// A supported interface.
 #[derive(Debug)]
-struct Spoken {
+struct SupportedInterface {
     interface: AgentInterface,
     transport: HttpTransport,
     /// A card of 0.1 may look like one of 0.2. Once it is known, the transport that speaks 0.1, or
@@ -46,7 +46,7 @@ impl Interfaces {
                         Dialect::V0_2 => OnceLock::new(),
                         _ => OnceLock::from(None),
                     };
-                    spoken.push(Spoken {
+                    spoken.push(SupportedInterface {
                         interface: interface.clone(),
                         transport,
                         older,
@@ -97,7 +97,7 @@ impl Transport for Interfaces {
     }
 }
 
-impl Spoken {
+impl SupportedInterface {
     async fn call(&self, call: Call) -> Result<Reply, Error> {
         match self.older.get() {
             Some(Some(older)) => older.call(call).await,

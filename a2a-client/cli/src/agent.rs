@@ -13,7 +13,7 @@ use a2a_types::reading::Mode;
 use clap::{Args, ValueEnum};
 use http::header::{HeaderName, HeaderValue};
 
-use crate::config::{Config, Known};
+use crate::config::{Config, NamedAgent};
 use crate::exit::Failure;
 use crate::files::expand;
 use crate::secret::Secret;
@@ -21,23 +21,23 @@ use crate::wire::Wire;
 
 /// Agent to call, and how it is reached.
 #[derive(Args)]
-pub(crate) struct Agent {
+pub(crate) struct AgentArgs {
     /// The agent: its URL (origin, base or card), or its name in the configuration file.
     #[arg(value_name = "AGENT")]
     name: String,
     #[command(flatten)]
-    reach: Reach,
+    connection: ConnectionOptions,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "How the agent is reached")]
-struct Reach {
+struct ConnectionOptions {
     /// Speak only this protocol version.
     #[arg(long, value_enum, value_name = "VERSION")]
-    dialect: Option<ProtocolVersion>,
+    dialect: Option<VersionName>,
     /// Speak only by this binding.
     #[arg(long, value_enum)]
-    binding: Option<Way>,
+    binding: Option<BindingName>,
     /// Call the URL as it is, without looking for a card.
     #[arg(long, requires = "dialect")]
     no_card: bool,
@@ -109,7 +109,7 @@ struct Reach {
 
 /// A protocol version.
 #[derive(Clone, Copy, ValueEnum)]
-enum ProtocolVersion {
+enum VersionName {
     #[value(name = "0.1")]
     V0_1,
     #[value(name = "0.2")]
@@ -120,25 +120,25 @@ enum ProtocolVersion {
     V1_0,
 }
 
-impl From<ProtocolVersion> for Dialect {
-    fn from(version: ProtocolVersion) -> Self {
+impl From<VersionName> for Dialect {
+    fn from(version: VersionName) -> Self {
         match version {
-            ProtocolVersion::V0_1 => Self::V0_1,
-            ProtocolVersion::V0_2 => Self::V0_2,
-            ProtocolVersion::V0_3 => Self::V0_3,
-            ProtocolVersion::V1_0 => Self::V1_0,
+            VersionName::V0_1 => Self::V0_1,
+            VersionName::V0_2 => Self::V0_2,
+            VersionName::V0_3 => Self::V0_3,
+            VersionName::V1_0 => Self::V1_0,
         }
     }
 }
 
 /// A binding of the protocol.
 #[derive(Clone, Copy, ValueEnum)]
-enum Way {
+enum BindingName {
     Jsonrpc,
     HttpJson,
 }
 
-impl Agent {
+impl AgentArgs {
     /// Returns the agent as named on the command line.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -146,12 +146,12 @@ impl Agent {
 
     /// Returns the limit on the time of the whole command.
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.reach.timeout.map(Duration::from_secs)
+        self.connection.timeout.map(Duration::from_secs)
     }
 
     /// Finds the agent and connects.
     pub(crate) async fn connect(self) -> Result<Client, Failure> {
-        let (no_card, dialect) = (self.reach.no_card, self.reach.dialect);
+        let (no_card, dialect) = (self.connection.no_card, self.connection.dialect);
         let builder = self.builder()?;
         Ok(match dialect {
             Some(dialect) if no_card => builder.connect_at(dialect.into())?,
@@ -161,28 +161,28 @@ impl Agent {
 
     fn builder(self) -> Result<ClientBuilder, Failure> {
         let known = Config::read()?.agent(&self.name)?;
-        let reach = self.reach.or(&known)?;
-        let mut builder = Client::builder(&known.url).http(reach.http()?);
-        if let Some(dialect) = reach.dialect {
+        let connection = self.connection.or(&known)?;
+        let mut builder = Client::builder(&known.url).http(connection.http()?);
+        if let Some(dialect) = connection.dialect {
             builder = builder.dialect(dialect.into());
         }
-        if let Some(binding) = reach.binding {
+        if let Some(binding) = connection.binding {
             builder = builder.binding(match binding {
-                Way::Jsonrpc => Binding::JsonRpc,
-                Way::HttpJson => Binding::HttpJson,
+                BindingName::Jsonrpc => Binding::JsonRpc,
+                BindingName::HttpJson => Binding::HttpJson,
             });
         }
-        if let Some(tenant) = &reach.tenant {
+        if let Some(tenant) = &connection.tenant {
             builder = builder.tenant(tenant);
         }
-        if reach.strict {
+        if connection.strict {
             builder = builder.mode(Mode::Strict);
         }
-        builder = builder.keyring(reach.keyring()?);
-        for origin in &reach.trust {
+        builder = builder.keyring(connection.keyring()?);
+        for origin in &connection.trust {
             builder = builder.trust_origin(origin);
         }
-        for header in &reach.headers {
+        for header in &connection.headers {
             let (name, value) = read_header(header)?;
             builder = builder.header(name, value);
         }
@@ -190,9 +190,9 @@ impl Agent {
     }
 }
 
-impl Reach {
+impl ConnectionOptions {
     /// Fills in options of the configuration file that the command line does not set.
-    fn or(mut self, known: &Known) -> Result<Self, Failure> {
+    fn or(mut self, known: &NamedAgent) -> Result<Self, Failure> {
         let secret = |name: &str, text: &Option<String>| -> Result<Option<Secret>, Failure> {
             let read = |text: &String| {
                 let problem = |error| Failure::usage(format!("{name}: {error}"));
@@ -201,20 +201,20 @@ impl Reach {
             text.as_ref().map(read).transpose()
         };
         if let (None, Some(text)) = (self.dialect, &known.dialect) {
-            let read = ProtocolVersion::from_str(text, true);
+            let read = VersionName::from_str(text, true);
             self.dialect = Some(read.map_err(|error| Failure::usage(format!("dialect: {error}")))?);
         }
         if let (None, Some(text)) = (self.binding, &known.binding) {
-            let read = Way::from_str(text, true);
+            let read = BindingName::from_str(text, true);
             self.binding = Some(read.map_err(|error| Failure::usage(format!("binding: {error}")))?);
         }
         self.tenant = self.tenant.or_else(|| known.tenant.clone());
-        let shows_nothing = self.bearer.is_none()
+        let has_no_credentials = self.bearer.is_none()
             && self.basic.is_none()
             && self.api_key.is_none()
             && self.oauth_client.is_none()
             && self.oauth_device.is_none();
-        if shows_nothing {
+        if has_no_credentials {
             self.bearer = secret("bearer", &known.bearer)?;
             self.basic = secret("basic", &known.basic)?;
             self.api_key = secret("api-key", &known.api_key)?;
@@ -297,7 +297,7 @@ impl Reach {
         if let Some(proxy) = &self.proxy {
             http = http.proxy(Proxy::at(proxy)?);
         }
-        let unusable = |error: a2a_client::BadTls| Failure::usage(error.to_string());
+        let unusable = |error: a2a_client::TlsConfigError| Failure::usage(error.to_string());
         let mut tls = Tls::default();
         if let Some(ca) = &self.ca {
             tls = tls.trust(&read(ca)?).map_err(unusable)?;
@@ -307,11 +307,11 @@ impl Reach {
         }
         http = http.tls(tls);
         if let Some(directory) = &self.record {
-            let told = Failure::machine(directory.display().to_string());
-            http = http.tap(Arc::new(Recorder::into(directory).map_err(told)?));
+            let failed = Failure::machine(directory.display().to_string());
+            http = http.wire_observer(Arc::new(Recorder::into(directory).map_err(failed)?));
         }
         if self.verbose {
-            http = http.tap(Arc::new(Wire));
+            http = http.wire_observer(Arc::new(Wire));
         }
         Ok(http)
     }
@@ -329,11 +329,14 @@ fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
     let (name, value) = text
         .split_once(':')
         .ok_or_else(|| bad("expected `NAME: VALUE`"))?;
-    let name = HeaderName::try_from(name.trim()).map_err(|_| bad("this is no name of a header"))?;
+    let name = HeaderName::try_from(name.trim())
+        .map_err(|_| bad("this is no name of a header"))?;
     let value = value
         .trim()
         .parse::<Secret>()
         .map_err(|error| bad(&error))?;
-    let value = HeaderValue::from_str(value.reveal()).map_err(|_| bad("expected visible ASCII"))?;
+    let value = HeaderValue::from_str(value.reveal()).map_err(|_| {
+        bad("expected visible ASCII")
+    })?;
     Ok((name, value))
 }

@@ -14,13 +14,13 @@ use crate::files::expand;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     #[serde(default)]
-    agents: BTreeMap<String, Known>,
+    agents: BTreeMap<String, NamedAgent>,
 }
 
 /// A named agent. Options on the command line take precedence.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Known {
+pub(crate) struct NamedAgent {
     /// Its origin, base or card.
     pub(crate) url: String,
     pub(crate) dialect: Option<String>,
@@ -58,18 +58,18 @@ impl Config {
     }
 
     /// Returns the agent of this name or URL.
-    pub(crate) fn agent(&self, name: &str) -> Result<Known, Failure> {
+    pub(crate) fn agent(&self, name: &str) -> Result<NamedAgent, Failure> {
         if let Some(known) = self.agents.get(name) {
             let url = with_scheme(&known.url).unwrap_or_else(|| known.url.clone());
-            return Ok(Known {
+            return Ok(NamedAgent {
                 url,
                 ..known.clone()
             });
         }
         if let Some(url) = with_scheme(name) {
-            return Ok(Known {
+            return Ok(NamedAgent {
                 url,
-                ..Known::default()
+                ..NamedAgent::default()
             });
         }
         let names: Vec<_> = self.agents.keys().map(String::as_str).collect();

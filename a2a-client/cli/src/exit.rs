@@ -118,7 +118,9 @@ impl Failure {
             Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows what came back",
             Error::Redirected { .. } => "use that URL if you trust it",
             Error::Timeout { .. } => "--timeout SECONDS waits longer",
-            Error::NotSupported { .. } => "`a2a card` tells which versions the agent speaks",
+            Error::NotSupported { .. } => {
+                "`a2a card` tells which versions the agent speaks"
+            }
             _ => return None,
         })
     }

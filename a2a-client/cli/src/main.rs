@@ -84,7 +84,7 @@ An agent is named by its URL (its origin, base or card), or by its name in the c
 ($A2A_CONFIG, else ~/.config/a2a/config.toml), which can hold all options but secrets themselves:
   [agents.travel]
   url = \"https://agent.example\"
-  bearer = \"@~/.secrets/travel\"      # @FILE: a file; $NAME: a variable
+  bearer = \"@~/.secrets/travel\"      # @FILE: what a file holds; $NAME: a variable of the environment
 
 Exit codes:
   0    it is done, or nobody reads any more what it shows

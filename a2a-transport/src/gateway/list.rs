@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Gateway;
-use super::asked::Asked;
+use super::owned_call::OwnedCall;
 use super::rewrite::Rewrite;
 use crate::{Answer, Call, Error, Reply, Transport};
 
 /// Position in a list, as a page token.
 #[derive(Deserialize, Serialize)]
-struct Place {
+struct PagePosition {
     /// The agent's own page token.
     token: String,
     /// Number of the owner's tasks before it.
@@ -47,7 +47,7 @@ impl<T: Transport> Gateway<T> {
     /// Reads the agent's list, and returns what of it is the owner's: the agent has but one caller.
     pub(super) async fn list(
         &self,
-        asked: &Asked,
+        asked: &OwnedCall,
         params: &ListTasksRequest,
     ) -> Result<Reply, Error> {
         let page_size = params.page_size.unwrap_or(DEFAULT_PAGE);
@@ -58,7 +58,8 @@ impl<T: Transport> Gateway<T> {
         let start = match params.page_token.as_str() {
             "" => None,
             token => Some(
-                Place::read(token).ok_or_else(|| invalid("pageToken", "not a token of ours"))?,
+                PagePosition::read(token)
+                    .ok_or_else(|| invalid("pageToken", "not a token of ours"))?,
             ),
         };
         let page = self.read(asked, start.as_ref(), page_size).await?;
@@ -84,8 +85,8 @@ impl<T: Transport> Gateway<T> {
     /// Reads pages of the agent until the owner's is full and, on the first, all are counted.
     async fn read(
         &self,
-        asked: &Asked,
-        start: Option<&Place>,
+        asked: &OwnedCall,
+        start: Option<&PagePosition>,
         page_size: u32,
     ) -> Result<Page, Error> {
         let most = u32::try_from(self.tasks.count(&asked.owner)).unwrap_or(u32::MAX);
@@ -116,14 +117,14 @@ impl<T: Transport> Gateway<T> {
     /// Asks the agent for its own token after the last task of a page.
     async fn next_token(
         &self,
-        asked: &Asked,
+        asked: &OwnedCall,
         page: &Page,
         before: u32,
         total: u32,
     ) -> Result<String, Error> {
         let (token, read) = &page.last;
         let listed = self.agents_page(asked, token, *read).await?;
-        let place = Place {
+        let place = PagePosition {
             token: listed.next_page_token,
             before,
             total,
@@ -136,7 +137,7 @@ impl<T: Transport> Gateway<T> {
 
     async fn agents_page(
         &self,
-        asked: &Asked,
+        asked: &OwnedCall,
         token: &str,
         page_size: u32,
     ) -> Result<ListTasksResponse, Error> {
@@ -156,7 +157,7 @@ impl<T: Transport> Gateway<T> {
     /// Adds what the caller wants of histories and artifacts; tasks that have gone meanwhile are left out.
     async fn complete(
         &self,
-        asked: &Asked,
+        asked: &OwnedCall,
         params: &ListTasksRequest,
         tasks: Vec<Task>,
     ) -> Result<Vec<Task>, Error> {
@@ -198,7 +199,7 @@ impl<T: Transport> Gateway<T> {
     }
 }
 
-impl Place {
+impl PagePosition {
     fn write(&self) -> String {
         // Strings and numbers always serialise.
         let json = serde_json::to_vec(self).unwrap_or_default();

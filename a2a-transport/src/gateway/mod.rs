@@ -4,8 +4,8 @@
 //! whether an ended task goes on, how a stream begins, and whose a task is. [`Gateway`] keeps its caller's
 //! rules with an agent that has others.
 
-mod asked;
 mod list;
+mod owned_call;
 mod owner;
 mod rewrite;
 mod task_map;
@@ -16,8 +16,8 @@ use a2a_types::{
     ContextId, Dialect, Error as A2aError, ErrorKind, GetTaskRequest, Operation, Request, Response,
     Task, TaskId,
 };
-use asked::Asked;
 use futures_util::{Stream, StreamExt, stream};
+use owned_call::OwnedCall;
 use rewrite::Rewrite;
 use task_map::TaskMap;
 
@@ -70,7 +70,7 @@ impl<T: Transport> Gateway<T> {
 impl<T: Transport> Transport for Gateway<T> {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         Box::pin(async move {
-            let mut asked = Asked::new(call, &self.tasks, self.shared);
+            let mut asked = OwnedCall::new(call, &self.tasks, self.shared);
             if !self.shared && asked.names_absent_task() {
                 return Err(ErrorKind::TaskNotFound.into());
             }
@@ -114,12 +114,12 @@ fn until_waiting(
 }
 
 impl<T: Transport> Gateway<T> {
-    async fn ask(&self, asked: &Asked) -> Result<Reply, Error> {
+    async fn ask(&self, asked: &OwnedCall) -> Result<Reply, Error> {
         self.agent.call(asked.to_agent(&self.tasks)).await
     }
 
     /// Checks that a message finds its task, or begins one, by the rules of its sender's version.
-    async fn place(&self, asked: &mut Asked) -> Result<(), Error> {
+    async fn place(&self, asked: &mut OwnedCall) -> Result<(), Error> {
         let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
         if let (Some(named), false) = (&asked.named, caller.caller_names_tasks) {
             if agent.caller_names_tasks {
@@ -150,7 +150,7 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Refuses to follow an ended task for a caller of 1.0.
-    async fn require_open(&self, asked: &Asked) -> Result<(), Error> {
+    async fn require_open(&self, asked: &OwnedCall) -> Result<(), Error> {
         let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
         if let Some(named) = &asked.named
             && agent.subscribes_to_ended_tasks
@@ -169,7 +169,7 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Returns the agent's answer with the ids that the caller knows.
-    async fn answer(&self, asked: Asked, reply: Reply) -> Result<Reply, Error> {
+    async fn answer(&self, asked: OwnedCall, reply: Reply) -> Result<Reply, Error> {
         let mut rewrite = Rewrite::new(&asked, Arc::clone(&self.tasks));
         let answer = match reply.answer {
             Answer::Once(mut response) => {
@@ -187,7 +187,7 @@ impl<T: Transport> Gateway<T> {
 
     async fn stream(
         &self,
-        asked: &Asked,
+        asked: &OwnedCall,
         mut rewrite: Rewrite,
         mut updates: UpdateStream,
     ) -> Result<UpdateStream, Error> {
@@ -210,7 +210,7 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Answers an older caller with an ended task's last event if an agent of 1.0 refuses to stream it.
-    async fn explain(&self, asked: Asked, error: Error) -> Result<Reply, Error> {
+    async fn explain(&self, asked: OwnedCall, error: Error) -> Result<Reply, Error> {
         let refused = |error: &Error| matches!(error, Error::Agent(said) if said.kind == ErrorKind::UnsupportedOperation);
         let caller = asked.context().dialect.rules();
         if let Some(named) = &asked.named
@@ -227,7 +227,7 @@ impl<T: Transport> Gateway<T> {
         Err(translate(error))
     }
 
-    async fn task(&self, asked: &Asked, id: TaskId) -> Result<Task, Error> {
+    async fn task(&self, asked: &OwnedCall, id: TaskId) -> Result<Task, Error> {
         let id = asked.known.as_ref().map_or(id, |known| known.id.clone());
         let request = GetTaskRequest {
             id,

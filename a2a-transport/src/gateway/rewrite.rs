@@ -7,7 +7,7 @@ use a2a_types::{
     SendMessageResponse, Task, TaskId, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 
-use super::Asked;
+use super::OwnedCall;
 use super::owner::{Owner, Scope};
 use super::task_map::{Foreign, KnownTask, TaskMap};
 use crate::{Error, Update};
@@ -31,7 +31,7 @@ pub(super) struct Rewrite {
 }
 
 impl Rewrite {
-    pub(super) fn new(asked: &Asked, tasks: Arc<TaskMap>) -> Self {
+    pub(super) fn new(asked: &OwnedCall, tasks: Arc<TaskMap>) -> Self {
         let request = &asked.call.request;
         let rules = asked.context().dialect.rules();
         let conversation = match request {

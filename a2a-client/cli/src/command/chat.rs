@@ -7,7 +7,7 @@ use a2a_types::{ContextId, TaskId, TaskState};
 use clap::Args;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::show::{Events, Screen};
 
@@ -23,7 +23,7 @@ Examples:
   printf 'tell me a joke\\nchickens\\n' | a2a chat http://127.0.0.1:8080 --json")]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) agent: Agent,
+    pub(crate) agent: AgentArgs,
     /// Continue this task.
     #[arg(long, value_name = "ID")]
     task: Option<TaskId>,

@@ -49,13 +49,13 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
             "damages": damages,
         }))?,
         false => {
-            let is = if damages.is_empty() {
-                "whole"
+            let verdict = if damages.is_empty() {
+                "intact"
             } else {
                 "damaged"
             };
             screen.line(&format!(
-                "{file}: {is}; {unfinished} unfinished tasks, {ended} ended tasks, {receipts} remembered messages"
+                "{file}: {verdict}; {unfinished} unfinished tasks, {ended} ended tasks, {receipts} remembered messages"
             ))?;
             for damage in damages {
                 screen.line(&format!("  {damage}"))?;

@@ -3,7 +3,7 @@
 use a2a_types::{AuthenticationInfo, TaskPushNotificationConfig};
 use clap::{Args, Subcommand};
 
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::secret::Secret;
 use crate::show::Screen;
@@ -25,7 +25,7 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct Task {
     #[command(flatten)]
-    agent: Agent,
+    agent: AgentArgs,
     /// The task.
     task: String,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Set {
     /// A name for the webhook.
     #[arg(long)]
     id: Option<String>,
-    /// A token that comes with every notification: as it is, `@FILE` or `$NAME`.
+    /// The token by which the webhook knows the agent.
     #[arg(long)]
     token: Option<Secret>,
     /// Authentication scheme that the agent uses at the webhook, like `Bearer`.
@@ -66,7 +66,7 @@ pub(crate) struct Set {
 
 impl Command {
     /// Returns the options that name the agent.
-    pub(crate) fn agent(&self) -> &Agent {
+    pub(crate) fn agent(&self) -> &AgentArgs {
         match self {
             Self::Set(set) => &set.of.agent,
             Self::Get(one) | Self::Delete(one) => &one.of.agent,

@@ -8,7 +8,7 @@ use clap::Args;
 use tokio::io::AsyncReadExt;
 
 use super::sent::Sent;
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::files;
 use crate::secret::Secret;
@@ -25,7 +25,7 @@ Examples:
   echo translate this | a2a send https://agent.example -")]
 pub(crate) struct Options {
     #[command(flatten)]
-    agent: Agent,
+    agent: AgentArgs,
     /// The text; `-` reads it from the standard input.
     text: Vec<String>,
     /// Send a file.

@@ -104,7 +104,9 @@ async fn serve(
         let store = store.map_err(Failure::machine(format!("--db {}", db.display())))?;
         builder = builder.store(store).recovery(Recovery::Resume);
     }
-    let server = builder.build().map_err(Failure::machine("this server"))?;
+    let server = builder
+        .build()
+        .map_err(Failure::machine("this server"))?;
     let bound = server.bind(options.address).await;
     let place = format!("--address {}", options.address);
     let bound = bound.map_err(Failure::machine(&*place))?;

@@ -6,7 +6,7 @@ use a2a_types::{ListTasksRequest, TaskState, Timestamp};
 use clap::Args;
 
 use super::send::follow;
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::files;
 use crate::show::Screen;
@@ -19,7 +19,7 @@ Examples:
   a2a get https://agent.example 4f2c… --out answers/      saves the artifacts")]
 pub(crate) struct Get {
     #[command(flatten)]
-    pub(crate) agent: Agent,
+    pub(crate) agent: AgentArgs,
     /// The task.
     task: String,
     /// Show the last so many messages, too, after the answer.
@@ -56,7 +56,7 @@ Examples:
   a2a list https://agent.example --all --json | jq -r .task.id")]
 pub(crate) struct List {
     #[command(flatten)]
-    pub(crate) agent: Agent,
+    pub(crate) agent: AgentArgs,
     /// Only those of this conversation.
     #[arg(long, value_name = "ID")]
     context: Option<String>,
@@ -124,7 +124,7 @@ fn read_state(text: &str) -> Result<TaskState, String> {
 #[derive(Args)]
 pub(crate) struct Cancel {
     #[command(flatten)]
-    pub(crate) agent: Agent,
+    pub(crate) agent: AgentArgs,
     /// The task.
     task: String,
 }
@@ -140,7 +140,7 @@ pub(crate) async fn cancel(options: Cancel, screen: &Screen) -> Result<Code, Fai
 #[derive(Args)]
 pub(crate) struct Subscribe {
     #[command(flatten)]
-    pub(crate) agent: Agent,
+    pub(crate) agent: AgentArgs,
     /// The task.
     task: String,
     /// Save artifacts in this directory.

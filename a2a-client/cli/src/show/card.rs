@@ -50,7 +50,7 @@ impl Screen {
             self.line(&format!("  extension {}", line(&extension.uri)))?;
         }
         if !card.security_schemes.is_empty() {
-            self.line(&bold("recognises callers by"))?;
+            self.line(&bold("authentication"))?;
             for (name, scheme) in &card.security_schemes {
                 self.line(&format!("  {}: {}", line(name), line(&told(scheme))))?;
             }

@@ -55,8 +55,9 @@ fn a_task_that_is_left_is_named() {
         let output = process.wait_with_output().unwrap();
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{told}");
-        let hint =
-            format!("error: interrupted\n  hint: the task goes on: a2a subscribe {url} {task}\n");
+        let hint = format!(
+            "error: interrupted\n  hint: the task goes on: a2a subscribe {url} {task}\n"
+        );
         assert_eq!(told, hint, "{command}");
         check(&["cancel", url, &task], 0, &["● canceled"]);
     }

@@ -6,8 +6,8 @@ mod hook;
 mod interrupt;
 mod log;
 mod metrics;
-mod peer;
 mod pipe;
+mod scripted_agent;
 mod secrets;
 mod serve;
 mod settled;
@@ -341,7 +341,10 @@ fn agents_have_names() {
     assert!(told.contains("\"method\":\"message/send\""), "{told}");
     let (code, told) = ask(&["send", "owl", "hello"], &file);
     assert_eq!(code, Some(2));
-    assert!(told.contains("known are parrot"), "{told}");
+    assert!(
+        told.contains("known are parrot"),
+        "{told}"
+    );
     std::fs::write(&file, "[agents.parrot]\nuri = \"x\"").unwrap();
     let (code, told) = ask(&["send", "parrot", "hello"], &file);
     assert_eq!(code, Some(2));

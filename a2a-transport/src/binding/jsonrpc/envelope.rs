@@ -70,7 +70,7 @@ pub(super) fn open<'a>(
         Err(Malformed::Unreadable(fault)) => {
             return Err(malformed(&fault.path.clone(), fault.to_string()));
         }
-        Err(Malformed::Member { path, wrong }) => return Err(malformed(path, wrong)),
+        Err(Malformed::Member { path, problem }) => return Err(malformed(path, problem)),
         Err(other) => return Err(malformed("$", other.to_string())),
     };
     let Answer { id, outcome, .. } = answer;

@@ -6,25 +6,25 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::binding::details::{error_details, kind_in};
-use crate::binding::{Refused, Written};
+use crate::binding::{CallRefusal, OutgoingReply};
 
 /// Writes an error: in 1.0 a `google.rpc.Status` (1.0.1 §11.6), in 0.3, whose text gives no shape,
 /// the error object of JSON-RPC alone, as its clients read it.
-pub fn write_error(error: &A2aError, dialect: Dialect) -> Written {
+pub fn write_error(error: &A2aError, dialect: Dialect) -> OutgoingReply {
     write(error, dialect, None)
 }
 
 /// Writes the answer to a request that was not understood.
-pub fn write_refusal(refused: &Refused) -> Written {
+pub fn write_refusal(refused: &CallRefusal) -> OutgoingReply {
     write(&refused.error, refused.dialect, refused.status)
 }
 
-fn write(error: &A2aError, dialect: Dialect, status: Option<StatusCode>) -> Written {
+fn write(error: &A2aError, dialect: Dialect, status: Option<StatusCode>) -> OutgoingReply {
     let of_kind = StatusCode::from_u16(error.kind.http_status_in(dialect));
     let status = status
         .or(of_kind.ok())
         .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Written {
+    OutgoingReply {
         status,
         body: error_body(error, dialect, status).to_string().into_bytes(),
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::golden::object::Object;
+use crate::golden::document_kind::DocumentKind;
 use crate::golden::spelling::Spelling;
 
 /// The same thing in every version that can say it.
@@ -15,7 +15,7 @@ use crate::golden::spelling::Spelling;
 pub(crate) struct Document {
     /// The name of its file, without ending.
     pub(crate) name: String,
-    pub(crate) object: Object,
+    pub(crate) object: DocumentKind,
     pub(crate) about: String,
     pub(crate) spellings: BTreeMap<Spelling, Value>,
     /// Values that spellings read as in 1.0, where they differ from the spelling of 1.0.
@@ -87,7 +87,7 @@ impl Document {
         let back = file.back.into_iter();
         Self {
             name: name.to_owned(),
-            object: Object::named(&file.object)
+            object: DocumentKind::named(&file.object)
                 .unwrap_or_else(|| panic!("{name}: no object is called `{}`", file.object)),
             about: file.about,
             back: back
