@@ -19,10 +19,10 @@ use crate::files::expand;
 use crate::secret::Secret;
 use crate::wire::Wire;
 
-/// Agent to call, and how it is reached.
+/// Agent to call, and options of the connection.
 #[derive(Args)]
 pub(crate) struct AgentArgs {
-    /// The agent: its URL (origin, base or card), or its name in the configuration file.
+    /// URL of the agent (origin, endpoint or card), `host:port`, or a name from the configuration file.
     #[arg(value_name = "AGENT")]
     name: String,
     #[command(flatten)]
@@ -30,27 +30,27 @@ pub(crate) struct AgentArgs {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "How the agent is reached")]
+#[command(next_help_heading = "Connection and credentials")]
 struct ConnectionOptions {
-    /// Speak only this protocol version.
+    /// Use only this protocol version. Default: the newest that the card offers.
     #[arg(long, value_enum, value_name = "VERSION")]
     dialect: Option<VersionName>,
-    /// Speak only by this binding.
+    /// Use only this protocol binding.
     #[arg(long, value_enum)]
     binding: Option<BindingName>,
-    /// Call the URL as it is, without looking for a card.
+    /// Call the URL as the JSON-RPC endpoint, without fetching a card.
     #[arg(long, requires = "dialect")]
     no_card: bool,
-    /// The tenant (1.0).
+    /// Tenant to name in requests (protocol 1.0).
     #[arg(long)]
     tenant: Option<String>,
     /// Send a header with every request, like `X-Team: blue`. The value may be `@FILE` or `$NAME`.
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// Show a bearer token: as it is, `@FILE` or `$NAME`.
+    /// Authenticate with a bearer token: the token itself, `@FILE` or `$NAME`.
     #[arg(long, env = "A2A_BEARER", value_name = "TOKEN", hide_env_values = true)]
     bearer: Option<Secret>,
-    /// Show a name and password.
+    /// Authenticate with a name and password (HTTP Basic).
     #[arg(
         long,
         env = "A2A_BASIC",
@@ -58,10 +58,10 @@ struct ConnectionOptions {
         hide_env_values = true
     )]
     basic: Option<Secret>,
-    /// Show a key, wherever the card wants it.
+    /// Authenticate with an API key, in the header, parameter or cookie that the card names.
     #[arg(long, env = "A2A_API_KEY", value_name = "KEY", hide_env_values = true)]
     api_key: Option<Secret>,
-    /// Fetch tokens as this client of OAuth 2.0.
+    /// Authenticate as this OAuth 2.0 client (client credentials); tokens are fetched and renewed.
     #[arg(
         long,
         env = "A2A_OAUTH_CLIENT",
@@ -69,40 +69,40 @@ struct ConnectionOptions {
         hide_env_values = true
     )]
     oauth_client: Option<Secret>,
-    /// Fetch tokens for a user, who enters a code on a page, as this client of OAuth 2.0.
+    /// Authenticate a user with the device flow of OAuth 2.0: prints a URL and the code to enter there.
     #[arg(long, value_name = "ID", conflicts_with = "oauth_client")]
     oauth_device: Option<String>,
-    /// URL that issues tokens, if the card names none or one of another origin.
+    /// Token endpoint of OAuth 2.0. Required if the card names none, or one of another origin.
     #[arg(long, value_name = "URL")]
     token_url: Option<String>,
-    /// Ask for this scope.
+    /// Request this OAuth 2.0 scope; may be repeated.
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
-    /// Take what is at this origin for the same agent: it gets the same headers and credentials.
+    /// Send headers and credentials to this origin too, like `https://api.example`; may be repeated.
     #[arg(long, value_name = "ORIGIN")]
     trust: Vec<String>,
     /// Connect through a proxy: `http://host:port` or `socks5://host:port`.
     #[arg(long, env = "A2A_PROXY", value_name = "URL", hide_env_values = true)]
     proxy: Option<String>,
-    /// Believe certificates of these authorities, too (PEM).
+    /// Trust the certificate authorities in this file, besides those of the system (PEM).
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Show this certificate (PEM).
+    /// Client certificate for mutual TLS (PEM).
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
-    /// The private key of the certificate (PEM).
+    /// Private key of the client certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// Seconds that the whole command may take; in a chat, each answer.
+    /// Time limit of the whole command in seconds; in a chat, of each answer.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// Refuse answers that are not what the specification says, instead of mending them.
+    /// Refuse answers that violate the specification, instead of repairing known deviations.
     #[arg(long)]
     strict: bool,
-    /// Record every exchange in a file of this directory.
+    /// Write every request and response to a file in this directory, without secrets.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Show what goes over the wire.
+    /// Print requests and responses to standard error, without secrets.
     #[arg(long, short)]
     verbose: bool,
 }
@@ -240,7 +240,7 @@ impl ConnectionOptions {
         let pair = |secret: &Secret, expected: &str| {
             let halves = secret.reveal().split_once(':');
             let halves = halves.map(|(one, other)| (one.to_owned(), other.to_owned()));
-            halves.ok_or_else(|| Failure::usage(format!("expected {expected}")))
+            halves.ok_or_else(|| Failure::usage(format!("a `:` is missing: expected {expected}")))
         };
         let oauth = |mut client: OAuthClient| {
             for scope in &self.scopes {
@@ -274,7 +274,7 @@ impl ConnectionOptions {
                     user_code,
                     ..
                 } = prompt;
-                eprintln!("open {verification_uri} and enter {user_code}");
+                eprintln!("to log in, open {verification_uri} and enter the code {user_code}");
             });
         }
         if self.cert.is_some() {
@@ -330,13 +330,13 @@ fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
         .split_once(':')
         .ok_or_else(|| bad("expected `NAME: VALUE`"))?;
     let name = HeaderName::try_from(name.trim())
-        .map_err(|_| bad("this is no name of a header"))?;
+        .map_err(|_| bad("this is not a valid header name, like `X-Team`"))?;
     let value = value
         .trim()
         .parse::<Secret>()
         .map_err(|error| bad(&error))?;
     let value = HeaderValue::from_str(value.reveal()).map_err(|_| {
-        bad("expected visible ASCII")
+        bad("the value has characters that a header cannot have: expected visible ASCII")
     })?;
     Ok((name, value))
 }

@@ -74,11 +74,11 @@ impl Config {
         }
         let names: Vec<_> = self.agents.keys().map(String::as_str).collect();
         let known = match names.is_empty() {
-            true => "no agent has a name yet: see `a2a --help`".to_owned(),
-            false => format!("known are {}", names.join(", ")),
+            true => "the configuration file names no agents (`a2a --help` shows how)".to_owned(),
+            false => format!("the configuration file names {}", names.join(", ")),
         };
         Err(Failure::usage(format!(
-            "`{name}` is neither a URL (`https://…`), nor `host:port`, nor the name of an agent; {known}"
+            "`{name}` is not a URL (`https://…`), `host:port` or name of an agent: {known}"
         )))
     }
 }

@@ -56,7 +56,7 @@ pub(crate) enum Failure {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The reader of standard output, like `head`, has closed it: not an error.
-    #[error("nobody reads the standard output any more")]
+    #[error("the reader of standard output has closed it")]
     NobodyReads,
     /// Ctrl-C.
     #[error("interrupted")]
@@ -108,18 +108,18 @@ impl Failure {
             _ => return None,
         };
         Some(match error {
-            Error::Unreachable(_) => "is the agent running, and is that its address?",
+            Error::Unreachable(_) => "check that the agent is running and that this is its address",
             Error::Refused { .. } | Error::Credentials(_) => {
-                "show who you are by --bearer, --basic, --api-key or --oauth-client; `a2a card` tells what the agent wants"
+                "authenticate with --bearer, --basic, --api-key, --oauth-client or --oauth-device; `a2a card AGENT` shows which of them the agent accepts"
             }
             Error::NotA2a { status: 404, .. } => {
-                "is that the agent's URL? Without a card, name its version: --no-card --dialect 0.3"
+                "check the URL; for an agent without a card, name its version: --no-card --dialect 0.3"
             }
-            Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows what came back",
-            Error::Redirected { .. } => "use that URL if you trust it",
-            Error::Timeout { .. } => "--timeout SECONDS waits longer",
+            Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows the answer",
+            Error::Redirected { .. } => "call the agent at that URL, if you trust it",
+            Error::Timeout { .. } => "--timeout SECONDS sets another limit",
             Error::NotSupported { .. } => {
-                "`a2a card` tells which versions the agent speaks"
+                "`a2a card AGENT` shows which versions the agent speaks; --dialect chooses one"
             }
             _ => return None,
         })
@@ -128,7 +128,7 @@ impl Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::machine("this machine")(error)
+        Self::machine("a local operation failed")(error)
     }
 }
 

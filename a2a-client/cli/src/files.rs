@@ -57,7 +57,7 @@ pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>
             Content::Raw(raw) => match raw.decode() {
                 Ok(bytes) => (bytes, "bin"),
                 Err(error) => {
-                    let problem = format!("the artifact `{name}` is no base64: {error}");
+                    let problem = format!("the artifact `{name}` cannot be saved: {error}");
                     return Err(Failure::usage(problem));
                 }
             },

@@ -16,7 +16,7 @@ Examples:
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
-    /// The card for callers who authenticate.
+    /// Fetch the extended card, which agents give to authenticated callers.
     #[arg(long)]
     extended: bool,
 }
@@ -28,7 +28,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         (true, _) => client.extended_card().await?,
         (false, None) => {
             return Err(Failure::usage(
-                "--no-card leaves nothing to show",
+                "`a2a card` cannot be used with --no-card: there is no card to show",
             ));
         }
     };

@@ -61,7 +61,7 @@ impl Sent {
             Some(task) => {
                 let task = text(task.as_str());
                 format!(
-                    "the task goes on: a2a subscribe {} {task}",
+                    "the task continues: follow it with a2a subscribe {} {task}",
                     self.agent
                 )
             }

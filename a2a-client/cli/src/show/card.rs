@@ -28,7 +28,7 @@ impl Screen {
             let binding = line(&interface.protocol_binding);
             let spoken = match interface.dialect() {
                 Some(_) if a2a_client::Binding::of(interface).is_some() => "",
-                _ => "  (not spoken here)",
+                _ => "  (not supported by this client)",
             };
             self.line(&format!(
                 "  {version:4} {binding:10} {}{spoken}",
@@ -73,7 +73,7 @@ impl Screen {
 fn told(scheme: &SecurityScheme) -> String {
     match scheme {
         SecurityScheme::ApiKeySecurityScheme(key) => {
-            format!("a key in the {} `{}` (--api-key)", key.location, key.name)
+            format!("API key in the {} `{}` (--api-key)", key.location, key.name)
         }
         SecurityScheme::HttpAuthSecurityScheme(http) => {
             match http.scheme.to_ascii_lowercase().as_str() {
@@ -92,6 +92,6 @@ fn told(scheme: &SecurityScheme) -> String {
             )
         }
         SecurityScheme::MtlsSecurityScheme(_) => "a certificate (--cert, --key)".to_owned(),
-        _ => "a scheme of another version".to_owned(),
+        _ => "a scheme that this client does not know".to_owned(),
     }
 }

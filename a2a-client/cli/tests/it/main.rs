@@ -218,7 +218,7 @@ fn every_outcome_has_its_code() {
     );
     let address = url.trim_start_matches("http://");
     check(&["send", address, "echo", "hello"], 0, &["◆ echo hello"]);
-    check(&["send", url], 2, &["nothing to send"]);
+    check(&["send", url], 2, &["the message is empty"]);
     check(&["send", url, "--data", "{"], 2, &["EOF", "--data"]);
     check(
         &["send", url, "hi", "--task", "nothing"],
@@ -342,7 +342,7 @@ fn agents_have_names() {
     let (code, told) = ask(&["send", "owl", "hello"], &file);
     assert_eq!(code, Some(2));
     assert!(
-        told.contains("known are parrot"),
+        told.contains("the configuration file names parrot"),
         "{told}"
     );
     std::fs::write(&file, "[agents.parrot]\nuri = \"x\"").unwrap();
@@ -465,7 +465,7 @@ fn a_stream_survives_its_agent() {
         "{last}"
     );
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("the connection broke, and was made again"));
+    assert!(said.contains("the connection broke; reconnected"));
 }
 
 #[test]
