@@ -202,8 +202,8 @@ fn answer(fetched: &FetchResponse) -> Response<()> {
     *answer.status_mut() = fetched.status;
     *answer.headers_mut() = fetched.headers.clone();
     if let Some(age) = answer.headers_mut().get_mut(AGE) {
-        let told = age.to_str().ok().and_then(|age| age.parse::<u32>().ok());
-        if told.is_none() {
+        let seconds = age.to_str().ok().and_then(|age| age.parse::<u32>().ok());
+        if seconds.is_none() {
             // The policy adds to it without a check for overflow.
             *age = HeaderValue::from_static(OLDEST);
         }

@@ -1,4 +1,4 @@
-//! State machine that follows a task across lost connections.
+//! FollowState machine that follows a task across lost connections.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -30,7 +30,7 @@ pub(crate) struct Follower {
     profile: Option<Profile>,
     /// Outputs to return to the caller before the state machine goes on.
     queue: VecDeque<Output>,
-    state: State,
+    state: FollowState,
     /// Sequence number of the last event returned.
     pub(crate) sequence: Option<u64>,
     /// Last event id to resume from: the last sequence number, if all events before it were returned
@@ -77,8 +77,8 @@ enum Output {
     Error(Error),
 }
 
-/// State of the follower.
-enum State {
+/// FollowState of the follower.
+enum FollowState {
     /// Waiting for the reply to a request.
     AwaitingReply(Purpose, BoxFuture<'static, Result<Reply, Error>>),
     /// Reading a stream.
@@ -170,7 +170,7 @@ impl Follower {
             subject,
             mirror,
             queue: VecDeque::new(),
-            state: State::Ended,
+            state: FollowState::Ended,
             sequence: None,
             resume_after: None,
             polls: false,
@@ -195,13 +195,13 @@ impl Follower {
 
     /// Returns whether the follower has finished and every item was returned.
     pub(crate) fn is_ended(&self) -> bool {
-        self.queue.is_empty() && matches!(self.state, State::Ended)
+        self.queue.is_empty() && matches!(self.state, FollowState::Ended)
     }
 
     /// Stops following.
     pub(crate) fn end(&mut self) {
         self.queue.clear();
-        self.state = State::Ended;
+        self.state = FollowState::Ended;
     }
 
     fn too_large(&mut self) -> Error {
@@ -220,8 +220,8 @@ impl Follower {
             {
                 return Poll::Ready(Err(error));
             }
-            let begun =
-                !self.queue.is_empty() || matches!(self.state, State::Streaming(_) | State::Ended);
+            let begun = !self.queue.is_empty()
+                || matches!(self.state, FollowState::Streaming(_) | FollowState::Ended);
             if begun {
                 return Poll::Ready(Ok(()));
             }
@@ -249,7 +249,7 @@ impl Follower {
                 }
                 Some(Output::Snapshot(task)) => self.mirror.adopt(task),
                 Some(Output::Error(error)) => return Poll::Ready(Some(Err(error))),
-                None if matches!(self.state, State::Ended) => return Poll::Ready(None),
+                None if matches!(self.state, FollowState::Ended) => return Poll::Ready(None),
                 None => ready!(self.poll_state(cx)),
             }
         }
@@ -263,16 +263,16 @@ impl Follower {
     }
 
     fn poll_state(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let (state, ready) = match std::mem::replace(&mut self.state, State::Ended) {
-            State::AwaitingReply(purpose, mut reply) => match reply.as_mut().poll(cx) {
+        let (state, ready) = match std::mem::replace(&mut self.state, FollowState::Ended) {
+            FollowState::AwaitingReply(purpose, mut reply) => match reply.as_mut().poll(cx) {
                 Poll::Ready(reply) => (self.on_reply(purpose, reply), true),
-                Poll::Pending => (State::AwaitingReply(purpose, reply), false),
+                Poll::Pending => (FollowState::AwaitingReply(purpose, reply), false),
             },
-            State::BackingOff(mut pause, purpose) => match pause.as_mut().poll(cx) {
+            FollowState::BackingOff(mut pause, purpose) => match pause.as_mut().poll(cx) {
                 Poll::Ready(()) => (self.resume(purpose, cx), true),
-                Poll::Pending => (State::BackingOff(pause, purpose), false),
+                Poll::Pending => (FollowState::BackingOff(pause, purpose), false),
             },
-            State::Streaming(mut stream) => match stream.updates.as_mut().poll_next(cx) {
+            FollowState::Streaming(mut stream) => match stream.updates.as_mut().poll_next(cx) {
                 Poll::Ready(Some(Ok(update))) => {
                     stream.has_events = true;
                     self.fruitless = 0;
@@ -281,12 +281,12 @@ impl Follower {
                 Poll::Ready(Some(Err(error))) => (self.on_stream_end(Some(error), &stream), true),
                 Poll::Ready(None) => (self.on_stream_end(None, &stream), true),
                 Poll::Pending => match stream.is_silent_too_long(cx, self.is_over()) {
-                    false => (State::Streaming(stream), false),
-                    true if self.is_over() => (State::Ended, true),
+                    false => (FollowState::Streaming(stream), false),
+                    true if self.is_over() => (FollowState::Ended, true),
                     true => (self.request(Purpose::ReadTask(Some(stream))), true),
                 },
             },
-            State::Ended => (State::Ended, true),
+            FollowState::Ended => (FollowState::Ended, true),
         };
         self.state = state;
         match ready {

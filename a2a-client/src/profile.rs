@@ -62,7 +62,7 @@ fn weight_of(response: &LlmResponse) -> usize {
 fn weight_of_step(step: &Step) -> usize {
     let texts = match step {
         Step::FunctionCall(call) => vec![&call.id, &call.name, &call.args],
-        Step::FunctionResponse(told) => vec![&told.id, &told.name, &told.response],
+        Step::FunctionResponse(response) => vec![&response.id, &response.name, &response.response],
         Step::ExecutableCode(code) => vec![&code.code, &code.language],
         Step::CodeExecutionResult(result) => vec![&result.output, &result.outcome],
         Step::Reasoning(text) => vec![text],

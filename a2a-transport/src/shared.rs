@@ -117,10 +117,10 @@ mod tests {
 
     use super::*;
 
-    /// Returns how often an event is serialised when it is written `told` times in each of two forms.
-    fn times_written(event: &SharedEvent, told: usize) -> usize {
+    /// Returns how often an event is serialised when it is written `copies` times in each of two forms.
+    fn times_written(event: &SharedEvent, copies: usize) -> usize {
         let mut times = 0;
-        for form in [JsonForm::V0_2, JsonForm::V1_0].repeat(told) {
+        for form in [JsonForm::V0_2, JsonForm::V1_0].repeat(copies) {
             let mut json = Vec::new();
             event.clone().write(form, &mut json, |_, form, buffer| {
                 times += 1;

@@ -133,7 +133,7 @@ impl From<std::io::Error> for Failure {
 }
 
 /// Prints a failure with all causes to standard error; nothing if its code is [`Code::Done`].
-pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
+pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
     let code = failure.code();
     if code == Code::Done {
         return code.into();
@@ -141,10 +141,10 @@ pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
     let mut text = failure.to_string();
     let mut cause = std::error::Error::source(failure);
     while let Some(error) = cause {
-        let told = error.to_string();
+        let message = error.to_string();
         // Some errors repeat their cause.
-        if !text.ends_with(&told) {
-            text = format!("{text}: {told}");
+        if !text.ends_with(&message) {
+            text = format!("{text}: {message}");
         }
         cause = error.source();
     }
@@ -153,16 +153,16 @@ pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
     let _ = match as_json {
         true => {
             let hint = failure.hint();
-            let told = json!({"error": {"message": text, "hint": hint, "exitCode": code as u8}});
-            let told = show::json(&told).map_err(std::io::Error::other);
-            told.and_then(|told| writeln!(out, "{told}"))
+            let error = json!({"error": {"message": text, "hint": hint, "exitCode": code as u8}});
+            let line = show::json(&error).map_err(std::io::Error::other);
+            line.and_then(|line| writeln!(out, "{line}"))
         }
         false => {
             let style = anstyle::AnsiColor::Red.on_default().bold();
-            let told = writeln!(out, "{style}error{style:#}: {}", show::text(&text));
+            let written = writeln!(out, "{style}error{style:#}: {}", show::text(&text));
             match failure.hint() {
-                Some(hint) => told.and_then(|()| writeln!(out, "  hint: {hint}")),
-                None => told,
+                Some(hint) => written.and_then(|()| writeln!(out, "  hint: {hint}")),
+                None => written,
             }
         }
     };

@@ -18,7 +18,7 @@ use std::time::Duration;
 use a2a_client::{Error, Phase};
 use clap::{Parser, Subcommand};
 
-use self::exit::{Failure, tell};
+use self::exit::{Failure, report};
 use self::show::Screen;
 
 #[cfg(feature = "mimalloc")]
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(code) => code.into(),
-        Err(failure) => tell(&failure, arguments.json),
+        Err(failure) => report(&failure, arguments.json),
     }
 }
 

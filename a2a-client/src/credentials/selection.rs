@@ -288,7 +288,7 @@ impl Selection<'_> {
 }
 
 const NOWHERE: &str = "the card does not say where this OAuth client has its tokens: expected a flow \
-                       or metadata for it, or to be told by `token_url` or `device_url`";
+                       or metadata for it, or set `token_url` or `device_url`";
 
 const MAX_REASONS: usize = 8;
 

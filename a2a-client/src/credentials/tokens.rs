@@ -146,9 +146,9 @@ impl State {
         let fetch = self.fetch.get_or_insert_with(|| {
             let (sender, outcome) = watch::channel(None);
             let task = tokio::spawn(async move {
-                let asked = Instant::now();
+                let requested_at = Instant::now();
                 let fetched = source.fetch(refresh).await;
-                sender.send_replace(Some(fetched.map(|token| (token, asked))));
+                sender.send_replace(Some(fetched.map(|token| (token, requested_at))));
             });
             let task = task.abort_handle();
             Fetch { outcome, task }
@@ -167,8 +167,8 @@ impl State {
         }
         self.fetch = None;
         match outcome {
-            Some(Ok((token, asked))) => {
-                self.cached = Some(CachedToken::of(&token, asked));
+            Some(Ok((token, requested_at))) => {
+                self.cached = Some(CachedToken::of(&token, requested_at));
                 self.refresh = token.refresh.or(self.refresh.take());
                 self.rests_until = None;
             }
@@ -182,8 +182,8 @@ impl State {
 }
 
 impl CachedToken {
-    fn of(token: &Token, asked: Instant) -> Self {
-        let before = |time: Duration| Some(asked + token.life?.saturating_sub(time));
+    fn of(token: &Token, requested_at: Instant) -> Self {
+        let before = |time: Duration| Some(requested_at + token.life?.saturating_sub(time));
         let ages = token
             .life
             .map_or(AGES, |life| AGES.max(life / 10).min(life / 2));

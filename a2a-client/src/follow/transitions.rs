@@ -4,9 +4,9 @@ use super::*;
 
 impl Follower {
     /// Sends a request.
-    pub(super) fn request(&self, purpose: Purpose) -> State {
+    pub(super) fn request(&self, purpose: Purpose) -> FollowState {
         let Some(request) = self.build_request(&purpose) else {
-            return State::Ended;
+            return FollowState::Ended;
         };
         let mut call = Call::new(request);
         call.context.extensions.clone_from(&self.subject.extensions);
@@ -26,7 +26,7 @@ impl Follower {
                 Box::pin(async move { transport.call(call).await })
             }
         };
-        State::AwaitingReply(purpose, reply)
+        FollowState::AwaitingReply(purpose, reply)
     }
 
     fn build_request(&self, purpose: &Purpose) -> Option<Request> {
@@ -58,7 +58,7 @@ impl Follower {
 
     /// Sends a request after a pause. Events that the stream has sent meanwhile are in the task that is
     /// read now, because agents publish only what they have stored.
-    pub(super) fn resume(&mut self, purpose: Purpose, cx: &mut Context<'_>) -> State {
+    pub(super) fn resume(&mut self, purpose: Purpose, cx: &mut Context<'_>) -> FollowState {
         let Purpose::ReadTask(Some(mut stream)) = purpose else {
             return self.request(purpose);
         };
@@ -79,10 +79,14 @@ impl Follower {
         }
     }
 
-    pub(super) fn on_reply(&mut self, purpose: Purpose, reply: Result<Reply, Error>) -> State {
+    pub(super) fn on_reply(
+        &mut self,
+        purpose: Purpose,
+        reply: Result<Reply, Error>,
+    ) -> FollowState {
         match (purpose, reply.map(|reply| reply.answer)) {
             (Purpose::Stream, Ok(Answer::Stream(updates))) => {
-                State::Streaming(Stream::new(updates, Position::InOrder))
+                FollowState::Streaming(Stream::new(updates, Position::InOrder))
             }
             (Purpose::Stream, Err(error)) => self.on_stream_error(error),
             (
@@ -103,7 +107,7 @@ impl Follower {
                 {
                     self.queue.push_back(Output::Event(last));
                 }
-                State::Ended
+                FollowState::Ended
             }
             (Purpose::ConfirmEnd(last), Err(error)) if is_cut(&error) && self.may_go_on() => {
                 self.retry(error, Purpose::ConfirmEnd(last))
@@ -111,7 +115,7 @@ impl Follower {
             // The event is final even if the task cannot be read.
             (Purpose::ConfirmEnd(last), Err(_)) => {
                 self.queue.push_back(Output::Event(last));
-                State::Ended
+                FollowState::Ended
             }
             (_, Err(error)) => self.fail(error),
             (_, Ok(_)) => self.fail(Error::NotA2a {
@@ -122,7 +126,7 @@ impl Follower {
     }
 
     /// Handles a refused streaming request: falls back to a plain send if the agent does not stream.
-    fn on_stream_error(&mut self, error: Error) -> State {
+    fn on_stream_error(&mut self, error: Error) -> FollowState {
         if self.follows() && lacks_operation(&error) {
             self.polls = true;
             return self.request(Purpose::Send);
@@ -130,11 +134,11 @@ impl Follower {
         self.fail(error)
     }
 
-    fn on_sent(&mut self, response: SendMessageResponse) -> State {
+    fn on_sent(&mut self, response: SendMessageResponse) -> FollowState {
         match response {
             SendMessageResponse::Message(message) => {
                 self.queue.push_back(Output::Event(Event::Message(message)));
-                State::Ended
+                FollowState::Ended
             }
             SendMessageResponse::Task(task) => {
                 self.polls = true;
@@ -142,14 +146,14 @@ impl Follower {
                 self.subject.task = Some(task.id.clone());
                 self.queue.push_back(Output::Event(Event::Task(task)));
                 match waits {
-                    true => State::Ended,
+                    true => FollowState::Ended,
                     false => self.poll_later(true),
                 }
             }
         }
     }
 
-    fn on_subscribed(&mut self, updates: UpdateStream) -> State {
+    fn on_subscribed(&mut self, updates: UpdateStream) -> FollowState {
         let begins = self.mirror.task().is_none();
         if !begins {
             self.reconnections += 1;
@@ -161,11 +165,11 @@ impl Follower {
             true => Position::InOrder,
             false => Position::Resumed,
         };
-        State::Streaming(Stream::new(updates, position))
+        FollowState::Streaming(Stream::new(updates, position))
     }
 
     /// Handles a refused subscription.
-    fn on_subscribe_error(&mut self, error: Error) -> State {
+    fn on_subscribe_error(&mut self, error: Error) -> FollowState {
         if self.follows() && is_cut(&error) {
             return self.retry(error, Purpose::Subscribe);
         }
@@ -174,7 +178,7 @@ impl Follower {
 
     /// Handles a subscription that was refused, by any error, or ended before any event. Agents do so
     /// for a task that has ended, so the task is read to decide.
-    fn on_fruitless_subscription(&mut self, error: Error) -> State {
+    fn on_fruitless_subscription(&mut self, error: Error) -> FollowState {
         let refused = matches!(error, Error::Agent(_) | Error::NotA2a { .. });
         if !self.follows() || !(refused || is_cut(&error) || lacks_operation(&error)) {
             return self.fail(error);
@@ -186,7 +190,7 @@ impl Follower {
         self.request(Purpose::ReadTask(None))
     }
 
-    fn on_snapshot(&mut self, task: Task, stream: Option<Stream>) -> State {
+    fn on_snapshot(&mut self, task: Task, stream: Option<Stream>) -> FollowState {
         let begins = self.mirror.task().is_none();
         let waits = task.status.state.ends_stream();
         let over = task.status.state.is_terminal() || waits && (self.polls || stream.is_none());
@@ -196,7 +200,7 @@ impl Follower {
             self.failures = 0;
         }
         match stream {
-            _ if over => State::Ended,
+            _ if over => FollowState::Ended,
             Some(stream) => {
                 let (reads, changed) = match stream.position {
                     Position::AfterSnapshot {
@@ -206,7 +210,7 @@ impl Follower {
                     _ => (0, changed),
                 };
                 self.compared |= changed && !begins;
-                State::Streaming(stream.on(Position::AfterSnapshot { reads, changed }))
+                FollowState::Streaming(stream.on(Position::AfterSnapshot { reads, changed }))
             }
             None if self.polls => self.poll_later(changed),
             None if changed => self.pause(Purpose::Subscribe, None),
@@ -229,7 +233,7 @@ impl Follower {
     }
 
     /// Reads an event of a stream by the agent's own profile, if it declares one.
-    pub(super) fn on_update(&mut self, update: Update, stream: Stream) -> State {
+    pub(super) fn on_update(&mut self, update: Update, stream: Stream) -> FollowState {
         let sequence = update.sequence;
         let event = update.event.into_event();
         let Some(profile) = &mut self.profile else {
@@ -241,11 +245,11 @@ impl Follower {
         profile.answered |= matches!(event, Event::Message(_));
         match profile.reader.read(event) {
             Some(event) => self.on_event(event, sequence, stream),
-            None => State::Streaming(stream),
+            None => FollowState::Streaming(stream),
         }
     }
 
-    fn on_event(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> State {
+    fn on_event(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> FollowState {
         let next = match (self.resume_after, sequence) {
             (Some(place), Some(sequence)) => place.checked_add(1) == Some(sequence),
             _ => false,
@@ -255,21 +259,21 @@ impl Follower {
             (Position::Resumed, Event::Task(task)) => {
                 self.compare(task);
                 (self.resume_after, self.sequence) = (sequence, sequence.or(self.sequence));
-                State::Streaming(stream.on(Position::InOrder))
+                FollowState::Streaming(stream.on(Position::InOrder))
             }
             (Position::Resumed | Position::AfterSnapshot { changed: false, .. }, event) if next => {
                 self.queue_event(event, sequence, stream)
             }
             // The last event, repeated.
             (_, _) if sequence.is_some() && sequence == self.resume_after => {
-                State::Streaming(stream)
+                FollowState::Streaming(stream)
             }
             (Position::Resumed, event) => {
                 self.keep_message(event);
                 self.pause_for(Duration::ZERO, Purpose::ReadTask(Some(stream)))
             }
             (Position::AfterSnapshot { reads, .. }, event) => match self.mirror.contains(&event) {
-                Containment::Yes => State::Streaming(stream),
+                Containment::Yes => FollowState::Streaming(stream),
                 Containment::No => self.queue_event(event, sequence, stream),
                 Containment::Maybe => {
                     let pause = READ_INTERVAL.saturating_mul(1 << reads.min(4));
@@ -280,7 +284,7 @@ impl Follower {
     }
 
     /// Queues the next event.
-    fn queue_event(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> State {
+    fn queue_event(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> FollowState {
         let counts = match (self.resume_after, sequence) {
             (Some(place), Some(sequence)) => sequence > place || matches!(event, Event::Task(_)),
             _ => true,
@@ -298,11 +302,11 @@ impl Follower {
             return self.request(Purpose::ConfirmEnd(event));
         }
         self.queue.push_back(Output::Event(event));
-        State::Streaming(stream.on(Position::InOrder))
+        FollowState::Streaming(stream.on(Position::InOrder))
     }
 
     /// Handles the end of a stream, normal or with an error.
-    pub(super) fn on_stream_end(&mut self, error: Option<Error>, stream: &Stream) -> State {
+    pub(super) fn on_stream_end(&mut self, error: Option<Error>, stream: &Stream) -> FollowState {
         let ended = matches!(error, None | Some(Error::Unfinished));
         let nothing = self.mirror.task().is_none();
         let answered = self
@@ -310,10 +314,10 @@ impl Follower {
             .as_ref()
             .is_some_and(|profile| profile.answered);
         if self.mirror.is_over() || error.is_none() && (self.mirror.may_end() || answered) {
-            return State::Ended;
+            return FollowState::Ended;
         }
         if !self.follows() {
-            return error.map_or(State::Ended, |error| self.fail(error));
+            return error.map_or(FollowState::Ended, |error| self.fail(error));
         }
         let error = error.unwrap_or(Error::Unfinished);
         if matches!(error, Error::TooLarge { .. }) {
@@ -342,7 +346,7 @@ impl Follower {
 
     /// Switches to polling after an event above the size limit of events: its content is in the task,
     /// whose limit is another. Every new stream might begin with an event as large.
-    fn too_large_to_stream(&mut self, error: Error) -> State {
+    fn too_large_to_stream(&mut self, error: Error) -> FollowState {
         let purpose = Purpose::ReadTask(None);
         if self.build_request(&purpose).is_none() {
             return self.fail(error);
@@ -354,7 +358,7 @@ impl Follower {
 
     /// Handles a stream that broke before any event: it is unknown whether the agent received the
     /// message.
-    fn on_unconfirmed_send(&mut self, error: Error) -> State {
+    fn on_unconfirmed_send(&mut self, error: Error) -> FollowState {
         if lacks_operation(&error) {
             return self.on_stream_error(error);
         }
@@ -370,11 +374,11 @@ impl Follower {
     }
 
     /// Retries after a pause, unless too many attempts in a row made no progress.
-    fn retry(&mut self, error: Error, purpose: Purpose) -> State {
+    fn retry(&mut self, error: Error, purpose: Purpose) -> FollowState {
         if !self.may_go_on() {
             return match self.mirror.waits() {
                 // Every event that was due has been returned.
-                true => State::Ended,
+                true => FollowState::Ended,
                 false => self.fail(error),
             };
         }
@@ -394,12 +398,12 @@ impl Follower {
         self.transport.retries().most_reconnections() > 0
     }
 
-    fn fail(&mut self, error: Error) -> State {
+    fn fail(&mut self, error: Error) -> FollowState {
         self.queue.push_back(Output::Error(error));
-        State::Ended
+        FollowState::Ended
     }
 
-    fn pause(&self, purpose: Purpose, retry_after: Option<Duration>) -> State {
+    fn pause(&self, purpose: Purpose, retry_after: Option<Duration>) -> FollowState {
         let pause = self
             .transport
             .retries()
@@ -407,12 +411,12 @@ impl Follower {
         self.pause_for(pause, purpose)
     }
 
-    fn pause_for(&self, pause: Duration, purpose: Purpose) -> State {
-        State::BackingOff(after(pause), purpose)
+    fn pause_for(&self, pause: Duration, purpose: Purpose) -> FollowState {
+        FollowState::BackingOff(after(pause), purpose)
     }
 
     /// Polls the task after a pause, which grows while nothing happens.
-    fn poll_later(&mut self, changed: bool) -> State {
+    fn poll_later(&mut self, changed: bool) -> FollowState {
         self.unchanged_polls = match changed {
             true => 0,
             false => self.unchanged_polls + 1,

@@ -10,7 +10,7 @@ fn artifact(id: &str, parts: &[&str]) -> Artifact {
     }
 }
 
-fn said(id: &str, role: Role) -> Message {
+fn message(id: &str, role: Role) -> Message {
     Message {
         message_id: id.into(),
         role,
@@ -129,17 +129,17 @@ fn a_replica_that_lags_behind_tells_nothing() {
 #[test]
 fn what_the_agent_said_is_told_once() {
     let mut known = task(TaskState::Working, &[]);
-    known.history = vec![said("asked", Role::User)];
-    known.status.message = Some(said("looking", Role::Agent).into());
+    known.history = vec![message("asked", Role::User)];
+    known.status.message = Some(message("looking", Role::Agent).into());
     let mut now = task(TaskState::InputRequired, &[]);
     now.history = vec![
-        said("older", Role::Agent),
-        said("asked", Role::User),
-        said("looking", Role::Agent),
-        said("found", Role::Agent),
-        said("more", Role::User),
+        message("older", Role::Agent),
+        message("asked", Role::User),
+        message("looking", Role::Agent),
+        message("found", Role::Agent),
+        message("more", Role::User),
     ];
-    now.status.message = Some(said("which?", Role::Agent).into());
+    now.status.message = Some(message("which?", Role::Agent).into());
     check(&known, &now, &["found", "TASK_STATE_INPUT_REQUIRED"]);
     assert!(diff(&known, &now, false).len() == 1);
 }
@@ -175,15 +175,15 @@ fn messages_without_ids_are_told_once() {
 #[test]
 fn the_message_of_the_status_is_told_once() {
     let known = Task {
-        history: vec![said("asked", Role::User)],
+        history: vec![message("asked", Role::User)],
         ..task(TaskState::Working, &[])
     };
     let mut snapshot = task(TaskState::InputRequired, &[]);
-    snapshot.status.message = Some(Box::new(said("what?", Role::Agent)));
+    snapshot.status.message = Some(Box::new(message("what?", Role::Agent)));
     snapshot.history = vec![
-        said("asked", Role::User),
-        said("thinking", Role::Agent),
-        said("what?", Role::Agent),
+        message("asked", Role::User),
+        message("thinking", Role::Agent),
+        message("what?", Role::Agent),
     ];
     let expected = ["thinking", "TASK_STATE_INPUT_REQUIRED"];
     check(&known, &snapshot, &expected);

@@ -100,7 +100,7 @@ struct KeyCache {
 struct State {
     set: Option<Jwks>,
     fetched: Option<Instant>,
-    asked: Option<Instant>,
+    last_attempt: Option<Instant>,
     forced: Option<Instant>,
     /// Closes when the fetch in progress has ended.
     fetching: Option<watch::Receiver<()>>,
@@ -157,15 +157,15 @@ impl Keys {
         let forced = state.set.is_some() && !is_known;
         let due = match (forced, &state.set) {
             (true, _) => is_past(state.forced, PAUSE),
-            (false, Some(_)) => is_past(state.asked, PAUSE),
-            (false, None) => is_past(state.asked, RETRY),
+            (false, Some(_)) => is_past(state.last_attempt, PAUSE),
+            (false, None) => is_past(state.last_attempt, RETRY),
         };
         if !due {
             return None;
         }
-        state.asked = Some(Instant::now());
+        state.last_attempt = Some(Instant::now());
         if forced {
-            state.forced = state.asked;
+            state.forced = state.last_attempt;
         }
         let (ended, fetching) = watch::channel(());
         state.fetching = Some(fetching.clone());

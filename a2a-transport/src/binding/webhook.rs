@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(whole(Dialect::V1_0)["task"]["contextId"], "c");
         let message = Event::Message(Message::agent("hello"));
         assert_eq!(body(message.clone(), Dialect::V0_2), None);
-        let told = body(message, Dialect::V1_0).unwrap();
-        assert_eq!(told["message"]["parts"], json!([{"text": "hello"}]));
+        let notification = body(message, Dialect::V1_0).unwrap();
+        assert_eq!(notification["message"]["parts"], json!([{"text": "hello"}]));
     }
 }

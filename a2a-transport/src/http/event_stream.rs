@@ -128,7 +128,7 @@ pub(super) fn is_last_word(event: &Event) -> bool {
 /// Logs the repairs of an answer, and returns it.
 pub(super) fn trace<T>(read: WithRepairs<T>) -> T {
     for Repair { quirk, path } in &read.repairs {
-        tracing::debug!(quirk = quirk.code(), path, "mended an answer");
+        tracing::debug!(quirk = quirk.code(), path, "repaired an answer");
     }
     read.value
 }

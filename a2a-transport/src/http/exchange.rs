@@ -269,7 +269,7 @@ impl<T: Transport> HttpService<T> {
         error_format.server_span.understood(&envelope);
         for repair in &repairs {
             let (quirk, path) = (repair.quirk.code(), &repair.path);
-            tracing::debug!(quirk, path, "mended a request");
+            tracing::debug!(quirk, path, "repaired a request");
         }
         let offered = |uri: &&String| self.settings.extensions.contains(uri);
         let options = StreamOptions {

@@ -17,7 +17,8 @@ pub(crate) use self::convert::{
 pub(crate) use self::interface::{interfaces, offered};
 pub(crate) use self::operation::{read_by_operation, read_list};
 pub(crate) use self::part::{
-    File, FileContent, TaggedContent, from_tagged, mark_wrapped, normalize_part, take, to_tagged,
+    FileFields, FileSource, TaggedContent, from_tagged, mark_wrapped, normalize_part, take,
+    to_tagged,
 };
 pub(crate) use self::repair::{
     check_has_parts, normalize_append, normalize_message_id, normalize_role, normalize_schemes,

@@ -15,19 +15,19 @@ const FILENAME: &str = "filename";
 /// A part as the versions before 1.0 represent it.
 pub(crate) enum TaggedContent {
     Text(String),
-    File(File),
+    File(FileFields),
     Data(Object),
 }
 
 /// A file: its content, and what is known about it.
-pub(crate) struct File {
+pub(crate) struct FileFields {
     pub(crate) name: Option<String>,
     pub(crate) mime_type: Option<String>,
-    pub(crate) content: FileContent,
+    pub(crate) content: FileSource,
 }
 
 /// Content of a file part.
-pub(crate) enum FileContent {
+pub(crate) enum FileSource {
     Bytes(Base64),
     Uri(String),
     /// No content: the file is only mentioned (0.1.0 §6.6).
@@ -50,15 +50,15 @@ pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
         }
     };
     let file = |content| {
-        TaggedContent::File(File {
+        TaggedContent::File(FileFields {
             name: filename.clone(),
             mime_type: media_type.clone(),
             content,
         })
     };
     let tagged = match content {
-        Content::Raw(raw) => file(FileContent::Bytes(raw)),
-        Content::Url(url) => file(FileContent::Uri(url)),
+        Content::Raw(raw) => file(FileSource::Bytes(raw)),
+        Content::Url(url) => file(FileSource::Uri(url)),
         Content::Text(text) => {
             note(MEDIA_TYPE, media_type.map(Value::String));
             note(FILENAME, filename.map(Value::String));
@@ -82,15 +82,15 @@ pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
 /// The inverse of [`to_tagged`].
 pub(crate) fn from_tagged(content: TaggedContent, mut metadata: Option<Object>) -> Part {
     match content {
-        TaggedContent::File(File {
+        TaggedContent::File(FileFields {
             name,
             mime_type,
             content,
         }) => Part {
             content: match content {
-                FileContent::Bytes(raw) => Content::Raw(raw),
-                FileContent::Uri(url) => Content::Url(url),
-                FileContent::Nothing => {
+                FileSource::Bytes(raw) => Content::Raw(raw),
+                FileSource::Uri(url) => Content::Url(url),
+                FileSource::Nothing => {
                     let mention = [("name", name), ("mimeType", mime_type)];
                     let known = mention
                         .into_iter()

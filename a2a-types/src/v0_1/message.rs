@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, File, tagged_parts};
+use crate::pre_1_0::{self, FileFields, tagged_parts};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
@@ -125,12 +125,12 @@ impl From<crate::Message> for Message {
     }
 }
 
-impl From<FileContent> for File {
+impl From<FileContent> for FileFields {
     fn from(file: FileContent) -> Self {
         let content = match (file.bytes, file.uri) {
-            (Some(bytes), _) => pre_1_0::FileContent::Bytes(bytes),
-            (None, Some(uri)) => pre_1_0::FileContent::Uri(uri),
-            (None, None) => pre_1_0::FileContent::Nothing,
+            (Some(bytes), _) => pre_1_0::FileSource::Bytes(bytes),
+            (None, Some(uri)) => pre_1_0::FileSource::Uri(uri),
+            (None, None) => pre_1_0::FileSource::Nothing,
         };
         Self {
             name: file.name,
@@ -140,12 +140,12 @@ impl From<FileContent> for File {
     }
 }
 
-impl From<File> for FileContent {
-    fn from(file: File) -> Self {
+impl From<FileFields> for FileContent {
+    fn from(file: FileFields) -> Self {
         let (bytes, uri) = match file.content {
-            pre_1_0::FileContent::Bytes(bytes) => (Some(bytes), None),
-            pre_1_0::FileContent::Uri(uri) => (None, Some(uri)),
-            pre_1_0::FileContent::Nothing => (None, None),
+            pre_1_0::FileSource::Bytes(bytes) => (Some(bytes), None),
+            pre_1_0::FileSource::Uri(uri) => (None, Some(uri)),
+            pre_1_0::FileSource::Nothing => (None, None),
         };
         Self {
             name: file.name,

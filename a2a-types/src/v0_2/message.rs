@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, FileContent, both_ways, constants, tagged_parts};
+use crate::pre_1_0::{self, FileSource, both_ways, constants, tagged_parts};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, ContextId, MessageId, Object, TaskId};
 
@@ -185,11 +185,11 @@ both_ways! {
     } wire only { kind };
 }
 
-impl From<File> for pre_1_0::File {
+impl From<File> for pre_1_0::FileFields {
     fn from(file: File) -> Self {
         let (name, mime_type, content) = match file {
-            File::Bytes(file) => (file.name, file.mime_type, FileContent::Bytes(file.bytes)),
-            File::Uri(file) => (file.name, file.mime_type, FileContent::Uri(file.uri)),
+            File::Bytes(file) => (file.name, file.mime_type, FileSource::Bytes(file.bytes)),
+            File::Uri(file) => (file.name, file.mime_type, FileSource::Uri(file.uri)),
         };
         Self {
             name,
@@ -199,20 +199,20 @@ impl From<File> for pre_1_0::File {
     }
 }
 
-impl From<pre_1_0::File> for File {
-    fn from(file: pre_1_0::File) -> Self {
+impl From<pre_1_0::FileFields> for File {
+    fn from(file: pre_1_0::FileFields) -> Self {
         let (name, mime_type) = (file.name, file.mime_type);
         let uri = match file.content {
-            FileContent::Bytes(bytes) => {
+            FileSource::Bytes(bytes) => {
                 return Self::Bytes(FileWithBytes {
                     name,
                     mime_type,
                     bytes,
                 });
             }
-            FileContent::Uri(uri) => uri,
+            FileSource::Uri(uri) => uri,
             // A part that is cut always has content; only one that is read may lack it.
-            FileContent::Nothing => String::new(),
+            FileSource::Nothing => String::new(),
         };
         Self::Uri(FileWithUri {
             name,

@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use crate::everything::{everything, round_trip};
 
-type Members = Map<String, Value>;
+type JsonMap = Map<String, Value>;
 
 /// Calls `visit` with every object whose members the protocol names, `value` included.
-fn objects(value: &mut Value, visit: &mut impl FnMut(&mut Members)) {
+fn objects(value: &mut Value, visit: &mut impl FnMut(&mut JsonMap)) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| objects(item, visit)),
         Value::Object(members) => {
@@ -81,7 +81,7 @@ fn count(value: &mut Value) -> usize {
 fn null_is_absent() {
     for (name, round_trip, whole) in everything() {
         for nth in 0..count(&mut whole.clone()) {
-            let change = |change: fn(&mut Members, &str)| {
+            let change = |change: fn(&mut JsonMap, &str)| {
                 let (mut changed, mut seen, mut path) = (whole.clone(), 0, String::new());
                 objects(&mut changed, &mut |members| {
                     let names: Vec<_> = members.keys().cloned().collect();

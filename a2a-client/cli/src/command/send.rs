@@ -104,7 +104,7 @@ async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, 
     }
     if let Some(directory) = out {
         for artifact in &task.artifacts {
-            told(&files::save(artifact, &directory)?);
+            report_saved(&files::save(artifact, &directory)?);
         }
     }
     Ok(Code::of(task.status.state))
@@ -217,7 +217,7 @@ pub(crate) async fn follow(
     };
     if let Some(directory) = out {
         for artifact in &task.artifacts {
-            told(&files::save(artifact, directory)?);
+            report_saved(&files::save(artifact, directory)?);
         }
     }
     if task.status.state == TaskState::InputRequired && !screen.json {
@@ -227,7 +227,7 @@ pub(crate) async fn follow(
     Ok(Code::of(task.status.state))
 }
 
-fn told(saved: &[PathBuf]) {
+fn report_saved(saved: &[PathBuf]) {
     for path in saved {
         eprintln!("saved {}", path.display());
     }

@@ -126,10 +126,10 @@ async fn serve(
     let stop = async {
         let _ = tokio::signal::ctrl_c().await;
     };
-    let told = metrics.map(|metrics| tokio::spawn(metrics.tell()));
+    let metrics_task = metrics.map(|metrics| tokio::spawn(metrics.serve()));
     let run = bound.run(stop).await;
-    if let Some(told) = told {
-        told.abort();
+    if let Some(metrics_task) = metrics_task {
+        metrics_task.abort();
     }
     #[cfg(feature = "opentelemetry")]
     if let Some(exporting) = exporting {

@@ -52,7 +52,11 @@ impl Screen {
         if !card.security_schemes.is_empty() {
             self.line(&bold("authentication"))?;
             for (name, scheme) in &card.security_schemes {
-                self.line(&format!("  {}: {}", line(name), line(&told(scheme))))?;
+                self.line(&format!(
+                    "  {}: {}",
+                    line(name),
+                    line(&authentication(scheme))
+                ))?;
             }
         }
         self.line(&bold("skills"))?;
@@ -70,7 +74,7 @@ impl Screen {
     }
 }
 
-fn told(scheme: &SecurityScheme) -> String {
+fn authentication(scheme: &SecurityScheme) -> String {
     match scheme {
         SecurityScheme::ApiKeySecurityScheme(key) => {
             format!("API key in the {} `{}` (--api-key)", key.location, key.name)

@@ -62,7 +62,7 @@ pub fn read_call(
             A2aError::new(ErrorKind::MethodNotFound, text),
         ));
     };
-    let asked = offer
+    let requested = offer
         .requested(Binding::JsonRpc, version)
         .map_err(|error| refuse(Dialect::V1_0, error))?;
     let no_method = |dialect: Dialect, text: String| {
@@ -72,18 +72,19 @@ pub fn read_call(
     method.dialects.retain(is_offered);
     if method.dialects.is_empty() {
         let name = clip(&request.method);
-        let Some(asked) = asked.or((called_in == Dialect::V1_0).then_some(latest)) else {
+        let Some(requested) = requested.or((called_in == Dialect::V1_0).then_some(latest)) else {
             // Without a version it is a request of the version that has the method.
             return Err(refuse(
                 latest,
                 offer.refusal(Binding::JsonRpc, called_in.version()),
             ));
         };
-        let text = format!("$.method: `{name}` is no method of A2A {asked}");
-        return Err(no_method(asked, text));
+        let text = format!("$.method: `{name}` is no method of A2A {requested}");
+        return Err(no_method(requested, text));
     }
-    let dialect = method.dialect(asked.or(prefer));
-    if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && asked != Some(Dialect::V1_0) {
+    let dialect = method.dialect(requested.or(prefer));
+    if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && requested != Some(Dialect::V1_0)
+    {
         if !offer.has(Binding::JsonRpc, Dialect::V0_3) {
             let error = offer.refusal(Binding::JsonRpc, Dialect::V0_3.version());
             return Err(refuse(Dialect::V1_0, error));
@@ -137,7 +138,7 @@ pub fn read_call(
         envelope: Envelope {
             id: (!notification).then_some(answer_id),
             task: read.value.task_id().cloned(),
-            ambiguous: asked.is_none() && method.dialects.len() > 1,
+            ambiguous: requested.is_none() && method.dialects.len() > 1,
             ..Envelope::new(dialect, Binding::JsonRpc, method.operation)
         },
         request: read.value,

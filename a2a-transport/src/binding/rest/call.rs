@@ -190,12 +190,12 @@ impl PathParams {
     }
 }
 
-fn disagreement(path: &str, said: &str, in_path: &str) -> Violation {
+fn disagreement(path: &str, found: &str, in_path: &str) -> Violation {
     Violation {
         path: path.to_owned(),
         problem: format!(
             "says `{}`, but the path of the URL says `{}`",
-            clip(said),
+            clip(found),
             clip(in_path)
         ),
     }

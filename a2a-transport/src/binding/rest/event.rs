@@ -81,8 +81,8 @@ impl EventReader {
             },
         };
         let read = read.map_err(|violation| {
-            let said = serde_json::from_str(json).unwrap_or_default();
-            error_event_in(&said, self.envelope.dialect)
+            let answer = serde_json::from_str(json).unwrap_or_default();
+            error_event_in(&answer, self.envelope.dialect)
                 .map_or(Error::Malformed(violation), Error::Agent)
         })?;
         if let Event::ArtifactUpdate(update) = &read.value.event {

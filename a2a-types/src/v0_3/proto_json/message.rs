@@ -255,12 +255,12 @@ impl From<Part> for crate::Part {
         let cut = match part.content {
             Content::Text(text) => TaggedContent::Text(text),
             Content::Data(data) => TaggedContent::Data(data.data),
-            Content::File(file) => TaggedContent::File(pre_1_0::File {
+            Content::File(file) => TaggedContent::File(pre_1_0::FileFields {
                 name: file.name,
                 mime_type: file.mime_type,
                 content: match file.content {
-                    FileContent::FileWithBytes(bytes) => pre_1_0::FileContent::Bytes(bytes),
-                    FileContent::FileWithUri(uri) => pre_1_0::FileContent::Uri(uri),
+                    FileContent::FileWithBytes(bytes) => pre_1_0::FileSource::Bytes(bytes),
+                    FileContent::FileWithUri(uri) => pre_1_0::FileSource::Uri(uri),
                 },
             }),
         };
@@ -276,10 +276,10 @@ impl From<crate::Part> for Part {
             TaggedContent::Data(data) => Content::Data(DataPart { data }),
             TaggedContent::File(file) => Content::File(FilePart {
                 content: match file.content {
-                    pre_1_0::FileContent::Bytes(bytes) => FileContent::FileWithBytes(bytes),
-                    pre_1_0::FileContent::Uri(uri) => FileContent::FileWithUri(uri),
+                    pre_1_0::FileSource::Bytes(bytes) => FileContent::FileWithBytes(bytes),
+                    pre_1_0::FileSource::Uri(uri) => FileContent::FileWithUri(uri),
                     // A part that is cut always has content; only one that is read may lack it.
-                    pre_1_0::FileContent::Nothing => FileContent::FileWithUri(String::new()),
+                    pre_1_0::FileSource::Nothing => FileContent::FileWithUri(String::new()),
                 },
                 mime_type: file.mime_type,
                 name: file.name,

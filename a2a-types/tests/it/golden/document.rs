@@ -26,7 +26,7 @@ pub(crate) struct Document {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct GoldenFile {
     object: String,
     about: String,
     /// Another document, whose members this one has too unless it says otherwise.
@@ -61,7 +61,7 @@ impl Document {
     }
 
     fn load(name: &str) -> Self {
-        let file: File = yaml(&data().join(format!("{name}.yaml")));
+        let file: GoldenFile = yaml(&data().join(format!("{name}.yaml")));
         let base = file.upon.map(|base| Self::load(&base));
         let spelled = [
             (Spelling::V0_1, file.v0_1),
