@@ -70,15 +70,15 @@ fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
 /// Returns the index in the history of the message of the current status. Some agents put it there; in
 /// 0.1, whose messages have no ids, as the last one.
 fn of_status(snapshot: &Task) -> Option<usize> {
-    let message = snapshot.status.message.as_deref()?;
+    let status = snapshot.status.message.as_deref()?;
     let history = &snapshot.history;
     match has_ids(snapshot) {
         true => history
             .iter()
-            .rposition(|message| message.message_id == message.message_id),
+            .rposition(|message| message.message_id == status.message_id),
         false => {
             let last = history.len().checked_sub(1)?;
-            let alike = history[last].role == message.role && history[last].parts == message.parts;
+            let alike = history[last].role == status.role && history[last].parts == status.parts;
             alike.then_some(last)
         }
     }

@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_raised_is_lowered_for_the_recorder_that_was_told() {
+    fn gauge_guards_decrement_the_recorder_that_they_incremented() {
         let (one, two) = (DebuggingRecorder::new(), DebuggingRecorder::new());
         let unheard = OPEN_STREAMS.raise([]);
         let heard = with_local_recorder(&one, || OPEN_STREAMS.raise([]));

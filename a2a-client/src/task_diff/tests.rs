@@ -65,7 +65,7 @@ fn in_short(event: &Event) -> String {
 }
 
 #[test]
-fn what_is_the_same_is_not_told() {
+fn equal_tasks_yield_no_events() {
     let known = task(TaskState::Working, &[artifact("a", &["1", "2"])]);
     check(&known, &known, &[]);
 }
@@ -127,7 +127,7 @@ fn a_replica_that_lags_behind_tells_nothing() {
 }
 
 #[test]
-fn what_the_agent_said_is_told_once() {
+fn messages_of_the_agent_are_returned_once() {
     let mut known = task(TaskState::Working, &[]);
     known.history = vec![message("asked", Role::User)];
     known.status.message = Some(message("looking", Role::Agent).into());
@@ -146,7 +146,7 @@ fn what_the_agent_said_is_told_once() {
 
 /// In 0.1 a message has another id on a stream, and one by its place in a task.
 #[test]
-fn messages_without_ids_are_told_once() {
+fn messages_without_ids_are_returned_once() {
     let unnamed = |texts: &[&str]| {
         let mut task = task(TaskState::Working, &[]);
         let named = texts.iter().enumerate().map(|(ordinal, text)| Message {
@@ -173,7 +173,7 @@ fn messages_without_ids_are_told_once() {
 }
 
 #[test]
-fn the_message_of_the_status_is_told_once() {
+fn the_message_of_the_status_is_returned_once() {
     let known = Task {
         history: vec![message("asked", Role::User)],
         ..task(TaskState::Working, &[])
@@ -187,6 +187,11 @@ fn the_message_of_the_status_is_told_once() {
     ];
     let expected = ["thinking", "TASK_STATE_INPUT_REQUIRED"];
     check(&known, &snapshot, &expected);
+
+    // Some agents put it before a later message.
+    snapshot.history.swap(1, 2);
+    check(&known, &snapshot, &expected);
+    snapshot.history.swap(1, 2);
 
     // In 0.1 the ids of messages derive from their index.
     for (place, message) in snapshot.history.iter_mut().enumerate() {

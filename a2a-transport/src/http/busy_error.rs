@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn busy_is_told_by_status_or_by_retry_after() {
+    fn busy_errors_have_a_status_or_retry_after() {
         let agent = || Error::Agent(A2aError::from(ErrorKind::Internal));
         let page = || Error::NotA2a {
             status: 503,

@@ -238,12 +238,16 @@ fn every_outcome_has_its_code() {
     check(
         &["card", "http://127.0.0.1:1"],
         4,
-        &["cannot connect", "refused", "is the agent running"],
+        &[
+            "cannot connect",
+            "refused",
+            "check that the agent is running",
+        ],
     );
     check(
         &["card", "agent.example"],
         2,
-        &["neither a URL", "nor the name of an agent"],
+        &["is not a URL", "or name of an agent"],
     );
     check(
         &["card", &format!("{url}nothing/here.json")],

@@ -247,6 +247,6 @@ async fn a_client_needs_a_flow_of_its_own() {
     let shown = keyring.for_card(&card, &origin("https://agent.example"), &http);
     assert_eq!(
         format!("{:?}", shown.unwrap().unwrap()),
-        "Shown([bearer token])"
+        "CredentialSet([bearer token])"
     );
 }

@@ -38,25 +38,33 @@ fn check(keyring: &Keyring, required: &[&[&str]], expected: &str) {
 #[test]
 fn the_first_that_can_be_satisfied_counts() {
     let keyring = Keyring::default().api_key("k").basic("u", "p");
-    check(&keyring, &[&["key"]], "Shown([header x-key])");
-    check(&keyring, &[&["bearer"], &["key"]], "Shown([header x-key])");
+    check(&keyring, &[&["key"]], "CredentialSet([header x-key])");
+    check(
+        &keyring,
+        &[&["bearer"], &["key"]],
+        "CredentialSet([header x-key])",
+    );
     check(
         &keyring,
         &[&["basic"], &["key"]],
-        "Shown([header authorization])",
+        "CredentialSet([header authorization])",
     );
-    check(&keyring, &[&["key"], &["basic"]], "Shown([header x-key])");
-    let both = "Shown([header authorization, header x-key])";
+    check(
+        &keyring,
+        &[&["key"], &["basic"]],
+        "CredentialSet([header x-key])",
+    );
+    let both = "CredentialSet([header authorization, header x-key])";
     check(&keyring, &[&["key", "basic"]], both);
     check(
         &keyring,
         &[&["key", "bearer"], &["basic"]],
-        "Shown([header authorization])",
+        "CredentialSet([header authorization])",
     );
     check(
         &keyring,
         &[&["key", "other"]],
-        "Shown([header x-key, header x-other])",
+        "CredentialSet([header x-key, header x-other])",
     );
 }
 
@@ -65,7 +73,11 @@ fn tls_needs_nothing_in_the_request() {
     let keyring = Keyring::default().mutual_tls();
     check(&keyring, &[&["tls"]], "-");
     let keyring = keyring.api_key("k");
-    check(&keyring, &[&["tls", "key"]], "Shown([header x-key])");
+    check(
+        &keyring,
+        &[&["tls", "key"]],
+        "CredentialSet([header x-key])",
+    );
 }
 
 #[test]
@@ -78,20 +90,20 @@ fn one_place_holds_one_thing() {
     check(
         &keyring,
         &[&["basic", "bearer"], &["basic"]],
-        "Shown([header authorization])",
+        "CredentialSet([header authorization])",
     );
     // One token for two schemes.
     check(
         &keyring,
         &[&["corp", "bearer"]],
-        "Shown([header authorization])",
+        "CredentialSet([header authorization])",
     );
 }
 
 #[test]
 fn entries_are_for_the_schemes_that_they_name() {
     let keyring = Keyring::default().api_key_for("key", "k");
-    check(&keyring, &[&["key"]], "Shown([header x-key])");
+    check(&keyring, &[&["key"]], "CredentialSet([header x-key])");
     check(
         &keyring,
         &[&["other"]],
@@ -105,8 +117,12 @@ fn entries_are_for_the_schemes_that_they_name() {
          header `X-Key` and mutual TLS; unknown scheme `missing`; there is nothing",
     );
     let keyring = keyring.bearer("t").for_scheme("corp");
-    check(&keyring, &[&["corp"]], "Shown([header authorization])");
-    check(&keyring, &[], "Shown([header authorization])");
+    check(
+        &keyring,
+        &[&["corp"]],
+        "CredentialSet([header authorization])",
+    );
+    check(&keyring, &[], "CredentialSet([header authorization])");
 }
 
 #[test]
@@ -116,15 +132,19 @@ fn who_wants_nothing_is_shown_what_has_a_place() {
     let key = Keyring::default().api_key("k");
     for open in [&[&[][..]][..], &[&["key"], &[]], &[&["public"]]] {
         check(&nothing, open, "-");
-        check(&bearer, open, "Shown([header authorization])");
+        check(&bearer, open, "CredentialSet([header authorization])");
     }
     check(&key, &[&[]], "-");
     // Credentials are sent even if anonymous calls are allowed.
-    check(&key, &[&[], &["key"]], "Shown([header x-key])");
+    check(&key, &[&[], &["key"]], "CredentialSet([header x-key])");
     // Schemes that no requirement names.
-    check(&key, &[], "Shown([header x-key])");
+    check(&key, &[], "CredentialSet([header x-key])");
     check(&nothing, &[], "-");
-    check(&key.header("X-Own", "v"), &[&[]], "Shown([header x-own])");
+    check(
+        &key.header("X-Own", "v"),
+        &[&[]],
+        "CredentialSet([header x-own])",
+    );
     let other = Keyring::default().bearer("t").for_scheme("elsewhere");
     check(&other, &[&[]], "-");
 
@@ -149,22 +169,22 @@ fn cards_of_0_1_are_understood() {
         (
             r#"{"schemes":["Bearer"]}"#,
             &bearer,
-            "Shown([header authorization])",
+            "CredentialSet([header authorization])",
         ),
         (
             r#"{"schemes":["OAuth2"]}"#,
             &bearer,
-            "Shown([header authorization])",
+            "CredentialSet([header authorization])",
         ),
         (
             r#"{"schemes":["ApiKey"]}"#,
             &key,
-            "Shown([header x-api-key])",
+            "CredentialSet([header x-api-key])",
         ),
         (
             r#"{"schemes":["Bearer", "ApiKey"]}"#,
             &key,
-            "Shown([header x-api-key])",
+            "CredentialSet([header x-api-key])",
         ),
     ] {
         let http = HttpClient::default();
