@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 #[cfg(feature = "card-signature")]
-use a2a_transport::card_signature::{Form, verify};
-use a2a_transport::http::{Credentials, Fetched, HttpClient};
+use a2a_transport::card_signature::{Coverage, verify};
+use a2a_transport::http::{Credentials, FetchResponse, HttpClient};
 #[cfg(feature = "card-signature")]
 use a2a_transport::webhook::Jwks;
 use a2a_transport::{Error, spans};
@@ -31,12 +31,12 @@ pub struct Cards {
     credentials: Option<Arc<dyn Credentials>>,
     #[cfg(feature = "card-signature")]
     keys: Option<Arc<Jwks>>,
-    kept: Arc<Mutex<HashMap<String, Kept>>>,
+    kept: Arc<Mutex<HashMap<String, CachedCard>>>,
 }
 
 /// A cached card and its cache policy.
 #[derive(Clone, Debug)]
-struct Kept {
+struct CachedCard {
     card: Arc<AgentCard>,
     policy: CachePolicy,
 }
@@ -128,7 +128,7 @@ impl Cards {
                 kept.policy.after_response(&asked, &answer(&fetched), now)
         {
             let card = Arc::clone(&kept.card);
-            self.keep(place, Kept { policy, ..kept });
+            self.keep(place, CachedCard { policy, ..kept });
             return Ok(card);
         }
         if fetched.status != StatusCode::OK {
@@ -140,7 +140,7 @@ impl Cards {
         let policy = CachePolicy::new_options(&asked, &answer(&fetched), now, PRIVATE);
         if policy.is_storable() {
             let card = Arc::clone(&card);
-            self.keep(place, Kept { card, policy });
+            self.keep(place, CachedCard { card, policy });
         }
         Ok(card)
     }
@@ -162,14 +162,14 @@ impl Cards {
         let verified = verify(&json, keys);
         let verified = verified.map_err(|problem| Error::Unverified(problem.to_string()))?;
         // Reads the JSON that was verified, not the text, which may repeat a member.
-        match verified.form {
-            Form::KnownMembers => AgentCard::deserialize(&json)
+        match verified.coverage {
+            Coverage::KnownMembers => AgentCard::deserialize(&json)
                 .map_err(|_| Error::Unverified("what was signed is no card of 1.0".to_owned())),
             _ => plain(&json.to_string()),
         }
     }
 
-    fn keep(&self, place: &str, card: Kept) {
+    fn keep(&self, place: &str, card: CachedCard) {
         let mut kept = self.kept();
         if kept.len() >= CAPACITY && !kept.contains_key(place) {
             // Any one will do: it is fetched again on demand.
@@ -180,7 +180,7 @@ impl Cards {
         kept.insert(place.to_owned(), card);
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<String, CachedCard>> {
         // Every change is one insertion or removal, so a panic elsewhere leaves the map whole.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -197,13 +197,13 @@ const PRIVATE: CacheOptions = CacheOptions {
     ignore_cargo_cult: false,
 };
 
-fn answer(fetched: &Fetched) -> Response<()> {
+fn answer(fetched: &FetchResponse) -> Response<()> {
     let mut answer = Response::new(());
     *answer.status_mut() = fetched.status;
     *answer.headers_mut() = fetched.headers.clone();
     if let Some(age) = answer.headers_mut().get_mut(AGE) {
-        let told = age.to_str().ok().and_then(|age| age.parse::<u32>().ok());
-        if told.is_none() {
+        let seconds = age.to_str().ok().and_then(|age| age.parse::<u32>().ok());
+        if seconds.is_none() {
             // The policy adds to it without a check for overflow.
             *age = HeaderValue::from_static(OLDEST);
         }
@@ -293,7 +293,7 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(AGE, age.parse().unwrap());
             headers.insert(http::header::CACHE_CONTROL, "max-age=900".parse().unwrap());
-            let fetched = Fetched {
+            let fetched = FetchResponse {
                 status: StatusCode::OK,
                 headers,
                 body: Default::default(),

@@ -221,13 +221,13 @@ impl ClientBuilder {
         let trusted = std::iter::once(&self.url).chain(&self.trusted);
         let trusted: Result<_, _> = trusted.map(|url| Origin::of(url)).collect();
         #[cfg(feature = "tls")]
-        let stranger = self.http.clone().without_identity().build();
+        let untrusted = self.http.clone().without_identity().build();
         #[cfg(not(feature = "tls"))]
-        let stranger = self.http.clone().build();
+        let untrusted = self.http.clone().build();
         Ok(Access {
             trusted: trusted?,
             http: self.http.clone().build(),
-            stranger,
+            untrusted,
             headers: self.headers.clone(),
             credentials: self.credentials.clone(),
             #[cfg(feature = "card-signature")]
@@ -265,7 +265,7 @@ struct Access {
     trusted: Vec<Origin>,
     http: HttpClient,
     /// Client for untrusted origins.
-    stranger: HttpClient,
+    untrusted: HttpClient,
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
     #[cfg(feature = "card-signature")]
@@ -307,7 +307,7 @@ impl Access {
                     "the card names another origin: headers and credentials do not go there"
                 );
             }
-            return transport.http(self.stranger.clone());
+            return transport.http(self.untrusted.clone());
         }
         transport = transport.http(self.http.clone());
         for (name, value) in &self.headers {

@@ -39,14 +39,17 @@ pub(crate) fn lacks_operation(error: &Error) -> bool {
 }
 
 /// Returns the error of a transport that breaks its contract.
-pub(crate) fn mismatch(asked: Operation, answer: &Answer) -> Error {
+pub(crate) fn mismatch(operation: Operation, answer: &Answer) -> Error {
     let got = match answer {
         Answer::Once(response) => format!("an answer to {}", response.operation().name()),
         Answer::Stream(_) => "a stream".to_owned(),
     };
     Error::NotA2a {
         status: 200,
-        problem: format!("{} was answered by {got}", asked.name()),
+        problem: format!(
+            "the call was {}, and the agent answered with {got}",
+            operation.name()
+        ),
     }
 }
 

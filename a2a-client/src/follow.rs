@@ -1,4 +1,4 @@
-//! State machine that follows a task across lost connections.
+//! FollowState machine that follows a task across lost connections.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -17,38 +17,38 @@ use a2a_types::{
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::fault::{is_cut, lacks_operation, nothing_was_done, retry_after};
-use crate::known::{Held, Known};
 use crate::profile::{LlmResponses, Profile};
 use crate::retrying::{Retrying, cannot_be_done_twice};
+use crate::task_mirror::{Containment, TaskMirror};
 
 /// Follower of one task, and its state.
 pub(crate) struct Follower {
     transport: Retrying<Arc<dyn Transport>>,
     subject: Subject,
-    known: Known,
+    mirror: TaskMirror,
     /// Reader of the agent's own profile and the responses of its model, if the agent declares it.
     profile: Option<Profile>,
-    /// Items to return to the caller before the next step.
-    told: VecDeque<Told>,
-    step: Step,
+    /// Outputs to return to the caller before the state machine goes on.
+    queue: VecDeque<Output>,
+    state: FollowState,
     /// Sequence number of the last event returned.
     pub(crate) sequence: Option<u64>,
     /// Last event id to resume from: the last sequence number, if all events before it were returned
     /// and the numbers grow.
-    place: Option<u64>,
+    resume_after: Option<u64>,
     /// Set when the agent does not stream or cannot resume a stream.
     polls: bool,
     /// Set when events were derived by comparing snapshots: the final event is then checked against the
     /// task.
     compared: bool,
     /// Number of consecutive attempts without progress.
-    failed: u32,
+    failures: u32,
     /// Number of consecutive subscriptions that were refused or ended before any event.
     fruitless: u32,
     /// Error of the last such subscription, until the task has been read.
     refusal: Option<Error>,
     /// Number of consecutive polls that found the task unchanged.
-    quiet: u32,
+    unchanged_polls: u32,
     pub(crate) reconnections: u32,
     pub(crate) last_cut: Option<Error>,
     /// Limit on the bytes of memory of the task.
@@ -69,27 +69,28 @@ pub(crate) struct Subject {
     pub(crate) profile: bool,
 }
 
-/// Item for the caller.
-enum Told {
+/// Output of the follower, in order.
+enum Output {
     Event(Event),
-    /// A snapshot all of whose missing events were returned.
-    Whole(Task),
+    /// A snapshot, after the events that lead to it.
+    Snapshot(Task),
     Error(Error),
 }
 
-/// State of the follower.
-enum Step {
+/// FollowState of the follower.
+enum FollowState {
     /// Waiting for the reply to a request.
-    Asking(Question, BoxFuture<'static, Result<Reply, Error>>),
+    AwaitingReply(Purpose, BoxFuture<'static, Result<Reply, Error>>),
     /// Reading a stream.
-    Hearing(Stream),
+    Streaming(Stream),
     /// Waiting before a request.
-    Pausing(Pin<Box<Sleep>>, Question),
+    BackingOff(Pin<Box<Sleep>>, Purpose),
     /// Finished.
     Ended,
 }
 
-enum Question {
+/// Request of the follower, with the data that its reply is used with.
+enum Purpose {
     /// Sends the message and expects a stream.
     Stream,
     /// Sends the message to an agent that does not stream.
@@ -97,31 +98,32 @@ enum Question {
     /// Subscribes to the task.
     Subscribe,
     /// Reads the task; a stream waits meanwhile.
-    Look(Option<Stream>),
+    ReadTask(Option<Stream>),
     /// Reads the task once more before this final event is returned.
-    Check(Event),
+    ConfirmEnd(Event),
 }
 
 /// A stream of events, and its relation to the events returned so far.
 struct Stream {
     updates: UpdateStream,
-    footing: Footing,
+    position: Position,
     /// Set once the stream has had an event.
     has_events: bool,
     since: Instant,
     /// Timer after which silence ends the stream, or has the task read.
-    patience: Option<Pin<Box<Sleep>>>,
+    silence_timer: Option<Pin<Box<Sleep>>>,
 }
 
+/// Relation of a stream to the events that were returned.
 #[derive(Clone, Copy)]
-enum Footing {
+enum Position {
     /// Every event is new.
-    Firm,
+    InOrder,
     /// Resumed: the caller knows a part of the task, and the first event decides.
-    Taken,
+    Resumed,
     /// A snapshot was read beside the stream and may contain events that the stream has yet to send:
     /// the number of such reads, and whether any had news.
-    Beside { looks: u32, moved: bool },
+    AfterSnapshot { reads: u32, changed: bool },
 }
 
 impl Follower {
@@ -130,17 +132,17 @@ impl Follower {
         subject: Subject,
         streams: bool,
     ) -> Self {
-        let known = match &subject.task {
-            Some(_) => Known::default(),
-            None => Known::from_the_beginning(),
+        let mirror = match &subject.task {
+            Some(_) => TaskMirror::default(),
+            None => TaskMirror::from_the_beginning(),
         };
-        let mut follower = Self::new(transport, subject, known);
+        let mut follower = Self::new(transport, subject, mirror);
         follower.polls = !streams;
-        let question = match streams {
-            true => Question::Stream,
-            false => Question::Send,
+        let purpose = match streams {
+            true => Purpose::Stream,
+            false => Purpose::Send,
         };
-        follower.step = follower.ask(question);
+        follower.state = follower.request(purpose);
         follower
     }
 
@@ -151,40 +153,40 @@ impl Follower {
         seen: Option<u64>,
         streams: bool,
     ) -> Self {
-        let mut follower = Self::new(transport, subject, Known::default());
-        (follower.place, follower.sequence, follower.polls) = (seen, seen, !streams);
-        let question = match streams {
-            true => Question::Subscribe,
-            false => Question::Look(None),
+        let mut follower = Self::new(transport, subject, TaskMirror::default());
+        (follower.resume_after, follower.sequence, follower.polls) = (seen, seen, !streams);
+        let purpose = match streams {
+            true => Purpose::Subscribe,
+            false => Purpose::ReadTask(None),
         };
-        follower.step = follower.ask(question);
+        follower.state = follower.request(purpose);
         follower
     }
 
-    fn new(transport: Retrying<Arc<dyn Transport>>, subject: Subject, known: Known) -> Self {
+    fn new(transport: Retrying<Arc<dyn Transport>>, subject: Subject, mirror: TaskMirror) -> Self {
         Self {
             transport,
             profile: subject.profile.then(Profile::default),
             subject,
-            known,
-            told: VecDeque::new(),
-            step: Step::Ended,
+            mirror,
+            queue: VecDeque::new(),
+            state: FollowState::Ended,
             sequence: None,
-            place: None,
+            resume_after: None,
             polls: false,
             compared: false,
-            failed: 0,
+            failures: 0,
             fruitless: 0,
             refusal: None,
-            quiet: 0,
+            unchanged_polls: 0,
             reconnections: 0,
             last_cut: None,
-            limit: LIMIT,
+            limit: DEFAULT_MAX_TASK_BYTES,
         }
     }
 
     pub(crate) fn task(&self) -> Option<&Task> {
-        self.known.task()
+        self.mirror.task()
     }
 
     pub(crate) fn llm_responses(&self) -> Option<&LlmResponses> {
@@ -193,16 +195,16 @@ impl Follower {
 
     /// Returns whether the follower has finished and every item was returned.
     pub(crate) fn is_ended(&self) -> bool {
-        self.told.is_empty() && matches!(self.step, Step::Ended)
+        self.queue.is_empty() && matches!(self.state, FollowState::Ended)
     }
 
     /// Stops following.
     pub(crate) fn end(&mut self) {
-        self.told.clear();
-        self.step = Step::Ended;
+        self.queue.clear();
+        self.state = FollowState::Ended;
     }
 
-    fn too_heavy(&mut self) -> Error {
+    fn too_large(&mut self) -> Error {
         self.end();
         Error::TooLarge {
             what: "task",
@@ -213,42 +215,42 @@ impl Follower {
     /// Waits until the first request is answered. Errors: the refusal of it.
     pub(crate) fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         loop {
-            if let Some(Told::Error(_)) = self.told.front()
-                && let Some(Told::Error(error)) = self.told.pop_front()
+            if let Some(Output::Error(_)) = self.queue.front()
+                && let Some(Output::Error(error)) = self.queue.pop_front()
             {
                 return Poll::Ready(Err(error));
             }
-            let begun =
-                !self.told.is_empty() || matches!(self.step, Step::Hearing(_) | Step::Ended);
+            let begun = !self.queue.is_empty()
+                || matches!(self.state, FollowState::Streaming(_) | FollowState::Ended);
             if begun {
                 return Poll::Ready(Ok(()));
             }
-            ready!(self.poll_step(cx));
+            ready!(self.poll_state(cx));
         }
     }
 
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
         loop {
-            match self.told.pop_front() {
-                Some(Told::Event(event)) => {
-                    self.known.hear(&event);
+            match self.queue.pop_front() {
+                Some(Output::Event(event)) => {
+                    self.mirror.apply(&event);
                     let of_it = self.profile.as_mut();
-                    if let Some(profile) = of_it.filter(|_| !self.known.is_of_another(&event)) {
-                        profile.hear(&event);
+                    if let Some(profile) = of_it.filter(|_| !self.mirror.is_of_another(&event)) {
+                        profile.add_event(&event);
                     }
                     let profile = self.profile.as_mut();
-                    let is_heavy = self.known.is_heavier_than(self.limit)
-                        || profile.is_some_and(|profile| profile.is_heavier_than(self.limit));
-                    let item = match is_heavy {
+                    let is_too_large = self.mirror.exceeds(self.limit)
+                        || profile.is_some_and(|profile| profile.exceeds(self.limit));
+                    let item = match is_too_large {
                         false => Ok(event),
-                        true => Err(self.too_heavy()),
+                        true => Err(self.too_large()),
                     };
                     return Poll::Ready(Some(item));
                 }
-                Some(Told::Whole(task)) => self.known.settle(task),
-                Some(Told::Error(error)) => return Poll::Ready(Some(Err(error))),
-                None if matches!(self.step, Step::Ended) => return Poll::Ready(None),
-                None => ready!(self.poll_step(cx)),
+                Some(Output::Snapshot(task)) => self.mirror.adopt(task),
+                Some(Output::Error(error)) => return Poll::Ready(Some(Err(error))),
+                None if matches!(self.state, FollowState::Ended) => return Poll::Ready(None),
+                None => ready!(self.poll_state(cx)),
             }
         }
     }
@@ -257,36 +259,36 @@ impl Follower {
     /// for the next message, though a renewed subscription stays open.
     fn is_over(&self) -> bool {
         let is_resumed = self.subject.message.is_some() && self.reconnections > 0;
-        self.known.is_over() || is_resumed && self.known.waits()
+        self.mirror.is_over() || is_resumed && self.mirror.waits()
     }
 
-    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let (step, ready) = match std::mem::replace(&mut self.step, Step::Ended) {
-            Step::Asking(question, mut reply) => match reply.as_mut().poll(cx) {
-                Poll::Ready(reply) => (self.answered(question, reply), true),
-                Poll::Pending => (Step::Asking(question, reply), false),
+    fn poll_state(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let (state, ready) = match std::mem::replace(&mut self.state, FollowState::Ended) {
+            FollowState::AwaitingReply(purpose, mut reply) => match reply.as_mut().poll(cx) {
+                Poll::Ready(reply) => (self.on_reply(purpose, reply), true),
+                Poll::Pending => (FollowState::AwaitingReply(purpose, reply), false),
             },
-            Step::Pausing(mut pause, question) => match pause.as_mut().poll(cx) {
-                Poll::Ready(()) => (self.ask_after(question, cx), true),
-                Poll::Pending => (Step::Pausing(pause, question), false),
+            FollowState::BackingOff(mut pause, purpose) => match pause.as_mut().poll(cx) {
+                Poll::Ready(()) => (self.resume(purpose, cx), true),
+                Poll::Pending => (FollowState::BackingOff(pause, purpose), false),
             },
-            Step::Hearing(mut stream) => match stream.updates.as_mut().poll_next(cx) {
+            FollowState::Streaming(mut stream) => match stream.updates.as_mut().poll_next(cx) {
                 Poll::Ready(Some(Ok(update))) => {
                     stream.has_events = true;
                     self.fruitless = 0;
-                    (self.came(update, stream), true)
+                    (self.on_update(update, stream), true)
                 }
-                Poll::Ready(Some(Err(error))) => (self.broke(Some(error), &stream), true),
-                Poll::Ready(None) => (self.broke(None, &stream), true),
-                Poll::Pending => match stream.is_out_of_patience(cx, self.is_over()) {
-                    false => (Step::Hearing(stream), false),
-                    true if self.is_over() => (Step::Ended, true),
-                    true => (self.ask(Question::Look(Some(stream))), true),
+                Poll::Ready(Some(Err(error))) => (self.on_stream_end(Some(error), &stream), true),
+                Poll::Ready(None) => (self.on_stream_end(None, &stream), true),
+                Poll::Pending => match stream.is_silent_too_long(cx, self.is_over()) {
+                    false => (FollowState::Streaming(stream), false),
+                    true if self.is_over() => (FollowState::Ended, true),
+                    true => (self.request(Purpose::ReadTask(Some(stream))), true),
                 },
             },
-            Step::Ended => (Step::Ended, true),
+            FollowState::Ended => (FollowState::Ended, true),
         };
-        self.step = step;
+        self.state = state;
         match ready {
             true => Poll::Ready(()),
             false => Poll::Pending,
@@ -295,32 +297,34 @@ impl Follower {
 }
 
 impl Stream {
-    fn new(updates: UpdateStream, footing: Footing) -> Self {
+    fn new(updates: UpdateStream, position: Position) -> Self {
         Self {
             updates,
-            footing,
+            position,
             has_events: false,
             since: Instant::now(),
-            patience: None,
+            silence_timer: None,
         }
     }
 
-    fn on(self, footing: Footing) -> Self {
+    fn on(self, position: Position) -> Self {
         Self {
-            footing,
-            patience: None,
+            position,
+            silence_timer: None,
             ..self
         }
     }
 
     /// Returns whether a stream that was resumed, or that should have ended, has been silent for too
     /// long.
-    fn is_out_of_patience(&mut self, cx: &mut Context<'_>, over: bool) -> bool {
-        if !over && !matches!(self.footing, Footing::Taken) {
+    fn is_silent_too_long(&mut self, cx: &mut Context<'_>, over: bool) -> bool {
+        if !over && !matches!(self.position, Position::Resumed) {
             return false;
         }
-        let patience = self.patience.get_or_insert_with(|| after(PATIENCE));
-        patience.as_mut().poll(cx).is_ready()
+        let silence_timer = self
+            .silence_timer
+            .get_or_insert_with(|| after(SILENCE_TIMEOUT));
+        silence_timer.as_mut().poll(cx).is_ready()
     }
 }
 
@@ -329,9 +333,9 @@ fn after(period: Duration) -> Pin<Box<Sleep>> {
 }
 
 /// Default limit on the bytes of memory of a task.
-const LIMIT: usize = 128 << 20;
+const DEFAULT_MAX_TASK_BYTES: usize = 128 << 20;
 
 /// Longest silence of a stream that was just resumed or should have ended.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
-mod steps;
+mod transitions;

@@ -15,13 +15,13 @@ use a2a_types::{
 /// one if that is unreachable.
 #[derive(Debug)]
 pub struct Interfaces {
-    spoken: Vec<Spoken>,
+    supported: Vec<SupportedInterface>,
     current: AtomicUsize,
 }
 
 /// A supported interface.
 #[derive(Debug)]
-struct Spoken {
+struct SupportedInterface {
     interface: AgentInterface,
     transport: HttpTransport,
     /// A card of 0.1 may look like one of 0.2. Once it is known, the transport that speaks 0.1, or
@@ -36,7 +36,7 @@ impl Interfaces {
         card: &AgentCard,
         dress: impl Fn(&AgentInterface, HttpTransport) -> HttpTransport,
     ) -> Result<Self, Error> {
-        let mut spoken = Vec::new();
+        let mut supported = Vec::new();
         let mut first_problem = None;
         for interface in &card.supported_interfaces {
             match HttpTransport::to(interface) {
@@ -46,7 +46,7 @@ impl Interfaces {
                         Dialect::V0_2 => OnceLock::new(),
                         _ => OnceLock::from(None),
                     };
-                    spoken.push(Spoken {
+                    supported.push(SupportedInterface {
                         interface: interface.clone(),
                         transport,
                         older,
@@ -56,18 +56,18 @@ impl Interfaces {
                 None => {}
             }
         }
-        if spoken.is_empty() {
+        if supported.is_empty() {
             return Err(first_problem.unwrap_or_else(|| none_spoken(card)));
         }
         Ok(Self {
-            spoken,
+            supported,
             current: AtomicUsize::new(0),
         })
     }
 
     /// Returns the interface in use.
     pub fn current(&self) -> &AgentInterface {
-        &self.spoken[self.current.load(Ordering::Relaxed)].interface
+        &self.supported[self.current.load(Ordering::Relaxed)].interface
     }
 }
 
@@ -77,12 +77,12 @@ impl Transport for Interfaces {
             let first = self.current.load(Ordering::Relaxed);
             let mut tried = 0;
             loop {
-                let index = (first + tried) % self.spoken.len();
-                let reply = self.spoken[index].call(call.clone()).await;
+                let index = (first + tried) % self.supported.len();
+                let reply = self.supported[index].call(call.clone()).await;
                 tried += 1;
                 match reply {
-                    Err(error) if error.nothing_was_sent() && tried < self.spoken.len() => {
-                        let url = &self.spoken[index].interface.url;
+                    Err(error) if error.nothing_was_sent() && tried < self.supported.len() => {
+                        let url = &self.supported[index].interface.url;
                         tracing::debug!(url, %error, "trying the next interface");
                     }
                     reply => {
@@ -97,7 +97,7 @@ impl Transport for Interfaces {
     }
 }
 
-impl Spoken {
+impl SupportedInterface {
     async fn call(&self, call: Call) -> Result<Reply, Error> {
         match self.older.get() {
             Some(Some(older)) => older.call(call).await,

@@ -49,14 +49,14 @@ mod deadline;
 mod fault;
 mod follow;
 mod interfaces;
-mod known;
-mod missing;
 mod origin;
 mod profile;
 pub mod recorder;
 mod retries;
 mod retrying;
 mod sending;
+mod task_diff;
+mod task_mirror;
 mod updates;
 #[cfg(feature = "webhook")]
 pub mod webhook;
@@ -73,11 +73,12 @@ pub use crate::retries::Retries;
 pub use crate::retrying::Retrying;
 pub use crate::sending::Sending;
 pub use crate::updates::Updates;
-#[cfg(feature = "tls")]
-pub use a2a_transport::http::{BadTls, Tls};
 pub use a2a_transport::http::{
-    Credentials, Hearer, HttpClient, HttpClientBuilder, HttpTransport, Proxy, Tap, Timeouts,
+    Credentials, HttpClient, HttpClientBuilder, HttpTransport, Proxy, ResponseObserver, Timeouts,
+    WireObserver,
 };
+#[cfg(feature = "tls")]
+pub use a2a_transport::http::{Tls, TlsConfigError};
 pub use a2a_transport::metric::describe as describe_metrics;
 pub use a2a_transport::sse::Bounds;
 pub use a2a_transport::{Binding, Error, Phase, TraceContext, Transport};

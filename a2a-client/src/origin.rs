@@ -90,11 +90,11 @@ mod tests {
 
     #[test]
     fn how_it_is_told() {
-        for (url, told) in [
+        for (url, expected) in [
             ("https://A.example:443/x", "https://a.example"),
             ("http://a.example:8080", "http://a.example:8080"),
         ] {
-            assert_eq!(Origin::of(url).unwrap().to_string(), told);
+            assert_eq!(Origin::of(url).unwrap().to_string(), expected);
         }
     }
 }

@@ -25,21 +25,21 @@ pub(crate) struct Profile {
     /// Set once the agent has answered by a message: it need not report that the task is over.
     pub(crate) answered: bool,
     /// Upper bound of the responses' bytes of memory.
-    weight: usize,
+    mem_size: usize,
 }
 
 impl Profile {
-    pub(crate) fn hear(&mut self, event: &Event) {
-        self.weight = self.weight.saturating_add(size_of_event(event));
-        self.responses.hear(event);
+    pub(crate) fn add_event(&mut self, event: &Event) {
+        self.mem_size = self.mem_size.saturating_add(size_of_event(event));
+        self.responses.add_event(event);
     }
 
     /// Returns whether the responses take more memory than `limit` bytes.
-    pub(crate) fn is_heavier_than(&mut self, limit: usize) -> bool {
-        if self.weight > limit {
-            self.weight = self.responses.iter().map(weight_of).sum();
+    pub(crate) fn exceeds(&mut self, limit: usize) -> bool {
+        if self.mem_size > limit {
+            self.mem_size = self.responses.iter().map(weight_of).sum();
         }
-        self.weight > limit
+        self.mem_size > limit
     }
 }
 
@@ -62,7 +62,7 @@ fn weight_of(response: &LlmResponse) -> usize {
 fn weight_of_step(step: &Step) -> usize {
     let texts = match step {
         Step::FunctionCall(call) => vec![&call.id, &call.name, &call.args],
-        Step::FunctionResponse(told) => vec![&told.id, &told.name, &told.response],
+        Step::FunctionResponse(response) => vec![&response.id, &response.name, &response.response],
         Step::ExecutableCode(code) => vec![&code.code, &code.language],
         Step::CodeExecutionResult(result) => vec![&result.output, &result.outcome],
         Step::Reasoning(text) => vec![text],

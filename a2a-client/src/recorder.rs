@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, io};
 
-use a2a_transport::http::{Hearer, Tap};
+use a2a_transport::http::{ResponseObserver, WireObserver};
 use http::header::HeaderMap;
 use http::{request, response};
 use serde::{Deserialize, Serialize};
@@ -87,8 +87,8 @@ pub struct RecordedResponse {
     pub body: String,
 }
 
-impl Tap for Recorder {
-    fn request(&self, head: &request::Parts, body: &bytes::Bytes) -> Box<dyn Hearer> {
+impl WireObserver for Recorder {
+    fn request(&self, head: &request::Parts, body: &bytes::Bytes) -> Box<dyn ResponseObserver> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let request = RecordedRequest {
             method: head.method.to_string(),
@@ -116,7 +116,7 @@ struct Recording {
     is_written: bool,
 }
 
-impl Hearer for Recording {
+impl ResponseObserver for Recording {
     fn head(&mut self, head: &response::Parts) {
         self.exchange.response = Some(RecordedResponse {
             status: head.status.as_u16(),

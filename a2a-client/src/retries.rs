@@ -97,17 +97,20 @@ impl Retries {
 
     /// Returns the pause before the next attempt after `failed` failures, or `None` if there is to be
     /// none. Spends from the budget.
-    pub(crate) fn again(&self, failed: u32, told: Option<Duration>) -> Option<Duration> {
-        let patient = told.is_none_or(|told| told <= MAX_RETRY_AFTER);
-        (failed < self.attempts && patient && self.budget.spend()).then(|| self.pause(failed, told))
+    pub(crate) fn again(&self, failed: u32, retry_after: Option<Duration>) -> Option<Duration> {
+        let is_short = retry_after.is_none_or(|retry_after| retry_after <= MAX_RETRY_AFTER);
+        (failed < self.attempts && is_short && self.budget.spend())
+            .then(|| self.pause(failed, retry_after))
     }
 
     /// Returns the pause after `failed` failures.
-    pub(crate) fn pause(&self, failed: u32, told: Option<Duration>) -> Duration {
+    pub(crate) fn pause(&self, failed: u32, retry_after: Option<Duration>) -> Duration {
         let doublings = failed.saturating_sub(1).min(30);
         let bound = self.base.saturating_mul(1 << doublings).min(self.most);
         let jitter = bound.mul_f64(fastrand::f64());
-        told.map_or(jitter, |told| told.min(MAX_RETRY_AFTER) + jitter)
+        retry_after.map_or(jitter, |retry_after| {
+            retry_after.min(MAX_RETRY_AFTER) + jitter
+        })
     }
 }
 
@@ -166,8 +169,8 @@ mod tests {
             assert!(pauses.iter().any(|pause| *pause > bound / 2), "{failed}");
             assert!(pauses.iter().any(|pause| *pause < bound / 2), "{failed}");
         }
-        let told = Duration::from_secs(3);
-        assert!(retries.pause(1, Some(told)) >= told);
+        let retry_after = Duration::from_secs(3);
+        assert!(retries.pause(1, Some(retry_after)) >= retry_after);
     }
 
     #[test]

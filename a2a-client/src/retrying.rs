@@ -42,7 +42,7 @@ impl<T: Transport> Transport for Retrying<T> {
                     Err(error) => error,
                 };
                 if failed > 0
-                    && matches!(&error, Error::Agent(said) if said.kind == ErrorKind::TaskNotCancelable)
+                    && matches!(&error, Error::Agent(error_answer) if error_answer.kind == ErrorKind::TaskNotCancelable)
                     && let Some(reply) = self.canceled(&call).await
                 {
                     return Ok(reply);

@@ -3,7 +3,7 @@
 use a2a_client::recorder::{Exchange, RecordedRequest, RecordedResponse};
 use a2a_jsonrpc::Limits;
 use a2a_transport::binding::rest::Route;
-use a2a_transport::binding::{EventReader, Question, Reading, jsonrpc, read_reply, rest};
+use a2a_transport::binding::{EventReader, IncomingCall, ReadOptions, jsonrpc, read_reply, rest};
 use a2a_transport::sse::{Bounds, Decoder};
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::Dialect;
@@ -158,9 +158,9 @@ fn path_of(url: &str) -> &str {
     path.split('?').next().unwrap_or_default()
 }
 
-fn ask(request: &RecordedRequest) -> Result<Question, String> {
+fn ask(request: &RecordedRequest) -> Result<IncomingCall, String> {
     let version = request.headers.get("a2a-version").map(String::as_str);
-    let reading = Reading::default();
+    let reading = ReadOptions::default();
     let body = request.body.as_bytes();
     let is_json_rpc = request.method == "POST" && request.body.contains("\"jsonrpc\"");
     let read = if is_json_rpc {

@@ -41,27 +41,27 @@ pub enum Version {
 
 /// Reason for which a document has no envelope.
 #[derive(Debug)]
-pub(crate) enum Unread {
+pub(crate) enum EnvelopeError {
     Fault(Fault),
     /// JSON of this kind, but not an object.
     NotAnObject(ValueKind),
 }
 
-/// A member that is not what JSON-RPC wants it to be.
+/// Violation of JSON-RPC by one member.
 #[derive(Debug, thiserror::Error)]
-#[error("{path} {wrong}")]
-pub(crate) struct Misfit {
+#[error("{path} {problem}")]
+pub(crate) struct MemberError {
     pub(crate) path: &'static str,
-    pub(crate) wrong: String,
+    pub(crate) problem: String,
 }
 
 impl<'a> Envelope<'a> {
-    pub(crate) fn read(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unread> {
-        Self::glance(bytes, limits).map_or_else(|| Self::walk(bytes, limits), Ok)
+    pub(crate) fn read(bytes: &'a [u8], limits: &Limits) -> Result<Self, EnvelopeError> {
+        Self::read_fast(bytes, limits).map_or_else(|| Self::read_validated(bytes, limits), Ok)
     }
 
     /// Reads a message on the fast path, which nearly every one takes.
-    fn glance(bytes: &'a [u8], limits: &Limits) -> Option<Self> {
+    fn read_fast(bytes: &'a [u8], limits: &Limits) -> Option<Self> {
         let mut envelope = Self::default();
         members(bytes, limits, |key, value| {
             let member = match key {
@@ -78,13 +78,13 @@ impl<'a> Envelope<'a> {
         Some(envelope)
     }
 
-    /// Reads any other message, after the full walk.
-    fn walk(bytes: &'a [u8], limits: &Limits) -> Result<Self, Unread> {
-        walk(bytes, limits).map_err(Unread::Fault)?;
+    /// Reads any message, after the full walk of validation.
+    fn read_validated(bytes: &'a [u8], limits: &Limits) -> Result<Self, EnvelopeError> {
+        walk(bytes, limits).map_err(EnvelopeError::Fault)?;
         // Derived code would also take an array for a struct.
         match ValueKind::of(bytes) {
-            ValueKind::Object => serde_json::from_slice(bytes).map_err(Unread::slipped),
-            other => Err(Unread::NotAnObject(other)),
+            ValueKind::Object => serde_json::from_slice(bytes).map_err(EnvelopeError::inconsistent),
+            other => Err(EnvelopeError::NotAnObject(other)),
         }
     }
 
@@ -94,17 +94,17 @@ impl<'a> Envelope<'a> {
     }
 
     /// Returns the value of the member `jsonrpc`. JSON-RPC 2.0 §4.
-    pub(crate) fn version(&self) -> Result<Version, Misfit> {
+    pub(crate) fn version(&self) -> Result<Version, MemberError> {
         let Some(raw) = self.jsonrpc else {
             return Ok(Version::Absent);
         };
         match Text::of(raw) {
             Some(Text(version)) if version == "2.0" => Ok(Version::V2),
-            Some(Text(other)) => Err(Misfit::new(
+            Some(Text(other)) => Err(MemberError::new(
                 "$.jsonrpc",
                 format!("must be \"2.0\", found \"{}\"", clip(&other)),
             )),
-            None => Err(Misfit::new(
+            None => Err(MemberError::new(
                 "$.jsonrpc",
                 format!("must be \"2.0\", found {}", ValueKind::of(raw)),
             )),
@@ -112,18 +112,18 @@ impl<'a> Envelope<'a> {
     }
 
     /// Returns the member `id`, or `None` if it is absent. JSON-RPC 2.0 §4.
-    pub(crate) fn id(&self) -> Result<Option<Id>, Misfit> {
+    pub(crate) fn id(&self) -> Result<Option<Id>, MemberError> {
         self.id
             .map(Id::from_json)
             .transpose()
-            .map_err(|wrong| Misfit::new("$.id", wrong))
+            .map_err(|problem| MemberError::new("$.id", problem))
     }
 }
 
-impl Unread {
+impl EnvelopeError {
     /// Returns the fault for two readings that disagree, which would be a mistake of ours: the peer gets
     /// a sentence and no panic.
-    fn slipped(error: serde_json::Error) -> Self {
+    fn inconsistent(error: serde_json::Error) -> Self {
         Self::Fault(Fault {
             path: "$".to_owned(),
             line: error.line(),
@@ -133,11 +133,11 @@ impl Unread {
     }
 }
 
-impl Misfit {
-    pub(crate) fn new(path: &'static str, wrong: impl Into<String>) -> Self {
+impl MemberError {
+    pub(crate) fn new(path: &'static str, problem: impl Into<String>) -> Self {
         Self {
             path,
-            wrong: wrong.into(),
+            problem: problem.into(),
         }
     }
 }
@@ -151,13 +151,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_at_a_glance_is_what_a_walk_finds() {
+    fn fast_path_and_walk_find_the_same_members() {
         let limits = Limits::default();
         let text = br#" {"error":null, "result":[1] ,"params":{"a":"b"},"more":1,"method":"x","id":1,"jsonrpc":"2.0"}"#;
-        let glanced = Envelope::glance(text, &limits).unwrap();
-        assert_eq!(glanced, Envelope::walk(text, &limits).unwrap());
-        assert!(glanced.jsonrpc.and(glanced.id).is_some());
-        assert_eq!(Envelope::glance(b"{}", &limits), Some(Envelope::default()));
-        assert_eq!(Envelope::glance(b"[]", &limits), None);
+        let fast = Envelope::read_fast(text, &limits).unwrap();
+        assert_eq!(fast, Envelope::read_validated(text, &limits).unwrap());
+        assert!(fast.jsonrpc.and(fast.id).is_some());
+        assert_eq!(
+            Envelope::read_fast(b"{}", &limits),
+            Some(Envelope::default())
+        );
+        assert_eq!(Envelope::read_fast(b"[]", &limits), None);
     }
 }

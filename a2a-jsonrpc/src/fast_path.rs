@@ -8,21 +8,21 @@ use crate::memory_budget::MemoryBudget;
 /// Returns whether a document is plainly JSON within the limits. `false` decides nothing: only the walk
 /// refuses a document and gives the reason.
 pub(crate) fn is_plain(bytes: &[u8], limits: &Limits) -> bool {
-    FastPath::at(bytes, limits).is_some_and(|mut glance| glance.document(FastPath::value).is_some())
+    FastPath::at(bytes, limits).is_some_and(|mut fast| fast.document(FastPath::value).is_some())
 }
 
-/// Calls `tell` with each member of a message, its name and the text of its value, if the message is plainly
-/// a JSON object within the limits. `None` decides nothing, even if `tell` was called before.
+/// Calls `visit` with each member of a message, its name and the text of its value, if the message is plainly
+/// a JSON object within the limits. `None` decides nothing, even if `visit` was called before.
 ///
 /// Plain are strings with the short escapes, keys without any, numbers without an exponent, and
 /// objects of few members. Every document that passes here also passes the walk.
 pub(crate) fn members<'a>(
     bytes: &'a [u8],
     limits: &Limits,
-    tell: impl FnMut(&'a str, &'a str),
+    visit: impl FnMut(&'a str, &'a str),
 ) -> Option<()> {
-    FastPath::at(bytes, limits)?.document(|glance| match glance.next()? {
-        b'{' => glance.object(tell),
+    FastPath::at(bytes, limits)?.document(|fast| match fast.next()? {
+        b'{' => fast.object(visit),
         _ => None,
     })
 }
@@ -71,8 +71,8 @@ impl<'a> FastPath<'a> {
         }
     }
 
-    fn object(&mut self, mut tell: impl FnMut(&'a str, &'a str)) -> Option<()> {
-        let mut keys = [""; FEW];
+    fn object(&mut self, mut visit: impl FnMut(&'a str, &'a str)) -> Option<()> {
+        let mut keys = [""; MAX_FAST_MEMBERS];
         self.enter()?;
         for index in 0.. {
             self.space();
@@ -91,7 +91,7 @@ impl<'a> FastPath<'a> {
             self.space();
             let begin = self.at;
             self.value()?;
-            tell(key, self.text.get(begin..self.at)?);
+            visit(key, self.text.get(begin..self.at)?);
             if self.is_last(b'}')? {
                 break;
             }
@@ -122,7 +122,7 @@ impl<'a> FastPath<'a> {
         self.take(b'"').then_some(())?;
         let begin = self.at;
         loop {
-            self.at += usual(self.rest());
+            self.at += plain_prefix(self.rest());
             match self.next()? {
                 b'"' => break,
                 b'\\' => {}
@@ -205,7 +205,7 @@ impl<'a> FastPath<'a> {
 
 /// Returns the number of bytes before the first that ends a string, begins an escape or is illegal:
 /// eight at a time, as most strings are short.
-fn usual(bytes: &[u8]) -> usize {
+fn plain_prefix(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks();
     let mut count = 0;
     for word in words {
@@ -215,12 +215,12 @@ fn usual(bytes: &[u8]) -> usize {
         }
         count += 8;
     }
-    let is_usual = |byte: &&u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
-    count + rest.iter().take_while(is_usual).count()
+    let is_plain_byte = |byte: &&u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
+    count + rest.iter().take_while(is_plain_byte).count()
 }
 
-/// Marks the highest bit of the first byte, counted from the lowest, that is not usual; above it,
-/// bytes that are usual may be marked, too.
+/// Marks the highest bit of the first byte, counted from the lowest, that is not plain; above it,
+/// plain bytes may be marked, too.
 fn marks(word: u64) -> u64 {
     let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
     // Subtraction borrows only beyond a byte that is marked already.
@@ -231,7 +231,7 @@ fn marks(word: u64) -> u64 {
 }
 
 /// Members of an object whose keys are compared one by one.
-const FEW: usize = 16;
+const MAX_FAST_MEMBERS: usize = 16;
 /// Digits before the point.
 const MAX_DIGITS: usize = 18;
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plain_is_told() {
+    fn plain_documents_are_read() {
         check("{}", Some(&[]));
         check(
             r#" { "a" : [ 1 , -0.5 ] , "b" : {"c":"d"} , "" : "\n\"" } "#,
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_right_but_is_not_plain_is_left_to_the_walk() {
+    fn other_documents_are_left_to_the_walk() {
         for text in [
             r#"{"a":1e2}"#,
             r#"{"a":1234567890123456789}"#,
@@ -293,7 +293,7 @@ mod tests {
 
     /// Replaces each byte by every other, inserts every byte everywhere, and cuts everywhere.
     #[test]
-    fn nothing_passes_that_the_walk_refuses() {
+    fn documents_refused_by_the_walk_do_not_pass() {
         let sample = SAMPLE.replace("\\u00e9", "\\n").replace("1e3", "13");
         let small = Limits {
             bytes: 256,
@@ -304,16 +304,16 @@ mod tests {
         let mut compare = |bytes: &[u8]| {
             for limits in [&small, &Limits::default()] {
                 let plain = is_plain(bytes, limits);
-                let told = found(bytes, limits);
-                if plain || told.is_some() {
+                let members = found(bytes, limits);
+                if plain || members.is_some() {
                     let text = String::from_utf8_lossy(bytes);
                     assert_eq!(walk(bytes, limits), Ok(()), "{text}");
                     passed += 1;
                 }
-                if let Some(told) = told {
+                if let Some(members) = members {
                     let whole: serde_json::Map<_, _> = serde_json::from_slice(bytes).unwrap();
-                    assert_eq!(told.len(), whole.len());
-                    for (key, value) in told {
+                    assert_eq!(members.len(), whole.len());
+                    for (key, value) in members {
                         let value: serde_json::Value = serde_json::from_str(value).unwrap();
                         assert_eq!(whole.get(key), Some(&value));
                     }
@@ -337,17 +337,17 @@ mod tests {
     }
 
     #[test]
-    fn usual_bytes_are_counted_up_to_the_first_that_is_not() {
-        let is_usual = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
+    fn plain_bytes_are_counted_up_to_the_first_that_is_not() {
+        let is_plain_byte = |byte: &u8| !matches!(byte, b'"' | b'\\' | ..=0x1F);
         for around in [b' ', b'!', b'#', b'[', b']', 0x7F, 0x80, 0xA2, 0xDC, 0xFF] {
             for (position, byte) in (0..20).flat_map(|at| (0..=u8::MAX).map(move |it| (at, it))) {
                 let mut bytes = [around; 20];
                 bytes[position] = byte;
-                let count = bytes.iter().take_while(|byte| is_usual(byte)).count();
-                assert_eq!(usual(&bytes), count, "{bytes:?}");
+                let count = bytes.iter().take_while(|byte| is_plain_byte(byte)).count();
+                assert_eq!(plain_prefix(&bytes), count, "{bytes:?}");
             }
         }
-        assert_eq!(usual(&[b'"'; 8]), 0);
+        assert_eq!(plain_prefix(&[b'"'; 8]), 0);
     }
 
     /// The fast path and the walk accept the same documents at each limit.

@@ -101,7 +101,7 @@ impl Serialize for Id {
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_json(raw.get()).map_err(|wrong| de::Error::custom(format!("an id {wrong}")))
+        Self::from_json(raw.get()).map_err(|problem| de::Error::custom(format!("an id {problem}")))
     }
 }
 

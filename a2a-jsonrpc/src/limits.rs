@@ -27,12 +27,12 @@ pub struct Limits {
 impl Limits {
     /// Returns the number of arrays and objects that may be open at once.
     pub(crate) fn max_depth(&self) -> usize {
-        self.depth.min(DEEPEST)
+        self.depth.min(MAX_DEPTH)
     }
 }
 
 /// One below the limit of `serde_json`, so that ours is always met first.
-const DEEPEST: usize = 126;
+const MAX_DEPTH: usize = 126;
 
 impl Default for Limits {
     fn default() -> Self {

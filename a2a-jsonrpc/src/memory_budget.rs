@@ -10,9 +10,9 @@ pub(crate) struct MemoryBudget {
     left: usize,
 }
 
-/// Error of a document that costs more than is left.
+/// Error of a document that needs more memory than the budget.
 #[derive(Debug)]
-pub(crate) struct Spent;
+pub(crate) struct BudgetExceeded;
 
 impl MemoryBudget {
     pub(crate) fn new(left: usize) -> Self {
@@ -20,19 +20,19 @@ impl MemoryBudget {
     }
 
     /// Pays for the text of a string or a key.
-    pub(crate) fn text(&mut self, bytes: usize) -> Result<(), Spent> {
+    pub(crate) fn text(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         self.pay(bytes.saturating_add(TEXT))
     }
 
     /// Pays for the place of an array's element: four places at once, then two for each element,
     /// because a `Vec` that has just grown is half empty.
-    pub(crate) fn element(&mut self, index: usize) -> Result<(), Spent> {
+    pub(crate) fn element(&mut self, index: usize) -> Result<(), BudgetExceeded> {
         self.pay(if index == 0 { 4 * VALUE } else { 2 * VALUE })
     }
 
     /// Pays for the place of an object's member: a node for every six, because a node that has just
     /// been split is about half empty.
-    pub(crate) fn member(&mut self, index: usize) -> Result<(), Spent> {
+    pub(crate) fn member(&mut self, index: usize) -> Result<(), BudgetExceeded> {
         if index.is_multiple_of(MEMBERS_PER_NODE) {
             self.pay(NODE)
         } else {
@@ -40,8 +40,8 @@ impl MemoryBudget {
         }
     }
 
-    fn pay(&mut self, cost: usize) -> Result<(), Spent> {
-        self.left = self.left.checked_sub(cost).ok_or(Spent)?;
+    fn pay(&mut self, cost: usize) -> Result<(), BudgetExceeded> {
+        self.left = self.left.checked_sub(cost).ok_or(BudgetExceeded)?;
         Ok(())
     }
 }
@@ -60,14 +60,14 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn the_model_is_not_below_the_truth() {
+    fn estimates_cover_the_real_sizes() {
         assert!(size_of::<Value>() <= VALUE);
         assert!(size_of::<String>() <= TEXT);
         assert!(11 * (size_of::<String>() + size_of::<Value>()) + 16 <= NODE);
     }
 
     #[test]
-    fn what_is_spent_is_spent() {
+    fn payments_add_up() {
         let mut heap = MemoryBudget::new(NODE + 128 + 64 + TEXT + 3);
         assert!(heap.member(0).is_ok());
         assert!(heap.member(1).is_ok());

@@ -11,23 +11,25 @@ use crate::text::Text;
 /// Finds the top-level `id` before or after the fault, or returns [`Id::Null`].
 ///
 /// Values are skipped without being built, and the search ends at the first error of syntax. Two ids,
-/// or a number that the end of the text may have cut short, are no id: a wrong one is worse than none.
+/// or a number at the end of the text, which may be cut short, count as no id: a wrong id is worse than none.
 pub(crate) fn recover_id(bytes: &[u8]) -> Id {
-    let mut found = Found::Nothing;
+    let mut found = IdSearch::Nothing;
     let mut json = serde_json::Deserializer::from_slice(bytes);
     // The error, if there is one, has already been reported by the caller.
-    let _ = json.deserialize_map(Search(&mut found));
+    let _ = json.deserialize_map(IdVisitor(&mut found));
     match found {
-        Found::Whole(id) => id,
-        Found::Last(Id::Number(number)) if bytes.ends_with(number.as_str().as_bytes()) => Id::Null,
-        Found::Last(id) => id,
-        Found::Nothing | Found::Unclear => Id::Null,
+        IdSearch::Whole(id) => id,
+        IdSearch::Last(Id::Number(number)) if bytes.ends_with(number.as_str().as_bytes()) => {
+            Id::Null
+        }
+        IdSearch::Last(id) => id,
+        IdSearch::Nothing | IdSearch::Unclear => Id::Null,
     }
 }
 
 /// State of the search.
 #[derive(Debug)]
-enum Found {
+enum IdSearch {
     Nothing,
     /// An id after which nothing was read yet.
     Last(Id),
@@ -37,7 +39,7 @@ enum Found {
     Unclear,
 }
 
-impl Found {
+impl IdSearch {
     fn id(&mut self, raw: &RawValue) {
         *self = match (&*self, Id::from_json(raw.get())) {
             (Self::Nothing, Ok(id)) => Self::Last(id),
@@ -54,9 +56,9 @@ impl Found {
 }
 
 #[derive(Debug)]
-struct Search<'s>(&'s mut Found);
+struct IdVisitor<'s>(&'s mut IdSearch);
 
-impl<'de> Visitor<'de> for Search<'_> {
+impl<'de> Visitor<'de> for IdVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sure_is_null() {
+    fn an_ambiguous_id_is_null() {
         check("", Id::Null);
         check("[7]", Id::Null);
         check(r#"{"id":7"#, Id::Null);

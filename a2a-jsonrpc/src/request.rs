@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::envelope::{Envelope, Misfit, Unread};
+use crate::envelope::{Envelope, EnvelopeError, MemberError};
 use crate::recovery::recover_id;
 use crate::text::Text;
 use crate::value_kind::ValueKind;
@@ -44,7 +44,7 @@ impl fmt::Debug for Request<'_> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("request {id} refused")]
 pub struct Refusal {
-    /// The id of the request, or [`Id::Null`] if it has none or none that could be read for certain.
+    /// The id of the request, or [`Id::Null`] if it has none or its id is ambiguous.
     /// JSON-RPC 2.0 §5.
     pub id: Id,
     /// The error to answer with; its message names the place and what is expected there.
@@ -59,13 +59,13 @@ pub struct Refusal {
 /// [`INVALID_REQUEST`]; `params` that are neither object nor array with [`INVALID_PARAMS`]. Unknown
 /// members are ignored.
 pub fn read_request<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Request<'a>, Refusal> {
-    let envelope = Envelope::read(bytes, limits).map_err(|unread| match unread {
-        Unread::Fault(fault) => Refusal {
+    let envelope = Envelope::read(bytes, limits).map_err(|error| match error {
+        EnvelopeError::Fault(fault) => Refusal {
             // Only the allowed part of a body that is too long is searched.
             id: recover_id(&bytes[..bytes.len().min(limits.bytes)]),
             error: fault.into(),
         },
-        Unread::NotAnObject(kind) => Refusal {
+        EnvelopeError::NotAnObject(kind) => Refusal {
             id: Id::Null,
             error: not_an_object(kind),
         },
@@ -73,12 +73,12 @@ pub fn read_request<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Request<'a>,
 
     let id = envelope
         .id()
-        .map_err(|misfit| misfit.refuse(INVALID_REQUEST, None))?;
+        .map_err(|error| error.refuse(INVALID_REQUEST, None))?;
     let version = envelope
         .version()
-        .map_err(|misfit| misfit.refuse(INVALID_REQUEST, id.as_ref()))?;
-    let method = method(&envelope).map_err(|misfit| misfit.refuse(INVALID_REQUEST, id.as_ref()))?;
-    let params = params(&envelope).map_err(|misfit| misfit.refuse(INVALID_PARAMS, id.as_ref()))?;
+        .map_err(|error| error.refuse(INVALID_REQUEST, id.as_ref()))?;
+    let method = method(&envelope).map_err(|error| error.refuse(INVALID_REQUEST, id.as_ref()))?;
+    let params = params(&envelope).map_err(|error| error.refuse(INVALID_PARAMS, id.as_ref()))?;
     Ok(Request {
         version,
         id,
@@ -97,7 +97,7 @@ pub fn write_request<P: Serialize + ?Sized>(
     params: Option<&P>,
 ) -> Result<Vec<u8>, serde_json::Error> {
     #[derive(Serialize)]
-    struct Wire<'a> {
+    struct RequestWire<'a> {
         jsonrpc: &'static str,
         id: &'a Id,
         method: &'a str,
@@ -109,7 +109,7 @@ pub fn write_request<P: Serialize + ?Sized>(
         .map(to_raw_value)
         .transpose()?
         .filter(|raw| raw.get() != "null");
-    serde_json::to_vec(&Wire {
+    serde_json::to_vec(&RequestWire {
         jsonrpc: "2.0",
         id,
         method,
@@ -117,27 +117,27 @@ pub fn write_request<P: Serialize + ?Sized>(
     })
 }
 
-fn method<'a>(envelope: &Envelope<'a>) -> Result<Cow<'a, str>, Misfit> {
+fn method<'a>(envelope: &Envelope<'a>) -> Result<Cow<'a, str>, MemberError> {
     let raw = envelope
         .method
-        .ok_or_else(|| Misfit::new("$.method", "is missing"))?;
+        .ok_or_else(|| MemberError::new("$.method", "is missing"))?;
     match Text::of(raw) {
         Some(Text(method)) => Ok(method),
-        None => Err(Misfit::new(
+        None => Err(MemberError::new(
             "$.method",
             format!("must be a string, found {}", ValueKind::of(raw)),
         )),
     }
 }
 
-fn params<'a>(envelope: &Envelope<'a>) -> Result<Option<&'a str>, Misfit> {
+fn params<'a>(envelope: &Envelope<'a>) -> Result<Option<&'a str>, MemberError> {
     let Some(raw) = envelope.params else {
         return Ok(None);
     };
     match ValueKind::of(raw) {
         ValueKind::Object | ValueKind::Array => Ok(Some(raw)),
         ValueKind::Null => Ok(None),
-        other => Err(Misfit::new(
+        other => Err(MemberError::new(
             "$.params",
             format!("must be an object or an array, found {other}"),
         )),
@@ -152,7 +152,7 @@ fn not_an_object(kind: ValueKind) -> Error {
     Error::new(INVALID_REQUEST, message)
 }
 
-impl Misfit {
+impl MemberError {
     fn refuse(self, code: i64, id: Option<&Id>) -> Refusal {
         Refusal {
             id: id.cloned().unwrap_or(Id::Null),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_a_parse_error() {
+    fn invalid_json_is_a_parse_error() {
         check(
             "",
             "null -32700 invalid JSON: EOF while parsing a value at $ (line 1, column 0)",
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_limits_is_refused_with_its_id() {
+    fn documents_beyond_the_limits_are_refused_with_their_id() {
         let deep = "[".repeat(64) + &"]".repeat(64);
         check(
             format!(r#"{{"params":{deep},"id":7}}"#),
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_request_is_an_invalid_request() {
+    fn json_without_a_request_is_an_invalid_request() {
         check(
             r#"[{"jsonrpc":"2.0","id":7,"method":"x"}]"#,
             "null -32600 a batch is not supported: send one request per message",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_it_panic() {
+    fn reading_never_panics() {
         let limits = Limits {
             bytes: 256,
             depth: 7,

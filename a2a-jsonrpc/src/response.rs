@@ -6,7 +6,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::envelope::{Envelope, Misfit, Unread};
+use crate::envelope::{Envelope, EnvelopeError, MemberError};
 use crate::value_kind::ValueKind;
 use crate::{Error, Fault, Id, Limits, Version};
 
@@ -59,13 +59,13 @@ pub enum Malformed {
     /// Both a result and an error, neither of them null.
     #[error("the response has both a result and an error")]
     Both,
-    /// A member that is not what JSON-RPC wants it to be.
-    #[error("{path} {wrong}")]
+    /// A member violates JSON-RPC.
+    #[error("{path} {problem}")]
     Member {
         /// The member: `$.jsonrpc`, `$.id` or `$.error`.
         path: &'static str,
         /// The problem, such as `must be an object, found a string`.
-        wrong: String,
+        problem: String,
     },
 }
 
@@ -111,34 +111,35 @@ pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>,
     })
 }
 
-fn raw(result: &str) -> Result<&RawValue, Misfit> {
+fn raw(result: &str) -> Result<&RawValue, MemberError> {
     // It has been validated already.
-    serde_json::from_str(result).map_err(|error| Misfit::new("$.result", error.to_string()))
+    serde_json::from_str(result).map_err(|error| MemberError::new("$.result", error.to_string()))
 }
 
-fn read_error(raw: &str) -> Result<Error, Misfit> {
+fn read_error(raw: &str) -> Result<Error, MemberError> {
     match ValueKind::of(raw) {
-        ValueKind::Object => serde_json::from_str(raw)
-            .map_err(|error| Misfit::new("$.error", format!("is not an error object: {error}"))),
-        other => Err(Misfit::new(
+        ValueKind::Object => serde_json::from_str(raw).map_err(|error| {
+            MemberError::new("$.error", format!("is not an error object: {error}"))
+        }),
+        other => Err(MemberError::new(
             "$.error",
             format!("must be an object, found {other}"),
         )),
     }
 }
 
-impl From<Unread> for Malformed {
-    fn from(unread: Unread) -> Self {
-        match unread {
-            Unread::Fault(fault) => Self::Unreadable(fault),
-            Unread::NotAnObject(_) => Self::NotAnEnvelope { marked: false },
+impl From<EnvelopeError> for Malformed {
+    fn from(error: EnvelopeError) -> Self {
+        match error {
+            EnvelopeError::Fault(fault) => Self::Unreadable(fault),
+            EnvelopeError::NotAnObject(_) => Self::NotAnEnvelope { marked: false },
         }
     }
 }
 
-impl From<Misfit> for Malformed {
-    fn from(Misfit { path, wrong }: Misfit) -> Self {
-        Self::Member { path, wrong }
+impl From<MemberError> for Malformed {
+    fn from(MemberError { path, problem }: MemberError) -> Self {
+        Self::Member { path, problem }
     }
 }
 
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_may_be_a_bare_result() {
+    fn documents_without_result_and_error_are_not_envelopes() {
         check(r#"{"id":{"a":1},"status":{}}"#, "not an envelope, false");
         check("[1]", "not an envelope, false");
         check("null", "not an envelope, false");
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_malformed() {
+    fn other_responses_are_malformed() {
         check(
             r#"{"result":1,"error":{"code":1,"message":"x"}}"#,
             "the response has both a result and an error",
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_it_panic() {
+    fn reading_never_panics() {
         let sample = br#"{"jsonrpc":"2.0","id":1e2,"result":null,"error":{"code":-1,"message":"\u00e9","data":[{}]}}"#;
         assert!(read_response(sample, &Limits::default()).is_ok());
         for position in 0..sample.len() {

@@ -1,4 +1,4 @@
-//! Validation of a document in one walk that keeps nothing: afterwards it is known to be bounded.
+//! Validation of a document against JSON and the limits, in one walk that keeps nothing.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::fast_path::is_plain;
-use crate::memory_budget::{MemoryBudget, Spent};
+use crate::memory_budget::{BudgetExceeded, MemoryBudget};
 use crate::path::{Path, clip};
 use crate::text::Text;
 use crate::{Fault, Limits, Reason};
@@ -39,26 +39,26 @@ pub(crate) fn walk(bytes: &[u8], limits: &Limits) -> Result<(), Fault> {
         });
     }
 
-    let mut scan = Validator::new(limits);
+    let mut validator = Validator::new(limits);
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let probe = Probe {
-        scan: &mut scan,
+    let visitor = ValueVisitor {
+        validator: &mut validator,
         here: &Path::Root,
     };
-    probe
+    visitor
         .deserialize(&mut json)
         .and_then(|()| json.end())
         .map_err(|error| Fault {
-            path: scan.path.unwrap_or_else(|| Path::Root.to_string()),
+            path: validator.path.unwrap_or_else(|| Path::Root.to_string()),
             line: error.line(),
             column: error.column(),
-            reason: scan.reason.unwrap_or_else(|| syntax(bytes, &error)),
+            reason: validator.reason.unwrap_or_else(|| syntax(bytes, &error)),
         })
 }
 
 /// State of the walk.
 ///
-/// Should a dependent turn on `serde_json/arbitrary_precision`, numbers look like objects of one member:
+/// If a dependent enables `serde_json/arbitrary_precision`, numbers look like objects of one member:
 /// they count as one level and are charged as such, so fewer fit; and `1e400` is a number then.
 #[derive(Debug)]
 struct Validator<'l> {
@@ -85,13 +85,13 @@ impl<'l> Validator<'l> {
 
     fn refuse<E: de::Error>(&mut self, reason: Reason) -> E {
         self.reason = Some(reason);
-        // Never shown: the caller reads `reason`, the error only unwinds the walk.
+        // Never shown: the caller reads `reason`; the error only ends the walk.
         E::custom("refused")
     }
 
-    fn pay<E: de::Error>(&mut self, paid: Result<(), Spent>) -> Result<(), E> {
+    fn pay<E: de::Error>(&mut self, paid: Result<(), BudgetExceeded>) -> Result<(), E> {
         let limit = self.limits.heap;
-        paid.map_err(|Spent| self.refuse(Reason::TooHeavy { limit }))
+        paid.map_err(|BudgetExceeded| self.refuse(Reason::TooHeavy { limit }))
     }
 
     fn text<E: de::Error>(&mut self, text: &str) -> Result<(), E> {
@@ -115,27 +115,27 @@ impl<'l> Validator<'l> {
 
 /// Walks one value.
 #[derive(Debug)]
-struct Probe<'s, 'l> {
-    scan: &'s mut Validator<'l>,
+struct ValueVisitor<'s, 'l> {
+    validator: &'s mut Validator<'l>,
     here: &'s Path<'s>,
 }
 
-impl<'de> DeserializeSeed<'de> for Probe<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ValueVisitor<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let Self { scan, here } = self;
-        let walked = deserializer.deserialize_any(Probe {
-            scan: &mut *scan,
+        let Self { validator, here } = self;
+        let walked = deserializer.deserialize_any(ValueVisitor {
+            validator: &mut *validator,
             here,
         });
         walked.inspect_err(|_| {
-            scan.path.get_or_insert_with(|| here.to_string());
+            validator.path.get_or_insert_with(|| here.to_string());
         })
     }
 }
 
-impl<'de> Visitor<'de> for Probe<'_, '_> {
+impl<'de> Visitor<'de> for ValueVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,47 +163,47 @@ impl<'de> Visitor<'de> for Probe<'_, '_> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
-        self.scan.text(text)
+        self.validator.text(text)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let Self { scan, here } = self;
-        scan.enter()?;
+        let Self { validator, here } = self;
+        validator.enter()?;
         for index in 0.. {
             let here = Path::Element(here, index);
-            let probe = Probe {
-                scan: &mut *scan,
+            let visitor = ValueVisitor {
+                validator: &mut *validator,
                 here: &here,
             };
-            if elements.next_element_seed(probe)?.is_none() {
+            if elements.next_element_seed(visitor)?.is_none() {
                 break;
             }
-            let paid = scan.heap.element(index);
-            scan.pay(paid)?;
+            let paid = validator.heap.element(index);
+            validator.pay(paid)?;
         }
-        scan.leave();
+        validator.leave();
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let Self { scan, here } = self;
-        scan.enter()?;
+        let Self { validator, here } = self;
+        validator.enter()?;
         let mut keys = HashSet::new();
         while let Some(Text(key)) = members.next_key()? {
             if keys.contains(&key) {
-                return Err(scan.refuse(Reason::DuplicateKey(clip(&key))));
+                return Err(validator.refuse(Reason::DuplicateKey(clip(&key))));
             }
-            let paid = scan.heap.member(keys.len());
-            scan.pay(paid)?;
-            scan.text(&key)?;
+            let paid = validator.heap.member(keys.len());
+            validator.pay(paid)?;
+            validator.text(&key)?;
             let here = Path::Member(here, &key);
-            members.next_value_seed(Probe {
-                scan: &mut *scan,
+            members.next_value_seed(ValueVisitor {
+                validator: &mut *validator,
                 here: &here,
             })?;
             keys.insert(key);
         }
-        scan.leave();
+        validator.leave();
         Ok(())
     }
 }
@@ -213,7 +213,7 @@ fn syntax(bytes: &[u8], error: &serde_json::Error) -> Reason {
     if bytes.starts_with(BYTE_ORDER_MARK) {
         return Reason::Syntax("a byte order mark stands before the document".to_owned());
     }
-    // The scan ends at the first fault, so bytes that are not UTF-8 are to blame only up to there.
+    // The walk ends at the first fault, so bytes that are not UTF-8 are to blame only up to there.
     if let Err(utf8) = std::str::from_utf8(bytes)
         && utf8.valid_up_to() < offset(bytes, error)
     {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_does_not() {
+    fn other_text_is_refused() {
         check("", Err("EOF while parsing a value at $"));
         check("  ", Err("EOF while parsing a value at $"));
         check("1 2", Err("trailing characters at $"));
@@ -358,12 +358,12 @@ mod tests {
     }
 
     #[test]
-    fn long_strings_weigh_what_they_are() {
+    fn long_strings_cost_their_length() {
         check(format!("\"{}\"", "x".repeat(4_000_000)), Ok(()));
     }
 
     #[test]
-    fn length_is_looked_at_first() {
+    fn length_is_checked_before_the_content() {
         let limits = Limits {
             bytes: 3,
             ..Limits::default()

@@ -1,17 +1,17 @@
 //! An agent for callers with a token: `cargo run -p a2a-server --example authenticator`.
 
-use a2a_server::{Agent, Authenticator, BoxFuture, Denied, Failure, Principal, Server, Turn};
+use a2a_server::{Agent, AuthError, Authenticator, BoxFuture, Failure, Principal, Server, Turn};
 use a2a_types::AgentCard;
 use http::request::Parts;
 
 struct Tokens;
 
 impl Authenticator for Tokens {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let shown = head.headers.get("authorization");
         let principal = match shown.map(|value| value.as_bytes()) {
             Some(b"Bearer token-of-ada") => Ok(Principal::named("ada")),
-            _ => Err(Denied::Unauthenticated {
+            _ => Err(AuthError::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
         };

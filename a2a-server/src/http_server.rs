@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use a2a_transport::Binding;
 use a2a_transport::binding::Offer;
-use a2a_transport::http::{Anyone, Hosts, HttpService, serve};
+use a2a_transport::http::{AllowAnonymous, Hosts, HttpService, serve};
 use a2a_types::AgentCard;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
@@ -117,7 +117,11 @@ impl<L> HttpServer<L> {
             .card(&card)
             .path(settings.path)
             .reading(settings.reading)
-            .shared_authenticator(settings.authenticator.unwrap_or_else(|| Arc::new(Anyone)))
+            .shared_authenticator(
+                settings
+                    .authenticator
+                    .unwrap_or_else(|| Arc::new(AllowAnonymous)),
+            )
             .keep_alive(settings.keep_alive)
             .body_timeout(settings.body_timeout)
     }

@@ -15,7 +15,7 @@ use crate::engine::pending_message::PendingMessage;
 use crate::engine::run_state::RunState;
 use crate::engine::task_writer::FirstStep;
 use crate::output_modes::check_output_modes;
-use crate::profile::reply_format::{Beginning, ReplyFormat, ReplyOptions};
+use crate::profile::reply_format::{ReplyFormat, ReplyOptions, StreamStart};
 use crate::server::Inner;
 
 impl Inner {
@@ -86,7 +86,7 @@ impl Inner {
         let configuration = params.configuration.as_ref();
         let history_length = configuration.and_then(|configuration| configuration.history_length);
         let format = ReplyFormat::of_sender(&context, Some(&params.message), self.keeps_steps());
-        let beginning = Beginning::Message(params.message.message_id.clone());
+        let beginning = StreamStart::Message(params.message.message_id.clone());
         let pending = Box::new(PendingMessage::new(params, context.clone()));
         async move {
             self.require_streaming()?;

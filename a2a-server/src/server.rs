@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::engine::Engine;
 use crate::engine::follower::FirstUpdate;
 use crate::health::Health;
-use crate::profile::reply_format::{Beginning, ReplyFormat};
+use crate::profile::reply_format::{ReplyFormat, StreamStart};
 use crate::store::Snapshot;
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;
@@ -187,7 +187,7 @@ impl Inner {
             // A follower that was cut off gets the rest, whether or not the task has ended.
             let task = snapshot.task.id.clone();
             let later = self.engine.follow(task, None, seen, &context, ends).await?;
-            let updates = format.apply(Beginning::Task, later);
+            let updates = format.apply(StreamStart::Task, later);
             return Ok(Reply::stream(updates).about_task_of(snapshot.dialect));
         }
         if state.is_terminal() && !rules.subscribes_to_ended_tasks {
@@ -199,7 +199,7 @@ impl Inner {
             let last = tokio_stream::once(Ok(last));
             return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
         }
-        self.stream(snapshot, None, context, (format, Beginning::Task), ends)
+        self.stream(snapshot, None, context, (format, StreamStart::Task), ends)
             .await
     }
 
@@ -209,7 +209,7 @@ impl Inner {
         snapshot: Snapshot,
         history_length: Option<u32>,
         context: Context,
-        (format, beginning): (ReplyFormat, Beginning),
+        (format, beginning): (ReplyFormat, StreamStart),
         ends: fn(TaskState) -> bool,
     ) -> Result<Reply, A2aError> {
         let (sequence, dialect) = (snapshot.sequence, snapshot.dialect);

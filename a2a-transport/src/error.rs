@@ -38,8 +38,8 @@ pub enum Error {
     },
     /// The agent answered with a redirect, which is not followed: the target may belong to somebody else.
     #[error(
-        "the agent answered with HTTP status {status}, and is to be called at {}",
-        location.as_deref().map_or("an address that it does not tell", |location| location)
+        "the agent answered with HTTP status {status}, a redirect to {}",
+        location.as_deref().map_or("an address that it does not name", |location| location)
     )]
     Redirected {
         /// The HTTP status.

@@ -24,7 +24,7 @@
 //! | label | values |
 //! |---|---|
 //! | `operation` | the [operations](a2a_types::Operation), like `SendMessage`; `other` for what was not understood |
-//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not known yet when the caller went away |
+//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not keys yet when the caller went away |
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
 //! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that are not the agent's word, like `timeout` |
@@ -43,12 +43,12 @@ macro_rules! metrics {
             pub static $constant: $kind<{ <[&str]>::len(&[$($label),*]) }> = $kind(Metric {
                 row: Row {
                     name: $name,
-                    kind: Kind::$kind,
+                    kind: MetricType::$kind,
                     unit: Unit::$unit,
                     labels: &[$($label),*],
                     help: $help,
                 },
-                known: Known::nothing(),
+                keys: KeyCache::nothing(),
             });
         )*
 
@@ -93,9 +93,9 @@ pub fn describe() {
             let (name, unit) = (KeyName::from_const_str(row.name), Some(row.unit));
             let help = SharedString::const_str(row.help);
             match row.kind {
-                Kind::Counter => recorder.describe_counter(name, unit, help),
-                Kind::Gauge => recorder.describe_gauge(name, unit, help),
-                Kind::Histogram => recorder.describe_histogram(name, unit, help),
+                MetricType::Counter => recorder.describe_counter(name, unit, help),
+                MetricType::Gauge => recorder.describe_gauge(name, unit, help),
+                MetricType::Histogram => recorder.describe_histogram(name, unit, help),
             }
         }
     });
@@ -123,10 +123,10 @@ pub struct Gauge<const N: usize>(Metric<N>);
 
 impl<const N: usize> Gauge<N> {
     /// Adds one, until the returned guard is dropped.
-    pub fn raise(&self, values: [&'static str; N]) -> Raised {
+    pub fn raise(&self, values: [&'static str; N]) -> GaugeGuard {
         let gauge = self.gauge(values);
         gauge.increment(1.0);
-        Raised(gauge)
+        GaugeGuard(gauge)
     }
 
     /// Sets the current number.
@@ -145,9 +145,9 @@ impl<const N: usize> Gauge<N> {
 /// recorder.
 #[derive(Debug)]
 #[must_use = "it counts for as long as this lives"]
-pub struct Raised(metrics::Gauge);
+pub struct GaugeGuard(metrics::Gauge);
 
-impl Drop for Raised {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.decrement(1.0);
     }
@@ -170,14 +170,14 @@ impl<const N: usize> Histogram<N> {
 #[derive(Debug)]
 struct Row {
     name: &'static str,
-    kind: Kind,
+    kind: MetricType,
     unit: Unit,
     labels: &'static [&'static str],
     help: &'static str,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum MetricType {
     Counter,
     Gauge,
     Histogram,
@@ -187,7 +187,7 @@ enum Kind {
 #[derive(Debug)]
 struct Metric<const N: usize> {
     row: Row,
-    known: Known<N>,
+    keys: KeyCache<N>,
 }
 
 impl<const N: usize> Metric<N> {
@@ -197,11 +197,11 @@ impl<const N: usize> Metric<N> {
         values: [&'static str; N],
         register: impl FnOnce(&dyn Recorder, &Key) -> H,
     ) -> H {
-        let known = self.known.place(values);
-        let known = known.map(|place| place.get_or_init(|| (values, self.row.key(values))));
+        let keys = self.keys.place(values);
+        let keys = keys.map(|place| place.get_or_init(|| (values, self.row.key(values))));
         // Another thread may have taken the place meanwhile.
-        let known = known.filter(|(known, _)| is_same(known, &values));
-        match known {
+        let keys = keys.filter(|(keys, _)| is_same(keys, &values));
+        match keys {
             Some((_, key)) => with_recorder(|recorder| register(recorder, key)),
             None => with_recorder(|recorder| register(recorder, &self.row.key(values))),
         }
@@ -219,11 +219,11 @@ impl Row {
 /// Keys that were used before: without a recorder, building one costs more than all else. The values of
 /// labels are so few that there is room for all that a server meets.
 #[derive(Debug)]
-struct Known<const N: usize>([OnceLock<([&'static str; N], Key)>; PLACES]);
+struct KeyCache<const N: usize>([OnceLock<([&'static str; N], Key)>; PLACES]);
 
 const PLACES: usize = 64;
 
-impl<const N: usize> Known<N> {
+impl<const N: usize> KeyCache<N> {
     const fn nothing() -> Self {
         Self([const { OnceLock::new() }; PLACES])
     }
@@ -236,7 +236,7 @@ impl<const N: usize> Known<N> {
         let near = (0..4).map(|step| (first >> (usize::BITS - 6)).wrapping_add(step) % PLACES);
         near.filter_map(|place| self.0.get(place))
             .find(|place| match place.get() {
-                Some((known, _)) => is_same(known, &values),
+                Some((keys, _)) => is_same(keys, &values),
                 None => true,
             })
     }
@@ -290,7 +290,7 @@ mod tests {
         for row in ALL {
             assert!(row.name.bytes().all(|b| b != b'-') && row.name.starts_with("a2a_"));
             assert!(row.labels.iter().all(|label| allowed(label)), "{row:?}");
-            let counts = matches!(row.kind, Kind::Counter);
+            let counts = matches!(row.kind, MetricType::Counter);
             assert_eq!(row.name.ends_with("_total"), counts, "{row:?}");
             let seconds = matches!(row.unit, Unit::Seconds);
             assert_eq!(row.name.ends_with("_seconds"), seconds, "{row:?}");
@@ -306,8 +306,8 @@ mod tests {
             STORE_SECONDS.record(["append", "ok"], 0.5);
             OUTBOX_DEPTH.set([], 3);
         });
-        let told = recorder.snapshotter().snapshot().into_vec();
-        let told: Vec<_> = told
+        let snapshot = recorder.snapshotter().snapshot().into_vec();
+        let snapshot: Vec<_> = snapshot
             .into_iter()
             .map(|(key, unit, help, value)| {
                 let labels = key.key().labels();
@@ -363,7 +363,7 @@ mod tests {
                 DebugValue::Gauge(3.0.into()),
             ),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(snapshot, expected);
     }
 
     #[test]
@@ -376,23 +376,23 @@ mod tests {
                 DELIVERIES.count([outcome]);
             }
         });
-        let told = recorder.snapshotter().snapshot().into_vec();
-        let told = told.into_iter().map(|(key, _, _, value)| {
+        let snapshot = recorder.snapshotter().snapshot().into_vec();
+        let snapshot = snapshot.into_iter().map(|(key, _, _, value)| {
             assert_eq!(value, DebugValue::Counter(2), "{key:?}");
             let outcomes = key.key().labels().map(|label| label.value().to_owned());
             outcomes.collect::<String>()
         });
-        assert_eq!(told.collect::<Vec<_>>(), outcomes);
+        assert_eq!(snapshot.collect::<Vec<_>>(), outcomes);
     }
 
     /// Returns the value of the gauge of open streams, if it was recorded.
     fn open(recorder: &DebuggingRecorder) -> Vec<DebugValue> {
-        let told = recorder.snapshotter().snapshot().into_vec();
-        told.into_iter().map(|(.., value)| value).collect()
+        let snapshot = recorder.snapshotter().snapshot().into_vec();
+        snapshot.into_iter().map(|(.., value)| value).collect()
     }
 
     #[test]
-    fn what_was_raised_is_lowered_for_the_recorder_that_was_told() {
+    fn gauge_guards_decrement_the_recorder_that_they_incremented() {
         let (one, two) = (DebuggingRecorder::new(), DebuggingRecorder::new());
         let unheard = OPEN_STREAMS.raise([]);
         let heard = with_local_recorder(&one, || OPEN_STREAMS.raise([]));

@@ -92,8 +92,8 @@ impl Otlp {
     }
 
     /// Exports the spans of this process from now on, as its only subscriber. To be called within a runtime
-    /// of tokio, which must go on until [`Exporting::shutdown`].
-    pub fn install(self) -> Result<Exporting, BadOtlp> {
+    /// of tokio, which must go on until [`ExportGuard::shutdown`].
+    pub fn install(self) -> Result<ExportGuard, BadOtlp> {
         let (layer, exporting) = self.layer::<Registry>()?;
         tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer))
             .map_err(|_| BadOtlp::Taken)?;
@@ -101,7 +101,7 @@ impl Otlp {
     }
 
     /// A layer for a subscriber that has others; as [`install`](Self::install) else.
-    pub fn layer<S>(self) -> Result<(impl Layer<S> + Send + Sync, Exporting), BadOtlp>
+    pub fn layer<S>(self) -> Result<(impl Layer<S> + Send + Sync, ExportGuard), BadOtlp>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
     {
@@ -132,16 +132,16 @@ impl Otlp {
             .with_threads(false)
             .with_tracked_inactivity(false)
             .with_tracer(provider.tracer(env!("CARGO_PKG_NAME")));
-        Ok((layer, Exporting(provider)))
+        Ok((layer, ExportGuard(provider)))
     }
 }
 
 /// Spans are exported for as long as this lives.
 #[derive(Debug)]
 #[must_use = "nothing is exported any more once this is dropped"]
-pub struct Exporting(SdkTracerProvider);
+pub struct ExportGuard(SdkTracerProvider);
 
-impl Exporting {
+impl ExportGuard {
     /// Exports what has ended so far, and nothing later.
     pub async fn shutdown(self) {
         // It waits for the collector, which is reached in this very runtime.

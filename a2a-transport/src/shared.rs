@@ -13,12 +13,12 @@ use a2a_types::Event;
 #[derive(Clone)]
 pub struct SharedEvent {
     event: Arc<Event>,
-    written: Option<Arc<Written>>,
+    written: Option<Arc<EncodedForms>>,
 }
 
 /// JSON of an event, in the forms that were written so far.
 #[derive(Default)]
-struct Written {
+struct EncodedForms {
     v0_2: OnceLock<Box<[u8]>>,
     v0_3: OnceLock<Box<[u8]>>,
     v1_0: OnceLock<Box<[u8]>>,
@@ -27,7 +27,7 @@ struct Written {
 /// JSON form of an event, without its envelope. That of 0.1 is not the same for everyone: it numbers the
 /// artifacts of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum JsonForm {
     /// JSON of 0.2, and mostly of 0.3.
     V0_2,
     /// ProtoJSON of 0.3.
@@ -55,17 +55,17 @@ impl SharedEvent {
     /// Writes the event in a form; reuses the JSON of an earlier call, if it is written once.
     pub(crate) fn write(
         &self,
-        form: Form,
+        form: JsonForm,
         buffer: &mut Vec<u8>,
-        write: impl FnOnce(&Event, Form, &mut Vec<u8>),
+        write: impl FnOnce(&Event, JsonForm, &mut Vec<u8>),
     ) {
         let Some(written) = &self.written else {
             return write(&self.event, form, buffer);
         };
         let written = match form {
-            Form::V0_2 => &written.v0_2,
-            Form::V0_3 => &written.v0_3,
-            Form::V1_0 => &written.v1_0,
+            JsonForm::V0_2 => &written.v0_2,
+            JsonForm::V0_3 => &written.v0_3,
+            JsonForm::V1_0 => &written.v1_0,
         };
         let json = written.get_or_init(|| {
             let mut json = Vec::new();
@@ -117,10 +117,10 @@ mod tests {
 
     use super::*;
 
-    /// Returns how often an event is serialised when it is written `told` times in each of two forms.
-    fn times_written(event: &SharedEvent, told: usize) -> usize {
+    /// Returns how often an event is serialised when it is written `copies` times in each of two forms.
+    fn times_written(event: &SharedEvent, copies: usize) -> usize {
         let mut times = 0;
-        for form in [Form::V0_2, Form::V1_0].repeat(told) {
+        for form in [JsonForm::V0_2, JsonForm::V1_0].repeat(copies) {
             let mut json = Vec::new();
             event.clone().write(form, &mut json, |_, form, buffer| {
                 times += 1;

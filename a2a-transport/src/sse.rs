@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_and_names_are_told() {
+    fn ids_and_names_are_written() {
         let events = Decoder::default()
             .push(b"id: 7\nevent: x\ndata: 1\n\n")
             .unwrap();

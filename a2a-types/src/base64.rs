@@ -30,17 +30,17 @@ impl Base64 {
     }
 
     /// Returns the decoded bytes. Errors: the text is not base64.
-    pub fn decode(&self) -> Result<Vec<u8>, NotBase64> {
+    pub fn decode(&self) -> Result<Vec<u8>, InvalidBase64> {
         ENGINE
             .decode(&self.0)
-            .map_err(|error| NotBase64(error.to_string()))
+            .map_err(|error| InvalidBase64(error.to_string()))
     }
 }
 
 /// The text of a file's bytes is not base64.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not base64: {0}")]
-pub struct NotBase64(String);
+pub struct InvalidBase64(String);
 
 const ENGINE: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,

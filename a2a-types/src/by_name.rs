@@ -16,7 +16,7 @@ use serde::de::{
 pub(crate) struct ByName<D>(pub(crate) D);
 
 /// A visitor, a seed, or the items of an array or object, that leads back to [`ByName`].
-struct Within<T>(T);
+struct Nested<T>(T);
 
 /// A visitor, and what it expects in the words of JSON.
 struct Expecting<V>(V, &'static str);
@@ -30,8 +30,8 @@ macro_rules! forward {
             self.0.$method($($argument,)* forward!(@visitor visitor $($expected)?))
         }
     )*};
-    (@visitor $visitor:ident) => { Within($visitor) };
-    (@visitor $visitor:ident $expected:literal) => { Within(Expecting($visitor, $expected)) };
+    (@visitor $visitor:ident) => { Nested($visitor) };
+    (@visitor $visitor:ident $expected:literal) => { Nested(Expecting($visitor, $expected)) };
 }
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
@@ -76,7 +76,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
         visitor: V,
     ) -> Result<V::Value, D::Error> {
         self.0
-            .deserialize_map(Within(Expecting(visitor, "an object")))
+            .deserialize_map(Nested(Expecting(visitor, "an object")))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -101,7 +101,7 @@ macro_rules! visit {
     )*};
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Within<V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for Nested<V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,11 +143,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Within<V> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        self.0.visit_seq(Within(items))
+        self.0.visit_seq(Nested(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<V::Value, A::Error> {
-        self.0.visit_map(Within(members))
+        self.0.visit_map(Nested(members))
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, value: A) -> Result<V::Value, A::Error> {
@@ -155,7 +155,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Within<V> {
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Within<S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Nested<S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
@@ -163,14 +163,14 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Within<S> {
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Within<A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Nested<A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
-        self.0.next_element_seed(Within(seed))
+        self.0.next_element_seed(Nested(seed))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -178,7 +178,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Within<A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Within<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Nested<A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(
@@ -189,7 +189,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Within<A> {
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.0.next_value_seed(Within(seed))
+        self.0.next_value_seed(Nested(seed))
     }
 
     fn size_hint(&self) -> Option<usize> {

@@ -95,12 +95,12 @@ impl Task {
 
     /// Moves the message of the status to the history, unless the agent has put it there already.
     fn remember_status(&mut self) {
-        let said = self.status.message.take();
+        let message = self.status.message.take();
         let last = self.history.last().map(|message| &message.message_id);
         // 0.1 has no ids: what has none is never the same.
         let is_known = |id: &MessageId| !id.is_empty() && last == Some(id);
-        let said = said.filter(|said| !is_known(&said.message_id));
-        self.history.extend(said.map(|message| *message));
+        let message = message.filter(|message| !is_known(&message.message_id));
+        self.history.extend(message.map(|message| *message));
     }
 
     fn assemble(&mut self, update: &TaskArtifactUpdateEvent, index: &mut ArtifactIndex) {

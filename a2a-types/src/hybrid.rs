@@ -195,11 +195,11 @@ fn requirements(
     };
     let read: Vec<Requirement> = serde_json::from_value(security)
         .map_err(|_| "`security` is no list of schemes with their scopes".to_owned())?;
-    let said = |requirement| match requirement {
+    let convert = |requirement| match requirement {
         Requirement::Older(requirement) => requirement.into(),
         Requirement::Canonical { schemes } => SecurityRequirement { schemes },
     };
-    Ok(read.into_iter().map(said).collect())
+    Ok(read.into_iter().map(convert).collect())
 }
 
 /// A requirement under `security`, where texts of 1.0 keep it too, in either shape.

@@ -69,7 +69,7 @@ pub mod v0_3;
 pub type Object = serde_json::Map<String, serde_json::Value>;
 
 pub use crate::artifact::Artifact;
-pub use crate::base64::{Base64, NotBase64};
+pub use crate::base64::{Base64, InvalidBase64};
 pub use crate::card::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,
     AgentProvider, AgentSkill,

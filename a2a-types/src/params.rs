@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::event::is_false;
-use crate::proto::{one_of, or_default, unless_empty, whole, whole_or_zero};
-use crate::reading::{At, Violation};
+use crate::proto::{count, count_or_zero, one_of, or_default, unless_empty};
+use crate::reading::{JsonPath, Violation};
 use crate::{
     ConfigId, ContextId, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
     Timestamp,
@@ -42,7 +42,7 @@ params! {
         /// The task.
         id: TaskId,
         /// Number of most recent messages to include; if absent, the server decides.
-        #[serde(default, alias = "history_length", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "history_length", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
     }
     /// A request to list tasks. Specification 1.0 §3.1.4.
@@ -54,13 +54,13 @@ params! {
         #[serde(default, deserialize_with = "unless_unspecified", skip_serializing_if = "Option::is_none")]
         status: Option<TaskState>,
         /// Maximum number of tasks on a page, 1 to 100; 50 if absent.
-        #[serde(default, alias = "page_size", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "page_size", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
         page_size: Option<u32>,
         /// Page token: the previous page's `next_page_token`.
         #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
         page_token: String,
         /// Number of most recent messages to include.
-        #[serde(default, alias = "history_length", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "history_length", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
         history_length: Option<u32>,
         /// Only those whose status is of this time or later.
         #[serde(alias = "status_timestamp_after", skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ params! {
         #[serde(alias = "task_id")]
         task_id: TaskId,
         /// Maximum number of items on a page.
-        #[serde(default, alias = "page_size", deserialize_with = "whole", skip_serializing_if = "Option::is_none")]
+        #[serde(default, alias = "page_size", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
         page_size: Option<u32>,
         /// Page token from the previous page.
         #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
@@ -149,7 +149,7 @@ impl From<String> for SendMessageRequest {
 
 impl SendMessageRequest {
     /// Checks a rule beyond the types: a message has at least one part (specification 1.0 §4.1.4).
-    pub fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    pub fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         match self.message.parts.is_empty() {
             true => Err(at
                 .member("message")
@@ -184,7 +184,7 @@ pub struct SendMessageConfiguration {
     #[serde(
         default,
         alias = "history_length",
-        deserialize_with = "whole",
+        deserialize_with = "count",
         skip_serializing_if = "Option::is_none"
     )]
     pub history_length: Option<u32>,
@@ -225,10 +225,10 @@ pub struct ListTasksResponse {
     #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
     pub next_page_token: String,
     /// Page size used for this page.
-    #[serde(default, alias = "page_size", deserialize_with = "whole_or_zero")]
+    #[serde(default, alias = "page_size", deserialize_with = "count_or_zero")]
     pub page_size: u32,
     /// Number of matches on all pages.
-    #[serde(default, alias = "total_size", deserialize_with = "whole_or_zero")]
+    #[serde(default, alias = "total_size", deserialize_with = "count_or_zero")]
     pub total_size: u32,
 }
 

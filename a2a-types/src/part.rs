@@ -9,7 +9,7 @@ use crate::{Base64, Object};
 
 /// A piece of a message or of an artifact. Specification 1.0 §4.1.6.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(try_from = "Members")]
+#[serde(try_from = "PartFields")]
 pub struct Part {
     /// The content.
     pub content: Content,
@@ -105,7 +105,7 @@ impl Serialize for Part {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Members {
+struct PartFields {
     text: Option<String>,
     raw: Option<Base64>,
     url: Option<String>,
@@ -118,10 +118,10 @@ struct Members {
     media_type: Option<String>,
 }
 
-impl TryFrom<Members> for Part {
+impl TryFrom<PartFields> for Part {
     type Error = &'static str;
 
-    fn try_from(members: Members) -> Result<Self, &'static str> {
+    fn try_from(members: PartFields) -> Result<Self, &'static str> {
         let content = match (members.text, members.raw, members.url, members.data) {
             (Some(text), None, None, None) => Content::Text(text),
             (None, Some(raw), None, None) => Content::Raw(raw),
@@ -146,7 +146,7 @@ impl schemars::JsonSchema for Part {
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         use serde_json::json;
-        let mut schema = Members::json_schema(generator);
+        let mut schema = PartFields::json_schema(generator);
         let contents = ["text", "raw", "url", "data"].map(|one| json!({ "required": [one] }));
         schema.insert("oneOf".to_owned(), json!(contents));
         schema

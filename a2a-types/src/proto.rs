@@ -33,65 +33,65 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// Reads a number that may be absent: see [`Whole`].
-pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    let number = Option::<Whole>::deserialize(deserializer)?;
-    Ok(number.map(|Whole(number)| number))
+/// Reads a number that may be absent: see [`Count`].
+pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let number = Option::<Count>::deserialize(deserializer)?;
+    Ok(number.map(|Count(number)| number))
 }
 
-/// Reads a number that is zero when absent: see [`Whole`].
-pub(crate) fn whole_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
-    whole(deserializer).map(Option::unwrap_or_default)
+/// Reads a number that is zero when absent: see [`Count`].
+pub(crate) fn count_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    count(deserializer).map(Option::unwrap_or_default)
 }
 
 /// An `int32` that counts something: never negative; as a number, which may be written with a
 /// fraction of zero or an exponent, or as the text of one.
-struct Whole(u32);
+struct Count(u32);
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WholeVisitor)
+        deserializer.deserialize_any(CountVisitor)
     }
 }
 
-struct WholeVisitor;
+struct CountVisitor;
 
-impl Visitor<'_> for WholeVisitor {
-    type Value = Whole;
+impl Visitor<'_> for CountVisitor {
+    type Value = Count;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a whole number from 0 to {}", i32::MAX)
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Whole, E> {
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Count, E> {
         let counts = i32::try_from(number)
             .ok()
             .and_then(|number| number.try_into().ok());
         counts
-            .map(Whole)
+            .map(Count)
             .ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Whole, E> {
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Count, E> {
         match i64::try_from(number) {
             Ok(number) => self.visit_i64(number),
             Err(_) => Err(E::invalid_value(Unexpected::Unsigned(number), &self)),
         }
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Whole, E> {
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Count, E> {
         let is_whole = number.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(&number);
         match is_whole {
             // In range and whole, as just checked: nothing is cut.
-            true => Ok(Whole(number as u32)),
+            true => Ok(Count(number as u32)),
             false => Err(E::invalid_value(Unexpected::Float(number), &self)),
         }
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Whole, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<Count, E> {
         let number: Option<f64> = text.parse().ok();
         let read = number.and_then(|number| self.visit_f64::<E>(number).ok());
-        read.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &WholeVisitor))
+        read.ok_or_else(|| E::invalid_value(Unexpected::Str(text), &CountVisitor))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::proto::{or_default, unless_empty};
-use crate::secret::hides;
+use crate::secret::redacted_debug;
 use crate::{ConfigId, TaskId};
 
 /// A webhook for one task. Specification 1.0 §4.3.1.
@@ -43,7 +43,7 @@ pub struct TaskPushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
-hides!(TaskPushNotificationConfig { tenant, id, task_id, authentication; token; url });
+redacted_debug!(TaskPushNotificationConfig { tenant, id, task_id, authentication; token; url });
 
 /// Authentication of the sender of push notifications. Specification 1.0 §4.3.2.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
@@ -61,4 +61,4 @@ pub struct AuthenticationInfo {
     pub credentials: Option<String>,
 }
 
-hides!(AuthenticationInfo { scheme; credentials });
+redacted_debug!(AuthenticationInfo { scheme; credentials });

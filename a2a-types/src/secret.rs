@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// Placeholder for a secret in `Debug` output.
-pub(crate) struct Hidden;
+pub(crate) struct Redacted;
 
-impl fmt::Debug for Hidden {
+impl fmt::Debug for Redacted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(hidden)")
     }
@@ -13,12 +13,12 @@ impl fmt::Debug for Hidden {
 
 /// `Debug` output of a webhook's URL: its origin. The path and the query often contain a secret, and a
 /// text that is not a URL may be a secret as a whole.
-pub(crate) struct Address<'a>(pub(crate) &'a str);
+pub(crate) struct RedactedUrl<'a>(pub(crate) &'a str);
 
-impl fmt::Debug for Address<'_> {
+impl fmt::Debug for RedactedUrl<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((scheme @ ("http" | "https"), rest)) = self.0.split_once("://") else {
-            return Hidden.fmt(f);
+            return Redacted.fmt(f);
         };
         let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
         match rest.split_at(end) {
@@ -31,25 +31,25 @@ impl fmt::Debug for Address<'_> {
 
 /// Implements `Debug` for a type with secrets: prints the other fields, whether there are secrets, and
 /// the origins of URLs.
-macro_rules! hides {
-    ($type:ident { $($shown:ident),* ; $($secret:ident),* $(; $url:ident)? }) => {
+macro_rules! redacted_debug {
+    ($type:ident { $($field:ident),* ; $($secret:ident),* $(; $url:ident)? }) => {
         impl std::fmt::Debug for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($type))
-                    $(.field(stringify!($shown), &self.$shown))*
-                    $(.field(stringify!($secret), &self.$secret.as_ref().map(|_| $crate::secret::Hidden)))*
-                    $(.field(stringify!($url), &$crate::secret::Address(&self.$url)))?
+                    $(.field(stringify!($field), &self.$field))*
+                    $(.field(stringify!($secret), &self.$secret.as_ref().map(|_| $crate::secret::Redacted)))*
+                    $(.field(stringify!($url), &$crate::secret::RedactedUrl(&self.$url)))?
                     .finish()
             }
         }
     };
 }
 
-pub(crate) use hides;
+pub(crate) use redacted_debug;
 
 #[cfg(test)]
 mod tests {
-    use super::Address;
+    use super::RedactedUrl;
     use crate::{AuthenticationInfo, TaskPushNotificationConfig, v0_1, v0_2, v0_3};
     use serde::de::DeserializeOwned;
     use serde_json::{Value, json};
@@ -80,7 +80,7 @@ mod tests {
             ("canary", "(hidden)"),
             ("", "(hidden)"),
         ] {
-            assert_eq!(format!("{:?}", Address(url)), printed, "{url}");
+            assert_eq!(format!("{:?}", RedactedUrl(url)), printed, "{url}");
         }
     }
 

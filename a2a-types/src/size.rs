@@ -10,7 +10,7 @@ use crate::{Artifact, Content, Event, Message, Object, Part, SendMessageRequest,
 pub fn size_of_event(event: &Event) -> usize {
     let content = match event {
         Event::Task(task) => size_of_task(task),
-        Event::Message(said) => size_of_message(said),
+        Event::Message(message) => size_of_message(message),
         Event::StatusUpdate(update) => {
             update.status.message.as_deref().map_or(0, size_of_message)
                 + object(update.metadata.as_ref())
@@ -24,14 +24,14 @@ pub fn size_of_event(event: &Event) -> usize {
 
 /// Estimates the bytes of a task.
 pub fn size_of_task(task: &Task) -> usize {
-    let said = task.history.iter().chain(task.status.message.as_deref());
-    let made = task.artifacts.iter().map(|it| FRAME + artifact(it));
+    let messages = task.history.iter().chain(task.status.message.as_deref());
+    let artifacts = task.artifacts.iter().map(|it| FRAME + artifact(it));
     let context = task.context_id.as_ref().map_or(0, |id| id.as_str().len());
     FRAME
         + task.id.as_str().len()
         + context
-        + said.map(size_of_message).sum::<usize>()
-        + made.sum::<usize>()
+        + messages.map(size_of_message).sum::<usize>()
+        + artifacts.sum::<usize>()
         + object(task.metadata.as_ref())
 }
 

@@ -13,44 +13,44 @@ use a2a_types::reading::Mode;
 use clap::{Args, ValueEnum};
 use http::header::{HeaderName, HeaderValue};
 
-use crate::config::{Config, Known};
+use crate::config::{Config, NamedAgent};
 use crate::exit::Failure;
 use crate::files::expand;
 use crate::secret::Secret;
 use crate::wire::Wire;
 
-/// Agent to call, and how it is reached.
+/// Agent to call, and options of the connection.
 #[derive(Args)]
-pub(crate) struct Agent {
-    /// The agent: its URL (origin, base or card), or its name in the configuration file.
+pub(crate) struct AgentArgs {
+    /// URL of the agent (origin, endpoint or card), `host:port`, or a name from the configuration file.
     #[arg(value_name = "AGENT")]
     name: String,
     #[command(flatten)]
-    reach: Reach,
+    connection: ConnectionOptions,
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "How the agent is reached")]
-struct Reach {
-    /// Speak only this protocol version.
+#[command(next_help_heading = "Connection and credentials")]
+struct ConnectionOptions {
+    /// Use only this protocol version. Default: the newest that the card offers.
     #[arg(long, value_enum, value_name = "VERSION")]
-    dialect: Option<ProtocolVersion>,
-    /// Speak only by this binding.
+    dialect: Option<VersionName>,
+    /// Use only this protocol binding.
     #[arg(long, value_enum)]
-    binding: Option<Way>,
-    /// Call the URL as it is, without looking for a card.
+    binding: Option<BindingName>,
+    /// Call the URL as the JSON-RPC endpoint, without fetching a card.
     #[arg(long, requires = "dialect")]
     no_card: bool,
-    /// The tenant (1.0).
+    /// Tenant to name in requests (protocol 1.0).
     #[arg(long)]
     tenant: Option<String>,
     /// Send a header with every request, like `X-Team: blue`. The value may be `@FILE` or `$NAME`.
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     headers: Vec<String>,
-    /// Show a bearer token: as it is, `@FILE` or `$NAME`.
+    /// Authenticate with a bearer token: the token itself, `@FILE` or `$NAME`.
     #[arg(long, env = "A2A_BEARER", value_name = "TOKEN", hide_env_values = true)]
     bearer: Option<Secret>,
-    /// Show a name and password.
+    /// Authenticate with a name and password (HTTP Basic).
     #[arg(
         long,
         env = "A2A_BASIC",
@@ -58,10 +58,10 @@ struct Reach {
         hide_env_values = true
     )]
     basic: Option<Secret>,
-    /// Show a key, wherever the card wants it.
+    /// Authenticate with an API key, in the header, parameter or cookie that the card names.
     #[arg(long, env = "A2A_API_KEY", value_name = "KEY", hide_env_values = true)]
     api_key: Option<Secret>,
-    /// Fetch tokens as this client of OAuth 2.0.
+    /// Authenticate as this OAuth 2.0 client (client credentials); tokens are fetched and renewed.
     #[arg(
         long,
         env = "A2A_OAUTH_CLIENT",
@@ -69,47 +69,47 @@ struct Reach {
         hide_env_values = true
     )]
     oauth_client: Option<Secret>,
-    /// Fetch tokens for a user, who enters a code on a page, as this client of OAuth 2.0.
+    /// Authenticate a user with the device flow of OAuth 2.0: prints a URL and the code to enter there.
     #[arg(long, value_name = "ID", conflicts_with = "oauth_client")]
     oauth_device: Option<String>,
-    /// URL that issues tokens, if the card names none or one of another origin.
+    /// Token endpoint of OAuth 2.0. Required if the card names none, or one of another origin.
     #[arg(long, value_name = "URL")]
     token_url: Option<String>,
-    /// Ask for this scope.
+    /// Request this OAuth 2.0 scope; may be repeated.
     #[arg(long = "scope", value_name = "SCOPE")]
     scopes: Vec<String>,
-    /// Take what is at this origin for the same agent: it gets the same headers and credentials.
+    /// Send headers and credentials to this origin too, like `https://api.example`; may be repeated.
     #[arg(long, value_name = "ORIGIN")]
     trust: Vec<String>,
     /// Connect through a proxy: `http://host:port` or `socks5://host:port`.
     #[arg(long, env = "A2A_PROXY", value_name = "URL", hide_env_values = true)]
     proxy: Option<String>,
-    /// Believe certificates of these authorities, too (PEM).
+    /// Trust the certificate authorities in this file, besides those of the system (PEM).
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Show this certificate (PEM).
+    /// Client certificate for mutual TLS (PEM).
     #[arg(long, value_name = "FILE", requires = "key")]
     cert: Option<PathBuf>,
-    /// The private key of the certificate (PEM).
+    /// Private key of the client certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// Seconds that the whole command may take; in a chat, each answer.
+    /// Time limit of the whole command in seconds; in a chat, of each answer.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// Refuse answers that are not what the specification says, instead of mending them.
+    /// Refuse answers that violate the specification, instead of repairing known deviations.
     #[arg(long)]
     strict: bool,
-    /// Record every exchange in a file of this directory.
+    /// Write every request and response to a file in this directory, without secrets.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
-    /// Show what goes over the wire.
+    /// Print requests and responses to standard error, without secrets.
     #[arg(long, short)]
     verbose: bool,
 }
 
 /// A protocol version.
 #[derive(Clone, Copy, ValueEnum)]
-enum ProtocolVersion {
+enum VersionName {
     #[value(name = "0.1")]
     V0_1,
     #[value(name = "0.2")]
@@ -120,25 +120,25 @@ enum ProtocolVersion {
     V1_0,
 }
 
-impl From<ProtocolVersion> for Dialect {
-    fn from(version: ProtocolVersion) -> Self {
+impl From<VersionName> for Dialect {
+    fn from(version: VersionName) -> Self {
         match version {
-            ProtocolVersion::V0_1 => Self::V0_1,
-            ProtocolVersion::V0_2 => Self::V0_2,
-            ProtocolVersion::V0_3 => Self::V0_3,
-            ProtocolVersion::V1_0 => Self::V1_0,
+            VersionName::V0_1 => Self::V0_1,
+            VersionName::V0_2 => Self::V0_2,
+            VersionName::V0_3 => Self::V0_3,
+            VersionName::V1_0 => Self::V1_0,
         }
     }
 }
 
 /// A binding of the protocol.
 #[derive(Clone, Copy, ValueEnum)]
-enum Way {
+enum BindingName {
     Jsonrpc,
     HttpJson,
 }
 
-impl Agent {
+impl AgentArgs {
     /// Returns the agent as named on the command line.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -146,12 +146,12 @@ impl Agent {
 
     /// Returns the limit on the time of the whole command.
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.reach.timeout.map(Duration::from_secs)
+        self.connection.timeout.map(Duration::from_secs)
     }
 
     /// Finds the agent and connects.
     pub(crate) async fn connect(self) -> Result<Client, Failure> {
-        let (no_card, dialect) = (self.reach.no_card, self.reach.dialect);
+        let (no_card, dialect) = (self.connection.no_card, self.connection.dialect);
         let builder = self.builder()?;
         Ok(match dialect {
             Some(dialect) if no_card => builder.connect_at(dialect.into())?,
@@ -161,28 +161,28 @@ impl Agent {
 
     fn builder(self) -> Result<ClientBuilder, Failure> {
         let known = Config::read()?.agent(&self.name)?;
-        let reach = self.reach.or(&known)?;
-        let mut builder = Client::builder(&known.url).http(reach.http()?);
-        if let Some(dialect) = reach.dialect {
+        let connection = self.connection.or(&known)?;
+        let mut builder = Client::builder(&known.url).http(connection.http()?);
+        if let Some(dialect) = connection.dialect {
             builder = builder.dialect(dialect.into());
         }
-        if let Some(binding) = reach.binding {
+        if let Some(binding) = connection.binding {
             builder = builder.binding(match binding {
-                Way::Jsonrpc => Binding::JsonRpc,
-                Way::HttpJson => Binding::HttpJson,
+                BindingName::Jsonrpc => Binding::JsonRpc,
+                BindingName::HttpJson => Binding::HttpJson,
             });
         }
-        if let Some(tenant) = &reach.tenant {
+        if let Some(tenant) = &connection.tenant {
             builder = builder.tenant(tenant);
         }
-        if reach.strict {
+        if connection.strict {
             builder = builder.mode(Mode::Strict);
         }
-        builder = builder.keyring(reach.keyring()?);
-        for origin in &reach.trust {
+        builder = builder.keyring(connection.keyring()?);
+        for origin in &connection.trust {
             builder = builder.trust_origin(origin);
         }
-        for header in &reach.headers {
+        for header in &connection.headers {
             let (name, value) = read_header(header)?;
             builder = builder.header(name, value);
         }
@@ -190,9 +190,9 @@ impl Agent {
     }
 }
 
-impl Reach {
+impl ConnectionOptions {
     /// Fills in options of the configuration file that the command line does not set.
-    fn or(mut self, known: &Known) -> Result<Self, Failure> {
+    fn or(mut self, known: &NamedAgent) -> Result<Self, Failure> {
         let secret = |name: &str, text: &Option<String>| -> Result<Option<Secret>, Failure> {
             let read = |text: &String| {
                 let problem = |error| Failure::usage(format!("{name}: {error}"));
@@ -201,20 +201,20 @@ impl Reach {
             text.as_ref().map(read).transpose()
         };
         if let (None, Some(text)) = (self.dialect, &known.dialect) {
-            let read = ProtocolVersion::from_str(text, true);
+            let read = VersionName::from_str(text, true);
             self.dialect = Some(read.map_err(|error| Failure::usage(format!("dialect: {error}")))?);
         }
         if let (None, Some(text)) = (self.binding, &known.binding) {
-            let read = Way::from_str(text, true);
+            let read = BindingName::from_str(text, true);
             self.binding = Some(read.map_err(|error| Failure::usage(format!("binding: {error}")))?);
         }
         self.tenant = self.tenant.or_else(|| known.tenant.clone());
-        let shows_nothing = self.bearer.is_none()
+        let has_no_credentials = self.bearer.is_none()
             && self.basic.is_none()
             && self.api_key.is_none()
             && self.oauth_client.is_none()
             && self.oauth_device.is_none();
-        if shows_nothing {
+        if has_no_credentials {
             self.bearer = secret("bearer", &known.bearer)?;
             self.basic = secret("basic", &known.basic)?;
             self.api_key = secret("api-key", &known.api_key)?;
@@ -240,7 +240,7 @@ impl Reach {
         let pair = |secret: &Secret, expected: &str| {
             let halves = secret.reveal().split_once(':');
             let halves = halves.map(|(one, other)| (one.to_owned(), other.to_owned()));
-            halves.ok_or_else(|| Failure::usage(format!("expected {expected}")))
+            halves.ok_or_else(|| Failure::usage(format!("a `:` is missing: expected {expected}")))
         };
         let oauth = |mut client: OAuthClient| {
             for scope in &self.scopes {
@@ -274,7 +274,7 @@ impl Reach {
                     user_code,
                     ..
                 } = prompt;
-                eprintln!("open {verification_uri} and enter {user_code}");
+                eprintln!("to log in, open {verification_uri} and enter the code {user_code}");
             });
         }
         if self.cert.is_some() {
@@ -297,7 +297,7 @@ impl Reach {
         if let Some(proxy) = &self.proxy {
             http = http.proxy(Proxy::at(proxy)?);
         }
-        let unusable = |error: a2a_client::BadTls| Failure::usage(error.to_string());
+        let unusable = |error: a2a_client::TlsConfigError| Failure::usage(error.to_string());
         let mut tls = Tls::default();
         if let Some(ca) = &self.ca {
             tls = tls.trust(&read(ca)?).map_err(unusable)?;
@@ -307,11 +307,11 @@ impl Reach {
         }
         http = http.tls(tls);
         if let Some(directory) = &self.record {
-            let told = Failure::machine(directory.display().to_string());
-            http = http.tap(Arc::new(Recorder::into(directory).map_err(told)?));
+            let failed = Failure::machine(directory.display().to_string());
+            http = http.wire_observer(Arc::new(Recorder::into(directory).map_err(failed)?));
         }
         if self.verbose {
-            http = http.tap(Arc::new(Wire));
+            http = http.wire_observer(Arc::new(Wire));
         }
         Ok(http)
     }
@@ -329,11 +329,14 @@ fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
     let (name, value) = text
         .split_once(':')
         .ok_or_else(|| bad("expected `NAME: VALUE`"))?;
-    let name = HeaderName::try_from(name.trim()).map_err(|_| bad("this is no name of a header"))?;
+    let name = HeaderName::try_from(name.trim())
+        .map_err(|_| bad("this is not a valid header name, like `X-Team`"))?;
     let value = value
         .trim()
         .parse::<Secret>()
         .map_err(|error| bad(&error))?;
-    let value = HeaderValue::from_str(value.reveal()).map_err(|_| bad("expected visible ASCII"))?;
+    let value = HeaderValue::from_str(value.reveal()).map_err(|_| {
+        bad("the value has characters that a header cannot have: expected visible ASCII")
+    })?;
     Ok((name, value))
 }

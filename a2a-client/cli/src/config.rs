@@ -14,13 +14,13 @@ use crate::files::expand;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
     #[serde(default)]
-    agents: BTreeMap<String, Known>,
+    agents: BTreeMap<String, NamedAgent>,
 }
 
 /// A named agent. Options on the command line take precedence.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Known {
+pub(crate) struct NamedAgent {
     /// Its origin, base or card.
     pub(crate) url: String,
     pub(crate) dialect: Option<String>,
@@ -58,27 +58,27 @@ impl Config {
     }
 
     /// Returns the agent of this name or URL.
-    pub(crate) fn agent(&self, name: &str) -> Result<Known, Failure> {
+    pub(crate) fn agent(&self, name: &str) -> Result<NamedAgent, Failure> {
         if let Some(known) = self.agents.get(name) {
             let url = with_scheme(&known.url).unwrap_or_else(|| known.url.clone());
-            return Ok(Known {
+            return Ok(NamedAgent {
                 url,
                 ..known.clone()
             });
         }
         if let Some(url) = with_scheme(name) {
-            return Ok(Known {
+            return Ok(NamedAgent {
                 url,
-                ..Known::default()
+                ..NamedAgent::default()
             });
         }
         let names: Vec<_> = self.agents.keys().map(String::as_str).collect();
         let known = match names.is_empty() {
-            true => "no agent has a name yet: see `a2a --help`".to_owned(),
-            false => format!("known are {}", names.join(", ")),
+            true => "the configuration file names no agents (`a2a --help` shows how)".to_owned(),
+            false => format!("the configuration file names {}", names.join(", ")),
         };
         Err(Failure::usage(format!(
-            "`{name}` is neither a URL (`https://…`), nor `host:port`, nor the name of an agent; {known}"
+            "`{name}` is not a URL (`https://…`), `host:port` or name of an agent: {known}"
         )))
     }
 }

@@ -56,7 +56,7 @@ pub(crate) enum Failure {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The reader of standard output, like `head`, has closed it: not an error.
-    #[error("nobody reads the standard output any more")]
+    #[error("the reader of standard output has closed it")]
     NobodyReads,
     /// Ctrl-C.
     #[error("interrupted")]
@@ -108,17 +108,19 @@ impl Failure {
             _ => return None,
         };
         Some(match error {
-            Error::Unreachable(_) => "is the agent running, and is that its address?",
+            Error::Unreachable(_) => "check that the agent is running and that this is its address",
             Error::Refused { .. } | Error::Credentials(_) => {
-                "show who you are by --bearer, --basic, --api-key or --oauth-client; `a2a card` tells what the agent wants"
+                "authenticate with --bearer, --basic, --api-key, --oauth-client or --oauth-device; `a2a card AGENT` shows which of them the agent accepts"
             }
             Error::NotA2a { status: 404, .. } => {
-                "is that the agent's URL? Without a card, name its version: --no-card --dialect 0.3"
+                "check the URL; for an agent without a card, name its version: --no-card --dialect 0.3"
             }
-            Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows what came back",
-            Error::Redirected { .. } => "use that URL if you trust it",
-            Error::Timeout { .. } => "--timeout SECONDS waits longer",
-            Error::NotSupported { .. } => "`a2a card` tells which versions the agent speaks",
+            Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows the answer",
+            Error::Redirected { .. } => "call the agent at that URL, if you trust it",
+            Error::Timeout { .. } => "--timeout SECONDS sets another limit",
+            Error::NotSupported { .. } => {
+                "`a2a card AGENT` shows which versions the agent speaks; --dialect chooses one"
+            }
             _ => return None,
         })
     }
@@ -126,12 +128,12 @@ impl Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::machine("this machine")(error)
+        Self::machine("a local operation failed")(error)
     }
 }
 
 /// Prints a failure with all causes to standard error; nothing if its code is [`Code::Done`].
-pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
+pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
     let code = failure.code();
     if code == Code::Done {
         return code.into();
@@ -139,10 +141,10 @@ pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
     let mut text = failure.to_string();
     let mut cause = std::error::Error::source(failure);
     while let Some(error) = cause {
-        let told = error.to_string();
+        let message = error.to_string();
         // Some errors repeat their cause.
-        if !text.ends_with(&told) {
-            text = format!("{text}: {told}");
+        if !text.ends_with(&message) {
+            text = format!("{text}: {message}");
         }
         cause = error.source();
     }
@@ -151,16 +153,16 @@ pub(crate) fn tell(failure: &Failure, as_json: bool) -> ExitCode {
     let _ = match as_json {
         true => {
             let hint = failure.hint();
-            let told = json!({"error": {"message": text, "hint": hint, "exitCode": code as u8}});
-            let told = show::json(&told).map_err(std::io::Error::other);
-            told.and_then(|told| writeln!(out, "{told}"))
+            let error = json!({"error": {"message": text, "hint": hint, "exitCode": code as u8}});
+            let line = show::json(&error).map_err(std::io::Error::other);
+            line.and_then(|line| writeln!(out, "{line}"))
         }
         false => {
             let style = anstyle::AnsiColor::Red.on_default().bold();
-            let told = writeln!(out, "{style}error{style:#}: {}", show::text(&text));
+            let written = writeln!(out, "{style}error{style:#}: {}", show::text(&text));
             match failure.hint() {
-                Some(hint) => told.and_then(|()| writeln!(out, "  hint: {hint}")),
-                None => told,
+                Some(hint) => written.and_then(|()| writeln!(out, "  hint: {hint}")),
+                None => written,
             }
         }
     };

@@ -27,8 +27,8 @@ pub(crate) fn attach(path: &Path) -> Result<Part, Failure> {
 
 /// Saves the parts of an artifact in a directory and returns their paths.
 pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let told = |path: &Path| Failure::machine(path.display().to_string());
-    std::fs::create_dir_all(directory).map_err(told(directory))?;
+    let failed = |path: &Path| Failure::machine(path.display().to_string());
+    std::fs::create_dir_all(directory).map_err(failed(directory))?;
     let name = artifact
         .name
         .as_deref()
@@ -57,7 +57,7 @@ pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>
             Content::Raw(raw) => match raw.decode() {
                 Ok(bytes) => (bytes, "bin"),
                 Err(error) => {
-                    let problem = format!("the artifact `{name}` is no base64: {error}");
+                    let problem = format!("the artifact `{name}` cannot be saved: {error}");
                     return Err(Failure::usage(problem));
                 }
             },
@@ -70,7 +70,7 @@ pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>
     }
     for (name, bytes) in files {
         let path = vacant(directory, &name);
-        std::fs::write(&path, bytes).map_err(told(&path))?;
+        std::fs::write(&path, bytes).map_err(failed(&path))?;
         saved.push(path);
     }
     Ok(saved)

@@ -11,8 +11,8 @@ use tracing_subscriber::{Layer, fmt};
 /// Levels of the server's log.
 #[derive(Args)]
 pub(crate) struct LogOptions {
-    /// Log this much to standard error: error, warn, info, debug, trace or off; or levels by module, like
-    /// `info,a2a_server=debug`.
+    /// Level of the log on standard error: error, warn, info, debug, trace or off; or levels by module,
+    /// like `info,a2a_server=debug`.
     #[arg(
         long = "log",
         value_name = "LEVEL",
@@ -42,7 +42,7 @@ fn filter(text: &str) -> Result<Targets, String> {
     let is_wrong = |part: &&str| !part.contains('=') && part.parse::<LevelFilter>().is_err();
     match text.split(',').find(is_wrong) {
         Some(part) => Err(format!(
-            "`{part}` is no level: expected error, warn, info, debug, trace, off or MODULE=LEVEL"
+            "`{part}` is not a log level: expected error, warn, info, debug, trace, off or MODULE=LEVEL"
         )),
         None => text.parse::<Targets>().map_err(|error| error.to_string()),
     }

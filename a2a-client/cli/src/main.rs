@@ -18,18 +18,18 @@ use std::time::Duration;
 use a2a_client::{Error, Phase};
 use clap::{Parser, Subcommand};
 
-use self::exit::{Failure, tell};
+use self::exit::{Failure, report};
 use self::show::Screen;
 
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Calls agents by the Agent2Agent (A2A) protocol, in every version of it.
+/// Calls agents that speak the Agent2Agent (A2A) protocol, in any of its versions: 0.1, 0.2, 0.3 and 1.0.
 #[derive(Parser)]
 #[command(version, propagate_version = true, after_help = AFTER_HELP)]
 struct Arguments {
-    /// Print JSON, one event a line, as protocol 1.0 has it whatever the agent speaks.
+    /// Print JSON in the form of protocol 1.0, whatever version the agent speaks; one event per line.
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -38,11 +38,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Show an agent's card: what it can do, and how it is called.
+    /// Show an agent's card: its skills, interfaces and authentication.
     Card(command::card::Options),
-    /// Send a message, and wait until the agent is done.
+    /// Send a message and print the answer once the agent is done.
     Send(command::send::Options),
-    /// Send a message, and show what happens as it happens.
+    /// Send a message and print events while the agent works.
     Stream(command::send::Options),
     /// Show a task.
     Get(command::task::Get),
@@ -50,21 +50,21 @@ enum Command {
     List(command::task::List),
     /// Ask the agent to stop working on a task.
     Cancel(command::task::Cancel),
-    /// Show what happens to a task from now on.
+    /// Follow a task: print its events from now on.
     Subscribe(command::task::Subscribe),
     /// Manage the webhooks of a task.
     #[command(subcommand)]
     Push(command::push::Command),
-    /// Receive webhooks.
+    /// Receive push notifications.
     #[command(subcommand)]
     Webhook(command::webhook::Command),
-    /// Talk with an agent: what it asks for is asked here.
+    /// Talk with an agent in the terminal, one message per line.
     Chat(command::chat::Options),
-    /// Be an agent, to try things with.
+    /// Run a demo agent to test clients with.
     Serve(command::serve::Options),
-    /// Look for damages in a file that an agent keeps its tasks in.
+    /// Check the database file of `a2a serve --db` for damage.
     Check(command::check::Options),
-    /// Print completions for a shell.
+    /// Print a completion script for a shell.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -73,27 +73,27 @@ enum Command {
 
 const AFTER_HELP: &str = "\
 Examples:
-  a2a serve joke &                                        an agent to try things with
+  a2a serve joke &                                        a demo agent
   a2a card http://127.0.0.1:8080
   a2a send http://127.0.0.1:8080 tell me a joke about chickens
-  a2a chat http://127.0.0.1:8080                          what the agent asks is asked here
+  a2a chat http://127.0.0.1:8080                          a conversation in the terminal
   a2a stream https://agent.example summarize this --file report.pdf --out answers/
   A2A_BEARER=… a2a list https://agent.example --json | jq .task.status.state
 
-An agent is named by its URL (its origin, base or card), or by its name in the configuration file
-($A2A_CONFIG, else ~/.config/a2a/config.toml), which can hold all options but secrets themselves:
+AGENT is a URL (of the origin, the endpoint or the card), `host:port`, or a name from the configuration file.
+That file is $A2A_CONFIG, else ~/.config/a2a/config.toml. It holds options of agents, and refers to their secrets:
   [agents.travel]
   url = \"https://agent.example\"
-  bearer = \"@~/.secrets/travel\"      # @FILE: a file; $NAME: a variable
+  bearer = \"@~/.secrets/travel\"      # @FILE: content of a file; $NAME: environment variable
 
 Exit codes:
-  0    it is done, or nobody reads any more what it shows
+  0    success, or the reader of the output has closed it (as `head` does)
   1    the task failed, was rejected or canceled
-  2    the arguments are wrong, or this machine refuses what they ask for
+  2    the arguments are wrong, or a local file, port or setting cannot be used
   3    the agent answered with an error
-  4    the agent cannot be reached, or the connection broke for good
-  5    the agent wants other credentials
-  6    what came back is not A2A
+  4    the agent cannot be reached, or the connection broke and retries failed
+  5    the agent requires other credentials
+  6    the answer is not valid A2A
   7    the agent waits for an answer or for authorization
   130  interrupted";
 
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(code) => code.into(),
-        Err(failure) => tell(&failure, arguments.json),
+        Err(failure) => report(&failure, arguments.json),
     }
 }
 

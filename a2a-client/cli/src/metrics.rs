@@ -50,7 +50,7 @@ impl Metrics {
     }
 
     /// Serves the metrics until the future is dropped.
-    pub(crate) async fn tell(self) {
+    pub(crate) async fn serve(self) {
         let hosts = Hosts::of(self.address);
         let collected = self.collected.clone();
         let service = service_fn(move |request: Request<Incoming>| {

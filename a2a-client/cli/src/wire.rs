@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use a2a_client::credentials::shown_url;
-use a2a_client::{Hearer, Tap};
+use a2a_client::{ResponseObserver, WireObserver};
 use anstyle::AnsiColor;
 use bytes::Bytes;
 use http::header::HeaderMap;
@@ -14,8 +14,8 @@ use http::{request, response};
 #[derive(Debug)]
 pub(crate) struct Wire;
 
-impl Tap for Wire {
-    fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn Hearer> {
+impl WireObserver for Wire {
+    fn request(&self, head: &request::Parts, body: &Bytes) -> Box<dyn ResponseObserver> {
         let mut text = format!("{} {}\n", head.method, shown_url(head));
         write_headers(&mut text, &head.headers);
         write_body(&mut text, body);
@@ -26,7 +26,7 @@ impl Tap for Wire {
 
 struct Answer;
 
-impl Hearer for Answer {
+impl ResponseObserver for Answer {
     fn head(&mut self, head: &response::Parts) {
         let mut text = format!("{:?} {}\n", head.version, head.status);
         write_headers(&mut text, &head.headers);

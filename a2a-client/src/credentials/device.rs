@@ -7,10 +7,10 @@ use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
 use super::endpoint::{Endpoint, blame};
+use super::origin_policy::origin;
 use super::secret::Secret;
-use super::terms::{Places, Terms};
-use super::token::{NoToken, Seconds, Token};
-use super::trust::origin;
+use super::token::{Seconds, Token, TokenError};
+use super::token_key::{Endpoints, TokenKey};
 
 /// A request to the user to open a page and to enter a code there.
 ///
@@ -32,7 +32,7 @@ pub struct DevicePrompt {
 pub(super) type Prompt = Arc<dyn Fn(DevicePrompt) + Send + Sync>;
 
 #[derive(Deserialize)]
-struct Codes {
+struct DeviceResponse {
     device_code: String,
     user_code: String,
     #[serde(alias = "verification_url")]
@@ -46,17 +46,17 @@ struct Codes {
 /// Prompts the user and waits until the code was entered.
 pub(super) async fn authorize(
     endpoint: &Endpoint,
-    terms: &Terms,
-    places: &Places,
+    token_key: &TokenKey,
+    endpoints: &Endpoints,
     prompt: &Prompt,
 ) -> Result<Token, String> {
-    let Some(url) = &places.device else {
+    let Some(url) = &endpoints.device else {
         return Err("the authorization server knows no codes for devices".to_owned());
     };
-    let mut form = terms.scoped(&[]);
+    let mut form = token_key.scoped(&[]);
     // RFC 8628 §3.1 wants it even beside the secret.
     form.push(("client_id", &endpoint.client.id));
-    let codes: Codes = endpoint
+    let codes: DeviceResponse = endpoint
         .other(url, &form)
         .await
         .map_err(|problem| blame(url, &problem))?;
@@ -68,7 +68,7 @@ pub(super) async fn authorize(
     let interval = interval.unwrap_or(INTERVAL);
     let deadline = Instant::now() + expires_in;
     let device_code = Secret::new(codes.device_code);
-    let cleartext = terms.trust.cleartext;
+    let cleartext = token_key.policy.cleartext;
     prompt(DevicePrompt {
         verification_uri: page(&codes.verification_uri, cleartext)
             .ok_or_else(|| blame(url, &unfit("`verification_uri`")))?,
@@ -78,7 +78,7 @@ pub(super) async fn authorize(
             .and_then(|complete| page(&complete, cleartext)),
         expires_in,
     });
-    let polling = poll(endpoint, &places.token, &device_code, interval);
+    let polling = poll(endpoint, &endpoints.token, &device_code, interval);
     tokio::time::timeout_at(deadline, polling)
         .await
         .unwrap_or_else(|_| Err("the code was not entered in time".to_owned()))
@@ -103,7 +103,7 @@ async fn poll(
         match endpoint.token(url, &form).await {
             Err(pending) if pending.is("authorization_pending") => {}
             Err(hasty) if hasty.is("slow_down") => interval += MORE,
-            Err(NoToken::Unreachable(problem)) => {
+            Err(TokenError::Unreachable(problem)) => {
                 tracing::debug!(problem, "cannot ask whether the code was entered");
                 interval = (interval * 2).min(MAX_CODE);
             }
@@ -118,8 +118,8 @@ async fn poll(
     }
 }
 
-fn unfit(what: &str) -> NoToken {
-    NoToken::Broken(format!("gave codes whose {what} cannot be used"))
+fn unfit(what: &str) -> TokenError {
+    TokenError::Broken(format!("gave codes whose {what} cannot be used"))
 }
 
 /// A page that a user may be sent to.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use a2a_transport::http::{Fetched, HttpClient};
+use a2a_transport::http::{FetchResponse, HttpClient};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use form_urlencoded::byte_serialize;
@@ -12,9 +12,9 @@ use serde::Deserialize;
 
 use super::header;
 use super::oauth_client::OAuthClient;
-use super::said::{causes, printable};
+use super::sanitize::{causes, printable};
 use super::secret::Secret;
-use super::token::{NoToken, Token, answer, read};
+use super::token::{Token, TokenError, answer, read};
 
 /// Sends the requests of one client to an authorization server.
 pub(super) struct Endpoint {
@@ -40,14 +40,18 @@ impl Endpoint {
     }
 
     /// Requests a token.
-    pub(super) async fn token(&self, url: &str, form: &[(&str, &str)]) -> Result<Token, NoToken> {
+    pub(super) async fn token(
+        &self,
+        url: &str,
+        form: &[(&str, &str)],
+    ) -> Result<Token, TokenError> {
         let mut form = form.to_vec();
         for (name, value) in &self.client.parameters {
             if form.iter().all(|(known, _)| known != name) {
                 form.push((name, value.expose()));
             }
         }
-        let read = |fetched: &Fetched| read(fetched);
+        let read = |fetched: &FetchResponse| read(fetched);
         self.ask(url, &form, read).await
     }
 
@@ -56,7 +60,7 @@ impl Endpoint {
         &self,
         url: &str,
         form: &[(&str, &str)],
-    ) -> Result<T, NoToken> {
+    ) -> Result<T, TokenError> {
         self.ask(url, form, answer).await
     }
 
@@ -64,7 +68,7 @@ impl Endpoint {
     pub(super) async fn describe<T: for<'de> Deserialize<'de>>(
         &self,
         url: &str,
-    ) -> Result<T, NoToken> {
+    ) -> Result<T, TokenError> {
         let headers = accept_json();
         let fetched = within(self.http.get(url, &headers)).await?;
         answer(&fetched)
@@ -74,8 +78,8 @@ impl Endpoint {
         &self,
         url: &str,
         form: &[(&str, &str)],
-        read: impl Fn(&Fetched) -> Result<T, NoToken>,
-    ) -> Result<T, NoToken> {
+        read: impl Fn(&FetchResponse) -> Result<T, TokenError>,
+    ) -> Result<T, TokenError> {
         let in_body = self.wants_body.load(Ordering::Relaxed);
         let answer = self.post(url, form, in_body, &read).await;
         // Few servers announce where they expect the secret.
@@ -95,8 +99,8 @@ impl Endpoint {
         url: &str,
         form: &[(&str, &str)],
         in_body: bool,
-        read: impl Fn(&Fetched) -> Result<T, NoToken>,
-    ) -> Result<T, NoToken> {
+        read: impl Fn(&FetchResponse) -> Result<T, TokenError>,
+    ) -> Result<T, TokenError> {
         let mut headers = accept_json();
         let (mut form, id) = (form.to_vec(), self.client.id.as_str());
         let header = self.client.secret.as_ref().filter(|_| !in_body);
@@ -113,7 +117,7 @@ impl Endpoint {
     }
 
     /// Removes the secrets from an error: a server may repeat what it received.
-    fn without_secrets(&self, problem: NoToken, form: &[(&str, &str)]) -> NoToken {
+    fn without_secrets(&self, problem: TokenError, form: &[(&str, &str)]) -> TokenError {
         let own = self.client.secret.iter().map(Secret::expose);
         let basic = self.client.secret.as_ref();
         let basic = basic.map(|secret| encoded(&self.client.id, secret));
@@ -136,12 +140,12 @@ impl Endpoint {
                 .fold(text, |text, secret| text.replace(secret, "***"))
         };
         match problem {
-            NoToken::Refused { code, text } => NoToken::Refused {
+            TokenError::Refused { code, text } => TokenError::Refused {
                 code: hide(code),
                 text: text.map(hide),
             },
-            NoToken::Unreachable(problem) => NoToken::Unreachable(hide(problem)),
-            NoToken::Broken(problem) => NoToken::Broken(hide(problem)),
+            TokenError::Unreachable(problem) => TokenError::Unreachable(hide(problem)),
+            TokenError::Broken(problem) => TokenError::Broken(hide(problem)),
         }
     }
 }
@@ -156,9 +160,9 @@ fn encoded(id: &str, secret: &Secret) -> String {
     STANDARD.encode(format!("{}:{}", encode(id), encode(secret.expose())))
 }
 
-fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, NoToken> {
+fn basic(id: &str, secret: &Secret) -> Result<HeaderValue, TokenError> {
     let value = format!("Basic {}", encoded(id, secret));
-    let unfit = |_| NoToken::Broken("cannot be sent a secret of that length".to_owned());
+    let unfit = |_| TokenError::Broken("cannot be sent a secret of that length".to_owned());
     header::value(&AUTHORIZATION, &value).map_err(unfit)
 }
 
@@ -167,26 +171,26 @@ fn accept_json() -> HeaderMap {
 }
 
 async fn within(
-    fetching: impl Future<Output = Result<Fetched, a2a_transport::Error>>,
-) -> Result<Fetched, NoToken> {
+    fetching: impl Future<Output = Result<FetchResponse, a2a_transport::Error>>,
+) -> Result<FetchResponse, TokenError> {
     use a2a_transport::Error;
     match tokio::time::timeout(MAX_WAIT, fetching).await {
         Ok(Ok(fetched)) => Ok(fetched),
         Ok(Err(error @ (Error::Unreachable(_) | Error::Connection(_) | Error::Timeout { .. }))) => {
-            Err(NoToken::Unreachable(causes(&error)))
+            Err(TokenError::Unreachable(causes(&error)))
         }
-        Ok(Err(Error::Redirected { status, .. })) => Err(NoToken::Broken(format!(
+        Ok(Err(Error::Redirected { status, .. })) => Err(TokenError::Broken(format!(
             "answered {status}, which sends secrets elsewhere: expected the address itself"
         ))),
-        Ok(Err(error)) => Err(NoToken::Broken(causes(&error))),
-        Err(_) => Err(NoToken::Unreachable(format!(
+        Ok(Err(error)) => Err(TokenError::Broken(causes(&error))),
+        Err(_) => Err(TokenError::Unreachable(format!(
             "did not answer within {MAX_WAIT:?}"
         ))),
     }
 }
 
 /// Formats an error that names the authorization server.
-pub(super) fn blame(url: &str, problem: &NoToken) -> String {
+pub(super) fn blame(url: &str, problem: &TokenError) -> String {
     let place = url.split(['?', '#']).next().unwrap_or_default();
     format!("the authorization server at {} {problem}", printable(place))
 }

@@ -8,11 +8,11 @@ use a2a_transport::BoxFuture;
 use a2a_transport::http::{Credentials, HttpClient};
 
 use super::device::{DevicePrompt, Prompt};
-use super::grant::{Flow, Grant};
 use super::oauth_client::OAuthClient;
 use super::secret::Secret;
-use super::terms::Terms;
 use super::token::{Token, TokenProvider};
+use super::token_key::TokenKey;
+use super::token_request::{Flow, TokenRequest};
 use super::tokens::{Source, Tokens};
 
 /// Credentials of a caller: keys, passwords, tokens, and ways to get tokens.
@@ -173,15 +173,15 @@ impl fmt::Display for Entry {
 pub(super) struct OAuth {
     pub(super) client: OAuthClient,
     pub(super) flow: Flow,
-    got: Mutex<HashMap<Terms, Arc<Tokens>>>,
+    got: Mutex<HashMap<TokenKey, Arc<Tokens>>>,
 }
 
 impl OAuth {
     /// Returns the tokens for these terms. All callers share them, so that a user is asked only once.
-    pub(super) fn tokens(&self, terms: Terms, http: &HttpClient) -> Arc<Tokens> {
+    pub(super) fn tokens(&self, token_key: TokenKey, http: &HttpClient) -> Arc<Tokens> {
         // Every change is one insertion or removal, so a panic elsewhere leaves the map whole.
         let mut got = self.got.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tokens) = got.get(&terms) {
+        if let Some(tokens) = got.get(&token_key) {
             return Arc::clone(tokens);
         }
         if got.len() >= CAPACITY
@@ -191,9 +191,9 @@ impl OAuth {
             got.remove(&other);
         }
         let (client, flow) = (self.client.clone(), self.flow.clone());
-        let grant = Grant::new(client, terms.clone(), flow, http.clone());
-        let tokens = Arc::new(Tokens::from(grant));
-        got.insert(terms, Arc::clone(&tokens));
+        let request = TokenRequest::new(client, token_key.clone(), flow, http.clone());
+        let tokens = Arc::new(Tokens::from(request));
+        got.insert(token_key, Arc::clone(&tokens));
         tokens
     }
 }
@@ -207,7 +207,7 @@ impl<P: TokenProvider> Source for Provided<P> {
     fn fetch(&self, _: Option<Secret>) -> BoxFuture<'_, Result<Token, String>> {
         Box::pin(async move {
             let given = self.0.token().await.map_err(|error| {
-                let error = super::said::causes(&*error);
+                let error = super::sanitize::causes(&*error);
                 format!("the provider of bearer tokens failed: {error}")
             })?;
             Token::try_from(given)

@@ -46,27 +46,27 @@
 //! [`Keyring::bearer`] or [`Keyring::bearer_from`].
 
 mod challenge;
-mod choice;
 mod device;
 mod endpoint;
-mod grant;
 mod header;
-mod hidden;
 mod keyring;
 mod oauth_client;
-mod part;
-mod said;
+mod origin_policy;
+mod placement;
+mod redact;
+mod requirements;
+mod sanitize;
 mod scanner;
 mod secret;
-mod terms;
+mod selection;
 mod token;
+mod token_key;
+mod token_request;
 mod tokens;
-mod trust;
-mod wanted;
 
 pub use challenge::Challenge;
 pub use device::DevicePrompt;
-pub use hidden::shown_url;
 pub use keyring::Keyring;
 pub use oauth_client::OAuthClient;
+pub use redact::shown_url;
 pub use token::{AccessToken, BoxError, TokenProvider};

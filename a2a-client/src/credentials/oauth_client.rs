@@ -1,7 +1,7 @@
 //! OAuth 2.0 client registration of the caller.
 
+use super::origin_policy::{OriginPolicy, origin};
 use super::secret::Secret;
-use super::trust::{Trust, origin};
 use crate::Origin;
 
 /// A client of OAuth 2.0 (RFC 6749 §2), as an authorization server knows the caller.
@@ -90,9 +90,9 @@ impl OAuthClient {
         self
     }
 
-    pub(super) fn trust(&self, agent: &Origin) -> Result<Trust, String> {
+    pub(super) fn policy(&self, agent: &Origin) -> Result<OriginPolicy, String> {
         let named = self.issuers.iter().map(|issuer| origin(issuer));
-        Ok(Trust {
+        Ok(OriginPolicy {
             agent: agent.clone(),
             named: named.collect::<Result<_, _>>()?,
             cleartext: self.allow_http,

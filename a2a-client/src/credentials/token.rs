@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use a2a_transport::BoxFuture;
-use a2a_transport::http::Fetched;
+use a2a_transport::http::FetchResponse;
 use http::header::HeaderValue;
 use serde::Deserialize;
 
 use super::header;
-use super::said::printable;
+use super::sanitize::printable;
 use super::secret::Secret;
 
 /// A bearer token of a [`TokenProvider`].
@@ -85,7 +85,7 @@ const MAX_LIFE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Failure of a token endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum NoToken {
+pub(super) enum TokenError {
     /// An error response of RFC 6749 §5.2: a code, and perhaps a text for people, both unsanitized.
     Refused { code: String, text: Option<String> },
     /// The server is unreachable or busy.
@@ -94,13 +94,13 @@ pub(super) enum NoToken {
     Broken(String),
 }
 
-impl NoToken {
+impl TokenError {
     pub(super) fn is(&self, expected: &str) -> bool {
         matches!(self, Self::Refused { code, .. } if code == expected)
     }
 }
 
-impl std::fmt::Display for NoToken {
+impl std::fmt::Display for TokenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Refused { code, text } => {
@@ -116,16 +116,16 @@ impl std::fmt::Display for NoToken {
 }
 
 /// Reads the token in the answer of a token endpoint (RFC 6749 §5.1).
-pub(super) fn read(fetched: &Fetched) -> Result<Token, NoToken> {
+pub(super) fn read(fetched: &FetchResponse) -> Result<Token, TokenError> {
     #[derive(Deserialize)]
-    struct Given {
+    struct TokenResponse {
         access_token: String,
         token_type: Option<String>,
         expires_in: Option<Seconds>,
         refresh_token: Option<String>,
     }
-    let given: Given = answer(fetched)?;
-    let broken = |problem: &str| NoToken::Broken(problem.to_owned());
+    let given: TokenResponse = answer(fetched)?;
+    let broken = |problem: &str| TokenError::Broken(problem.to_owned());
     if let Some(kind) = given
         .token_type
         .filter(|kind| !kind.eq_ignore_ascii_case("bearer"))
@@ -134,7 +134,7 @@ pub(super) fn read(fetched: &Fetched) -> Result<Token, NoToken> {
             "gave a token of type `{}`: expected `Bearer`",
             printable(&kind)
         );
-        return Err(NoToken::Broken(problem));
+        return Err(TokenError::Broken(problem));
     }
     let life = match given.expires_in.map(Seconds::duration) {
         None => None,
@@ -154,21 +154,23 @@ pub(super) fn read(fetched: &Fetched) -> Result<Token, NoToken> {
 
 /// Reads an answer of an OAuth endpoint: the expected value, or an error. Only its error is ever
 /// quoted, since the rest may contain secrets.
-pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<T, NoToken> {
+pub(super) fn answer<T: for<'de> Deserialize<'de>>(
+    fetched: &FetchResponse,
+) -> Result<T, TokenError> {
     #[derive(Deserialize)]
-    struct Refusal {
+    struct ErrorResponse {
         error: String,
         error_description: Option<String>,
     }
     let status = fetched.status;
     if fetched.body.len() > MAX_ANSWER {
-        return Err(NoToken::Broken(format!(
+        return Err(TokenError::Broken(format!(
             "answered more than {MAX_ANSWER} bytes"
         )));
     }
     // Some servers refuse with status 200.
-    if let Ok(refusal) = serde_json::from_slice::<Refusal>(&fetched.body) {
-        return Err(NoToken::Refused {
+    if let Ok(refusal) = serde_json::from_slice::<ErrorResponse>(&fetched.body) {
+        return Err(TokenError::Refused {
             code: refusal.error,
             text: refusal.error_description,
         });
@@ -176,11 +178,11 @@ pub(super) fn answer<T: for<'de> Deserialize<'de>>(fetched: &Fetched) -> Result<
     let is_busy = status.is_server_error() || status == http::StatusCode::TOO_MANY_REQUESTS;
     match serde_json::from_slice(&fetched.body) {
         Ok(answer) if status.is_success() => Ok(answer),
-        Err(_) if status.is_success() => Err(NoToken::Broken(
+        Err(_) if status.is_success() => Err(TokenError::Broken(
             "gave an answer that is not what OAuth 2.0 says".to_owned(),
         )),
-        _ if is_busy => Err(NoToken::Unreachable(format!("answered {status}"))),
-        _ => Err(NoToken::Broken(format!("answered {status}"))),
+        _ if is_busy => Err(TokenError::Unreachable(format!("answered {status}"))),
+        _ => Err(TokenError::Broken(format!("answered {status}"))),
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Tokens {
 
 #[derive(Default)]
 struct State {
-    kept: Option<Kept>,
+    cached: Option<CachedToken>,
     refresh: Option<Secret>,
     fetch: Option<Fetch>,
     /// Time before which no early fetch is tried again after a failure.
@@ -45,7 +45,7 @@ struct State {
     given_up: Option<Instant>,
 }
 
-struct Kept {
+struct CachedToken {
     header: HeaderValue,
     aging: Option<Instant>,
     too_old: Option<Instant>,
@@ -110,7 +110,7 @@ impl Tokens {
         if state.given_up.is_some_and(|at| now < at + PATIENCE) {
             return true;
         }
-        state.kept = None;
+        state.cached = None;
         state.given_up = Some(now);
         true
     }
@@ -126,12 +126,15 @@ impl State {
         self.land();
         let now = Instant::now();
         let passed = |time: Option<Instant>| time.is_some_and(|time| time <= now);
-        let good = self.kept.as_ref().filter(|kept| !passed(kept.too_old));
-        let Some(kept) = good else {
+        let good = self
+            .cached
+            .as_ref()
+            .filter(|cached| !passed(cached.too_old));
+        let Some(cached) = good else {
             return Next::Wait(self.fetch(source));
         };
-        let header = kept.header.clone();
-        if passed(kept.aging) && self.rests_until.is_none_or(|until| until <= now) {
+        let header = cached.header.clone();
+        if passed(cached.aging) && self.rests_until.is_none_or(|until| until <= now) {
             self.fetch(source);
         }
         Next::Send(header)
@@ -143,9 +146,9 @@ impl State {
         let fetch = self.fetch.get_or_insert_with(|| {
             let (sender, outcome) = watch::channel(None);
             let task = tokio::spawn(async move {
-                let asked = Instant::now();
+                let requested_at = Instant::now();
                 let fetched = source.fetch(refresh).await;
-                sender.send_replace(Some(fetched.map(|token| (token, asked))));
+                sender.send_replace(Some(fetched.map(|token| (token, requested_at))));
             });
             let task = task.abort_handle();
             Fetch { outcome, task }
@@ -164,8 +167,8 @@ impl State {
         }
         self.fetch = None;
         match outcome {
-            Some(Ok((token, asked))) => {
-                self.kept = Some(Kept::of(&token, asked));
+            Some(Ok((token, requested_at))) => {
+                self.cached = Some(CachedToken::of(&token, requested_at));
                 self.refresh = token.refresh.or(self.refresh.take());
                 self.rests_until = None;
             }
@@ -178,9 +181,9 @@ impl State {
     }
 }
 
-impl Kept {
-    fn of(token: &Token, asked: Instant) -> Self {
-        let before = |time: Duration| Some(asked + token.life?.saturating_sub(time));
+impl CachedToken {
+    fn of(token: &Token, requested_at: Instant) -> Self {
+        let before = |time: Duration| Some(requested_at + token.life?.saturating_sub(time));
         let ages = token
             .life
             .map_or(AGES, |life| AGES.max(life / 10).min(life / 2));
@@ -207,7 +210,7 @@ impl Drop for Fetch {
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tokens")
-            .field("has_one", &self.state().kept.is_some())
+            .field("has_one", &self.state().cached.is_some())
             .finish()
     }
 }

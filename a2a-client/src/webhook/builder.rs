@@ -7,7 +7,7 @@ use a2a_transport::webhook::Secret;
 
 use super::checks::{Checks, credentials};
 use super::receiver::{Handler, Settings};
-use super::seen::Seen;
+use super::recent_deliveries::RecentDeliveries;
 use super::{BoxError, Contradiction, Notification, Receiver, Tokens};
 
 /// Builder of a [`Receiver`].
@@ -143,7 +143,7 @@ impl ReceiverBuilder {
         Ok(Receiver::of(Settings {
             handler: self.handler,
             checks: self.checks,
-            seen: Seen::new(self.remembered),
+            seen: RecentDeliveries::new(self.remembered),
             challenge: self.challenge,
             limit: self.limit,
             body_timeout: self.body_timeout,

@@ -6,28 +6,28 @@ use http::header::AUTHORIZATION;
 
 use super::Tokens;
 use super::delivery::{self, Delivery, only};
-use super::known::Known;
 use super::refusal::Refusal;
-use super::tokens::Shown;
+use super::secret_set::SecretSet;
+use super::tokens::ValidToken;
 
 /// Credentials that a sender must present; all that are configured must be valid.
 #[derive(Default)]
 pub(super) struct Checks {
-    pub(super) tokens: Known,
-    pub(super) authorization: Known,
+    pub(super) tokens: SecretSet,
+    pub(super) authorization: SecretSet,
     pub(super) jwt: Option<Tokens>,
     pub(super) secrets: Vec<Secret>,
 }
 
 /// Result of the checks of a request's head.
-pub(super) struct Head<'a> {
+pub(super) struct HeadResult<'a> {
     signed: Option<Delivery<'a>>,
-    jwt: Option<Shown>,
+    jwt: Option<ValidToken>,
     id: Option<String>,
 }
 
-/// Names of a delivery.
-pub(super) struct Names {
+/// DeliveryIds of a delivery.
+pub(super) struct DeliveryIds {
     /// The name given to the handler.
     pub(super) id: Option<String>,
     /// All names under which a repeated delivery is recognised.
@@ -40,7 +40,7 @@ impl Checks {
         &self,
         headers: &'a HeaderMap,
         now: u64,
-    ) -> Result<Head<'a>, Refusal> {
+    ) -> Result<HeadResult<'a>, Refusal> {
         if !self.tokens.is_empty() && !self.shows_token(headers) {
             return Err(Refusal::Token);
         }
@@ -64,11 +64,16 @@ impl Checks {
             return Err(Refusal::Jwt("it is for another delivery"));
         }
         let id = id.or(named);
-        Ok(Head { signed, jwt, id })
+        Ok(HeadResult { signed, jwt, id })
     }
 
     /// Checks the signature and the digest of the body. Returns the names of the delivery.
-    pub(super) fn body(&self, head: Head<'_>, body: &[u8], now: u64) -> Result<Names, Refusal> {
+    pub(super) fn body(
+        &self,
+        head: HeadResult<'_>,
+        body: &[u8],
+        now: u64,
+    ) -> Result<DeliveryIds, Refusal> {
         if let Some(delivery) = &head.signed
             && !delivery.is_signed_by(&self.secrets, body, now)
         {
@@ -83,7 +88,7 @@ impl Checks {
         let by_id = id.iter().map(|id| format!("id {id}"));
         let by_token = token.iter().map(|token| format!("token {token}"));
         let all = by_id.chain(by_token).collect();
-        Ok(Names { id, all })
+        Ok(DeliveryIds { id, all })
     }
 
     /// Returns whether the token is in at least one of its headers, and no other token is.

@@ -85,13 +85,13 @@ impl KeySource for JwksUrl {
     }
 }
 
-/// The public keys of an agent, cached for five minutes. Fetched again when a token names an unknown
+/// The public keys of an agent, cached for five minutes. FetchResponse again when a token names an unknown
 /// key, for that reason at most once a minute. While they cannot be fetched the last ones stay valid.
 /// Clones share the cache.
 #[derive(Clone)]
-pub struct Keys(Arc<Ring>);
+pub struct Keys(Arc<KeyCache>);
 
-struct Ring {
+struct KeyCache {
     source: Box<dyn KeySource>,
     state: Mutex<State>,
 }
@@ -100,7 +100,7 @@ struct Ring {
 struct State {
     set: Option<Jwks>,
     fetched: Option<Instant>,
-    asked: Option<Instant>,
+    last_attempt: Option<Instant>,
     forced: Option<Instant>,
     /// Closes when the fetch in progress has ended.
     fetching: Option<watch::Receiver<()>>,
@@ -108,7 +108,7 @@ struct State {
 
 /// Failure to find a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Lack {
+pub(super) enum KeyError {
     /// The agent publishes no such key.
     Unknown,
     /// No keys could be fetched yet.
@@ -128,14 +128,14 @@ impl Keys {
 
     /// Returns the key that a token names, or the only key if it names none. Waits for a fetch that is
     /// due.
-    pub(super) async fn find(&self, kid: Option<&str>) -> Result<Jwk, Lack> {
+    pub(super) async fn find(&self, kid: Option<&str>) -> Result<Jwk, KeyError> {
         if let Some(mut fetching) = self.refresh_if_due(kid) {
             // Nothing is ever sent: this ends with the fetch.
             let _ = fetching.changed().await;
         }
         let state = self.0.lock();
-        let set = state.set.as_ref().ok_or(Lack::Unavailable)?;
-        set.find(kid).cloned().ok_or(Lack::Unknown)
+        let set = state.set.as_ref().ok_or(KeyError::Unavailable)?;
+        set.find(kid).cloned().ok_or(KeyError::Unknown)
     }
 
     /// Returns the fetch to wait for before the lookup, if any. Starts it if it is due.
@@ -157,15 +157,15 @@ impl Keys {
         let forced = state.set.is_some() && !is_known;
         let due = match (forced, &state.set) {
             (true, _) => is_past(state.forced, PAUSE),
-            (false, Some(_)) => is_past(state.asked, PAUSE),
-            (false, None) => is_past(state.asked, RETRY),
+            (false, Some(_)) => is_past(state.last_attempt, PAUSE),
+            (false, None) => is_past(state.last_attempt, RETRY),
         };
         if !due {
             return None;
         }
-        state.asked = Some(Instant::now());
+        state.last_attempt = Some(Instant::now());
         if forced {
-            state.forced = state.asked;
+            state.forced = state.last_attempt;
         }
         let (ended, fetching) = watch::channel(());
         state.fetching = Some(fetching.clone());
@@ -181,14 +181,14 @@ impl Keys {
 
 impl<S: KeySource> From<S> for Keys {
     fn from(source: S) -> Self {
-        Self(Arc::new(Ring {
+        Self(Arc::new(KeyCache {
             source: Box::new(source),
             state: Mutex::default(),
         }))
     }
 }
 
-impl Ring {
+impl KeyCache {
     async fn fetch(&self) {
         match timeout(PATIENCE, self.source.fetch()).await {
             Ok(Ok(set)) => {
@@ -229,9 +229,9 @@ mod tests {
 
     /// Publishes keys, or fails; counts the fetches.
     #[derive(Clone, Default)]
-    struct Published(Arc<Mutex<(Option<Jwks>, usize)>>);
+    struct TestKeys(Arc<Mutex<(Option<Jwks>, usize)>>);
 
-    impl Published {
+    impl TestKeys {
         fn publish(&self, keys: &[&SigningKey]) {
             self.0.lock().unwrap().0 = Some(Jwks::of(keys.iter().copied()));
         }
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    impl KeySource for Published {
+    impl KeySource for TestKeys {
         fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>> {
             let mut published = self.0.lock().unwrap();
             published.1 += 1;
@@ -266,7 +266,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn keys_rotate() {
         let (old, new) = (key(), key());
-        let published = Published::default();
+        let published = TestKeys::default();
         published.publish(&[&old]);
         let keys = Keys::from(published.clone());
         for _ in 0..10 {
@@ -289,36 +289,39 @@ mod tests {
         pass(299).await;
         assert!(keys.find(Some(old.id())).await.is_ok());
         pass(2).await;
-        assert_eq!(keys.find(Some(old.id())).await, Err(Lack::Unknown));
+        assert_eq!(keys.find(Some(old.id())).await, Err(KeyError::Unknown));
         assert!(keys.find(Some(new.id())).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn unknown_keys_are_asked_for_once_a_minute() {
         let known = key();
-        let published = Published::default();
+        let published = TestKeys::default();
         published.publish(&[&known]);
         let keys = Keys::from(published.clone());
         assert!(keys.find(Some(known.id())).await.is_ok());
         for _ in 0..10 {
             for number in 0..1000 {
                 let kid = format!("made up {number}");
-                assert_eq!(keys.find(Some(&kid)).await, Err(Lack::Unknown));
+                assert_eq!(keys.find(Some(&kid)).await, Err(KeyError::Unknown));
             }
             pass(6).await;
         }
         published.check(2);
-        assert_eq!(keys.find(Some("made up")).await, Err(Lack::Unknown));
+        assert_eq!(keys.find(Some("made up")).await, Err(KeyError::Unknown));
         published.check(3);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_last_good_keys_stay() {
         let known = key();
-        let published = Published::default();
+        let published = TestKeys::default();
         let keys = Keys::from(published.clone());
         for _ in 0..100 {
-            assert_eq!(keys.find(Some(known.id())).await, Err(Lack::Unavailable));
+            assert_eq!(
+                keys.find(Some(known.id())).await,
+                Err(KeyError::Unavailable)
+            );
         }
         published.check(1);
         published.publish(&[&known]);

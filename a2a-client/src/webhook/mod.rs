@@ -29,11 +29,11 @@ mod checks;
 mod contradiction;
 mod delivery;
 mod keys;
-mod known;
 mod notification;
 mod receiver;
+mod recent_deliveries;
 mod refusal;
-mod seen;
+mod secret_set;
 mod tokens;
 
 pub use a2a_transport::webhook::{BadKey, Jwk, Jwks, Secret};

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use a2a_transport::binding::Reading;
+use a2a_transport::binding::ReadOptions;
 use a2a_transport::http::Body;
 use a2a_transport::spans::{HTTP_STATUS, OTEL_KIND, WEBHOOK_RECEIPT};
 use a2a_transport::webhook::{CHALLENGE, read_notice};
@@ -19,8 +19,8 @@ use tracing::field::Empty;
 
 use super::checks::Checks;
 use super::delivery::is_word;
+use super::recent_deliveries::{Lookup, RecentDeliveries};
 use super::refusal::{Refusal, plain};
-use super::seen::{Look, Seen};
 use super::{BoxError, Notification};
 
 /// A receiver of push notifications: a service for hyper and for tower. Clones share the deliveries
@@ -35,7 +35,7 @@ pub(super) type Handler =
 pub(super) struct Settings {
     pub(super) handler: Arc<Handler>,
     pub(super) checks: Checks,
-    pub(super) seen: Seen,
+    pub(super) seen: RecentDeliveries,
     pub(super) challenge: bool,
     pub(super) limit: usize,
     pub(super) body_timeout: Duration,
@@ -97,14 +97,14 @@ impl Receiver {
         let shown = checks.head(&head.headers, now).await?;
         let body = self.collect(body).await?;
         let names = checks.body(shown, &body, now)?;
-        let mut limits = Reading::default().limits;
+        let mut limits = ReadOptions::default().limits;
         limits.bytes = self.0.limit;
         let notice = read_notice(&body, &limits)
             .map_err(|violation| Refusal::Body(violation.to_string()))?;
         let claim = match seen.claim(&names.all) {
-            Look::New(claim) => claim,
-            Look::Open => return Err(Refusal::Open),
-            Look::Handled => return Ok(()),
+            Lookup::New(claim) => claim,
+            Lookup::InProgress => return Err(Refusal::Open),
+            Lookup::Handled => return Ok(()),
         };
         let handled = (self.0.handler)(Notification {
             task: notice.task,

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use a2a_transport::webhook::{Claims, Rejected, hex_digest, key_id};
+use a2a_transport::webhook::{Claims, TokenError, hex_digest, key_id};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
 use super::Keys;
 use super::delivery::only;
-use super::keys::Lack;
+use super::keys::KeyError;
 use super::refusal::Refusal;
 
 /// Rules for accepted JSON Web Tokens: signed by a key of the agent, with the algorithm of that key, at
@@ -63,13 +63,17 @@ impl Tokens {
     }
 
     /// Verifies the token in the headers and returns it with its claims.
-    pub(super) async fn verify(&self, headers: &HeaderMap, now: u64) -> Result<Shown, Refusal> {
+    pub(super) async fn verify(
+        &self,
+        headers: &HeaderMap,
+        now: u64,
+    ) -> Result<ValidToken, Refusal> {
         let token = bearer(headers).ok_or(Refusal::Jwt("there is none"))?;
         let kid = key_id(token).map_err(refused)?;
         let key = match self.keys.find(kid.as_deref()).await {
             Ok(key) => key,
-            Err(Lack::Unknown) => return Err(refused(Rejected::Key)),
-            Err(Lack::Unavailable) => return Err(Refusal::NoKeys),
+            Err(KeyError::Unknown) => return Err(refused(TokenError::Key)),
+            Err(KeyError::Unavailable) => return Err(Refusal::NoKeys),
         };
         let claims = match self.expiry {
             true => key.verify(token, now),
@@ -85,9 +89,14 @@ impl Tokens {
             return Err(Refusal::Jwt("it says nothing of the body"));
         }
         // Without the signature: for ES256, others can make a second valid one.
-        let said = token.rsplit_once('.').map_or(token, |(said, _)| said);
-        let said = said.to_owned();
-        Ok(Shown { said, claims })
+        let signed_part = token
+            .rsplit_once('.')
+            .map_or(token, |(signed_part, _)| signed_part);
+        let signed_part = signed_part.to_owned();
+        Ok(ValidToken {
+            signed_part,
+            claims,
+        })
     }
 }
 
@@ -103,18 +112,20 @@ impl fmt::Debug for Tokens {
 }
 
 /// A valid token, not yet compared with the body.
-pub(super) struct Shown {
-    said: String,
+pub(super) struct ValidToken {
+    signed_part: String,
     pub(super) claims: Claims,
 }
 
-impl Shown {
+impl ValidToken {
     /// Checks the digest of the body. A token for one body is itself a name of the delivery: using it a
     /// second time is a replay, whatever the id.
     pub(super) fn for_body(self, body: &[u8]) -> Result<Option<String>, Refusal> {
         match self.claims.request_body_sha256 {
             None => Ok(None),
-            Some(digest) if digest.eq_ignore_ascii_case(&hex_digest(body)) => Ok(Some(self.said)),
+            Some(digest) if digest.eq_ignore_ascii_case(&hex_digest(body)) => {
+                Ok(Some(self.signed_part))
+            }
             Some(_) => Err(Refusal::Jwt("it is for another body")),
         }
     }
@@ -127,14 +138,14 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
         .then_some(token.trim_matches(' '))
 }
 
-fn refused(rejected: Rejected) -> Refusal {
+fn refused(rejected: TokenError) -> Refusal {
     Refusal::Jwt(match rejected {
-        Rejected::Malformed => "it is malformed",
-        Rejected::Key => "its key is not known",
-        Rejected::Algorithm => "its algorithm is not that of its key",
-        Rejected::Signature => "its signature is wrong",
-        Rejected::Claims => "its claims are malformed",
-        Rejected::Time => "it is not of this time",
+        TokenError::Malformed => "it is malformed",
+        TokenError::Key => "its key is not known",
+        TokenError::Algorithm => "its algorithm is not that of its key",
+        TokenError::Signature => "its signature is wrong",
+        TokenError::Claims => "its claims are malformed",
+        TokenError::Time => "it is not of this time",
         _ => "it is not good",
     })
 }

@@ -164,9 +164,9 @@ async fn a_card_is_kept_as_its_server_allows() {
 }
 
 /// Answers with its own name.
-struct Named(&'static str);
+struct NamedAgent(&'static str);
 
-impl Transport for Named {
+impl Transport for NamedAgent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let response = match call.request {
             Request::GetExtendedAgentCard(_) => {
@@ -182,7 +182,7 @@ async fn agent(name: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let options = ServeOptions::default();
-    let service = HttpService::new(Named(name));
+    let service = HttpService::new(NamedAgent(name));
     tokio::spawn(serve(listener, service, options, std::future::pending()));
     url
 }

@@ -2,6 +2,7 @@
 
 mod credentials;
 mod discovery;
+mod faulty_agents;
 mod origins;
 mod profile;
 mod push;
@@ -11,4 +12,3 @@ mod signed_cards;
 mod streams;
 #[cfg(feature = "webhook")]
 mod webhook;
-mod zoo;

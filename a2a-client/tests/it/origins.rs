@@ -16,13 +16,13 @@ const TOKEN: &str = "t0ken-of-ada";
 const SESSION: &str = "s3ssion-of-ada";
 
 /// All text that a listener received.
-type Heard = Arc<Mutex<String>>;
+type RequestLog = Arc<Mutex<String>>;
 
 /// Starts a listener that answers every request with the result of `answer` for its first line.
-async fn listen(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (String, Heard) {
+async fn listen(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (String, RequestLog) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let heard = Heard::default();
+    let heard = RequestLog::default();
     let noted = Arc::clone(&heard);
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
@@ -69,7 +69,7 @@ fn answer() -> String {
 }
 
 /// Starts a server at another origin, which answers every request.
-async fn stranger() -> (String, Heard) {
+async fn stranger() -> (String, RequestLog) {
     listen(|_| answer()).await
 }
 
@@ -91,7 +91,7 @@ fn ada(url: &str) -> ClientBuilder {
 }
 
 /// Returns how often a listener received a secret.
-fn secrets(heard: &Heard) -> usize {
+fn secrets(heard: &RequestLog) -> usize {
     let heard = heard.lock().unwrap();
     [TOKEN, SESSION]
         .iter()
@@ -100,7 +100,7 @@ fn secrets(heard: &Heard) -> usize {
 }
 
 /// Starts an agent with this card.
-async fn agent(card: Value) -> (String, Heard) {
+async fn agent(card: Value) -> (String, RequestLog) {
     listen(move |request| match request.starts_with("GET") {
         true => says(
             "200 OK",
@@ -199,7 +199,7 @@ async fn nobody_goes_where_a_redirection_points() {
 }
 
 /// An agent of 0.1 whose card looks like one of 0.2, because it has no `authentication`.
-async fn old_agent(unknown: fn(&Value) -> String) -> (Client, Heard) {
+async fn old_agent(unknown: fn(&Value) -> String) -> (Client, RequestLog) {
     let home = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&home);
     let (url, heard) = listen(move |request| {
@@ -240,7 +240,7 @@ fn invalid(_: &Value) -> String {
     says("400 Bad Request", JSON, &answer.to_string())
 }
 
-fn methods(heard: &Heard) -> Vec<String> {
+fn methods(heard: &RequestLog) -> Vec<String> {
     let heard = heard.lock().unwrap();
     let names = heard.split("\"method\":\"").skip(1);
     let names = names.filter_map(|rest| rest.split('"').next());

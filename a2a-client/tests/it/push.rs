@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 /// An agent whose task has these webhooks; none if it cannot list them.
 #[derive(Clone)]
-struct Agent {
+struct PushAgent {
     listed: Option<Vec<&'static str>>,
     asked: Arc<Mutex<Vec<Operation>>>,
 }
@@ -25,7 +25,7 @@ fn config(id: &str) -> TaskPushNotificationConfig {
     }
 }
 
-impl Transport for Agent {
+impl Transport for PushAgent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         self.asked.lock().unwrap().push(call.request.operation());
         let response = match call.request {
@@ -60,7 +60,7 @@ async fn the_only_webhook_needs_no_name() {
     };
     let ask = async |listed| {
         let asked = Arc::default();
-        let agent = Agent { listed, asked };
+        let agent = PushAgent { listed, asked };
         let found = Client::new(agent.clone()).push_config("t", None).await;
         let asked = agent.asked.lock().unwrap().clone();
         (found.map(|config| config.id.to_string()), asked)

@@ -45,7 +45,7 @@ async fn exchanges_are_recorded() {
     let recorder = Arc::new(Recorder::into(path).unwrap());
     let client = Client::builder(&url)
         .header(AUTHORIZATION, HeaderValue::from_static("Bearer s3cret"))
-        .http(HttpClient::builder().tap(recorder))
+        .http(HttpClient::builder().wire_observer(recorder))
         .connect_at(Dialect::V1_0)
         .unwrap()
         .retries(Retries::none());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::{Asking, read_reply, write_call};
+use a2a_transport::binding::{OutgoingCall, read_reply, write_call};
 use a2a_transport::http::HttpClient;
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::Mode;
@@ -130,7 +130,7 @@ impl Lane {
         };
         let streams = request.operation().is_stream();
         let asking = write_call(request, self.dialect, self.binding, &id)?;
-        let Asking {
+        let OutgoingCall {
             method,
             target,
             body,

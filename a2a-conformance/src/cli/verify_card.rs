@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use a2a_conformance::card::{Inspected, Problem, inspect};
 use a2a_conformance::requirement::Level;
-use a2a_transport::card_signature::{Form, NotVerified, Verified, canonical, verify};
+use a2a_transport::card_signature::{Coverage, Verification, VerifyError, canonical, verify};
 use a2a_types::Dialect;
 use serde_json::json;
 
@@ -102,7 +102,7 @@ fn print_canonical(found: &Inspected) -> ExitCode {
     }
 }
 
-type Outcome = Result<Verified, NotVerified>;
+type Outcome = Result<Verification, VerifyError>;
 
 fn as_json(place: &str, found: &Inspected, verified: Option<&Outcome>) -> serde_json::Value {
     let signature = match verified {
@@ -111,7 +111,7 @@ fn as_json(place: &str, found: &Inspected, verified: Option<&Outcome>) -> serde_
             "verified": true,
             "key": verified.key,
             "algorithm": verified.algorithm,
-            "whole": verified.form == Form::Whole,
+            "whole": verified.coverage == Coverage::Whole,
         }),
         Some(Err(problem)) => json!({"verified": false, "problem": problem.to_string()}),
     };
@@ -159,15 +159,15 @@ fn print(place: &str, found: &Inspected, verified: Option<&Outcome>) -> io::Resu
         Some(Err(problem)) => writeln!(out, "  {BAD}not verified{BAD:#}: {problem}"),
         Some(Ok(verified)) => {
             let key = verified.key.as_deref().unwrap_or("without a name");
-            let form = match verified.form {
-                Form::Whole => "all of it",
-                Form::KnownMembers => "its members of 1.0, and no others",
+            let coverage = match verified.coverage {
+                Coverage::Whole => "all of it",
+                Coverage::KnownMembers => "its members of 1.0, and no others",
                 _ => "in a form that has no name here",
             };
             let algorithm = &verified.algorithm;
             writeln!(
                 out,
-                "  {GOOD}signed{GOOD:#} by the key {key} ({algorithm}): {form}"
+                "  {GOOD}signed{GOOD:#} by the key {key} ({algorithm}): {coverage}"
             )
         }
     }

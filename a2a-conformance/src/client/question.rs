@@ -1,7 +1,7 @@
 //! Reading of a client's requests, and what is wrong with them.
 
 use a2a_transport::binding::rest::Route;
-use a2a_transport::binding::{Question, Reading, jsonrpc, rest};
+use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
 use a2a_transport::{Binding, Envelope};
 use a2a_types::reading::Mode;
 use a2a_types::{Content, Dialect, Operation, Part, Request as A2aRequest, schema};
@@ -100,8 +100,8 @@ fn is_extended_card(request: &Request, way: Way) -> bool {
         && request.path().ends_with(Dialect::EXTENDED_CARD_PATH)
 }
 
-fn understand(request: &Request, way: Way, mode: Mode) -> Result<Question, String> {
-    let mut reading = Reading::default();
+fn understand(request: &Request, way: Way, mode: Mode) -> Result<IncomingCall, String> {
+    let mut reading = ReadOptions::default();
     reading.mode = mode;
     reading.prefer = Some(way.dialect);
     let version = request.header("a2a-version");

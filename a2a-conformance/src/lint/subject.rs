@@ -2,9 +2,9 @@
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::jsonrpc::{EventReader as JsonRpcEvents, read_call, read_reply};
-use a2a_transport::binding::{EventReader, Reading};
+use a2a_transport::binding::{EventReader, ReadOptions};
 use a2a_transport::{Binding, Envelope, Error};
-use a2a_types::reading::{Hints, Mode, Read, Repair, Violation, Wire, read, read_canonical};
+use a2a_types::reading::{Hints, Mode, Repair, Violation, Wire, WithRepairs, read, read_canonical};
 use a2a_types::v0_3::Flavour;
 use a2a_types::{AgentCard, Artifact, Dialect, Event, Message, Operation, Part, Task};
 use a2a_types::{SendMessageRequest, SendMessageResponse, TaskPushNotificationConfig};
@@ -181,7 +181,7 @@ impl Subject {
         let limits = limits();
         match self.kind {
             Kind::Request(_) => {
-                let mut reading = Reading::default();
+                let mut reading = ReadOptions::default();
                 reading.mode = mode;
                 reading.prefer = Some(self.dialect);
                 reading.limits = limits;
@@ -303,7 +303,7 @@ fn read_proto(name: &str, text: &str, mode: Mode) -> Result<Vec<Repair>, Violati
 }
 
 fn wire<T: Wire>(text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
-    let read: Read<T> = read(text, mode, &Hints::at("$"))?;
+    let read: WithRepairs<T> = read(text, mode, &Hints::at("$"))?;
     Ok(read.repairs)
 }
 

@@ -9,7 +9,7 @@ use a2a_conformance::run::{Run, Verdict};
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
 use a2a_transport::card_signature::sign;
-use a2a_transport::http::{Authenticator, Denied, ServeOptions, serve};
+use a2a_transport::http::{AuthError, Authenticator, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension, AgentSkill, Dialect};
@@ -23,13 +23,13 @@ use tokio::task::JoinHandle;
 struct Accounts;
 
 impl Authenticator for Accounts {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let shown = head.headers.get(AUTHORIZATION);
         let known = match shown.and_then(|value| value.to_str().ok()) {
             Some("Bearer first") => Ok(Principal::named("first")),
             Some("Bearer second") => Ok(Principal::named("second")),
-            Some("Bearer guest") => Err(Denied::Forbidden),
-            _ => Err(Denied::Unauthenticated {
+            Some("Bearer guest") => Err(AuthError::Forbidden),
+            _ => Err(AuthError::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
         };

@@ -10,7 +10,7 @@ use a2a_conformance::mutant::agent::Bug;
 use a2a_conformance::run::Verdict;
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
-use a2a_transport::http::{Authenticator, Denied, HttpService};
+use a2a_transport::http::{AuthError, Authenticator, HttpService};
 use a2a_transport::webhook::Jwks;
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension};
@@ -44,13 +44,13 @@ enum Break {
 struct Names(bool);
 
 impl Authenticator for Names {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let shown = head.headers.get(AUTHORIZATION);
         let known = match shown.and_then(|value| value.to_str().ok()) {
             _ if self.0 => Ok(Principal::named("all")),
             Some(name @ ("Bearer first" | "Bearer second")) => Ok(Principal::named(name)),
-            Some("Bearer guest") => Err(Denied::Forbidden),
-            _ => Err(Denied::Unauthenticated {
+            Some("Bearer guest") => Err(AuthError::Forbidden),
+            _ => Err(AuthError::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
         };

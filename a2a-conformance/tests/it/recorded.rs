@@ -29,7 +29,7 @@ async fn what_our_ends_say_is_as_specified() {
     for (dialect, binding) in spoken {
         let recorder = Arc::new(Recorder::into(directory.path()).unwrap());
         let client = Client::builder(&url)
-            .http(HttpClient::builder().tap(recorder))
+            .http(HttpClient::builder().wire_observer(recorder))
             .dialect(dialect)
             .binding(binding)
             .connect()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::binding::Reading;
+use a2a_transport::binding::ReadOptions;
 use a2a_transport::http::{Authenticator, Probes, ServeOptions};
 use a2a_types::Dialect;
 use a2a_types::reading::Mode;
@@ -38,7 +38,7 @@ pub struct HttpServer<L = ()> {
 pub(super) struct Settings {
     pub(super) path: String,
     pub(super) public_url: Option<String>,
-    pub(super) reading: Reading,
+    pub(super) reading: ReadOptions,
     pub(super) authenticator: Option<Arc<dyn Authenticator>>,
     /// `true` if anyone may use it from anywhere.
     pub(super) open: bool,
@@ -69,7 +69,7 @@ impl Default for Settings {
         Self {
             path: "/".to_owned(),
             public_url: None,
-            reading: Reading::default(),
+            reading: ReadOptions::default(),
             authenticator: None,
             open: false,
             hosts: AllowedHosts::default(),

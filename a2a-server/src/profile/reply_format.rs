@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use a2a_transport::{Context, Error, Update};
-pub(crate) use a2a_types::extension::trpc::Beginning;
+pub(crate) use a2a_types::extension::trpc::StreamStart;
 use a2a_types::extension::trpc::{
     Collapse, StreamWriter, URI, Version, is_client, show_steps, write_task,
 };
@@ -91,7 +91,7 @@ impl ReplyFormat {
         let Self::Profile { shows_steps } = self else {
             return message;
         };
-        let mut writer = StreamWriter::new(Beginning::Task, shows_steps);
+        let mut writer = StreamWriter::new(StreamStart::Task, shows_steps);
         match writer.write(Event::Message(message.clone())).pop() {
             Some(Event::Message(written)) => written,
             _ => message,
@@ -99,7 +99,7 @@ impl ReplyFormat {
     }
 
     /// Writes updates in this format.
-    pub(crate) fn apply<S>(self, beginning: Beginning, updates: S) -> ReplyStream
+    pub(crate) fn apply<S>(self, beginning: StreamStart, updates: S) -> ReplyStream
     where
         S: Stream<Item = Result<Update, Error>> + Send + 'static,
     {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use a2a_transport::binding::{Pushed, write_notification};
+use a2a_transport::binding::{NotificationBody, write_notification};
 use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
 use a2a_transport::{BoxFuture, metric};
 use a2a_types::steps::{hide_steps, is_step};
@@ -218,7 +218,7 @@ impl Outbox {
         if let Event::Task(task) = &mut event {
             hide_steps(task);
         }
-        let Some(Pushed {
+        let Some(NotificationBody {
             media_type, body, ..
         }) = write_notification(event, notification.dialect)
         else {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use a2a_server::{
-    Algorithm, Authenticator, Denied, Failure, Principal, Secret, Server, ServerBuilder,
+    Algorithm, AuthError, Authenticator, Failure, Principal, Secret, Server, ServerBuilder,
     SigningKey, Turn, WebhookKeys, WebhookPolicy,
 };
 use a2a_transport::BoxFuture;
@@ -64,7 +64,7 @@ pub(crate) async fn serve(server: &Server) -> SocketAddr {
 struct SecretAuthenticator;
 
 impl Authenticator for SecretAuthenticator {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let is_owner = header("authorization") == Some(&format!("Bearer {AUTHORIZATION}"))
             || header("x-api-key") == Some(API_KEY)
@@ -72,9 +72,9 @@ impl Authenticator for SecretAuthenticator {
         let name = header("x-name").unwrap_or_default();
         Box::pin(std::future::ready(match (is_owner, name) {
             (true, _) => Ok(Principal::named("owner")),
-            (false, "forbidden") => Err(Denied::Forbidden),
+            (false, "forbidden") => Err(AuthError::Forbidden),
             (false, "other") => Ok(Principal::named("other")),
-            (false, _) => Err(Denied::Unauthenticated {
+            (false, _) => Err(AuthError::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
         }))

@@ -2,7 +2,7 @@
 
 use a2a_server::{BuildError, Failure, Server, ServerBuilder, Turn};
 use a2a_transport::Principal;
-use a2a_transport::http::{Authenticator, Body, Denied, HttpService};
+use a2a_transport::http::{AuthError, Authenticator, Body, HttpService};
 use a2a_types::{AgentCard, AgentCardSignature, AgentInterface, Dialect};
 use bytes::Bytes;
 use http::{Request, Response};
@@ -163,7 +163,7 @@ impl Authenticator for FixedPrincipal {
     fn authenticate<'a>(
         &'a self,
         _: &'a http::request::Parts,
-    ) -> a2a_transport::BoxFuture<'a, Result<Principal, Denied>> {
+    ) -> a2a_transport::BoxFuture<'a, Result<Principal, AuthError>> {
         Box::pin(std::future::ready(Ok(Principal::named("one"))))
     }
 }

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use a2a_server::{Failure, Server, Turn};
-use a2a_transport::http::{Authenticator, Denied};
+use a2a_transport::http::{AuthError, Authenticator};
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,7 +25,7 @@ impl Authenticator for FixedPrincipal {
     fn authenticate<'a>(
         &'a self,
         _: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Principal, Denied>> {
+    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
         Box::pin(std::future::ready(Ok(Principal::named("one"))))
     }
 }

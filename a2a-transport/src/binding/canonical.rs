@@ -1,6 +1,8 @@
 //! Version 1.0, whose JSON is the canonical model itself.
 
-use a2a_types::reading::{At, Hints, Mode, Read, Violation, read_canonical, words_in_1_0};
+use a2a_types::reading::{
+    Hints, JsonPath, Mode, Violation, WithRepairs, read_canonical, words_in_1_0,
+};
 use a2a_types::{Operation, Request, Response};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
@@ -12,11 +14,11 @@ macro_rules! requests {
             operation: Operation,
             params: &str,
             hints: &Hints<'_>,
-        ) -> Result<Read<Request>, Violation> {
+        ) -> Result<WithRepairs<Request>, Violation> {
             match operation {
                 $(Operation::$operation => read_canonical(params, hints).map(Request::$operation),)*
             }
-            .map(unmended)
+            .map(unrepaired)
         }
 
         /// Writes the params of a request.
@@ -41,10 +43,10 @@ pub(super) fn read_sent(
     params: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     let mut read = read_request(operation, params, hints)?;
     if let Request::SendMessage(sent) | Request::SendStreamingMessage(sent) = &read.value {
-        sent.check(&At::Root(hints.root))?;
+        sent.check(&JsonPath::Root(hints.root))?;
         read.repairs = words_in_1_0(params, mode, hints.root)?;
     }
     Ok(read)
@@ -60,7 +62,7 @@ macro_rules! responses {
             operation: Operation,
             result: &str,
             hints: &Hints<'_>,
-        ) -> Result<Read<Response>, Violation> {
+        ) -> Result<WithRepairs<Response>, Violation> {
             match operation {
                 $(Operation::$operation => read_canonical(result, hints).map(Response::$operation),)*
                 Operation::DeleteTaskPushNotificationConfig => Ok(Response::DeleteTaskPushNotificationConfig(())),
@@ -69,7 +71,7 @@ macro_rules! responses {
                     problem: format!("{} is answered by a stream", operation.name()),
                 }),
             }
-            .map(unmended)
+            .map(unrepaired)
         }
 
         impl Serialize for Outcome<'_> {
@@ -88,8 +90,8 @@ responses! {
     GetTaskPushNotificationConfig ListTaskPushNotificationConfigs GetExtendedAgentCard
 }
 
-pub(super) fn unmended<T>(value: T) -> Read<T> {
-    Read {
+pub(super) fn unrepaired<T>(value: T) -> WithRepairs<T> {
+    WithRepairs {
         value,
         repairs: Vec::new(),
     }

@@ -1,7 +1,7 @@
 //! The events of a stream, in each binding.
 
 use a2a_jsonrpc::Limits;
-use a2a_types::reading::{Mode, Read, Streamed};
+use a2a_types::reading::{Mode, StreamItem, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError};
 
 use super::{Line, jsonrpc, rest};
@@ -79,7 +79,7 @@ impl EventReader {
     }
 
     /// Reads one event.
-    pub fn read(&mut self, data: &[u8]) -> Result<Read<Streamed>, Error> {
+    pub fn read(&mut self, data: &[u8]) -> Result<WithRepairs<StreamItem>, Error> {
         match &mut self.0 {
             Reader::JsonRpc(reader) => reader.read(data),
             Reader::Rest(reader) => reader.read(data),

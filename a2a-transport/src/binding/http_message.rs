@@ -9,7 +9,7 @@ use crate::Envelope;
 /// An answer as written.
 #[derive(Clone, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Written {
+pub struct OutgoingReply {
     /// The HTTP status: by JSON-RPC 200, unless the caller is not let in.
     pub status: StatusCode,
     /// The JSON.
@@ -19,7 +19,7 @@ pub struct Written {
 /// A request as written.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct Asking {
+pub struct OutgoingCall {
     /// The HTTP method.
     pub method: Method,
     /// Path and query, to be put behind the URL of the agent; nothing by JSON-RPC.
@@ -30,18 +30,18 @@ pub struct Asking {
     pub envelope: Envelope,
 }
 
-impl fmt::Debug for Written {
+impl fmt::Debug for OutgoingReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Written")
+        f.debug_struct("OutgoingReply")
             .field("status", &self.status)
             .field("body", &Length(&self.body))
             .finish()
     }
 }
 
-impl fmt::Debug for Asking {
+impl fmt::Debug for OutgoingCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asking")
+        f.debug_struct("OutgoingCall")
             .field("method", &self.method)
             .field("target", &self.target)
             .field("body", &self.body.as_deref().map(Length))

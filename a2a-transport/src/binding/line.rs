@@ -4,7 +4,7 @@ use a2a_types::{Event, v0_2, v0_3};
 use serde::Serialize;
 
 use crate::SharedEvent;
-use crate::shared::Form;
+use crate::shared::JsonForm;
 
 /// One event on its way to Server-Sent Events.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Line<'a> {
 
 #[derive(Clone, Debug)]
 enum Content<'a> {
-    Event(&'a SharedEvent, Form),
+    Event(&'a SharedEvent, JsonForm),
     Json(Vec<u8>),
 }
 
@@ -33,7 +33,11 @@ impl<'a> Line<'a> {
     }
 
     /// A line of an event.
-    pub(super) fn of_event(name: Option<&'static str>, event: &'a SharedEvent, form: Form) -> Self {
+    pub(super) fn of_event(
+        name: Option<&'static str>,
+        event: &'a SharedEvent,
+        form: JsonForm,
+    ) -> Self {
         Self {
             name,
             around: (b"", b""),
@@ -69,11 +73,11 @@ impl<'a> Line<'a> {
 }
 
 /// Writes an event in a form, without any envelope.
-fn write_event(event: &Event, form: Form, buffer: &mut Vec<u8>) {
+fn write_event(event: &Event, form: JsonForm, buffer: &mut Vec<u8>) {
     match form {
-        Form::V0_2 => write_json(&v0_2::write_event(event.clone()), buffer),
-        Form::V0_3 => write_json(&v0_3::write_event(event.clone()), buffer),
-        Form::V1_0 => write_json(event, buffer),
+        JsonForm::V0_2 => write_json(&v0_2::write_event(event.clone()), buffer),
+        JsonForm::V0_3 => write_json(&v0_3::write_event(event.clone()), buffer),
+        JsonForm::V1_0 => write_json(event, buffer),
     }
 }
 

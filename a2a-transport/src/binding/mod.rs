@@ -9,24 +9,24 @@ mod canonical;
 mod details;
 mod event;
 mod http_message;
+mod incoming_call;
 pub mod jsonrpc;
 mod line;
 mod offer;
-mod question;
 pub mod rest;
 mod webhook;
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{Mode, Read};
+use a2a_types::reading::{Mode, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
 use http::{Method, StatusCode};
 
 pub use event::{EventReader, EventWriter};
-pub use http_message::{Asking, Written};
+pub use http_message::{OutgoingCall, OutgoingReply};
+pub use incoming_call::{CallRefusal, IncomingCall, ReadOptions};
 pub use line::Line;
 pub use offer::Offer;
-pub use question::{Question, Reading, Refused};
-pub use webhook::{Pushed, write_notification};
+pub use webhook::{NotificationBody, write_notification};
 
 use crate::{Binding, Envelope, Error};
 
@@ -36,12 +36,12 @@ pub fn write_call(
     dialect: Dialect,
     binding: Binding,
     id: &Id,
-) -> Result<Asking, Error> {
+) -> Result<OutgoingCall, Error> {
     match binding {
         Binding::HttpJson => rest::write_call(request, dialect),
         Binding::JsonRpc => {
             let (body, envelope) = jsonrpc::write_call(request, dialect, id)?;
-            Ok(Asking {
+            Ok(OutgoingCall {
                 method: Method::POST,
                 target: String::new(),
                 body: Some(body),
@@ -52,10 +52,10 @@ pub fn write_call(
 }
 
 /// Writes the answer to a question that is answered once.
-pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Written {
+pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> OutgoingReply {
     match envelope.binding {
         Binding::HttpJson => rest::write_reply(envelope, outcome),
-        Binding::JsonRpc => Written {
+        Binding::JsonRpc => OutgoingReply {
             status: match outcome.as_ref().map_err(|error| error.kind) {
                 Err(ErrorKind::Unauthenticated) => StatusCode::UNAUTHORIZED,
                 Err(ErrorKind::PermissionDenied) => StatusCode::FORBIDDEN,
@@ -67,10 +67,10 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
 }
 
 /// Writes the answer to a question that was not understood.
-pub fn write_refusal(refused: Refused) -> Written {
+pub fn write_refusal(refused: CallRefusal) -> OutgoingReply {
     match refused.binding {
         Binding::HttpJson => rest::write_refusal(&refused),
-        Binding::JsonRpc => Written {
+        Binding::JsonRpc => OutgoingReply {
             status: refused.status.unwrap_or(StatusCode::OK),
             body: jsonrpc::write_refusal(refused),
         },
@@ -84,7 +84,7 @@ pub fn read_reply(
     body: &[u8],
     mode: Mode,
     limits: &Limits,
-) -> Result<Read<Response>, Error> {
+) -> Result<WithRepairs<Response>, Error> {
     match envelope.binding {
         Binding::HttpJson => rest::read_reply(envelope, status, body, mode, limits),
         Binding::JsonRpc => jsonrpc::read_reply(envelope, body, mode, limits),

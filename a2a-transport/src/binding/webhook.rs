@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The body of a push notification. It is the same for every binding (specification 1.0 §3.5.1).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Pushed {
+pub struct NotificationBody {
     /// The media type.
     pub media_type: &'static str,
     /// The JSON, compact: the reference of 0.1 signs it so.
@@ -15,7 +15,7 @@ pub struct Pushed {
 
 /// Writes the notification of an event for a webhook registered in `dialect`: until 0.3 a whole task, `None`
 /// for other events; in 1.0 any event (0.1 §9.4, 0.2 §9.5, 1.0 §4.3.3).
-pub fn write_notification(event: Event, dialect: Dialect) -> Option<Pushed> {
+pub fn write_notification(event: Event, dialect: Dialect) -> Option<NotificationBody> {
     match (dialect, event) {
         (Dialect::V1_0, event) => pushed("application/a2a+json", &event),
         (Dialect::V0_1, Event::Task(task)) => pushed(JSON, &v0_1::Task::from(task)),
@@ -26,9 +26,9 @@ pub fn write_notification(event: Event, dialect: Dialect) -> Option<Pushed> {
 
 const JSON: &str = "application/json";
 
-fn pushed(media_type: &'static str, body: &impl Serialize) -> Option<Pushed> {
+fn pushed(media_type: &'static str, body: &impl Serialize) -> Option<NotificationBody> {
     let body = serde_json::to_vec(body).ok()?;
-    Some(Pushed { media_type, body })
+    Some(NotificationBody { media_type, body })
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(whole(Dialect::V1_0)["task"]["contextId"], "c");
         let message = Event::Message(Message::agent("hello"));
         assert_eq!(body(message.clone(), Dialect::V0_2), None);
-        let told = body(message, Dialect::V1_0).unwrap();
-        assert_eq!(told["message"]["parts"], json!([{"text": "hello"}]));
+        let notification = body(message, Dialect::V1_0).unwrap();
+        assert_eq!(notification["message"]["parts"], json!([{"text": "hello"}]));
     }
 }

@@ -1,8 +1,8 @@
-//! The form of a card in which it is signed (1.0 §8.4.1).
+//! The shape of a card in which it is signed (1.0 §8.4.1).
 
 use serde_json::{Map, Value};
 
-use super::NotSigned;
+use super::SignError;
 
 /// The bytes that are signed for a card, given as it stands on the wire: without `signatures`,
 /// without what is not set, by RFC 8785.
@@ -11,51 +11,51 @@ use super::NotSigned;
 /// empty string, list or map, 0 or `false`. What 1.0 does not know stays as it is.
 ///
 /// Errors: it is no JSON object, or a number of it is none of RFC 8785.
-pub fn canonical(card: &Value) -> Result<Vec<u8>, NotSigned> {
+pub fn canonical(card: &Value) -> Result<Vec<u8>, SignError> {
     let Value::Object(members) = card else {
-        return Err(NotSigned::NoCard);
+        return Err(SignError::NoCard);
     };
     let mut members = members.clone();
     members.remove("signatures");
     CARD.apply(&mut members);
-    serde_json_canonicalizer::to_vec(&members).map_err(|_| NotSigned::NoCard)
+    serde_json_canonicalizer::to_vec(&members).map_err(|_| SignError::NoCard)
 }
 
 /// A message of the proto: what of it is left out at its default, and what it holds.
-struct Form {
+struct MessageShape {
     /// Members without presence of their own, that are not required either.
     left_out: &'static [&'static str],
     /// Members that hold messages.
-    held: &'static [(&'static str, Held)],
+    nested: &'static [(&'static str, Nested)],
 }
 
 /// A member that holds messages: one, a list or a map of them.
-enum Held {
-    One(&'static Form),
-    List(&'static Form),
-    Map(&'static Form),
+enum Nested {
+    One(&'static MessageShape),
+    List(&'static MessageShape),
+    Map(&'static MessageShape),
 }
 
-impl Form {
+impl MessageShape {
     fn apply(&self, members: &mut Map<String, Value>) {
         // `null` is how ProtoJSON says that a member is not set.
         members.retain(|_, member| !member.is_null());
-        for (name, held) in self.held {
+        for (name, nested) in self.nested {
             let Some(member) = members.get_mut(*name) else {
                 continue;
             };
-            let (form, objects) = match held {
-                Held::One(form) => (form, objects_of([member])),
-                Held::List(form) => (
-                    form,
+            let (shape, objects) = match nested {
+                Nested::One(shape) => (shape, objects_of([member])),
+                Nested::List(shape) => (
+                    shape,
                     objects_of(member.as_array_mut().into_iter().flatten()),
                 ),
-                Held::Map(form) => {
+                Nested::Map(shape) => {
                     let values = member.as_object_mut().map(Map::values_mut);
-                    (form, objects_of(values.into_iter().flatten()))
+                    (shape, objects_of(values.into_iter().flatten()))
                 }
             };
-            objects.into_iter().for_each(|object| form.apply(object));
+            objects.into_iter().for_each(|object| shape.apply(object));
         }
         members
             .retain(|name, member| !(self.left_out.contains(&name.as_str()) && is_default(member)));
@@ -82,73 +82,73 @@ fn is_default(value: &Value) -> bool {
     }
 }
 
-const CARD: Form = Form {
+const CARD: MessageShape = MessageShape {
     left_out: &["securitySchemes", "securityRequirements"],
-    held: &[
-        ("supportedInterfaces", Held::List(&INTERFACE)),
-        ("provider", Held::One(&PLAIN)),
-        ("capabilities", Held::One(&CAPABILITIES)),
-        ("securitySchemes", Held::Map(&SCHEME)),
-        ("securityRequirements", Held::List(&REQUIREMENT)),
-        ("skills", Held::List(&SKILL)),
+    nested: &[
+        ("supportedInterfaces", Nested::List(&INTERFACE)),
+        ("provider", Nested::One(&PLAIN)),
+        ("capabilities", Nested::One(&CAPABILITIES)),
+        ("securitySchemes", Nested::Map(&SCHEME)),
+        ("securityRequirements", Nested::List(&REQUIREMENT)),
+        ("skills", Nested::List(&SKILL)),
     ],
 };
 /// All its members are required or have presence.
-const PLAIN: Form = form(&[]);
-const INTERFACE: Form = form(&["tenant"]);
-const CAPABILITIES: Form = Form {
+const PLAIN: MessageShape = shape(&[]);
+const INTERFACE: MessageShape = shape(&["tenant"]);
+const CAPABILITIES: MessageShape = MessageShape {
     left_out: &["extensions"],
-    held: &[("extensions", Held::List(&EXTENSION))],
+    nested: &[("extensions", Nested::List(&EXTENSION))],
 };
-const EXTENSION: Form = form(&["uri", "description", "required"]);
-const SKILL: Form = Form {
+const EXTENSION: MessageShape = shape(&["uri", "description", "required"]);
+const SKILL: MessageShape = MessageShape {
     left_out: &[
         "examples",
         "inputModes",
         "outputModes",
         "securityRequirements",
     ],
-    held: &[("securityRequirements", Held::List(&REQUIREMENT))],
+    nested: &[("securityRequirements", Nested::List(&REQUIREMENT))],
 };
-const REQUIREMENT: Form = Form {
+const REQUIREMENT: MessageShape = MessageShape {
     left_out: &["schemes"],
-    held: &[("schemes", Held::Map(&STRINGS))],
+    nested: &[("schemes", Nested::Map(&STRINGS))],
 };
-const STRINGS: Form = form(&["list"]);
-const SCHEME: Form = Form {
+const STRINGS: MessageShape = shape(&["list"]);
+const SCHEME: MessageShape = MessageShape {
     left_out: &[],
-    held: &[
-        ("apiKeySecurityScheme", Held::One(&DESCRIBED)),
-        ("httpAuthSecurityScheme", Held::One(&HTTP_SCHEME)),
-        ("oauth2SecurityScheme", Held::One(&OAUTH2_SCHEME)),
-        ("openIdConnectSecurityScheme", Held::One(&DESCRIBED)),
-        ("mtlsSecurityScheme", Held::One(&DESCRIBED)),
+    nested: &[
+        ("apiKeySecurityScheme", Nested::One(&DESCRIBED)),
+        ("httpAuthSecurityScheme", Nested::One(&HTTP_SCHEME)),
+        ("oauth2SecurityScheme", Nested::One(&OAUTH2_SCHEME)),
+        ("openIdConnectSecurityScheme", Nested::One(&DESCRIBED)),
+        ("mtlsSecurityScheme", Nested::One(&DESCRIBED)),
     ],
 };
-const DESCRIBED: Form = form(&["description"]);
-const HTTP_SCHEME: Form = form(&["description", "bearerFormat"]);
-const OAUTH2_SCHEME: Form = Form {
+const DESCRIBED: MessageShape = shape(&["description"]);
+const HTTP_SCHEME: MessageShape = shape(&["description", "bearerFormat"]);
+const OAUTH2_SCHEME: MessageShape = MessageShape {
     left_out: &["description", "oauth2MetadataUrl"],
-    held: &[("flows", Held::One(&FLOWS))],
+    nested: &[("flows", Nested::One(&FLOWS))],
 };
-const FLOWS: Form = Form {
+const FLOWS: MessageShape = MessageShape {
     left_out: &[],
-    held: &[
-        ("authorizationCode", Held::One(&FLOW)),
-        ("clientCredentials", Held::One(&FLOW)),
-        ("deviceCode", Held::One(&FLOW)),
-        ("implicit", Held::One(&OLD_FLOW)),
-        ("password", Held::One(&OLD_FLOW)),
+    nested: &[
+        ("authorizationCode", Nested::One(&FLOW)),
+        ("clientCredentials", Nested::One(&FLOW)),
+        ("deviceCode", Nested::One(&FLOW)),
+        ("implicit", Nested::One(&OLD_FLOW)),
+        ("password", Nested::One(&OLD_FLOW)),
     ],
 };
-const FLOW: Form = form(&["refreshUrl", "pkceRequired"]);
+const FLOW: MessageShape = shape(&["refreshUrl", "pkceRequired"]);
 /// Deprecated, and so without required members.
-const OLD_FLOW: Form = form(&["authorizationUrl", "tokenUrl", "refreshUrl", "scopes"]);
+const OLD_FLOW: MessageShape = shape(&["authorizationUrl", "tokenUrl", "refreshUrl", "scopes"]);
 
-const fn form(left_out: &'static [&'static str]) -> Form {
-    Form {
+const fn shape(left_out: &'static [&'static str]) -> MessageShape {
+    MessageShape {
         left_out,
-        held: &[],
+        nested: &[],
     }
 }
 
@@ -212,6 +212,6 @@ mod tests {
             &card,
             "{\"a\":0.000001,\"x\":{\"extensions\":[]},\"\u{1f600}\":1e+21,\"\u{fb33}\":1}",
         );
-        assert_eq!(canonical(&json!([])), Err(NotSigned::NoCard));
+        assert_eq!(canonical(&json!([])), Err(SignError::NoCard));
     }
 }

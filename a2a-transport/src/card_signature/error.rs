@@ -5,7 +5,7 @@ use std::fmt;
 /// A card that was not signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotSigned {
+pub enum SignError {
     /// Not a JSON object with numbers of RFC 8785.
     #[error("it is no card")]
     NoCard,
@@ -16,12 +16,12 @@ pub enum NotSigned {
 
 /// A card that cannot be trusted for its signatures.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct NotVerified {
+pub struct VerifyError {
     /// Reason for each signature in order; empty if the card has none.
     pub reasons: Vec<Reason>,
 }
 
-impl fmt::Display for NotVerified {
+impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.reasons.is_empty() {
             return f.write_str("the card has no signature");
@@ -32,7 +32,7 @@ impl fmt::Display for NotVerified {
     }
 }
 
-impl std::error::Error for NotVerified {}
+impl std::error::Error for VerifyError {}
 
 /// Reason for which a signature does not count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::canonical::canonical;
-pub use self::error::{NotSigned, NotVerified, Reason};
+pub use self::error::{Reason, SignError, VerifyError};
 use crate::webhook::{Jwks, SigningKey, URL, choose_provider};
 
 /// Signs a card, given as it stands on the wire, with or without other signatures. `keys_url` is where the
@@ -42,7 +42,7 @@ pub fn sign(
     card: &Value,
     key: &SigningKey,
     keys_url: Option<&str>,
-) -> Result<AgentCardSignature, NotSigned> {
+) -> Result<AgentCardSignature, SignError> {
     choose_provider();
     let algorithm = key.algorithm();
     let header = Header {
@@ -52,11 +52,11 @@ pub fn sign(
         jku: keys_url.map(str::to_owned),
         crit: None,
     };
-    let header = serde_json::to_vec(&header).map_err(|_| NotSigned::NoCard)?;
+    let header = serde_json::to_vec(&header).map_err(|_| SignError::NoCard)?;
     let protected = URL.encode(header);
     let input = signing_input(&protected, &canonical(card)?);
     let signature = jsonwebtoken::crypto::sign(&input, key.encoding_key(), algorithm.library())
-        .map_err(|_| NotSigned::Key)?;
+        .map_err(|_| SignError::Key)?;
     Ok(AgentCardSignature {
         protected,
         signature,
@@ -68,18 +68,18 @@ pub fn sign(
 ///
 /// A card may have lost members that 1.0 does not know, where it went through a parser of 1.0, or have got
 /// more, where it serves several versions: if no signature is over the card as it stands, those over its
-/// members of 1.0 alone count, and [`Verified::form`] says so.
+/// members of 1.0 alone count, and [`Verification::coverage`] says so.
 ///
 /// Errors: the reason for each signature.
-pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
+pub fn verify(card: &Value, keys: &Jwks) -> Result<Verification, VerifyError> {
     choose_provider();
     let signatures = card["signatures"].as_array().map_or(&[][..], Vec::as_slice);
     let mut forms = Vec::new();
-    forms.extend(canonical(card).ok().map(|bytes| (Form::Whole, bytes)));
+    forms.extend(canonical(card).ok().map(|bytes| (Coverage::Whole, bytes)));
     let known = AgentCard::deserialize(card).ok();
     let known = known.and_then(|card| serde_json::to_value(card).ok());
     let known = known.and_then(|card| canonical(&card).ok());
-    forms.extend(known.map(|bytes| (Form::KnownMembers, bytes)));
+    forms.extend(known.map(|bytes| (Coverage::KnownMembers, bytes)));
     let mut reasons = Vec::new();
     for signature in signatures.iter().take(MAX_SIGNATURES) {
         match verify_one(signature, &forms, keys) {
@@ -87,7 +87,7 @@ pub fn verify(card: &Value, keys: &Jwks) -> Result<Verified, NotVerified> {
             Err(reason) => reasons.push(reason),
         }
     }
-    Err(NotVerified { reasons })
+    Err(VerifyError { reasons })
 }
 
 /// Reads the protected header of a signature, without verifying it.
@@ -102,9 +102,9 @@ pub fn header(signature: &Value) -> Result<Header, Reason> {
 
 fn verify_one(
     signature: &Value,
-    forms: &[(Form, Vec<u8>)],
+    forms: &[(Coverage, Vec<u8>)],
     keys: &Jwks,
-) -> Result<Verified, Reason> {
+) -> Result<Verification, Reason> {
     let Header { alg, kid, crit, .. } = header(signature)?;
     // RFC 7515 §4.1.11: what must be understood, and is not.
     if crit.is_some() {
@@ -122,11 +122,11 @@ fn verify_one(
         jsonwebtoken::crypto::verify(bytes, &input, &key, algorithm).unwrap_or(false)
     };
     let found = forms.iter().find(|(_, payload)| fits(payload));
-    let (form, _) = found.ok_or(Reason::Signature)?;
-    Ok(Verified {
+    let (coverage, _) = found.ok_or(Reason::Signature)?;
+    Ok(Verification {
         key: kid,
         algorithm: alg,
-        form: *form,
+        coverage: *coverage,
     })
 }
 
@@ -158,19 +158,19 @@ pub struct Header {
 
 /// A card that is as its signer made it.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Verified {
+pub struct Verification {
     /// The key, by name.
     pub key: Option<String>,
     /// The algorithm.
     pub algorithm: String,
     /// Part of the card that was signed.
-    pub form: Form,
+    pub coverage: Coverage,
 }
 
 /// Part of a card that was signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Form {
+pub enum Coverage {
     /// All of it.
     Whole,
     /// The members that 1.0 has; others may have been changed on the way.

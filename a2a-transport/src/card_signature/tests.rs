@@ -48,7 +48,7 @@ fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
 fn refused(card: &Value, key: &SigningKey, reason: Reason) {
     let found = verify(card, &Jwks::of([key]));
     let reasons = vec![reason];
-    assert_eq!(found, Err(NotVerified { reasons }));
+    assert_eq!(found, Err(VerifyError { reasons }));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn what_was_signed_is_verified_by_each_algorithm() {
         let other = SigningKey::generate(algorithm).unwrap();
         let verified = verify(&card, &Jwks::of([&other, &key])).unwrap();
         assert_eq!(verified.key.as_deref(), Some(key.id()));
-        assert_eq!(verified.form, Form::Whole);
+        assert_eq!(verified.coverage, Coverage::Whole);
         let header = header(&card["signatures"][0]).unwrap();
         assert_eq!(header.typ.as_deref(), Some("JOSE"));
         assert_eq!(header.jku.as_deref(), Some("https://a.example/jwks.json"));
@@ -77,7 +77,10 @@ fn any_other_spelling_of_the_same_card_is_verified() {
     card["iconUrl"] = card["iconUrl"].take();
     let text = serde_json::to_string_pretty(&card).unwrap();
     let again: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(verify(&again, &Jwks::of([&key])).unwrap().form, Form::Whole);
+    assert_eq!(
+        verify(&again, &Jwks::of([&key])).unwrap().coverage,
+        Coverage::Whole
+    );
 }
 
 #[test]
@@ -119,10 +122,10 @@ fn members_of_other_versions_are_outside_of_a_signature_over_those_of_1_0() {
     let mut card = signed(&key);
     card["preferredTransport"] = json!("JSONRPC");
     let verified = verify(&card, &Jwks::of([&key])).unwrap();
-    assert_eq!(verified.form, Form::KnownMembers);
+    assert_eq!(verified.coverage, Coverage::KnownMembers);
     card["signatures"] = json!([sign(&card, &key, None).unwrap()]);
     let verified = verify(&card, &Jwks::of([&key])).unwrap();
-    assert_eq!(verified.form, Form::Whole);
+    assert_eq!(verified.coverage, Coverage::Whole);
 }
 
 #[test]

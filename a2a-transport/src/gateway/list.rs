@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Gateway;
-use super::asked::Asked;
+use super::owned_call::OwnedCall;
 use super::rewrite::Rewrite;
 use crate::{Answer, Call, Error, Reply, Transport};
 
 /// Position in a list, as a page token.
 #[derive(Deserialize, Serialize)]
-struct Place {
+struct PagePosition {
     /// The agent's own page token.
     token: String,
     /// Number of the owner's tasks before it.
@@ -47,7 +47,7 @@ impl<T: Transport> Gateway<T> {
     /// Reads the agent's list, and returns what of it is the owner's: the agent has but one caller.
     pub(super) async fn list(
         &self,
-        asked: &Asked,
+        owned: &OwnedCall,
         params: &ListTasksRequest,
     ) -> Result<Reply, Error> {
         let page_size = params.page_size.unwrap_or(DEFAULT_PAGE);
@@ -58,20 +58,21 @@ impl<T: Transport> Gateway<T> {
         let start = match params.page_token.as_str() {
             "" => None,
             token => Some(
-                Place::read(token).ok_or_else(|| invalid("pageToken", "not a token of ours"))?,
+                PagePosition::read(token)
+                    .ok_or_else(|| invalid("pageToken", "not a token of ours"))?,
             ),
         };
-        let page = self.read(asked, start.as_ref(), page_size).await?;
+        let page = self.read(owned, start.as_ref(), page_size).await?;
         let (before, total) = match &start {
             Some(start) => (start.before, start.total),
             None => (0, page.total),
         };
         let end = before.saturating_add(u32::try_from(page.tasks.len()).unwrap_or(u32::MAX));
         let next_page_token = match end < total && !page.tasks.is_empty() {
-            true => self.next_token(asked, &page, end, total).await?,
+            true => self.next_token(owned, &page, end, total).await?,
             false => String::new(),
         };
-        let tasks = self.complete(asked, params, page.tasks).await?;
+        let tasks = self.complete(owned, params, page.tasks).await?;
         let list = ListTasksResponse {
             tasks,
             next_page_token,
@@ -84,17 +85,17 @@ impl<T: Transport> Gateway<T> {
     /// Reads pages of the agent until the owner's is full and, on the first, all are counted.
     async fn read(
         &self,
-        asked: &Asked,
-        start: Option<&Place>,
+        owned: &OwnedCall,
+        start: Option<&PagePosition>,
         page_size: u32,
     ) -> Result<Page, Error> {
-        let most = u32::try_from(self.tasks.count(&asked.owner)).unwrap_or(u32::MAX);
+        let most = u32::try_from(self.tasks.count(&owned.owner)).unwrap_or(u32::MAX);
         let mut page = Page::default();
         let mut token = start.map(|start| start.token.clone()).unwrap_or_default();
         for _ in 0..MAX_READ {
-            let listed = self.agents_page(asked, &token, MAX_PAGE).await?;
+            let listed = self.agents_page(owned, &token, MAX_PAGE).await?;
             for (task, read) in listed.tasks.into_iter().zip(1..) {
-                if self.tasks.name_of(&asked.owner, &task.id).is_none() {
+                if self.tasks.name_of(&owned.owner, &task.id).is_none() {
                     continue;
                 }
                 page.total += 1;
@@ -116,14 +117,14 @@ impl<T: Transport> Gateway<T> {
     /// Asks the agent for its own token after the last task of a page.
     async fn next_token(
         &self,
-        asked: &Asked,
+        owned: &OwnedCall,
         page: &Page,
         before: u32,
         total: u32,
     ) -> Result<String, Error> {
         let (token, read) = &page.last;
-        let listed = self.agents_page(asked, token, *read).await?;
-        let place = Place {
+        let listed = self.agents_page(owned, token, *read).await?;
+        let place = PagePosition {
             token: listed.next_page_token,
             before,
             total,
@@ -136,11 +137,11 @@ impl<T: Transport> Gateway<T> {
 
     async fn agents_page(
         &self,
-        asked: &Asked,
+        owned: &OwnedCall,
         token: &str,
         page_size: u32,
     ) -> Result<ListTasksResponse, Error> {
-        let mut call = asked.to_agent(&self.tasks);
+        let mut call = owned.to_agent(&self.tasks);
         if let Request::ListTasks(params) = &mut call.request {
             params.page_size = Some(page_size);
             token.clone_into(&mut params.page_token);
@@ -156,7 +157,7 @@ impl<T: Transport> Gateway<T> {
     /// Adds what the caller wants of histories and artifacts; tasks that have gone meanwhile are left out.
     async fn complete(
         &self,
-        asked: &Asked,
+        owned: &OwnedCall,
         params: &ListTasksRequest,
         tasks: Vec<Task>,
     ) -> Result<Vec<Task>, Error> {
@@ -172,7 +173,7 @@ impl<T: Transport> Gateway<T> {
             };
             let call = Call {
                 request: request.into(),
-                context: asked.context().clone(),
+                context: owned.context().clone(),
             };
             match self.agent.call(call).await.map(|reply| reply.answer) {
                 Ok(Answer::Once(Response::GetTask(task))) => Ok(Some(task)),
@@ -183,9 +184,9 @@ impl<T: Transport> Gateway<T> {
         });
         let read: Vec<Option<Task>> = read.buffered(AT_ONCE).try_collect().await?;
         let mut complete = Vec::with_capacity(read.len());
-        let mut rewrite = Rewrite::new(asked, self.tasks.clone());
+        let mut rewrite = Rewrite::new(owned, self.tasks.clone());
         for mut task in read.into_iter().flatten() {
-            let Some(name) = self.tasks.name_of(&asked.owner, &task.id) else {
+            let Some(name) = self.tasks.name_of(&owned.owner, &task.id) else {
                 continue;
             };
             if !params.include_artifacts {
@@ -198,7 +199,7 @@ impl<T: Transport> Gateway<T> {
     }
 }
 
-impl Place {
+impl PagePosition {
     fn write(&self) -> String {
         // Strings and numbers always serialise.
         let json = serde_json::to_vec(self).unwrap_or_default();

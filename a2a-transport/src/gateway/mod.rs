@@ -4,8 +4,8 @@
 //! whether an ended task goes on, how a stream begins, and whose a task is. [`Gateway`] keeps its caller's
 //! rules with an agent that has others.
 
-mod asked;
 mod list;
+mod owned_call;
 mod owner;
 mod rewrite;
 mod task_map;
@@ -16,8 +16,8 @@ use a2a_types::{
     ContextId, Dialect, Error as A2aError, ErrorKind, GetTaskRequest, Operation, Request, Response,
     Task, TaskId,
 };
-use asked::Asked;
 use futures_util::{Stream, StreamExt, stream};
+use owned_call::OwnedCall;
 use rewrite::Rewrite;
 use task_map::TaskMap;
 
@@ -43,17 +43,17 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStre
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {
     agent: T,
-    spoken: Dialect,
+    version: Dialect,
     shared: bool,
     tasks: Arc<TaskMap>,
 }
 
 impl<T: Transport> Gateway<T> {
     /// A gateway to `agent`, which speaks `spoken`.
-    pub fn new(agent: T, spoken: Dialect) -> Self {
+    pub fn new(agent: T, version: Dialect) -> Self {
         Self {
             agent,
-            spoken,
+            version,
             shared: false,
             tasks: Arc::default(),
         }
@@ -70,28 +70,28 @@ impl<T: Transport> Gateway<T> {
 impl<T: Transport> Transport for Gateway<T> {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         Box::pin(async move {
-            let mut asked = Asked::new(call, &self.tasks, self.shared);
-            if !self.shared && asked.names_absent_task() {
+            let mut owned = OwnedCall::new(call, &self.tasks, self.shared);
+            if !self.shared && owned.names_absent_task() {
                 return Err(ErrorKind::TaskNotFound.into());
             }
-            let reply = match &asked.call.request {
+            let reply = match &owned.call.request {
                 Request::SendMessage(_) | Request::SendStreamingMessage(_) => {
-                    self.place(&mut asked).await?;
-                    self.ask(&asked).await
+                    self.place(&mut owned).await?;
+                    self.ask(&owned).await
                 }
                 Request::SubscribeToTask(_) => {
-                    self.require_open(&asked).await?;
-                    self.ask(&asked).await
+                    self.require_open(&owned).await?;
+                    self.ask(&owned).await
                 }
                 Request::ListTasks(params) if !self.shared => {
-                    let listed = self.list(&asked, params).await;
+                    let listed = self.list(&owned, params).await;
                     return listed.map_err(translate);
                 }
-                _ => self.ask(&asked).await,
+                _ => self.ask(&owned).await,
             };
             match reply {
-                Ok(reply) => self.answer(asked, reply).await,
-                Err(error) => self.explain(asked, error).await,
+                Ok(reply) => self.answer(owned, reply).await,
+                Err(error) => self.explain(owned, error).await,
             }
         })
     }
@@ -114,29 +114,29 @@ fn until_waiting(
 }
 
 impl<T: Transport> Gateway<T> {
-    async fn ask(&self, asked: &Asked) -> Result<Reply, Error> {
-        self.agent.call(asked.to_agent(&self.tasks)).await
+    async fn ask(&self, owned: &OwnedCall) -> Result<Reply, Error> {
+        self.agent.call(owned.to_agent(&self.tasks)).await
     }
 
     /// Checks that a message finds its task, or begins one, by the rules of its sender's version.
-    async fn place(&self, asked: &mut Asked) -> Result<(), Error> {
-        let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
-        if let (Some(named), false) = (&asked.named, caller.caller_names_tasks) {
+    async fn place(&self, owned: &mut OwnedCall) -> Result<(), Error> {
+        let (caller, agent) = (owned.context().dialect.rules(), self.version.rules());
+        if let (Some(named), false) = (&owned.named, caller.caller_names_tasks) {
             if agent.caller_names_tasks {
                 // This agent would begin a task of that name, or begin an ended one again.
-                let task = self.task(asked, named.clone()).await?;
+                let task = self.task(owned, named.clone()).await?;
                 if task.status.state.is_terminal() {
                     let text = "the task has ended and takes no message";
                     return Err(A2aError::new(ErrorKind::UnsupportedOperation, text).into());
                 }
             }
-        } else if asked.known.is_none() && !agent.caller_names_tasks {
-            asked.call.request.set_task_id(None);
+        } else if owned.known.is_none() && !agent.caller_names_tasks {
+            owned.call.request.set_task_id(None);
         }
-        let known = asked.known_context();
-        let names_contexts = self.spoken == Dialect::V0_1;
+        let known = owned.known_context();
+        let names_contexts = self.version == Dialect::V0_1;
         if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
-            &mut asked.call.request
+            &mut owned.call.request
             && names_contexts
         {
             // Its events will not say which conversation they belong to.
@@ -150,13 +150,13 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Refuses to follow an ended task for a caller of 1.0.
-    async fn require_open(&self, asked: &Asked) -> Result<(), Error> {
-        let (caller, agent) = (asked.context().dialect.rules(), self.spoken.rules());
-        if let Some(named) = &asked.named
+    async fn require_open(&self, owned: &OwnedCall) -> Result<(), Error> {
+        let (caller, agent) = (owned.context().dialect.rules(), self.version.rules());
+        if let Some(named) = &owned.named
             && agent.subscribes_to_ended_tasks
             && !caller.subscribes_to_ended_tasks
             && self
-                .task(asked, named.clone())
+                .task(owned, named.clone())
                 .await?
                 .status
                 .state
@@ -169,32 +169,32 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Returns the agent's answer with the ids that the caller knows.
-    async fn answer(&self, asked: Asked, reply: Reply) -> Result<Reply, Error> {
-        let mut rewrite = Rewrite::new(&asked, Arc::clone(&self.tasks));
+    async fn answer(&self, owned: OwnedCall, reply: Reply) -> Result<Reply, Error> {
+        let mut rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks));
         let answer = match reply.answer {
             Answer::Once(mut response) => {
                 rewrite.response(&mut response)?;
                 Answer::Once(response)
             }
-            Answer::Stream(updates) => Answer::Stream(self.stream(&asked, rewrite, updates).await?),
+            Answer::Stream(updates) => Answer::Stream(self.stream(&owned, rewrite, updates).await?),
         };
         Ok(Reply {
             answer,
-            created_in: asked.known.map(|known| known.dialect),
+            created_in: owned.known.map(|known| known.dialect),
             held: reply.held,
         })
     }
 
     async fn stream(
         &self,
-        asked: &Asked,
+        owned: &OwnedCall,
         mut rewrite: Rewrite,
         mut updates: UpdateStream,
     ) -> Result<UpdateStream, Error> {
-        let caller = asked.context().dialect;
-        if caller != Dialect::V1_0 || self.spoken == Dialect::V1_0 {
+        let caller = owned.context().dialect;
+        if caller != Dialect::V1_0 || self.version == Dialect::V1_0 {
             let updates = updates.map(move |update| rewrite.update(update?));
-            let goes_on = self.spoken.rules().follows_waiting_tasks;
+            let goes_on = self.version.rules().follows_waiting_tasks;
             return Ok(match goes_on && !caller.rules().follows_waiting_tasks {
                 true => Box::pin(until_waiting(updates)),
                 false => Box::pin(updates),
@@ -210,33 +210,33 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Answers an older caller with an ended task's last event if an agent of 1.0 refuses to stream it.
-    async fn explain(&self, asked: Asked, error: Error) -> Result<Reply, Error> {
+    async fn explain(&self, owned: OwnedCall, error: Error) -> Result<Reply, Error> {
         let refused = |error: &Error| matches!(error, Error::Agent(said) if said.kind == ErrorKind::UnsupportedOperation);
-        let caller = asked.context().dialect.rules();
-        if let Some(named) = &asked.named
-            && asked.operation() == Operation::SubscribeToTask
+        let caller = owned.context().dialect.rules();
+        if let Some(named) = &owned.named
+            && owned.operation() == Operation::SubscribeToTask
             && caller.subscribes_to_ended_tasks
             && refused(&error)
-            && let Ok(task) = self.task(&asked, named.clone()).await
+            && let Ok(task) = self.task(&owned, named.clone()).await
             && task.status.state.is_terminal()
         {
             let event = rewrite::last_word(task, caller.ends_by_status);
             let reply = Reply::stream(tokio_stream::once(Ok(event)));
-            return self.answer(asked, reply).await;
+            return self.answer(owned, reply).await;
         }
         Err(translate(error))
     }
 
-    async fn task(&self, asked: &Asked, id: TaskId) -> Result<Task, Error> {
-        let id = asked.known.as_ref().map_or(id, |known| known.id.clone());
+    async fn task(&self, owned: &OwnedCall, id: TaskId) -> Result<Task, Error> {
+        let id = owned.known.as_ref().map_or(id, |known| known.id.clone());
         let request = GetTaskRequest {
             id,
             history_length: Some(0),
-            tenant: asked.call.request.tenant().map(str::to_owned),
+            tenant: owned.call.request.tenant().map(str::to_owned),
         };
         let call = Call {
             request: request.into(),
-            context: asked.context().clone(),
+            context: owned.context().clone(),
         };
         match self.agent.call(call).await?.answer {
             Answer::Once(Response::GetTask(task)) => Ok(task),

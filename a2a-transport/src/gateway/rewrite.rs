@@ -7,7 +7,7 @@ use a2a_types::{
     SendMessageResponse, Task, TaskId, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 
-use super::Asked;
+use super::OwnedCall;
 use super::owner::{Owner, Scope};
 use super::task_map::{Foreign, KnownTask, TaskMap};
 use crate::{Error, Update};
@@ -31,9 +31,9 @@ pub(super) struct Rewrite {
 }
 
 impl Rewrite {
-    pub(super) fn new(asked: &Asked, tasks: Arc<TaskMap>) -> Self {
-        let request = &asked.call.request;
-        let rules = asked.context().dialect.rules();
+    pub(super) fn new(owned: &OwnedCall, tasks: Arc<TaskMap>) -> Self {
+        let request = &owned.call.request;
+        let rules = owned.context().dialect.rules();
         let conversation = match request {
             Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
                 params.message.context_id.clone()
@@ -41,15 +41,15 @@ impl Rewrite {
             _ => None,
         };
         let sent_context = conversation.as_ref();
-        let sent_context = sent_context.map(|context| asked.agent_context(context, &tasks));
+        let sent_context = sent_context.map(|context| owned.agent_context(context, &tasks));
         Self {
             sent_context,
-            owner: asked.owner.clone(),
-            scope: asked.scope.clone(),
-            dialect: asked.context().dialect,
-            named: asked.named.clone(),
-            conversation: conversation.or_else(|| asked.known_context()),
-            begins: asked.is_message(),
+            owner: owned.owner.clone(),
+            scope: owned.scope.clone(),
+            dialect: owned.context().dialect,
+            named: owned.named.clone(),
+            conversation: conversation.or_else(|| owned.known_context()),
+            begins: owned.is_message(),
             given: None,
             without_history: request.history_length().is_none() && !rules.history_when_not_asked,
             tasks,

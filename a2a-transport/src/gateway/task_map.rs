@@ -40,7 +40,7 @@ struct Entries {
     by_use: BTreeMap<u64, Arc<Key>>,
     /// The keys of tasks, by the agent's id.
     by_agent: HashMap<TaskId, Arc<Key>>,
-    shares: HashMap<Principal, Share>,
+    shares: HashMap<Principal, PrincipalEntries>,
     tasks_of: HashMap<Owner, usize>,
     uses: u64,
     bytes: usize,
@@ -69,7 +69,7 @@ struct Entry {
 
 /// Entries of one principal.
 #[derive(Debug, Default)]
-struct Share {
+struct PrincipalEntries {
     by_use: BTreeSet<u64>,
     bytes: usize,
 }

@@ -8,9 +8,9 @@ use http::header::{
 };
 use http::{Response, StatusCode};
 
-use super::{Body, Denied};
+use super::{AuthError, Body};
 use crate::Binding;
-use crate::binding::{Refused, Written, write_refusal};
+use crate::binding::{CallRefusal, OutgoingReply, write_refusal};
 
 pub(super) fn status(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
@@ -57,7 +57,7 @@ pub(super) fn event_stream(body: Body) -> Response<Body> {
 }
 
 /// An answer in JSON, of the media type that the caller takes.
-pub(super) fn written(written: Written, media_type: &'static str) -> Response<Body> {
+pub(super) fn written(written: OutgoingReply, media_type: &'static str) -> Response<Body> {
     let mut response = typed(written.status, media_type, Body::full(written.body));
     if response.status() == StatusCode::UNAUTHORIZED {
         // The agent wants to know its caller, and cannot say how: RFC 9110 §15.5.2 wants a word.
@@ -88,12 +88,12 @@ pub(super) fn retry_later(mut response: Response<Body>) -> Response<Body> {
 pub(super) const BEARER: &str = "Bearer";
 
 /// Answers with a refusal in the caller's own binding and version.
-pub(super) fn deny(denied: &Denied, binding: Binding, dialect: Dialect) -> Response<Body> {
+pub(super) fn deny(denied: &AuthError, binding: Binding, dialect: Dialect) -> Response<Body> {
     let status = match denied {
-        Denied::Unauthenticated { .. } => StatusCode::UNAUTHORIZED,
-        Denied::Forbidden => StatusCode::FORBIDDEN,
+        AuthError::Unauthenticated { .. } => StatusCode::UNAUTHORIZED,
+        AuthError::Forbidden => StatusCode::FORBIDDEN,
     };
-    let refused = Refused {
+    let refused = CallRefusal {
         binding,
         id: Id::Null,
         dialect,
@@ -101,7 +101,7 @@ pub(super) fn deny(denied: &Denied, binding: Binding, dialect: Dialect) -> Respo
         status: Some(status),
     };
     let mut response = written(write_refusal(refused), JSON);
-    if let Denied::Unauthenticated { challenge } = denied
+    if let AuthError::Unauthenticated { challenge } = denied
         && let Ok(challenge) = HeaderValue::from_str(challenge)
     {
         response.headers_mut().insert(WWW_AUTHENTICATE, challenge);

@@ -10,13 +10,13 @@ use crate::{BoxFuture, Principal};
 /// Called for every operation, before the body is read; not for the public card.
 pub trait Authenticator: Send + Sync + 'static {
     /// Returns the sender, or the reason to refuse it.
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>>;
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>>;
 }
 
 /// Reason to refuse a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Denied {
+pub enum AuthError {
     /// It shows no credentials, or wrong ones: HTTP 401.
     Unauthenticated {
         /// The `WWW-Authenticate` header, like `Bearer`.
@@ -26,7 +26,7 @@ pub enum Denied {
     Forbidden,
 }
 
-impl Denied {
+impl AuthError {
     /// Returns the error kind of the protocol.
     pub(super) fn kind(&self) -> ErrorKind {
         match self {
@@ -38,10 +38,10 @@ impl Denied {
 
 /// Admits every request, as one anonymous principal.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Anyone;
+pub struct AllowAnonymous;
 
-impl Authenticator for Anyone {
-    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+impl Authenticator for AllowAnonymous {
+    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         Box::pin(std::future::ready(Ok(Principal::anonymous())))
     }
 }

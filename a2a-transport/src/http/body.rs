@@ -12,24 +12,24 @@ use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::budget::Exhausted;
-use super::observed::{Observed, Outcome};
-use super::untaken::{Admitted, Answers, Untaken};
+use super::response_budget::{AdmittedResponse, LargeResponse, ResponseBudget};
+use super::server_span::{Outcome, ServerSpan};
 use crate::binding::EventWriter;
 use crate::{Update, UpdateStream, sse};
 
 /// The body of an answer.
-pub struct Body(Kind);
+pub struct Body(BodyKind);
 
-enum Kind {
+enum BodyKind {
     Full(Bytes),
-    Large(Arc<Untaken>),
+    Large(Arc<LargeResponse>),
     Events(Pin<Box<Events>>),
 }
 
 pin_project! {
     /// A stream of updates on its way out.
     struct Events {
-        told: Told,
+        encoder: EventEncoder,
         keep_alive: Duration,
         // Ends when there was silence for so long.
         #[pin]
@@ -38,21 +38,21 @@ pin_project! {
 }
 
 /// Encoder of the events of a stream, with its options.
-struct Told {
+struct EventEncoder {
     updates: Option<UpdateStream>,
     writer: EventWriter,
     named: bool,
     ready: Vec<u8>,
     /// Rest of an event or piece that was too large to send at once.
-    large: Option<Arc<Untaken>>,
-    answers: Answers,
-    observed: Observed,
+    large: Option<Arc<LargeResponse>>,
+    answers: ResponseBudget,
+    server_span: ServerSpan,
 }
 
 impl Body {
     /// A body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self(Kind::Full(bytes.into()))
+        Self(BodyKind::Full(bytes.into()))
     }
 
     /// No body.
@@ -61,10 +61,10 @@ impl Body {
     }
 
     /// A body that is charged to a budget.
-    pub(super) fn admitted(admitted: Admitted) -> Self {
+    pub(super) fn admitted(admitted: AdmittedResponse) -> Self {
         match admitted {
-            Admitted::Small(bytes) => Self::full(bytes),
-            Admitted::Large(answer) => Self(Kind::Large(answer)),
+            AdmittedResponse::Small(bytes) => Self::full(bytes),
+            AdmittedResponse::Large(answer) => Self(BodyKind::Large(answer)),
         }
     }
 
@@ -75,18 +75,18 @@ impl Body {
         writer: EventWriter,
         named: bool,
         keep_alive: Duration,
-        answers: Answers,
-        observed: Observed,
+        answers: ResponseBudget,
+        server_span: ServerSpan,
     ) -> Self {
-        Self(Kind::Events(Box::pin(Events {
-            told: Told {
+        Self(BodyKind::Events(Box::pin(Events {
+            encoder: EventEncoder {
                 updates: Some(updates),
                 writer,
                 named,
                 ready: Vec::new(),
                 large: None,
                 answers,
-                observed,
+                server_span,
             },
             keep_alive,
             silence: sleep_until(Instant::now() + keep_alive),
@@ -98,7 +98,7 @@ impl Events {
     /// Polls the next piece: events, or a comment after every silence.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();
-        let told = match this.told.poll(cx) {
+        let encoder = match this.encoder.poll(cx) {
             Poll::Ready(None) => return Poll::Ready(None),
             Poll::Ready(Some(piece)) => piece,
             Poll::Pending => {
@@ -107,11 +107,11 @@ impl Events {
             }
         };
         this.silence.reset(Instant::now() + *this.keep_alive);
-        Poll::Ready(Some(told))
+        Poll::Ready(Some(encoder))
     }
 }
 
-impl Told {
+impl EventEncoder {
     /// Polls one piece of all that is ready; an event that is alone does not wait for others.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(piece) = self.next_of_large() {
@@ -128,7 +128,7 @@ impl Told {
                     self.fail(answer);
                 }
                 Poll::Ready(None) => {
-                    self.observed.ended(Outcome::Answered);
+                    self.server_span.ended(Outcome::Answered);
                     self.updates = None;
                 }
                 Poll::Pending => break,
@@ -146,8 +146,8 @@ impl Told {
     /// Returns what is ready, or the first piece of it.
     fn send(&mut self) -> Bytes {
         match self.answers.admit(std::mem::take(&mut self.ready)) {
-            Ok(Admitted::Small(bytes)) => bytes,
-            Ok(Admitted::Large(large)) => {
+            Ok(AdmittedResponse::Small(bytes)) => bytes,
+            Ok(AdmittedResponse::Large(large)) => {
                 let first = large.take().unwrap_or_default();
                 self.large = Some(large);
                 first
@@ -174,7 +174,7 @@ impl Told {
 
     /// Ends the stream with an error.
     fn fail(&mut self, error: a2a_types::Error) {
-        self.observed.ended(Outcome::Failed(error.kind));
+        self.server_span.ended(Outcome::Failed(error.kind));
         let line = self.writer.write_error(error);
         let name = line.name.filter(|_| self.named);
         sse::encode_into(&mut self.ready, None, name, |json| line.write(json));
@@ -182,7 +182,7 @@ impl Told {
     }
 
     fn write(&mut self, update: &Update) {
-        self.observed.told(update);
+        self.server_span.update_sent(update);
         let numbered = self.writer.numbers_events();
         let lines = self.writer.write(&update.event);
         let last = lines.len().saturating_sub(1);
@@ -219,13 +219,15 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         match &mut self.0 {
-            Kind::Full(bytes) if bytes.has_remaining() => {
+            BodyKind::Full(bytes) if bytes.has_remaining() => {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes)))))
             }
-            Kind::Full(_) => Poll::Ready(None),
-            Kind::Large(answer) => Poll::Ready(answer.take().map(|piece| Ok(Frame::data(piece)))),
-            Kind::Events(events) => {
-                let span = events.told.observed.span().clone();
+            BodyKind::Full(_) => Poll::Ready(None),
+            BodyKind::Large(answer) => {
+                Poll::Ready(answer.take().map(|piece| Ok(Frame::data(piece))))
+            }
+            BodyKind::Events(events) => {
+                let span = events.encoder.server_span.span().clone();
                 let _within = span.enter();
                 events
                     .as_mut()
@@ -237,17 +239,17 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Full(bytes) => bytes.is_empty(),
-            Kind::Large(answer) => answer.len() == 0,
-            Kind::Events(_) => false,
+            BodyKind::Full(bytes) => bytes.is_empty(),
+            BodyKind::Large(answer) => answer.len() == 0,
+            BodyKind::Events(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Large(answer) => SizeHint::with_exact(answer.len() as u64),
-            Kind::Events(_) => SizeHint::default(),
+            BodyKind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            BodyKind::Large(answer) => SizeHint::with_exact(answer.len() as u64),
+            BodyKind::Events(_) => SizeHint::default(),
         }
     }
 }
@@ -271,8 +273,8 @@ mod tests {
             EventWriter::new(&envelope),
             false,
             Duration::from_secs(15),
-            Answers::new(1 << 20),
-            Observed::begin(Binding::JsonRpc, &http::HeaderMap::new()),
+            ResponseBudget::new(1 << 20),
+            ServerSpan::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         );
         for seconds in [15, 30] {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
@@ -293,8 +295,8 @@ mod tests {
             writer,
             false,
             Duration::from_secs(15),
-            Answers::new(1 << 20),
-            Observed::begin(Binding::JsonRpc, &http::HeaderMap::new()),
+            ResponseBudget::new(1 << 20),
+            ServerSpan::begin(Binding::JsonRpc, &http::HeaderMap::new()),
         )
     }
 

@@ -52,13 +52,13 @@ pub fn card_document(card: &AgentCard) -> Value {
     // 1.0 has these members, too: a signature over a card without them would be over another card.
     if !card.signatures.is_empty() {
         // Where 1.0 says nothing 0.1 says `false`.
-        let told = [
+        let flags = [
             ("streaming", card.capabilities.streaming),
             ("pushNotifications", card.capabilities.push_notifications),
         ];
         if let Some(capabilities) = document["capabilities"].as_object_mut() {
-            let untold = told.iter().filter(|(_, own)| own.is_none());
-            untold.for_each(|(name, _)| drop(capabilities.remove(*name)));
+            let absent = flags.iter().filter(|(_, own)| own.is_none());
+            absent.for_each(|(name, _)| drop(capabilities.remove(*name)));
         }
         return document;
     }

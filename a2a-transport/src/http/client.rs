@@ -22,10 +22,10 @@ use super::budget::Share;
 use super::connector::{Connector, Route, connector};
 use super::credentials::Credentials;
 use super::proxy::Proxy;
-use super::receive::{Pace, collect};
-use super::tap::{Heard, Tap};
+use super::receive::{MinimumRate, collect};
 #[cfg(feature = "tls")]
 use super::tls::Tls;
+use super::wire_observer::{ObservedBody, WireObserver};
 use crate::sse::DEFAULT_MAX_EVENT;
 use crate::{Error, Phase};
 
@@ -63,7 +63,7 @@ pub struct HttpClient {
     pool: Client<Connector, Full<Bytes>>,
     pub(super) timeouts: Timeouts,
     pub(super) limit: usize,
-    taps: Vec<Arc<dyn Tap>>,
+    observers: Vec<Arc<dyn WireObserver>>,
 }
 
 impl Default for HttpClient {
@@ -81,7 +81,7 @@ pub struct HttpClientBuilder {
     #[cfg(feature = "tls")]
     tls: Tls,
     http2_only: bool,
-    taps: Vec<Arc<dyn Tap>>,
+    observers: Vec<Arc<dyn WireObserver>>,
 }
 
 impl HttpClientBuilder {
@@ -119,14 +119,14 @@ impl HttpClientBuilder {
     }
 
     /// Adds an observer of all requests and answers.
-    pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
-        self.taps.push(tap);
+    pub fn wire_observer(mut self, observer: Arc<dyn WireObserver>) -> Self {
+        self.observers.push(observer);
         self
     }
 
     /// Removes all observers: for exchanges that are secret as a whole.
     pub fn without_taps(mut self) -> Self {
-        self.taps.clear();
+        self.observers.clear();
         self
     }
 
@@ -162,7 +162,7 @@ impl HttpClientBuilder {
             pool,
             timeouts: self.timeouts,
             limit: self.limit,
-            taps: self.taps,
+            observers: self.observers,
         }
     }
 }
@@ -172,7 +172,7 @@ const MAX_HEAD: usize = 64 << 10;
 
 /// A document as fetched.
 #[derive(Clone, Debug)]
-pub struct Fetched {
+pub struct FetchResponse {
     /// The HTTP status.
     pub status: StatusCode,
     /// The headers.
@@ -191,7 +191,7 @@ impl HttpClient {
             #[cfg(feature = "tls")]
             tls: Tls::default(),
             http2_only: false,
-            taps: Vec::new(),
+            observers: Vec::new(),
         }
     }
 
@@ -201,7 +201,7 @@ impl HttpClient {
     }
 
     /// Fetches a JSON document, and checks that it is one within the limits of a message.
-    pub async fn get(&self, url: &str, headers: &HeaderMap) -> Result<Fetched, Error> {
+    pub async fn get(&self, url: &str, headers: &HeaderMap) -> Result<FetchResponse, Error> {
         self.get_as(None, url, headers).await
     }
 
@@ -211,7 +211,7 @@ impl HttpClient {
         credentials: Option<&dyn Credentials>,
         url: &str,
         headers: &HeaderMap,
-    ) -> Result<Fetched, Error> {
+    ) -> Result<FetchResponse, Error> {
         let uri = address(url)?;
         let request = || {
             let mut request = Request::new(Full::default());
@@ -231,7 +231,7 @@ impl HttpClient {
                 problem: fault.to_string(),
             }));
         }
-        Ok(Fetched {
+        Ok(FetchResponse {
             status: head.status,
             headers: head.headers,
             body,
@@ -253,7 +253,7 @@ impl HttpClient {
         url: &str,
         headers: &HeaderMap,
         form: &[(&str, &str)],
-    ) -> Result<Fetched, Error> {
+    ) -> Result<FetchResponse, Error> {
         let form: String = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(form)
             .finish();
@@ -264,7 +264,7 @@ impl HttpClient {
         let form = HeaderValue::from_static("application/x-www-form-urlencoded");
         request.headers_mut().insert(CONTENT_TYPE, form);
         let (head, body) = self.send(request).await?.into_parts();
-        Ok(Fetched {
+        Ok(FetchResponse {
             status: head.status,
             headers: head.headers,
             body: self.collect(body).await?,
@@ -276,7 +276,7 @@ impl HttpClient {
         &self,
         credentials: Option<&dyn Credentials>,
         request: impl Fn() -> Result<Request<Full<Bytes>>, Error>,
-    ) -> Result<Response<Heard>, Error> {
+    ) -> Result<Response<ObservedBody>, Error> {
         let Some(credentials) = credentials else {
             return self.send(request()?).await;
         };
@@ -297,24 +297,29 @@ impl HttpClient {
         }
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Heard>, Error> {
-        if self.taps.is_empty() {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<ObservedBody>, Error> {
+        if self.observers.is_empty() {
             let response = self.answer(request).await?;
-            return readable(response.map(Heard::by_nobody));
+            return readable(response.map(ObservedBody::unobserved));
         }
         let (head, body) = request.into_parts();
         let said = body.clone().collect().await.unwrap_or_default().to_bytes();
-        let hearers = self.taps.iter().map(|tap| tap.request(&head, &said));
-        let mut hearers: Vec<_> = hearers.collect();
+        let response_observers = self
+            .observers
+            .iter()
+            .map(|observer| observer.request(&head, &said));
+        let mut response_observers: Vec<_> = response_observers.collect();
         match self.answer(Request::from_parts(head, body)).await {
             Ok(response) => {
                 let (head, body) = response.into_parts();
-                hearers.iter_mut().for_each(|hearer| hearer.head(&head));
-                let body = Heard::new(body, hearers);
+                response_observers
+                    .iter_mut()
+                    .for_each(|hearer| hearer.head(&head));
+                let body = ObservedBody::new(body, response_observers);
                 readable(Response::from_parts(head, body))
             }
             Err(error) => {
-                hearers
+                response_observers
                     .iter_mut()
                     .for_each(|hearer| hearer.end(Some(&error)));
                 Err(error)
@@ -340,20 +345,20 @@ impl HttpClient {
         }
     }
 
-    pub(super) async fn collect(&self, body: Heard) -> Result<Bytes, Error> {
+    pub(super) async fn collect(&self, body: ObservedBody) -> Result<Bytes, Error> {
         self.collect_at_most(self.limit, body).await
     }
 
-    async fn collect_at_most(&self, bytes: usize, body: Heard) -> Result<Bytes, Error> {
+    async fn collect_at_most(&self, bytes: usize, body: ObservedBody) -> Result<Bytes, Error> {
         let (limit, idle) = (self.limit.min(bytes), self.timeouts.idle);
         // Any byte shows that the agent is at work.
-        let pace = Pace {
+        let rate = MinimumRate {
             bytes: 1,
             within: idle,
         };
         let mut body = pin!(body);
         let mut share = Share::unlimited();
-        let collected = collect(body.as_mut(), limit, pace, &mut share);
+        let collected = collect(body.as_mut(), limit, rate, &mut share);
         match tokio::time::timeout(self.timeouts.body, collected).await {
             Ok(body) => body.map_err(|incomplete| incomplete.into_error(limit, idle)),
             Err(_) => Err(Error::Timeout {
@@ -365,7 +370,7 @@ impl HttpClient {
 }
 
 /// Returns the answer if it can be read. Errors: it is a redirect, or compressed, which was not requested.
-fn readable(response: Response<Heard>) -> Result<Response<Heard>, Error> {
+fn readable(response: Response<ObservedBody>) -> Result<Response<ObservedBody>, Error> {
     let (status, headers) = (response.status(), response.headers());
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if status.is_redirection() && status != StatusCode::NOT_MODIFIED {

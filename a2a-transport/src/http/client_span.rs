@@ -11,7 +11,7 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::event_stream::is_last_word;
-use super::observed::Outcome;
+use super::server_span::Outcome;
 use crate::metric;
 use crate::spans::{
     BINDING, CLIENT_CALL, DIALECT, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
@@ -85,9 +85,9 @@ impl ClientSpan {
                 self.outcome = ANSWERED;
                 Answer::Once(response)
             }
-            Answer::Stream(updates) => Answer::Stream(Box::pin(Followed {
+            Answer::Stream(updates) => Answer::Stream(Box::pin(SpannedUpdates {
                 updates,
-                calling: self,
+                span_guard: self,
             })),
         };
         Ok(reply)
@@ -122,24 +122,27 @@ const FAILED: &str = "failed";
 const ABANDONED: &str = Outcome::Abandoned.as_str();
 
 /// The events of an answer.
-struct Followed {
+struct SpannedUpdates {
     updates: UpdateStream,
-    calling: ClientSpan,
+    span_guard: ClientSpan,
 }
 
-impl Stream for Followed {
+impl Stream for SpannedUpdates {
     type Item = Result<Update, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Self { updates, calling } = &mut *self;
-        let span = calling.span.clone();
+        let Self {
+            updates,
+            span_guard,
+        } = &mut *self;
+        let span = span_guard.span.clone();
         let _within = span.enter();
         let update = ready!(updates.as_mut().poll_next(cx));
         match &update {
-            Some(Ok(update)) if is_last_word(&update.event) => calling.outcome = ANSWERED,
+            Some(Ok(update)) if is_last_word(&update.event) => span_guard.outcome = ANSWERED,
             Some(Ok(_)) => {}
-            Some(Err(error)) => calling.failed(error),
-            None if calling.outcome == ABANDONED => calling.outcome = ANSWERED,
+            Some(Err(error)) => span_guard.failed(error),
+            None if span_guard.outcome == ABANDONED => span_guard.outcome = ANSWERED,
             None => {}
         }
         Poll::Ready(update)

@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
 use super::ServeOptions;
-use super::connection_timer::{ConnectionTimer, Late, Phase};
+use super::connection_timer::{ConnectionTimer, ExpiredTimeout, Phase};
 use super::response_body::{ResponseBody, Streams};
 use super::socket::Socket;
 
@@ -89,12 +89,12 @@ async fn run<C>(
                 connection.as_mut().graceful_shutdown();
             }
             late = timer.is_late() => match late {
-                Late::Head => {
+                ExpiredTimeout::Head => {
                     tracing::debug!("a connection brought no request in time");
                     return;
                 }
                 // A peer that is just about to ask learns that it must do so elsewhere.
-                Late::Idle => {
+                ExpiredTimeout::Idle => {
                     connection.as_mut().graceful_shutdown();
                     timer.set(Phase::Head);
                 }

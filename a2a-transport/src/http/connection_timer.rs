@@ -26,7 +26,7 @@ pub(super) enum Phase {
 
 /// Deadline that has passed.
 #[derive(Clone, Copy)]
-pub(super) enum Late {
+pub(super) enum ExpiredTimeout {
     Head,
     Idle,
 }
@@ -72,14 +72,14 @@ impl ConnectionTimer {
     }
 
     /// Counts a request, which is open until the returned guard is dropped.
-    pub(super) fn asked(self: &Arc<Self>, version: Version) -> Open {
+    pub(super) fn asked(self: &Arc<Self>, version: Version) -> OpenRequest {
         let mut state = self.state();
         state.is_http2 = version == Version::HTTP_2;
         state.phase = match state.phase {
             Phase::Asked(others) => Phase::Asked(others + 1),
             Phase::Head | Phase::Idle | Phase::Displaced => Phase::Asked(1),
         };
-        Open(Arc::clone(self))
+        OpenRequest(Arc::clone(self))
     }
 
     /// Returns the begin of idleness; `None` if a request is open, or the connection is displaced.
@@ -111,18 +111,18 @@ impl ConnectionTimer {
     }
 
     /// Returns the next deadline and its kind.
-    fn deadline(&self) -> Option<(Instant, Late)> {
+    fn deadline(&self) -> Option<(Instant, ExpiredTimeout)> {
         let state = self.state();
         match state.phase {
             Phase::Asked(_) => None,
-            Phase::Head => Some((state.since + self.header_timeout, Late::Head)),
-            Phase::Displaced => Some((state.since, Late::Head)),
-            Phase::Idle => Some((state.since + self.idle_timeout, Late::Idle)),
+            Phase::Head => Some((state.since + self.header_timeout, ExpiredTimeout::Head)),
+            Phase::Displaced => Some((state.since, ExpiredTimeout::Head)),
+            Phase::Idle => Some((state.since + self.idle_timeout, ExpiredTimeout::Idle)),
         }
     }
 
     /// Resolves when a deadline has passed.
-    pub(super) async fn is_late(&self) -> Late {
+    pub(super) async fn is_late(&self) -> ExpiredTimeout {
         let mut sleep = pin!(sleep_until(Instant::now()));
         std::future::poll_fn(|cx| {
             self.waker.register(cx.waker());
@@ -139,9 +139,9 @@ impl ConnectionTimer {
 }
 
 /// A request that is open.
-pub(super) struct Open(Arc<ConnectionTimer>);
+pub(super) struct OpenRequest(Arc<ConnectionTimer>);
 
-impl Drop for Open {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         let mut state = self.0.state();
         match state.phase {

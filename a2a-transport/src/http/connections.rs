@@ -16,11 +16,11 @@ pub(super) struct Connections {
     slots: Arc<Semaphore>,
     per_address: usize,
     proxies: Arc<[IpAddr]>,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<ConnectionTable>>,
 }
 
 #[derive(Default)]
-struct Open {
+struct ConnectionTable {
     connections: HashMap<u64, Connection>,
     /// Number of connections of each limited peer.
     peers: HashMap<Peer, usize>,
@@ -34,9 +34,9 @@ struct Connection {
 }
 
 /// The place of an open connection. Dropping it makes room for another one.
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     id: u64,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<ConnectionTable>>,
     _slot: OwnedSemaphorePermit,
 }
 
@@ -63,7 +63,7 @@ impl Connections {
         &self,
         address: IpAddr,
         timer: Arc<ConnectionTimer>,
-    ) -> Option<Place> {
+    ) -> Option<ConnectionSlot> {
         let peer = self.peer(address);
         if let Some(peer) = peer {
             let open = lock(&self.open);
@@ -91,7 +91,7 @@ impl Connections {
             *open.peers.entry(peer).or_default() += 1;
         }
         drop(open);
-        Some(Place {
+        Some(ConnectionSlot {
             id,
             open: Arc::clone(&self.open),
             _slot: slot,
@@ -111,7 +111,7 @@ impl Connections {
     }
 }
 
-impl Open {
+impl ConnectionTable {
     /// Closes the connection that has had no request for the longest time, of those that count.
     fn displace(&self, counts: impl Fn(&Connection) -> bool) -> bool {
         let idle = self.connections.values().filter(|it| counts(it));
@@ -121,7 +121,7 @@ impl Open {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut open = lock(&self.open);
         let peer = open.connections.remove(&self.id).and_then(|it| it.peer);
@@ -139,7 +139,7 @@ impl Drop for Place {
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// Nothing that is done under this lock can panic half-way.
-fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
+fn lock(open: &Mutex<ConnectionTable>) -> MutexGuard<'_, ConnectionTable> {
     open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

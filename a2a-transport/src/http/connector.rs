@@ -28,14 +28,14 @@ pub(super) struct Connector {
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Tcp = TokioIo<TcpStream>;
 #[cfg(not(feature = "tls"))]
-type Socket = Tcp;
+type Stream = Tcp;
 #[cfg(feature = "tls")]
-type Socket = hyper_rustls::MaybeHttpsStream<Tcp>;
+type Stream = hyper_rustls::MaybeHttpsStream<Tcp>;
 
 impl Service<Uri> for Connector {
-    type Response = Socket;
+    type Response = Stream;
     type Error = Failure;
-    type Future = BoxFuture<'static, Result<Socket, Failure>>;
+    type Future = BoxFuture<'static, Result<Stream, Failure>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         Poll::Ready(Ok(()))
@@ -55,15 +55,15 @@ impl Service<Uri> for Connector {
 
 impl Connector {
     #[cfg(not(feature = "tls"))]
-    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Socket, Failure>> {
+    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Stream, Failure>> {
         self.route.clone().call(to)
     }
 
     #[cfg(feature = "tls")]
-    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Socket, Failure>> {
+    fn connect(&self, to: Uri) -> BoxFuture<'static, Result<Stream, Failure>> {
         let mut route = self.route.clone();
         if to.scheme() != Some(&Scheme::HTTPS) {
-            return Box::pin(async move { Ok(Socket::Http(route.call(to).await?)) });
+            return Box::pin(async move { Ok(Stream::Http(route.call(to).await?)) });
         }
         let tls = self.tls.clone();
         Box::pin(async move {

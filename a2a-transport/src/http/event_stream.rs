@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use a2a_types::Event;
-use a2a_types::reading::{Read, Repair};
+use a2a_types::reading::{Repair, WithRepairs};
 use futures_util::stream;
 use http_body_util::BodyExt;
 use tokio_stream::Stream;
 
-use super::tap::Heard;
+use super::wire_observer::ObservedBody;
 use crate::binding::EventReader;
 use crate::sse::{Bounds, Decoder, ServerSentEvent};
 use crate::{Error, Phase, Update};
 
 /// A stream of events on its way in.
 pub(super) struct EventStream {
-    body: Heard,
+    body: ObservedBody,
     decoder: Decoder,
     ready: std::vec::IntoIter<ServerSentEvent>,
     reader: EventReader,
@@ -32,7 +32,7 @@ impl EventStream {
     /// Returns the events of a body, until the peer marks one as the last, or ends the stream. A peer may be
     /// silent for at most `idle`.
     pub(super) fn updates(
-        body: Heard,
+        body: ObservedBody,
         reader: EventReader,
         bounds: Bounds,
         idle: Duration,
@@ -126,9 +126,9 @@ pub(super) fn is_last_word(event: &Event) -> bool {
 }
 
 /// Logs the repairs of an answer, and returns it.
-pub(super) fn trace<T>(read: Read<T>) -> T {
+pub(super) fn trace<T>(read: WithRepairs<T>) -> T {
     for Repair { quirk, path } in &read.repairs {
-        tracing::debug!(quirk = quirk.code(), path, "mended an answer");
+        tracing::debug!(quirk = quirk.code(), path, "repaired an answer");
     }
     read.value
 }

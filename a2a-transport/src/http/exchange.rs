@@ -16,14 +16,14 @@ use super::answer::{
 };
 use super::body::{Body, crowded};
 use super::budget::Exhausted;
-use super::observed::{Observed, Outcome};
-use super::receive::{Incomplete, collect};
+use super::receive::{BodyError, collect};
 use super::request_headers::RequestHeaders;
+use super::server_span::{Outcome, ServerSpan};
 use super::service::HttpService;
 use super::{extensions, media};
 use crate::binding::rest::{self, NoRoute, Route};
 use crate::binding::{
-    EventWriter, Offer, Question, Reading, Refused, jsonrpc, write_refusal, write_reply,
+    CallRefusal, EventWriter, IncomingCall, Offer, ReadOptions, jsonrpc, write_refusal, write_reply,
 };
 use crate::error::clip;
 use crate::{
@@ -31,12 +31,12 @@ use crate::{
 };
 
 impl<T: Transport> HttpService<T> {
-    /// Answers a request by JSON-RPC.
+    /// ResponseBudget a request by JSON-RPC.
     pub(super) async fn json_rpc<B>(
         &self,
         head: &Parts,
         body: Pin<&mut B>,
-        observed: Observed,
+        server_span: ServerSpan,
     ) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
@@ -48,27 +48,27 @@ impl<T: Transport> HttpService<T> {
             binding: Binding::JsonRpc,
             dialect: reading.prefer.unwrap_or(unnamed),
             media_type: JSON,
-            observed,
+            server_span,
         };
         let read = |body: &[u8]| jsonrpc::read_call(body, headers.version().as_deref(), &reading);
-        let asked = match self
+        let pending = match self
             .read(head, &headers, body, &mut error_format, read)
             .await
         {
-            Ok((principal, question)) => self.ask(headers, principal, question, &mut error_format),
+            Ok((principal, call)) => self.ask(headers, principal, call, &mut error_format),
             Err(refusal) => return refusal,
         };
-        let reply = self.introduce(head, asked.reply.await);
-        self.respond(reply, asked.envelope, asked.told, error_format)
+        let reply = self.introduce(head, pending.reply.await);
+        self.respond(reply, pending.envelope, pending.options, error_format)
     }
 
-    /// Answers a request by HTTP+JSON, at a path below ours.
+    /// ResponseBudget a request by HTTP+JSON, at a path below ours.
     pub(super) async fn http_json<B>(
         &self,
         head: &Parts,
         path: &str,
         body: Pin<&mut B>,
-        observed: Observed,
+        server_span: ServerSpan,
     ) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
@@ -83,7 +83,7 @@ impl<T: Transport> HttpService<T> {
                 false => Dialect::V0_3,
             },
             media_type: media::of_answer(&head.headers),
-            observed,
+            server_span,
         };
         let asked = match asked_for(&headers, reading.offer) {
             Ok(asked) => asked,
@@ -95,12 +95,12 @@ impl<T: Transport> HttpService<T> {
         };
         let route = match self.route(head, path, asked, &reading) {
             Ok(route) => route,
-            Err(NoPlace::Version(error)) => return error_format.refuse(None, error),
-            Err(NoPlace::Route(NoRoute::Path)) => {
+            Err(RoutingError::Version(error)) => return error_format.refuse(None, error),
+            Err(RoutingError::Route(NoRoute::Path)) => {
                 let text = format!("there is no operation at `{}`", clip(path));
                 return error_format.refuse(None, A2aError::new(ErrorKind::MethodNotFound, text));
             }
-            Err(NoPlace::Route(NoRoute::Method(allowed))) => {
+            Err(RoutingError::Route(NoRoute::Method(allowed))) => {
                 let text = format!("expected {allowed} here");
                 let error = A2aError::new(ErrorKind::InvalidRequest, text);
                 let mut response = error_format.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
@@ -120,15 +120,15 @@ impl<T: Transport> HttpService<T> {
             return error_format.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
         }
         let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, &reading);
-        let asked = match self
+        let pending = match self
             .read(head, &headers, body, &mut error_format, read)
             .await
         {
-            Ok((principal, question)) => self.ask(headers, principal, question, &mut error_format),
+            Ok((principal, call)) => self.ask(headers, principal, call, &mut error_format),
             Err(refusal) => return refusal,
         };
-        let reply = self.introduce(head, asked.reply.await);
-        self.respond(reply, asked.envelope, asked.told, error_format)
+        let reply = self.introduce(head, pending.reply.await);
+        self.respond(reply, pending.envelope, pending.options, error_format)
     }
 
     /// Gives an extended card that names no interface those of the public card.
@@ -152,8 +152,8 @@ impl<T: Transport> HttpService<T> {
         head: &Parts,
         path: &str,
         asked: Option<Dialect>,
-        reading: &Reading,
-    ) -> Result<Route, NoPlace> {
+        reading: &ReadOptions,
+    ) -> Result<Route, RoutingError> {
         let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
         let find = |asked| {
             let route = Route::find(&head.method, path, asked, reading.mode)?;
@@ -165,7 +165,7 @@ impl<T: Transport> HttpService<T> {
         // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
         let not_offered = || {
             let version = Dialect::V0_3.version();
-            NoPlace::Version(reading.offer.refusal(Binding::HttpJson, version))
+            RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
         };
         match asked {
             None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
@@ -188,8 +188,8 @@ impl<T: Transport> HttpService<T> {
         headers: &RequestHeaders<'_>,
         body: Pin<&mut B>,
         error_format: &mut ErrorFormat,
-        read: impl FnOnce(&[u8]) -> Result<Question, Refused>,
-    ) -> Result<(Principal, Question), Response<Body>>
+        read: impl FnOnce(&[u8]) -> Result<IncomingCall, CallRefusal>,
+    ) -> Result<(Principal, IncomingCall), Response<Body>>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -208,36 +208,36 @@ impl<T: Transport> HttpService<T> {
         let admitted = self.settings.authenticator.authenticate(head).await;
         let principal = admitted.map_err(|denied| {
             error_format
-                .observed
+                .server_span
                 .refused(error_format.dialect, denied.kind());
             deny(&denied, error_format.binding, error_format.dialect)
         })?;
         let limit = self.settings.reading().limits.bytes;
-        // Given back when the question is read, after the body.
+        // Given back when the call is read, after the body.
         let mut share = self.settings.receiving.share();
-        let body = collect(body, limit, self.settings.pace, &mut share).await;
+        let body = collect(body, limit, self.settings.rate, &mut share).await;
         let body = body.map_err(|incomplete| match incomplete {
-            Incomplete::TooLarge => {
+            BodyError::TooLarge => {
                 let text = format!("the body is larger than {limit} bytes");
                 refuse(error_format, StatusCode::PAYLOAD_TOO_LARGE, &text)
             }
-            Incomplete::Stalled => {
+            BodyError::Stalled => {
                 let text = "the body came too slowly";
                 refuse(error_format, StatusCode::REQUEST_TIMEOUT, text)
             }
-            Incomplete::Crowded => {
+            BodyError::Crowded => {
                 let text = "too many request bodies are being received: ask again later";
                 let error = A2aError::new(ErrorKind::Unavailable, text);
                 retry_later(error_format.refuse(Some(StatusCode::SERVICE_UNAVAILABLE), error))
             }
-            Incomplete::Broken(_) => {
+            BodyError::Broken(_) => {
                 refuse(error_format, StatusCode::BAD_REQUEST, "the body broke off")
             }
         })?;
-        let question = read(&body).map_err(|refused| {
+        let call = read(&body).map_err(|refused| {
             tracing::debug!(error = %refused.error, "refused a request");
             error_format
-                .observed
+                .server_span
                 .refused(refused.dialect, refused.error.kind);
             let refusal = write_refusal(refused);
             // It may repeat names that the request has.
@@ -250,7 +250,7 @@ impl<T: Transport> HttpService<T> {
                 Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
             }
         })?;
-        Ok((principal, question))
+        Ok((principal, call))
     }
 
     /// Calls the transport.
@@ -258,21 +258,21 @@ impl<T: Transport> HttpService<T> {
         &self,
         headers: RequestHeaders<'_>,
         principal: Principal,
-        question: Question,
+        call: IncomingCall,
         error_format: &mut ErrorFormat,
-    ) -> Asked<'_> {
-        let Question {
+    ) -> PendingReply<'_> {
+        let IncomingCall {
             request,
             envelope,
             repairs,
-        } = question;
-        error_format.observed.understood(&envelope);
+        } = call;
+        error_format.server_span.understood(&envelope);
         for repair in &repairs {
             let (quirk, path) = (repair.quirk.code(), &repair.path);
-            tracing::debug!(quirk, path, "mended a request");
+            tracing::debug!(quirk, path, "repaired a request");
         }
         let offered = |uri: &&String| self.settings.extensions.contains(uri);
-        let told = HowTold {
+        let options = StreamOptions {
             active: headers.extensions.iter().filter(offered).cloned().collect(),
             named: headers.user_agent().is_some_and(is_client),
         };
@@ -283,13 +283,13 @@ impl<T: Transport> HttpService<T> {
             claims: headers.claims(),
             last_event_id: headers.last_event_id(),
             extensions: headers.extensions,
-            trace: error_format.observed.trace(),
+            trace: error_format.server_span.trace(),
             repairs,
         };
-        Asked {
+        PendingReply {
             reply: self.transport.call(Call { request, context }),
             envelope,
-            told,
+            options,
         }
     }
 
@@ -298,7 +298,7 @@ impl<T: Transport> HttpService<T> {
         &self,
         reply: Result<Reply, Error>,
         mut envelope: Envelope,
-        told: HowTold,
+        options: StreamOptions,
         mut error_format: ErrorFormat,
     ) -> Response<Body> {
         let mut held = None;
@@ -317,8 +317,8 @@ impl<T: Transport> HttpService<T> {
                 Err(error.into_answer())
             }
         };
-        error_format.observed.settled(envelope.dialect);
-        error_format.observed.answered(&outcome);
+        error_format.server_span.settled(envelope.dialect);
+        error_format.server_span.answered(&outcome);
         if !envelope.wants_answer() {
             return status(StatusCode::NO_CONTENT);
         }
@@ -328,10 +328,10 @@ impl<T: Transport> HttpService<T> {
                 event_stream(Body::events(
                     updates,
                     writer,
-                    told.named,
+                    options.named,
                     self.settings.keep_alive,
                     self.settings.answers.clone(),
-                    error_format.observed,
+                    error_format.server_span,
                 ))
             }
             Ok(Answer::Once(response)) => {
@@ -349,7 +349,7 @@ impl<T: Transport> HttpService<T> {
             Err(error) => written(write_reply(&envelope, Err(error)), error_format.media_type),
         };
         drop(held);
-        extensions::echo(&told.active, envelope.dialect, &mut response);
+        extensions::echo(&options.active, envelope.dialect, &mut response);
         response
     }
 
@@ -369,7 +369,7 @@ impl<T: Transport> HttpService<T> {
             ),
             Err(Exhausted) => {
                 error_format
-                    .observed
+                    .server_span
                     .ended(Outcome::Failed(ErrorKind::Unavailable));
                 let mut reply = write_reply(envelope, Err(crowded()));
                 reply.status = StatusCode::SERVICE_UNAVAILABLE;
@@ -380,14 +380,14 @@ impl<T: Transport> HttpService<T> {
 }
 
 /// A request under way: its envelope and options while the transport finds the answer.
-struct Asked<'a> {
+struct PendingReply<'a> {
     reply: BoxFuture<'a, Result<Reply, Error>>,
     envelope: Envelope,
-    told: HowTold,
+    options: StreamOptions,
 }
 
 /// Options of the answer.
-struct HowTold {
+struct StreamOptions {
     /// The extensions that are active.
     active: Vec<String>,
     /// The events of a stream have names.
@@ -395,13 +395,13 @@ struct HowTold {
 }
 
 /// Reason for which a request has no route.
-enum NoPlace {
+enum RoutingError {
     /// Its version is not offered.
     Version(A2aError),
     Route(NoRoute),
 }
 
-impl From<NoRoute> for NoPlace {
+impl From<NoRoute> for RoutingError {
     fn from(no_route: NoRoute) -> Self {
         Self::Route(no_route)
     }
@@ -412,14 +412,14 @@ struct ErrorFormat {
     binding: Binding,
     dialect: Dialect,
     media_type: &'static str,
-    observed: Observed,
+    server_span: ServerSpan,
 }
 
 impl ErrorFormat {
     fn refuse(&mut self, status: Option<StatusCode>, error: A2aError) -> Response<Body> {
         tracing::debug!(%error, "refused a request");
-        self.observed.refused(self.dialect, error.kind);
-        let refused = Refused {
+        self.server_span.refused(self.dialect, error.kind);
+        let refused = CallRefusal {
             binding: self.binding,
             id: Id::Null,
             dialect: self.dialect,

@@ -1,4 +1,4 @@
-//! Bodies on their way in: their pace, their limit and the budget that they share.
+//! Bodies on their way in: their rate, their limit and the budget that they share.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -9,24 +9,24 @@ use tokio::time::Instant;
 use super::budget::{Exhausted, Share, is_slow};
 use crate::Error;
 
-/// Minimum pace of a body.
+/// Minimum rate of a body.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct MinimumRate {
     /// Bytes that must arrive, or the end of the body,
     pub(super) bytes: usize,
     /// in this time.
     pub(super) within: Duration,
 }
 
-/// Reads a body of at most `limit` bytes that keeps this pace. What has arrived is charged to `share`.
+/// Reads a body of at most `limit` bytes that keeps this minimum rate. What has arrived is charged to `share`.
 ///
 /// While the budget is scarce, a body that is [slow](is_slow) makes room for others.
 pub(super) async fn collect<B>(
     mut body: Pin<&mut B>,
     limit: usize,
-    pace: Pace,
+    rate: MinimumRate,
     share: &mut Share,
-) -> Result<Bytes, Incomplete>
+) -> Result<Bytes, BodyError>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -34,7 +34,7 @@ where
     use futures_util::FutureExt;
     use http_body_util::BodyExt;
     if body.size_hint().lower() > limit as u64 {
-        return Err(Incomplete::TooLarge);
+        return Err(BodyError::TooLarge);
     }
     let mut bytes = BytesMut::new();
     // When the body was first waited for.
@@ -42,7 +42,7 @@ where
     // Most bodies are there with their head, and are not waited for.
     let mut deadline = None;
     // How much must be there for the next deadline.
-    let mut due = pace.bytes;
+    let mut due = rate.bytes;
     loop {
         let mut frame = body.frame().map(|frame| Some(frame?.map_err(Into::into)));
         let frame = match (&mut frame).now_or_never() {
@@ -50,33 +50,33 @@ where
             None => {
                 let now = Instant::now();
                 begun.get_or_insert(now);
-                let deadline = *deadline.get_or_insert(now + pace.within);
+                let deadline = *deadline.get_or_insert(now + rate.within);
                 let frame = tokio::time::timeout_at(deadline, frame).await;
-                frame.map_err(|_| Incomplete::Stalled)?
+                frame.map_err(|_| BodyError::Stalled)?
             }
         };
         let Some(frame) = frame else { break };
-        let frame = frame.map_err(Incomplete::Broken)?;
+        let frame = frame.map_err(BodyError::Broken)?;
         let Ok(data) = frame.into_data() else {
             continue;
         };
         if bytes.len() + data.len() > limit {
-            return Err(Incomplete::TooLarge);
+            return Err(BodyError::TooLarge);
         }
         let slow = begun.is_some_and(|begun| is_slow(begun, bytes.len()));
         if slow && share.is_scarce() {
-            return Err(Incomplete::Crowded);
+            return Err(BodyError::Crowded);
         }
         share
             .grow(data.len())
-            .map_err(|Exhausted| Incomplete::Crowded)?;
+            .map_err(|Exhausted| BodyError::Crowded)?;
         if bytes.is_empty() && body.is_end_stream() {
             return Ok(data);
         }
         bytes.extend_from_slice(&data);
         if bytes.len() >= due {
             deadline = None;
-            due = bytes.len() + pace.bytes;
+            due = bytes.len() + rate.bytes;
         }
     }
     Ok(bytes.freeze())
@@ -84,10 +84,10 @@ where
 
 /// Reason for which a body was not read to its end.
 #[derive(Debug)]
-pub(super) enum Incomplete {
+pub(super) enum BodyError {
     /// It is larger than allowed.
     TooLarge,
-    /// It did not keep the pace.
+    /// It came slower than the minimum rate.
     Stalled,
     /// The budget of all bodies has no room for it.
     Crowded,
@@ -95,7 +95,7 @@ pub(super) enum Incomplete {
     Broken(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Incomplete {
+impl BodyError {
     pub(super) fn into_error(self, limit: usize, idle: Duration) -> Error {
         match self {
             // Only a server's bodies share a budget.
@@ -128,7 +128,7 @@ mod tests {
 
     /// Reads a body that comes in pieces of 1 KiB, one each second, while others have taken so much of a
     /// budget of 1 MiB.
-    async fn drip(kibibytes: usize, taken: usize) -> Result<usize, Incomplete> {
+    async fn drip(kibibytes: usize, taken: usize) -> Result<usize, BodyError> {
         let budget = Budget::new(1 << 20);
         let mut others = budget.share();
         others.grow(taken).unwrap();
@@ -140,19 +140,19 @@ mod tests {
             Some((Ok::<_, Infallible>(Frame::data(piece)), (pieces, pause)))
         };
         let body = StreamBody::new(stream::unfold((pieces, pause), next));
-        let pace = Pace {
+        let rate = MinimumRate {
             bytes: 1024,
             within: Duration::from_secs(10),
         };
         let mut share = budget.share();
-        let read = collect(pin!(body), 1 << 20, pace, &mut share).await;
+        let read = collect(pin!(body), 1 << 20, rate, &mut share).await;
         read.map(|bytes| bytes.len())
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_body_makes_room_when_the_budget_is_scarce() {
         assert!(matches!(drip(50, 0).await, Ok(51_200)));
-        assert!(matches!(drip(50, 600_000).await, Err(Incomplete::Crowded)));
+        assert!(matches!(drip(50, 600_000).await, Err(BodyError::Crowded)));
         assert!(matches!(drip(5, 600_000).await, Ok(5120)));
     }
 }

@@ -16,14 +16,14 @@ use tracing::{Instrument, Span};
 
 use super::address::{address, bad_address};
 use super::answer::{A2A_JSON, JSON};
-use super::busy::told_busy;
+use super::busy_error::busy_error;
 use super::client::HttpClient;
 use super::client_span::ClientSpan;
 use super::credentials::Credentials;
 use super::event_stream::{EventStream, trace};
 use super::extensions;
-use super::tap::Heard;
-use crate::binding::{Asking, EventReader, read_reply, write_call};
+use super::wire_observer::ObservedBody;
+use crate::binding::{EventReader, OutgoingCall, read_reply, write_call};
 use crate::spans::{self, HTTP_STATUS};
 use crate::sse::Bounds;
 use crate::{Binding, BoxFuture, Call, Context, Error, Reply, Transport, Update};
@@ -187,13 +187,13 @@ impl Shared {
             // An error before the stream began, or a peer that does not stream: one event.
             let mut reader = EventReader::new(envelope, self.mode, limits);
             let read = explain(reader.read(&body), head.status, &head.headers, &body)
-                .map_err(|error| told_busy(error, &head))?;
+                .map_err(|error| busy_error(error, &head))?;
             let update = Update::new(trace(read).event, None);
             return Ok(Reply::stream(tokio_stream::once(Ok(update))));
         }
         let read = read_reply(&envelope, head.status, &body, self.mode, &limits);
         let read = explain(read, head.status, &head.headers, &body)
-            .map_err(|error| told_busy(error, &head))?;
+            .map_err(|error| busy_error(error, &head))?;
         let mut response = trace(read);
         if forgets {
             response.tasks_mut().for_each(|task| task.history.clear());
@@ -210,10 +210,10 @@ impl Shared {
     /// Sends a request, in another way if the agent only takes that.
     async fn send(
         &self,
-        asking: &Asking,
+        asking: &OutgoingCall,
         body: Option<&Bytes>,
         context: &Context,
-    ) -> Result<Response<Heard>, Error> {
+    ) -> Result<Response<ObservedBody>, Error> {
         let response = self.ask_by(&asking.method, asking, body, context).await?;
         if self.binding == Binding::JsonRpc {
             return Ok(response);
@@ -237,10 +237,10 @@ impl Shared {
     async fn ask_by(
         &self,
         method: &Method,
-        asking: &Asking,
+        asking: &OutgoingCall,
         body: Option<&Bytes>,
         context: &Context,
-    ) -> Result<Response<Heard>, Error> {
+    ) -> Result<Response<ObservedBody>, Error> {
         let request = || self.request(asking, method, body, context);
         self.http
             .send_as(self.credentials.as_deref(), request)
@@ -249,7 +249,7 @@ impl Shared {
 
     fn request(
         &self,
-        asking: &Asking,
+        asking: &OutgoingCall,
         method: &Method,
         body: Option<&Bytes>,
         context: &Context,

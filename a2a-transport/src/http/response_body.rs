@@ -12,7 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, sleep_until};
 
-use super::connection_timer::Open;
+use super::connection_timer::OpenRequest;
 
 pin_project! {
     /// The body of an answer while its request is open.
@@ -22,28 +22,28 @@ pin_project! {
         // The rest that did not fit into the last frame.
         rest: Bytes,
         // Where the stream of HTTP/2 that carries it looks.
-        taking: Option<Arc<Taking>>,
-        open: Open,
+        progress: Option<Arc<WriteProgress>>,
+        open: OpenRequest,
     }
 }
 
 impl<B> ResponseBody<B> {
     /// The body of the answer that this task sends.
-    pub(super) fn new(body: B, open: Open) -> Self {
+    pub(super) fn new(body: B, open: OpenRequest) -> Self {
         Self {
             body: Some(body),
             rest: Bytes::new(),
-            taking: TAKING.try_with(Arc::clone).ok(),
+            progress: TAKING.try_with(Arc::clone).ok(),
             open,
         }
     }
 
     /// No body.
-    pub(super) fn empty(open: Open) -> Self {
+    pub(super) fn empty(open: OpenRequest) -> Self {
         Self {
             body: None,
             rest: Bytes::new(),
-            taking: None,
+            progress: None,
             open,
         }
     }
@@ -61,7 +61,7 @@ impl<B: Body<Data = Bytes>> ResponseBody<B> {
             };
             let frame = ready!(body.poll_frame(cx));
             // In HTTP/1.1 hyper writes right to the socket, and holds on to no more than that.
-            if this.taking.is_none() {
+            if this.progress.is_none() {
                 return Poll::Ready(frame);
             }
             match frame.map(|frame| frame.map(Frame::into_data)) {
@@ -76,8 +76,8 @@ impl<B: Body<Data = Bytes>> ResponseBody<B> {
         }
         let length = this.rest.len().min(FRAME);
         let frame = this.rest.split_to(length);
-        let frame = match this.taking {
-            Some(taking) if length > SMALL => taking.guard(frame),
+        let frame = match this.progress {
+            Some(progress) if length > SMALL => progress.guard(frame),
             _ => frame,
         };
         Poll::Ready(Some(Ok(Frame::data(frame))))
@@ -93,13 +93,13 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let next = self.as_mut().poll_next(cx);
-        let Some(taking) = &self.taking else {
+        let Some(progress) = &self.progress else {
             return next;
         };
-        if matches!(next, Poll::Ready(None)) && taking.poll_taken(cx).is_pending() {
+        if matches!(next, Poll::Ready(None)) && progress.poll_taken(cx).is_pending() {
             return Poll::Pending;
         }
-        taking.give(matches!(next, Poll::Ready(Some(Ok(_)))));
+        progress.give(matches!(next, Poll::Ready(Some(Ok(_)))));
         next
     }
 
@@ -107,7 +107,7 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
     fn is_end_stream(&self) -> bool {
         self.rest.is_empty()
             && self.body.as_ref().is_none_or(B::is_end_stream)
-            && self.taking.as_ref().is_none_or(|it| it.is_taken())
+            && self.progress.as_ref().is_none_or(|it| it.is_taken())
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -155,14 +155,14 @@ where
     F::Output: Send,
 {
     fn execute(&self, stream: F) {
-        let taking = Arc::new(Taking::default());
-        let watched = watch(stream, Arc::clone(&taking), self.limit);
-        tokio::spawn(TAKING.scope(taking, watched));
+        let progress = Arc::new(WriteProgress::default());
+        let watched = watch(stream, Arc::clone(&progress), self.limit);
+        tokio::spawn(TAKING.scope(progress, watched));
     }
 }
 
-/// Runs a stream to its end, or until a frame lies for too long; dropping it resets it.
-async fn watch(stream: impl Future, taking: Arc<Taking>, limit: Duration) {
+/// Runs a stream to its end, or until a frame is_waiting for too long; dropping it resets it.
+async fn watch(stream: impl Future, progress: Arc<WriteProgress>, limit: Duration) {
     let mut stream = pin!(stream);
     let mut lying = None;
     let mut sleep = pin!(sleep_until(Instant::now()));
@@ -170,7 +170,7 @@ async fn watch(stream: impl Future, taking: Arc<Taking>, limit: Duration) {
         if stream.as_mut().poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        let Some(frame) = taking.lying() else {
+        let Some(frame) = progress.lying() else {
             return Poll::Pending;
         };
         if lying.replace(frame) != Some(frame) {
@@ -185,49 +185,49 @@ async fn watch(stream: impl Future, taking: Arc<Taking>, limit: Duration) {
 
 tokio::task_local! {
     /// The stream that this task runs.
-    static TAKING: Arc<Taking>;
+    static TAKING: Arc<WriteProgress>;
 }
 
 /// State of a stream's body: frames given to hyper and not yet written.
 #[derive(Debug, Default)]
-struct Taking {
+struct WriteProgress {
     frames: AtomicUsize,
-    lies: AtomicBool,
+    is_waiting: AtomicBool,
     /// Frames that the connection has not written yet.
-    untaken: AtomicUsize,
+    unwritten: AtomicUsize,
     /// Wakes the stream when they are written.
     waker: AtomicWaker,
 }
 
 /// A frame that the connection has not written yet.
-struct Guarded {
+struct TrackedFrame {
     frame: Bytes,
-    taking: Arc<Taking>,
+    progress: Arc<WriteProgress>,
 }
 
-impl AsRef<[u8]> for Guarded {
+impl AsRef<[u8]> for TrackedFrame {
     fn as_ref(&self) -> &[u8] {
         &self.frame
     }
 }
 
-impl Drop for Guarded {
+impl Drop for TrackedFrame {
     fn drop(&mut self) {
-        self.taking.untaken.fetch_sub(1, Ordering::Release);
-        self.taking.waker.wake();
+        self.progress.unwritten.fetch_sub(1, Ordering::Release);
+        self.progress.waker.wake();
     }
 }
 
-impl Taking {
+impl WriteProgress {
     /// Returns the frame with a guard that notices when it is dropped: then it is written.
     fn guard(self: &Arc<Self>, frame: Bytes) -> Bytes {
-        self.untaken.fetch_add(1, Ordering::Relaxed);
-        let taking = Arc::clone(self);
-        Bytes::from_owner(Guarded { frame, taking })
+        self.unwritten.fetch_add(1, Ordering::Relaxed);
+        let progress = Arc::clone(self);
+        Bytes::from_owner(TrackedFrame { frame, progress })
     }
 
     fn is_taken(&self) -> bool {
-        self.untaken.load(Ordering::Acquire) == 0
+        self.unwritten.load(Ordering::Acquire) == 0
     }
 
     fn poll_taken(&self, cx: &Context<'_>) -> Poll<()> {
@@ -235,7 +235,7 @@ impl Taking {
         match self.is_taken() {
             true => Poll::Ready(()),
             false => {
-                self.lies.store(true, Ordering::Relaxed);
+                self.is_waiting.store(true, Ordering::Relaxed);
                 Poll::Pending
             }
         }
@@ -246,12 +246,12 @@ impl Taking {
         if gave {
             self.frames.fetch_add(1, Ordering::Relaxed);
         }
-        self.lies.store(gave, Ordering::Relaxed);
+        self.is_waiting.store(gave, Ordering::Relaxed);
     }
 
     /// The number of the frame that was given when the body was last asked, if one was.
     fn lying(&self) -> Option<usize> {
-        let lies = self.lies.load(Ordering::Relaxed);
-        lies.then(|| self.frames.load(Ordering::Relaxed))
+        let is_waiting = self.is_waiting.load(Ordering::Relaxed);
+        is_waiting.then(|| self.frames.load(Ordering::Relaxed))
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// | headers of a request, their number | `headers` | 64 | 431 |
 /// | headers of a request, their bytes | `header_bytes` | 32 KiB | 431 |
 /// | every KiB of a request's body | [`HttpService::body_timeout`] | 10 s | 408 |
-/// | the body of a request | [`Reading::limits`] | 4 MiB | 413 |
+/// | the body of a request | [`ReadOptions::limits`] | 4 MiB | 413 |
 /// | bodies that are being received, together | [`HttpService::receive_budget`] | 128 MiB | 503 |
 /// | answers that their callers have not taken, together | [`HttpService::answer_budget`] | 256 MiB | 503 |
 /// | an answer that the peer does not take | `write_timeout` | 30 s | the connection is closed, or the stream of HTTP/2 reset |
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// | no more file descriptors | `accept_pause` | 50 ms | the next connection is accepted after it |
 ///
 /// [`HttpService::body_timeout`]: super::HttpService::body_timeout
-/// [`Reading::limits`]: crate::binding::Reading::limits
+/// [`ReadOptions::limits`]: crate::binding::ReadOptions::limits
 /// [`HttpService::receive_budget`]: super::HttpService::receive_budget
 /// [`HttpService::answer_budget`]: super::HttpService::answer_budget
 #[derive(Clone, Debug)]

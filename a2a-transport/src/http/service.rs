@@ -16,17 +16,17 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
 use super::answer::{BEARER, deny, for_caller_only, json, not_allowed, plain, retry_later, typed};
-use super::auth::{Anyone, Authenticator, Denied};
+use super::auth::{AllowAnonymous, AuthError, Authenticator};
 use super::body::Body;
 use super::budget::Budget;
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
-use super::observed::Observed;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
-use super::receive::Pace;
+use super::receive::MinimumRate;
+use super::response_budget::ResponseBudget;
+use super::server_span::ServerSpan;
 use super::tenants::Tenants;
-use super::untaken::Answers;
-use crate::binding::{Offer, Reading};
+use crate::binding::{Offer, ReadOptions};
 use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 
 /// Serves a [`Transport`] over HTTP: a service for hyper and for tower.
@@ -57,13 +57,13 @@ pub(super) struct Settings {
     hosts: Hosts,
     probes: Probes,
     readiness: Arc<dyn Readiness>,
-    reading: Reading,
+    reading: ReadOptions,
     pub(super) authenticator: Arc<dyn Authenticator>,
     pub(super) keep_alive: Duration,
-    pub(super) pace: Pace,
+    pub(super) rate: MinimumRate,
     /// Budget of all request bodies.
     pub(super) receiving: Budget,
-    pub(super) answers: Answers,
+    pub(super) answers: ResponseBudget,
 }
 
 impl<T: Transport> HttpService<T> {
@@ -82,15 +82,15 @@ impl<T: Transport> HttpService<T> {
                 hosts: Hosts::any(),
                 probes: Probes::default(),
                 readiness: Arc::new(AlwaysReady),
-                reading: Reading::default(),
-                authenticator: Arc::new(Anyone),
+                reading: ReadOptions::default(),
+                authenticator: Arc::new(AllowAnonymous),
                 keep_alive: Duration::from_secs(15),
-                pace: Pace {
+                rate: MinimumRate {
                     bytes: 1024,
                     within: Duration::from_secs(10),
                 },
                 receiving: Budget::new(RECEIVE_BUDGET),
-                answers: Answers::new(ANSWER_BUDGET),
+                answers: ResponseBudget::new(ANSWER_BUDGET),
             }),
         }
     }
@@ -127,7 +127,7 @@ impl<T: Transport> HttpService<T> {
         self.with(|settings| settings.path = format!("/{}", path.trim_matches('/')))
     }
 
-    /// Answers by every binding and in every version, even those that the card does not name.
+    /// ResponseBudget by every binding and in every version, even those that the card does not name.
     pub fn every_binding(self) -> Self {
         self.with(|settings| settings.every_binding = true)
     }
@@ -154,7 +154,7 @@ impl<T: Transport> HttpService<T> {
     }
 
     /// Sets the options and limits for reading requests.
-    pub fn reading(self, reading: Reading) -> Self {
+    pub fn reading(self, reading: ReadOptions) -> Self {
         self.with(|settings| settings.reading = reading)
     }
 
@@ -165,7 +165,7 @@ impl<T: Transport> HttpService<T> {
 
     /// Sets the time for each KiB of a request's body, and for the rest at its end; 10 s by default.
     pub fn body_timeout(self, limit: Duration) -> Self {
-        self.with(|settings| settings.pace.within = limit)
+        self.with(|settings| settings.rate.within = limit)
     }
 
     /// Sets the bytes that request bodies may have together while they are received, of this service and its
@@ -180,7 +180,7 @@ impl<T: Transport> HttpService<T> {
     /// that error; the last quarter is kept for answers up to 64 KiB. When a large one does not fit, the
     /// slowest reader is cut off that has taken fewer than 64 KiB a second for more than ten seconds.
     pub fn answer_budget(self, bytes: usize) -> Self {
-        self.with(|settings| settings.answers = Answers::new(bytes))
+        self.with(|settings| settings.answers = ResponseBudget::new(bytes))
     }
 
     /// Sets the authenticator; every request is admitted by default.
@@ -205,7 +205,7 @@ impl<T: Transport> HttpService<T> {
         self
     }
 
-    /// Answers one request.
+    /// ResponseBudget one request.
     pub async fn handle<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
@@ -230,30 +230,30 @@ impl<T: Transport> HttpService<T> {
             return refusal;
         }
         match settings.place(path) {
-            Place::Endpoint if head.method == Method::POST => {
-                let answering = |observed| self.json_rpc(head, body, observed);
-                Observed::over(Binding::JsonRpc, &head.headers, answering).await
+            Resource::Endpoint if head.method == Method::POST => {
+                let answering = |server_span| self.json_rpc(head, body, server_span);
+                ServerSpan::over(Binding::JsonRpc, &head.headers, answering).await
             }
-            Place::Endpoint => not_allowed("POST"),
-            Place::Below(path) => {
-                let answering = |observed| self.http_json(head, path, body, observed);
-                Observed::over(Binding::HttpJson, &head.headers, answering).await
+            Resource::Endpoint => not_allowed("POST"),
+            Resource::Below(path) => {
+                let answering = |server_span| self.http_json(head, path, body, server_span);
+                ServerSpan::over(Binding::HttpJson, &head.headers, answering).await
             }
-            Place::Card | Place::ExtendedCard | Place::Keys
+            Resource::Card | Resource::ExtendedCard | Resource::Keys
                 if head.method != Method::GET && head.method != Method::HEAD =>
             {
                 not_allowed("GET, HEAD")
             }
-            Place::Card => settings.public_card(head),
-            Place::Keys => settings.public_keys(),
-            Place::ExtendedCard => self.extended_card(head).await,
-            Place::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
+            Resource::Card => settings.public_card(head),
+            Resource::Keys => settings.public_keys(),
+            Resource::ExtendedCard => self.extended_card(head).await,
+            Resource::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }
 }
 
 /// Resource at a path.
-enum Place<'a> {
+enum Resource<'a> {
     Endpoint,
     Card,
     ExtendedCard,
@@ -291,11 +291,11 @@ impl<T: Transport> HttpService<T> {
             Err(error) => match error.into_answer().kind {
                 ErrorKind::Unauthenticated => {
                     let challenge = BEARER.to_owned();
-                    let denied = Denied::Unauthenticated { challenge };
+                    let denied = AuthError::Unauthenticated { challenge };
                     deny(&denied, Binding::JsonRpc, Dialect::V0_2)
                 }
                 ErrorKind::PermissionDenied => {
-                    deny(&Denied::Forbidden, Binding::JsonRpc, Dialect::V0_2)
+                    deny(&AuthError::Forbidden, Binding::JsonRpc, Dialect::V0_2)
                 }
                 ErrorKind::Unavailable => {
                     let text = "temporarily unavailable";
@@ -309,8 +309,8 @@ impl<T: Transport> HttpService<T> {
 
 impl Settings {
     /// Returns the options for reading requests, with the versions that are offered.
-    pub(super) fn reading(&self) -> Reading {
-        Reading {
+    pub(super) fn reading(&self) -> ReadOptions {
+        ReadOptions {
             offer: self.offer(),
             ..self.reading
         }
@@ -327,7 +327,7 @@ impl Settings {
         self.probes.at(path).filter(|_| path != self.path)
     }
 
-    fn place<'a>(&self, path: &'a str) -> Place<'a> {
+    fn place<'a>(&self, path: &'a str) -> Resource<'a> {
         let path = match path {
             "/" => path,
             _ => path.trim_end_matches('/'),
@@ -336,8 +336,8 @@ impl Settings {
         let is_spoken = |binding| offer.has_any(binding);
         if path == self.path {
             return match is_spoken(Binding::JsonRpc) {
-                true => Place::Endpoint,
-                false => Place::Elsewhere,
+                true => Resource::Endpoint,
+                false => Resource::Elsewhere,
             };
         }
         let base = self.path.trim_end_matches('/');
@@ -348,23 +348,23 @@ impl Settings {
             .iter()
             .any(|place| at("", place) || at(base, place))
         {
-            return Place::Card;
+            return Resource::Card;
         }
         if at("", KEYS) || at(base, KEYS) {
-            return Place::Keys;
+            return Resource::Keys;
         }
         const EXTENDED: &str = Dialect::EXTENDED_CARD_PATH;
         let has_0_2 = offer.has(Binding::JsonRpc, Dialect::V0_2);
         if has_0_2 && (at(base, EXTENDED) || at(parent, EXTENDED)) {
-            return Place::ExtendedCard;
+            return Resource::ExtendedCard;
         }
         match path.strip_prefix(base) {
             Some(below) if below.starts_with('/') && is_spoken(Binding::HttpJson) => {
                 let segment = AgentCard::HTTP_JSON_SEGMENT;
                 let rest = below[1..].strip_prefix(segment);
-                Place::Below(rest.filter(|rest| rest.starts_with('/')).unwrap_or(below))
+                Resource::Below(rest.filter(|rest| rest.starts_with('/')).unwrap_or(below))
             }
-            _ => Place::Elsewhere,
+            _ => Resource::Elsewhere,
         }
     }
 

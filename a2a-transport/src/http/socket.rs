@@ -20,14 +20,14 @@ pub(super) struct Socket<I> {
     stream: Pin<Box<TimeoutWriter<I>>>,
     timer: Arc<ConnectionTimer>,
     /// Bytes that were read to find out the version.
-    begun: Begun,
+    begun: FirstBytes,
     /// Error that was read together with the last of those bytes: sockets report one only once.
     broken: Option<io::Error>,
 }
 
 /// The first bytes of a connection.
 #[derive(Default)]
-struct Begun {
+struct FirstBytes {
     bytes: [u8; PREFACE.len()],
     length: usize,
 }
@@ -42,7 +42,7 @@ impl<I: AsyncWrite> Socket<I> {
         Self {
             stream: Box::pin(stream),
             timer,
-            begun: Begun::default(),
+            begun: FirstBytes::default(),
             broken: None,
         }
     }
@@ -79,7 +79,7 @@ impl<I: AsyncRead> Socket<I> {
     }
 }
 
-impl Begun {
+impl FirstBytes {
     fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }

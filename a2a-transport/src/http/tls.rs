@@ -16,7 +16,7 @@ use rustls_platform_verifier::Verifier;
 pub struct Tls {
     settings: Arc<Settings>,
     /// Made when it is first needed: reading the platform's authorities takes a while.
-    made: Arc<OnceLock<Result<Arc<ClientConfig>, BadTls>>>,
+    made: Arc<OnceLock<Result<Arc<ClientConfig>, TlsConfigError>>>,
 }
 
 #[derive(Clone, Default)]
@@ -33,7 +33,7 @@ struct Identity {
 /// Fault of the settings.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadTls {
+pub enum TlsConfigError {
     /// There is no certificate in the text.
     #[error("no certificate found: expected PEM with `-----BEGIN CERTIFICATE-----`")]
     NoCertificate,
@@ -47,7 +47,7 @@ pub enum BadTls {
 
 impl Tls {
     /// Trusts certificates of these authorities, too: PEM, one or more.
-    pub fn trust(mut self, pem: &[u8]) -> Result<Self, BadTls> {
+    pub fn trust(mut self, pem: &[u8]) -> Result<Self, TlsConfigError> {
         let roots = certificates(pem)?;
         self.change(|settings| settings.roots.extend(roots));
         Ok(self)
@@ -55,9 +55,9 @@ impl Tls {
 
     /// Sets the certificate chain for agents that request one (mutual TLS): PEM, the own one first, with its
     /// private key.
-    pub fn identity(mut self, chain: &[u8], key: &[u8]) -> Result<Self, BadTls> {
+    pub fn identity(mut self, chain: &[u8], key: &[u8]) -> Result<Self, TlsConfigError> {
         let chain = certificates(chain)?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| BadTls::NoKey)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| TlsConfigError::NoKey)?;
         self.change(|settings| settings.identity = Some(Arc::new(Identity { chain, key })));
         self.config()?;
         Ok(self)
@@ -76,12 +76,12 @@ impl Tls {
         self.made = Arc::default();
     }
 
-    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, BadTls> {
+    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, TlsConfigError> {
         let is_plain = self.settings.roots.is_empty() && self.settings.identity.is_none();
         // All that have no settings of their own share one.
-        static PLAIN: OnceLock<Result<Arc<ClientConfig>, BadTls>> = OnceLock::new();
+        static PLAIN: OnceLock<Result<Arc<ClientConfig>, TlsConfigError>> = OnceLock::new();
         let made = if is_plain { &PLAIN } else { &*self.made };
-        made.get_or_init(|| self.settings.make().map_err(BadTls::Unusable))
+        made.get_or_init(|| self.settings.make().map_err(TlsConfigError::Unusable))
             .clone()
     }
 }
@@ -107,11 +107,11 @@ impl Settings {
     }
 }
 
-fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, BadTls> {
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsConfigError> {
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let certificates = certificates.map_err(|_| BadTls::NoCertificate)?;
+    let certificates = certificates.map_err(|_| TlsConfigError::NoCertificate)?;
     match certificates.is_empty() {
-        true => Err(BadTls::NoCertificate),
+        true => Err(TlsConfigError::NoCertificate),
         false => Ok(certificates),
     }
 }

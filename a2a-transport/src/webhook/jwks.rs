@@ -24,10 +24,10 @@ impl Jwks {
     /// Reads a set, of which the keys that cannot verify tokens are left out.
     pub fn read(json: &[u8]) -> Result<Self, serde_json::Error> {
         #[derive(Deserialize)]
-        struct Any {
+        struct UntypedKeys {
             keys: Vec<serde_json::Value>,
         }
-        let any: Any = serde_json::from_slice(json)?;
+        let any: UntypedKeys = serde_json::from_slice(json)?;
         let keys = any.keys.into_iter().take(MAX_KEYS);
         let keys = keys.filter_map(|key| serde_json::from_value(key).ok());
         Ok(Self {

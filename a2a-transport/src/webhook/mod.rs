@@ -21,7 +21,7 @@ mod token;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-pub use crate::binding::{Pushed, write_notification};
+pub use crate::binding::{NotificationBody, write_notification};
 pub use headers::{
     AGENT_JWKS_PATH, CHALLENGE, TOKEN, TOKENS, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
 };
@@ -32,7 +32,7 @@ pub use notice::{Notice, read_notice};
 pub use secret::Secret;
 #[cfg(feature = "card-signature")]
 pub(crate) use token::choose_provider;
-pub use token::{Claims, Rejected, key_id};
+pub use token::{Claims, TokenError, key_id};
 
 /// Maximum distance in seconds between a signature's time and now.
 pub const WINDOW: u64 = 300;

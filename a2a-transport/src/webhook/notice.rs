@@ -34,7 +34,7 @@ pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
     if !json.trim_start().starts_with('{') {
         return Err(problem("$", "expected an object".to_owned()));
     }
-    Ok(told(json).unwrap_or_else(|| Notice {
+    Ok(read_known(json).unwrap_or_else(|| Notice {
         task: Members::of(json).and_then(Members::task),
         event: None,
         dialect: Dialect::V0_1,
@@ -104,11 +104,11 @@ impl<'a> Members<'a> {
     }
 }
 
-fn told(json: &str) -> Option<Notice> {
+fn read_known(json: &str) -> Option<Notice> {
     let members = Members::of(json)?;
     // Some agents send notifications of JSON-RPC.
     if members.jsonrpc.is_some() {
-        return told(members.params.or(members.result)?.get());
+        return read_known(members.params.or(members.result)?.get());
     }
     if let Some(inner) = members.wrapped() {
         // A body of 0.2 inside the frame of 1.0.

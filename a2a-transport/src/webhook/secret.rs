@@ -25,10 +25,10 @@ use super::{BadKey, EXACT, TEXT, is_recent};
 /// # Ok::<_, a2a_transport::webhook::BadKey>(())
 /// ```
 #[derive(Clone)]
-pub struct Secret(Kind);
+pub struct Secret(SecretKind);
 
 #[derive(Clone)]
-enum Kind {
+enum SecretKind {
     Shared(Vec<u8>),
     Private([u8; 32]),
     Public([u8; 32]),
@@ -39,14 +39,14 @@ impl Secret {
     pub fn shared() -> Result<Self, BadKey> {
         let mut bytes = [0; 32];
         fill(&mut bytes).map_err(|_| BadKey("the system has no random numbers"))?;
-        Ok(Self(Kind::Shared(bytes.to_vec())))
+        Ok(Self(SecretKind::Shared(bytes.to_vec())))
     }
 
     /// Generates a key that signs; [`public`](Self::public) verifies.
     pub fn private() -> Result<Self, BadKey> {
         let mut seed = [0; 32];
         fill(&mut seed).map_err(|_| BadKey("the system has no random numbers"))?;
-        Ok(Self(Kind::Private(seed)))
+        Ok(Self(SecretKind::Private(seed)))
     }
 
     /// Reads `whsec_…`, `whsk_…` or `whpk_…`; base64 without a prefix is one to share.
@@ -64,11 +64,11 @@ impl Secret {
                 .map_err(|_| BadKey("an Ed25519 key has 32 bytes"))
         };
         Ok(Self(match prefix {
-            "whsec" if bytes.len() >= 16 => Kind::Shared(bytes),
+            "whsec" if bytes.len() >= 16 => SecretKind::Shared(bytes),
             "whsec" => return Err(BadKey("a secret has 16 bytes or more")),
             // Some write the public key behind the private one.
-            "whsk" => Kind::Private(seed(bytes.get(..32).unwrap_or(&bytes))?),
-            "whpk" => Kind::Public(seed(&bytes)?),
+            "whsk" => SecretKind::Private(seed(bytes.get(..32).unwrap_or(&bytes))?),
+            "whpk" => SecretKind::Public(seed(&bytes)?),
             _ => return Err(BadKey("it begins with none of whsec_, whsk_, whpk_")),
         }))
     }
@@ -76,20 +76,20 @@ impl Secret {
     /// Returns the text that [`parse`](Self::parse) reads: a secret, unless it is a public key.
     pub fn expose(&self) -> String {
         match &self.0 {
-            Kind::Shared(bytes) => format!("whsec_{}", TEXT.encode(bytes)),
-            Kind::Private(seed) => format!("whsk_{}", TEXT.encode(seed)),
-            Kind::Public(key) => format!("whpk_{}", TEXT.encode(key)),
+            SecretKind::Shared(bytes) => format!("whsec_{}", TEXT.encode(bytes)),
+            SecretKind::Private(seed) => format!("whsk_{}", TEXT.encode(seed)),
+            SecretKind::Public(key) => format!("whpk_{}", TEXT.encode(key)),
         }
     }
 
     /// Returns the receiver's key: the public key of a pair; a shared key as it is.
     pub fn public(&self) -> Result<Self, BadKey> {
         match &self.0 {
-            Kind::Private(seed) => {
+            SecretKind::Private(seed) => {
                 let pair = pair(seed)?;
                 let mut key = [0; 32];
                 key.copy_from_slice(pair.public_key().as_ref());
-                Ok(Self(Kind::Public(key)))
+                Ok(Self(SecretKind::Public(key)))
             }
             _ => Ok(self.clone()),
         }
@@ -100,16 +100,16 @@ impl Secret {
     pub fn sign(&self, id: &str, timestamp: u64, body: &[u8]) -> Option<String> {
         let content = content(id, timestamp, body);
         match &self.0 {
-            Kind::Shared(secret) => {
+            SecretKind::Shared(secret) => {
                 let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
                 let tag = hmac::sign(&key, &content);
                 Some(format!("{SHARED},{}", EXACT.encode(tag)))
             }
-            Kind::Private(seed) => {
+            SecretKind::Private(seed) => {
                 let signature = pair(seed).ok()?.sign(&content);
                 Some(format!("{PAIR},{}", EXACT.encode(signature)))
             }
-            Kind::Public(_) => None,
+            SecretKind::Public(_) => None,
         }
     }
 
@@ -128,8 +128,8 @@ impl Secret {
         }
         let content = content(id, timestamp, body);
         let version = match &self.0 {
-            Kind::Shared(_) => SHARED,
-            Kind::Private(_) | Kind::Public(_) => PAIR,
+            SecretKind::Shared(_) => SHARED,
+            SecretKind::Private(_) | SecretKind::Public(_) => PAIR,
         };
         let ours = signatures.split(' ').filter_map(|signature| {
             let (found, encoded) = signature.split_once(',')?;
@@ -143,17 +143,19 @@ impl Secret {
 
     fn made(&self, content: &[u8], signature: &[u8]) -> bool {
         let verified = match &self.0 {
-            Kind::Shared(secret) => {
+            SecretKind::Shared(secret) => {
                 let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
                 hmac::verify(&key, content, signature)
             }
-            Kind::Private(seed) => match pair(seed) {
+            SecretKind::Private(seed) => match pair(seed) {
                 Ok(pair) => {
                     UnparsedPublicKey::new(&ED25519, pair.public_key()).verify(content, signature)
                 }
                 Err(_) => return false,
             },
-            Kind::Public(key) => UnparsedPublicKey::new(&ED25519, key).verify(content, signature),
+            SecretKind::Public(key) => {
+                UnparsedPublicKey::new(&ED25519, key).verify(content, signature)
+            }
         };
         verified.is_ok()
     }
@@ -180,9 +182,9 @@ const MAX_SIGNATURES: usize = 8;
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Kind::Shared(_) => "Secret(whsec_…)",
-            Kind::Private(_) => "Secret(whsk_…)",
-            Kind::Public(_) => "Secret(whpk_…)",
+            SecretKind::Shared(_) => "Secret(whsec_…)",
+            SecretKind::Private(_) => "Secret(whsk_…)",
+            SecretKind::Public(_) => "Secret(whpk_…)",
         })
     }
 }

@@ -20,7 +20,7 @@ pub struct Claims {
     /// Issuer: the agent that signed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iss: Option<String>,
-    /// Audience; we write the URL of the webhook.
+    /// AudienceClaim; we write the URL of the webhook.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aud: Vec<String>,
     /// The notification, as `webhook-id` names it.
@@ -69,63 +69,64 @@ impl SigningKey {
 }
 
 /// Returns the `kid` that a token names; nothing is verified.
-pub fn key_id(token: &str) -> Result<Option<String>, Rejected> {
-    let header = decode_header(token).map_err(|_| Rejected::Malformed)?;
+pub fn key_id(token: &str) -> Result<Option<String>, TokenError> {
+    let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
     Ok(header.kid)
 }
 
 impl Jwk {
     /// Verifies the signature and the times of a token, of which `exp` is required; returns its claims.
-    /// Audience and body are for the caller to compare.
-    pub fn verify(&self, token: &str, now: u64) -> Result<Claims, Rejected> {
+    /// AudienceClaim and body are for the caller to compare.
+    pub fn verify(&self, token: &str, now: u64) -> Result<Claims, TokenError> {
         let claims = self.verify_without_expiry(token, now)?;
         match claims.exp {
             Some(_) => Ok(claims),
-            None => Err(Rejected::Claims),
+            None => Err(TokenError::Claims),
         }
     }
 
     /// As [`verify`](Self::verify), but `exp` may be missing, as in tokens of 0.1's reference: such a token
     /// ends five minutes after `iat`.
-    pub fn verify_without_expiry(&self, token: &str, now: u64) -> Result<Claims, Rejected> {
+    pub fn verify_without_expiry(&self, token: &str, now: u64) -> Result<Claims, TokenError> {
         /// As others write them: times may have fractions, but must be numbers.
         #[derive(Deserialize)]
-        struct Read {
+        struct TokenClaims {
             iat: f64,
             exp: Option<f64>,
             nbf: Option<f64>,
             iss: Option<String>,
-            aud: Option<Audience>,
+            aud: Option<AudienceClaim>,
             jti: Option<String>,
             request_body_sha256: Option<String>,
         }
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Audience {
+        enum AudienceClaim {
             One(String),
             Many(Vec<String>),
         }
         choose_provider();
-        let header = decode_header(token).map_err(|_| Rejected::Malformed)?;
+        let header = decode_header(token).map_err(|_| TokenError::Malformed)?;
         // RFC 7515 §4.1.11: what must be understood, and is not.
         if header.crit.is_some() {
-            return Err(Rejected::Malformed);
+            return Err(TokenError::Malformed);
         }
-        let (algorithm, key) = self.verifier().ok_or(Rejected::Key)?;
+        let (algorithm, key) = self.verifier().ok_or(TokenError::Key)?;
         if header.alg != algorithm {
-            return Err(Rejected::Algorithm);
+            return Err(TokenError::Algorithm);
         }
         let mut validation = Validation::new(algorithm);
         // The library's own checks of time read the system's clock.
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_aud = false;
-        let read =
-            decode::<Read>(token, &key, &validation).map_err(|error| match error.kind() {
-                jsonwebtoken::errors::ErrorKind::Json(_) => Rejected::Claims,
-                _ => Rejected::Signature,
-            })?;
-        let Read {
+        let read = decode::<TokenClaims>(token, &key, &validation).map_err(|error| match error
+            .kind()
+        {
+            jsonwebtoken::errors::ErrorKind::Json(_) => TokenError::Claims,
+            _ => TokenError::Signature,
+        })?;
+        let TokenClaims {
             iat,
             exp,
             nbf,
@@ -143,7 +144,7 @@ impl Jwk {
         let ended = exp.is_some_and(|exp| exp <= now);
         let early = nbf.is_some_and(|nbf| nbf > now.saturating_add(WINDOW));
         if !is_recent(iat, now) || ended || early {
-            return Err(Rejected::Time);
+            return Err(TokenError::Time);
         }
         Ok(Claims {
             iat,
@@ -151,8 +152,8 @@ impl Jwk {
             iss,
             aud: match aud {
                 None => Vec::new(),
-                Some(Audience::One(one)) => vec![one],
-                Some(Audience::Many(many)) => many,
+                Some(AudienceClaim::One(one)) => vec![one],
+                Some(AudienceClaim::Many(many)) => many,
             },
             jti,
             request_body_sha256,
@@ -163,7 +164,7 @@ impl Jwk {
 /// Reason for which a token is not accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Rejected {
+pub enum TokenError {
     /// It is no token, or of a kind that is not signed, or has an unknown critical header.
     #[error("the token is malformed")]
     Malformed,
@@ -218,11 +219,11 @@ mod tests {
             assert_eq!(key.public().verify(&token, NOW), Ok(claims()));
             assert_eq!(key.public().verify(&token, NOW + 299), Ok(claims()));
             for other in [NOW + 300, NOW + 301, NOW - 301] {
-                assert_eq!(key.public().verify(&token, other), Err(Rejected::Time));
+                assert_eq!(key.public().verify(&token, other), Err(TokenError::Time));
             }
             let other = SigningKey::generate(algorithm).unwrap();
             let refused = other.public().verify(&token, NOW);
-            assert_eq!(refused, Err(Rejected::Signature));
+            assert_eq!(refused, Err(TokenError::Signature));
         }
     }
 
@@ -262,7 +263,7 @@ mod tests {
         };
         for none in ["none", "None", "NONE", "nOnE", ""] {
             let header = format!(r#"{{"alg":"{none}"}}"#);
-            check(&header, &|_| Vec::new(), Rejected::Malformed);
+            check(&header, &|_| Vec::new(), TokenError::Malformed);
         }
         let public = URL.decode(key.public().x.as_deref().unwrap()).unwrap();
         let jwk = serde_json::to_vec(key.public()).unwrap();
@@ -271,15 +272,15 @@ mod tests {
                 let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, &secret);
                 aws_lc_rs::hmac::sign(&key, message).as_ref().to_vec()
             };
-            check(r#"{"alg":"HS256"}"#, &hmac, Rejected::Algorithm);
-            check(r#"{"alg":"EdDSA"}"#, &hmac, Rejected::Signature);
-            check(r#"{"alg":"ES256"}"#, &hmac, Rejected::Algorithm);
+            check(r#"{"alg":"HS256"}"#, &hmac, TokenError::Algorithm);
+            check(r#"{"alg":"EdDSA"}"#, &hmac, TokenError::Signature);
+            check(r#"{"alg":"ES256"}"#, &hmac, TokenError::Algorithm);
         }
         let crit = r#"{"alg":"EdDSA","crit":["exp"]}"#;
         check(
             crit,
             &|message| signature(&key, message),
-            Rejected::Malformed,
+            TokenError::Malformed,
         );
     }
 
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_claims(claims: &str, expected: Result<(), Rejected>) {
+    fn check_claims(claims: &str, expected: Result<(), TokenError>) {
         let key = key();
         let token = forged(r#"{"alg":"EdDSA"}"#, claims, |message| {
             signature(&key, message)
@@ -322,7 +323,7 @@ mod tests {
             "[]",
             "",
         ] {
-            check_claims(claims, Err(Rejected::Claims));
+            check_claims(claims, Err(TokenError::Claims));
         }
         for claims in [
             r#"{"iat":1800000000,"exp":1800000000}"#,
@@ -331,7 +332,7 @@ mod tests {
             r#"{"iat":1800000301,"exp":1900000000}"#,
             r#"{"iat":1800000000,"exp":1800000060,"nbf":1800000900}"#,
         ] {
-            check_claims(claims, Err(Rejected::Time));
+            check_claims(claims, Err(TokenError::Time));
         }
     }
 }

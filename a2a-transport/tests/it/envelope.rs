@@ -1,7 +1,7 @@
 //! The rules of the JSON-RPC envelope, for requests and for answers.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::Reading;
+use a2a_transport::binding::ReadOptions;
 use a2a_transport::binding::jsonrpc::{
     EventReader, read_call, read_reply, write_call, write_reply,
 };
@@ -13,8 +13,8 @@ use a2a_types::{
 };
 use serde_json::{Value, json};
 
-fn reading(mode: Mode) -> Reading {
-    let mut reading = Reading::default();
+fn reading(mode: Mode) -> ReadOptions {
+    let mut reading = ReadOptions::default();
     reading.mode = mode;
     reading
 }
@@ -103,7 +103,7 @@ fn a_method_tells_the_version() {
     let dialect_of = |method: &str, prefer: Option<Dialect>| {
         let json =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"id":"t"}}}}"#);
-        let mut reading = Reading::default();
+        let mut reading = ReadOptions::default();
         reading.prefer = prefer;
         let envelope = read_call(json.as_bytes(), None, &reading).unwrap().envelope;
         (envelope.dialect, envelope.ambiguous)
@@ -124,7 +124,9 @@ fn a_method_tells_the_version() {
     assert_eq!(dialect_of("GetTask", None), (Dialect::V1_0, false));
 
     let json = br#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}}"#;
-    let mut envelope = read_call(json, None, &Reading::default()).unwrap().envelope;
+    let mut envelope = read_call(json, None, &ReadOptions::default())
+        .unwrap()
+        .envelope;
     envelope.settle(Some(Dialect::V0_1));
     assert_eq!(
         envelope.dialect,

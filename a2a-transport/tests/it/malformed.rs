@@ -3,7 +3,7 @@
 use a2a_jsonrpc::Id;
 use a2a_transport::Binding;
 use a2a_transport::binding::rest::{self, Route};
-use a2a_transport::binding::{Reading, Refused, jsonrpc, write_call};
+use a2a_transport::binding::{CallRefusal, ReadOptions, jsonrpc, write_call};
 use a2a_types::reading::Mode;
 use a2a_types::{
     AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Dialect,
@@ -197,7 +197,7 @@ const RUST: &[&str] = &[
 ];
 
 #[track_caller]
-fn check(refused: Result<(), Refused>, place: &str, positional: bool, sent: &str) {
+fn check(refused: Result<(), CallRefusal>, place: &str, positional: bool, sent: &str) {
     match refused {
         Ok(()) => assert!(!positional, "{place} was read by position: {sent}"),
         Err(refused) => {
@@ -222,7 +222,7 @@ fn refusals_name_no_type_of_rust() {
             .into_iter()
             .flat_map(|request| [Mode::Lenient, Mode::Strict].map(|mode| (request.clone(), mode)))
         {
-            let mut reading = Reading::default();
+            let mut reading = ReadOptions::default();
             reading.mode = mode;
             let version = Some(dialect.version());
             if let Ok((body, _)) = jsonrpc::write_call(request.clone(), dialect, &Id::number(1)) {
@@ -258,7 +258,7 @@ fn refusals_name_no_type_of_rust() {
 
 #[test]
 fn queries_name_no_type_of_rust() {
-    let reading = Reading::default();
+    let reading = ReadOptions::default();
     for (path, dialect) in [("/tasks", Dialect::V1_0), ("/v1/tasks", Dialect::V0_3)] {
         for query in [
             "pageSize=x",
@@ -280,7 +280,7 @@ fn queries_name_no_type_of_rust() {
 
 /// The code of a refusal and its message, or the quirks that were passed over.
 fn read_1_0(message: &Value, mode: Mode) -> Result<Vec<String>, String> {
-    let mut reading = Reading::default();
+    let mut reading = ReadOptions::default();
     reading.mode = mode;
     let params = json!({"message": message});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});

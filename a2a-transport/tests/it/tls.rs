@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::sync::Arc;
 
 use a2a_transport::Error;
-use a2a_transport::http::{BadTls, HttpClient, Tls};
+use a2a_transport::http::{HttpClient, Tls, TlsConfigError};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
@@ -149,12 +149,21 @@ fn what_is_no_certificate_is_refused() {
     let (chain, key) = Authority::new().vouch_for("ada");
     let (chain, key) = (chain.as_bytes(), key.as_bytes());
     let trust = |pem| Tls::default().trust(pem).map(drop);
-    assert!(matches!(trust(b""), Err(BadTls::NoCertificate)));
-    assert!(matches!(trust(key), Err(BadTls::NoCertificate)));
+    assert!(matches!(trust(b""), Err(TlsConfigError::NoCertificate)));
+    assert!(matches!(trust(key), Err(TlsConfigError::NoCertificate)));
     let identity = |chain, key| Tls::default().identity(chain, key).map(drop);
-    assert!(matches!(identity(chain, b"nonsense"), Err(BadTls::NoKey)));
-    assert!(matches!(identity(key, key), Err(BadTls::NoCertificate)));
+    assert!(matches!(
+        identity(chain, b"nonsense"),
+        Err(TlsConfigError::NoKey)
+    ));
+    assert!(matches!(
+        identity(key, key),
+        Err(TlsConfigError::NoCertificate)
+    ));
     let (_, other) = Authority::new().vouch_for("bob");
     let unfit = identity(chain, other.as_bytes());
-    assert!(matches!(unfit, Err(BadTls::Unusable(_))), "{unfit:?}");
+    assert!(
+        matches!(unfit, Err(TlsConfigError::Unusable(_))),
+        "{unfit:?}"
+    );
 }

@@ -16,10 +16,13 @@ pub(crate) use self::convert::{
 };
 pub(crate) use self::interface::{interfaces, offered};
 pub(crate) use self::operation::{read_by_operation, read_list};
-pub(crate) use self::part::{Cut, File, FileContent, cut, join, mark_wrapped, mend_part, take};
+pub(crate) use self::part::{
+    FileFields, FileSource, TaggedContent, from_tagged, mark_wrapped, normalize_part, take,
+    to_tagged,
+};
 pub(crate) use self::repair::{
-    check_said, mend_append, mend_message_id, mend_role, mend_schemes, mend_status, mend_task_id,
-    mend_time,
+    check_has_parts, normalize_append, normalize_message_id, normalize_role, normalize_schemes,
+    normalize_status, normalize_task_id, normalize_time,
 };
 pub use self::tagged_part::Role;
 pub(crate) use self::tagged_part::{PartKind, tagged_parts};

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::reading::{Hints, Mode, Read, Violation, Wire, read};
+use crate::reading::{Hints, Mode, Violation, Wire, WithRepairs, read};
 
 /// Reads a text as the type that a version has for an operation, as a `Request` or a `Response`. Arms of a
 /// `match` follow the table for the other operations.
@@ -28,12 +28,12 @@ pub(crate) fn read_list<T: Wire>(
     json: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<Read<Vec<T>>, Violation> {
+) -> Result<WithRepairs<Vec<T>>, Violation> {
     let items: Vec<&RawValue> = serde_json::from_str(json).map_err(|_| Violation {
         path: hints.root.to_owned(),
         problem: "expected a list".to_owned(),
     })?;
-    let mut list = Read::unrepaired(Vec::new());
+    let mut list = WithRepairs::unrepaired(Vec::new());
     for (index, item) in items.into_iter().enumerate() {
         let root = format!("{}[{index}]", hints.root);
         let hints = Hints {

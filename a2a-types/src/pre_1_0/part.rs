@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::reading::{Mender, Quirk, absent};
+use crate::reading::{Normalizer, Quirk, absent};
 use crate::{Base64, Content, Object, Part};
 
 /// Metadata key of a data part whose data had to be wrapped in an object.
@@ -13,21 +13,21 @@ const MEDIA_TYPE: &str = "mimeType";
 const FILENAME: &str = "filename";
 
 /// A part as the versions before 1.0 represent it.
-pub(crate) enum Cut {
+pub(crate) enum TaggedContent {
     Text(String),
-    File(File),
+    File(FileFields),
     Data(Object),
 }
 
 /// A file: its content, and what is known about it.
-pub(crate) struct File {
+pub(crate) struct FileFields {
     pub(crate) name: Option<String>,
     pub(crate) mime_type: Option<String>,
-    pub(crate) content: FileContent,
+    pub(crate) content: FileSource,
 }
 
 /// Content of a file part.
-pub(crate) enum FileContent {
+pub(crate) enum FileSource {
     Bytes(Base64),
     Uri(String),
     /// No content: the file is only mentioned (0.1.0 §6.6).
@@ -35,7 +35,7 @@ pub(crate) enum FileContent {
 }
 
 /// Converts a part: members that only files have go into the metadata, data is made an object.
-pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
+pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
     let Part {
         content,
         media_type,
@@ -50,24 +50,24 @@ pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
         }
     };
     let file = |content| {
-        Cut::File(File {
+        TaggedContent::File(FileFields {
             name: filename.clone(),
             mime_type: media_type.clone(),
             content,
         })
     };
-    let cut = match content {
-        Content::Raw(raw) => file(FileContent::Bytes(raw)),
-        Content::Url(url) => file(FileContent::Uri(url)),
+    let tagged = match content {
+        Content::Raw(raw) => file(FileSource::Bytes(raw)),
+        Content::Url(url) => file(FileSource::Uri(url)),
         Content::Text(text) => {
             note(MEDIA_TYPE, media_type.map(Value::String));
             note(FILENAME, filename.map(Value::String));
-            Cut::Text(text)
+            TaggedContent::Text(text)
         }
         Content::Data(data) => {
             note(MEDIA_TYPE, media_type.map(Value::String));
             note(FILENAME, filename.map(Value::String));
-            Cut::Data(match data {
+            TaggedContent::Data(match data {
                 Value::Object(object) => object,
                 other => {
                     note(WRAPPED, Some(Value::Bool(true)));
@@ -76,21 +76,21 @@ pub(crate) fn cut(part: Part) -> (Cut, Option<Object>) {
             })
         }
     };
-    (cut, metadata)
+    (tagged, metadata)
 }
 
-/// The inverse of [`cut`].
-pub(crate) fn join(cut: Cut, mut metadata: Option<Object>) -> Part {
-    match cut {
-        Cut::File(File {
+/// The inverse of [`to_tagged`].
+pub(crate) fn from_tagged(content: TaggedContent, mut metadata: Option<Object>) -> Part {
+    match content {
+        TaggedContent::File(FileFields {
             name,
             mime_type,
             content,
         }) => Part {
             content: match content {
-                FileContent::Bytes(raw) => Content::Raw(raw),
-                FileContent::Uri(url) => Content::Url(url),
-                FileContent::Nothing => {
+                FileSource::Bytes(raw) => Content::Raw(raw),
+                FileSource::Uri(url) => Content::Url(url),
+                FileSource::Nothing => {
                     let mention = [("name", name), ("mimeType", mime_type)];
                     let known = mention
                         .into_iter()
@@ -105,13 +105,13 @@ pub(crate) fn join(cut: Cut, mut metadata: Option<Object>) -> Part {
             filename: name,
             metadata,
         },
-        Cut::Text(text) => Part {
+        TaggedContent::Text(text) => Part {
             content: Content::Text(text),
             media_type: take_text(&mut metadata, MEDIA_TYPE),
             filename: take_text(&mut metadata, FILENAME),
             metadata,
         },
-        Cut::Data(mut data) => {
+        TaggedContent::Data(mut data) => {
             let is_wrapper = data.len() == 1 && data.contains_key("value");
             let wrapped = |flag: &Value| is_wrapper && *flag == Value::Bool(true);
             let data = match take(&mut metadata, WRAPPED, wrapped) {
@@ -153,29 +153,29 @@ fn take_text(metadata: &mut Option<Object>, key: &str) -> Option<String> {
 }
 
 /// Repairs a part that should declare its kind in `tag`, and may declare it in `other`.
-pub(crate) fn mend_part(
+pub(crate) fn normalize_part(
     part: &mut Map<String, Value>,
-    mender: &mut Mender<'_>,
+    normalizer: &mut Normalizer<'_>,
     tag: &str,
     other: &str,
 ) {
-    mender.rename(part, other, tag, Quirk::TypeForKind);
+    normalizer.rename(part, other, tag, Quirk::TypeForKind);
     if let Some(kind) = ["text", "file", "data"]
         .into_iter()
         .find(|kind| !absent(part, kind))
     {
-        mender.supply(part, tag, kind, Quirk::NoKind);
+        normalizer.supply(part, tag, kind, Quirk::NoKind);
     }
-    mender.member(part, "file", |file, mender| {
+    normalizer.member(part, "file", |file, normalizer| {
         if absent(file, "uri") {
-            mender.rename(file, "data", "bytes", Quirk::FileData);
+            normalizer.rename(file, "data", "bytes", Quirk::FileData);
         }
-        mender.rename(file, "fileWithBytes", "bytes", Quirk::ProtoFile);
-        mender.rename(file, "fileWithUri", "uri", Quirk::ProtoFile);
+        normalizer.rename(file, "fileWithBytes", "bytes", Quirk::ProtoFile);
+        normalizer.rename(file, "fileWithUri", "uri", Quirk::ProtoFile);
     });
     let is_data = part.get(tag).is_some_and(|kind| kind == "data");
     if is_data && part.get("data").is_some_and(|data| !data.is_object()) {
-        mender.change(part, "data", Quirk::DataNotObject, |data| {
+        normalizer.change(part, "data", Quirk::DataNotObject, |data| {
             Some(serde_json::json!({"value": data}))
         });
         mark_wrapped(part);

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::Timestamp;
-use crate::reading::{At, Mender, Quirk, Violation, absent, spelled};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, absent, spelled};
 
 /// Checks the parts of a message for at least one: required of a caller's message, not of an agent's.
-pub(crate) fn check_said<T>(parts: &[T], at: &At<'_>) -> Result<(), Violation> {
+pub(crate) fn check_has_parts<T>(parts: &[T], at: &JsonPath<'_>) -> Result<(), Violation> {
     match parts {
         [] => Err(at.violation("a message needs at least one part")),
         _ => Ok(()),
@@ -14,17 +14,17 @@ pub(crate) fn check_said<T>(parts: &[T], at: &At<'_>) -> Result<(), Violation> {
 }
 
 /// Repairs the `status` of a task or event: a time without zone, an unknown state.
-pub(crate) fn mend_status(
+pub(crate) fn normalize_status(
     status: &mut Map<String, Value>,
-    mender: &mut Mender<'_>,
+    normalizer: &mut Normalizer<'_>,
     zone_required: bool,
     states: &[&str],
-    mend_message: impl FnOnce(&mut Map<String, Value>, &mut Mender<'_>),
+    normalize_message: impl FnOnce(&mut Map<String, Value>, &mut Normalizer<'_>),
 ) {
     if zone_required {
-        mend_time(status, mender);
+        normalize_time(status, normalizer);
     }
-    mender.change(status, "state", Quirk::UnknownWord, |state| {
+    normalizer.change(status, "state", Quirk::UnknownWord, |state| {
         let word = state.as_str()?;
         let plain = word
             .strip_prefix("TASK_STATE_")
@@ -41,17 +41,21 @@ pub(crate) fn mend_status(
         };
         (known != word).then(|| known.into())
     });
-    mender.member(status, "message", mend_message);
+    normalizer.member(status, "message", normalize_message);
 }
 
 /// Repairs the sender of a message: an agent's that is missing, or a word that the protocol version
 /// does not have. A caller has to name its role.
-pub(crate) fn mend_role(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
+pub(crate) fn normalize_role(
+    message: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+    role: &str,
+) {
     if role == "agent" {
-        mender.supply(message, "role", role, Quirk::NoRole);
+        normalizer.supply(message, "role", role, Quirk::NoRole);
     }
-    mender.change(message, "role", Quirk::UnknownWord, |said| {
-        let word = said.as_str()?;
+    normalizer.change(message, "role", Quirk::UnknownWord, |value| {
+        let word = value.as_str()?;
         let plain = word.strip_prefix("ROLE_").unwrap_or(word);
         let known = ["user", "agent"]
             .into_iter()
@@ -62,8 +66,8 @@ pub(crate) fn mend_role(message: &mut Map<String, Value>, mender: &mut Mender<'_
 }
 
 /// Repairs a time without zone.
-pub(crate) fn mend_time(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    mender.change(status, "timestamp", Quirk::NoTimeZone, |time| {
+pub(crate) fn normalize_time(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    normalizer.change(status, "timestamp", Quirk::NoTimeZone, |time| {
         let text = time.as_str()?;
         let unreadable = text.parse::<Timestamp>().is_err();
         let read = Timestamp::parse_zone_optional(text).ok()?;
@@ -72,18 +76,22 @@ pub(crate) fn mend_time(status: &mut Map<String, Value>, mender: &mut Mender<'_>
 }
 
 /// Repairs an id that was sent as a number: in an answer it becomes the requested task's.
-pub(crate) fn mend_task_id(object: &mut Map<String, Value>, mender: &mut Mender<'_>, name: &str) {
-    let task = mender.task().cloned();
-    mender.change(object, name, Quirk::NumericId, |id| {
+pub(crate) fn normalize_task_id(
+    object: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+    name: &str,
+) {
+    let task = normalizer.task().cloned();
+    normalizer.change(object, name, Quirk::NumericId, |id| {
         let number = id.as_number()?;
         Some(task.map_or_else(|| number.to_string(), String::from).into())
     });
 }
 
 /// Moves the id of the member `message` inside, if it stands beside. `ids` are the spellings of an id.
-pub(crate) fn mend_message_id(
+pub(crate) fn normalize_message_id(
     params: &mut Map<String, Value>,
-    mender: &mut Mender<'_>,
+    normalizer: &mut Normalizer<'_>,
     message: &str,
     ids: &[&str],
 ) {
@@ -92,8 +100,8 @@ pub(crate) fn mend_message_id(
         && absent(inside, spelled(inside, ids))
         && let Some(id) = params.remove("messageId")
     {
-        mender.note(Quirk::MessageIdOutside, "messageId");
-        mender.member(params, message, |message, _| {
+        normalizer.note(Quirk::MessageIdOutside, "messageId");
+        normalizer.member(params, message, |message, _| {
             message.retain(|name, _| !ids.contains(&name.as_str()));
             message.insert("messageId".to_owned(), id);
         });
@@ -102,7 +110,7 @@ pub(crate) fn mend_message_id(
 
 /// Makes an event append its artifact to the one before, if that has no id: replacing it could only lose
 /// text. `ids` are the spellings of an id.
-pub(crate) fn mend_append(event: &mut Map<String, Value>, ids: &[&str]) {
+pub(crate) fn normalize_append(event: &mut Map<String, Value>, ids: &[&str]) {
     let is_anonymous = |artifact: &Value| {
         let id = ids.iter().find_map(|id| artifact.get(*id));
         id.and_then(Value::as_str).is_none_or(str::is_empty)
@@ -113,8 +121,11 @@ pub(crate) fn mend_append(event: &mut Map<String, Value>, ids: &[&str]) {
 }
 
 /// Repairs a single scheme that should be a list.
-pub(crate) fn mend_schemes(authentication: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    mender.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
+pub(crate) fn normalize_schemes(
+    authentication: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+) {
+    normalizer.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
         schemes.is_string().then(|| vec![schemes.clone()].into())
     });
 }

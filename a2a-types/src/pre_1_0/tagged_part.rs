@@ -158,27 +158,27 @@ macro_rules! tagged_parts {
 
         impl From<$part> for crate::Part {
             fn from(part: $part) -> Self {
-                use $crate::pre_1_0::{Cut, join};
+                use $crate::pre_1_0::{TaggedContent, from_tagged};
                 match part {
-                    $part::Text($text { text, metadata, .. }) => join(Cut::Text(text), metadata),
-                    $part::File($file { file, metadata, .. }) => join(Cut::File(file.into()), metadata),
-                    $part::Data($data { data, metadata, .. }) => join(Cut::Data(data), metadata),
+                    $part::Text($text { text, metadata, .. }) => from_tagged(TaggedContent::Text(text), metadata),
+                    $part::File($file { file, metadata, .. }) => from_tagged(TaggedContent::File(file.into()), metadata),
+                    $part::Data($data { data, metadata, .. }) => from_tagged(TaggedContent::Data(data), metadata),
                 }
             }
         }
 
         impl From<crate::Part> for $part {
             fn from(part: crate::Part) -> Self {
-                use $crate::pre_1_0::{Cut, cut};
-                match cut(part) {
-                    (Cut::Text(text), metadata) => {
+                use $crate::pre_1_0::{TaggedContent, to_tagged};
+                match to_tagged(part) {
+                    (TaggedContent::Text(text), metadata) => {
                         Self::Text($text { kind: $text_kind::Value, text, metadata })
                     }
-                    (Cut::File(file), metadata) => {
+                    (TaggedContent::File(file), metadata) => {
                         let file = file.into();
                         Self::File($file { kind: $file_kind::Value, file, metadata })
                     }
-                    (Cut::Data(data), metadata) => {
+                    (TaggedContent::Data(data), metadata) => {
                         Self::Data($data { kind: $data_kind::Value, data, metadata })
                     }
                 }

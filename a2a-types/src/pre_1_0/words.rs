@@ -4,24 +4,24 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::reading::{At, Mode, Quirk, Repair, Violation};
+use crate::reading::{JsonPath, Mode, Quirk, Repair, Violation};
 
 /// Looks for words of older versions in the params of a 1.0 message that has been read already: the
 /// role must be spelled as in 1.0; a `kind` in a part is ignored (specification 1.0 §5.7) and
 /// listed, or refused in strict mode.
 pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>, Violation> {
     #[derive(Deserialize)]
-    struct Params {
-        message: Option<Message>,
+    struct ParamsFields {
+        message: Option<MessageFields>,
     }
     #[derive(Deserialize)]
-    struct Message {
+    struct MessageFields {
         role: Option<Value>,
         #[serde(default)]
-        parts: Option<Vec<Part>>,
+        parts: Option<Vec<PartFields>>,
     }
     #[derive(Deserialize)]
-    struct Part {
+    struct PartFields {
         kind: Option<IgnoredAny>,
     }
     // Nearly all messages have none of these words, and are not read twice.
@@ -29,11 +29,11 @@ pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>,
     if !words.iter().any(|word| params.contains(word)) {
         return Ok(Vec::new());
     }
-    let read: Option<Params> = serde_json::from_str(params).ok();
+    let read: Option<ParamsFields> = serde_json::from_str(params).ok();
     let Some(message) = read.and_then(|params| params.message) else {
         return Ok(Vec::new());
     };
-    let root = At::Root(root);
+    let root = JsonPath::Root(root);
     let at = root.member("message");
     let role = message.role.as_ref().and_then(Value::as_str);
     if matches!(role, Some("user" | "agent")) {

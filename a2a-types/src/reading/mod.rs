@@ -6,17 +6,17 @@
 //! So a well-formed message never pays for the leniency, and each repair is known by name.
 
 mod hints;
-mod mender;
+mod normalizer;
 mod parsing;
 mod quirk;
 mod violation;
 mod wire;
 
 pub use self::hints::Hints;
-pub use self::mender::Mender;
-pub(crate) use self::mender::{absent, spelled};
+pub use self::normalizer::Normalizer;
+pub(crate) use self::normalizer::{absent, spelled};
 pub use self::parsing::{read_canonical, without_values};
 pub use self::quirk::{Quirk, Repair};
-pub use self::violation::{At, Violation};
-pub use self::wire::{Mode, Read, Streamed, Wire, read};
+pub use self::violation::{JsonPath, Violation};
+pub use self::wire::{Mode, StreamItem, Wire, WithRepairs, read};
 pub use crate::pre_1_0::words_in_1_0;

@@ -12,24 +12,24 @@ pub struct Violation {
 
 /// A place in a document, for checks that walk typed values.
 #[derive(Clone, Copy, Debug)]
-pub enum At<'a> {
+pub enum JsonPath<'a> {
     /// The document itself.
     Root(&'a str),
     /// A member of an object.
-    Member(&'a At<'a>, &'a str),
+    Member(&'a JsonPath<'a>, &'a str),
     /// An item of an array.
-    Item(&'a At<'a>, usize),
+    Item(&'a JsonPath<'a>, usize),
 }
 
-impl At<'_> {
+impl JsonPath<'_> {
     /// Returns the place of the member `name` of the object here.
-    pub fn member<'a>(&'a self, name: &'a str) -> At<'a> {
-        At::Member(self, name)
+    pub fn member<'a>(&'a self, name: &'a str) -> JsonPath<'a> {
+        JsonPath::Member(self, name)
     }
 
     /// Returns the place of the item `index` of the array here.
-    pub fn item(&self, index: usize) -> At<'_> {
-        At::Item(self, index)
+    pub fn item(&self, index: usize) -> JsonPath<'_> {
+        JsonPath::Item(self, index)
     }
 
     /// Checks the items of the list in the member `name` of the object here.
@@ -37,9 +37,9 @@ impl At<'_> {
         &self,
         name: &str,
         items: impl IntoIterator<Item = &'i T>,
-        check: impl Fn(&T, &At<'_>) -> Result<(), Violation>,
+        check: impl Fn(&T, &JsonPath<'_>) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
-        let list = At::Member(self, name);
+        let list = JsonPath::Member(self, name);
         let mut items = items.into_iter().enumerate();
         items.try_for_each(|(index, item)| check(item, &list.item(index)))
     }
@@ -47,7 +47,7 @@ impl At<'_> {
     /// Checks that the id in the member `name` of the object here is not the empty string.
     pub(crate) fn names(&self, name: &str, id: &str) -> Result<(), Violation> {
         match id {
-            "" => Err(At::Member(self, name).violation("an id must not be empty")),
+            "" => Err(JsonPath::Member(self, name).violation("an id must not be empty")),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::parsing::located;
-use super::{At, Hints, Mender, Repair, Violation, read_canonical};
+use super::{Hints, JsonPath, Normalizer, Repair, Violation, read_canonical};
 use crate::Event;
 
 /// Strictness about deviations from the specification.
@@ -21,29 +21,29 @@ pub enum Mode {
 /// A wire type of a protocol version.
 pub trait Wire: DeserializeOwned + Serialize {
     /// Checks rules of the specification that the types cannot express.
-    fn check(&self, _at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, _at: &JsonPath<'_>) -> Result<(), Violation> {
         Ok(())
     }
 
     /// Checks rules that a lenient reader enforces, too.
-    fn insist(&self, _at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, _at: &JsonPath<'_>) -> Result<(), Violation> {
         Ok(())
     }
 
     /// Repairs the known quirks of an object that should have been this type.
-    fn mend(_object: &mut Map<String, Value>, _mender: &mut Mender<'_>) {}
+    fn normalize(_object: &mut Map<String, Value>, _normalizer: &mut Normalizer<'_>) {}
 }
 
 /// A value and the repairs that reading it took.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Read<T> {
+pub struct WithRepairs<T> {
     /// The value.
     pub value: T,
     /// Every repair, in the order in which they were made; empty if there was none.
     pub repairs: Vec<Repair>,
 }
 
-impl<T> Read<T> {
+impl<T> WithRepairs<T> {
     /// Returns a value that took no repairs.
     pub(crate) fn unrepaired(value: T) -> Self {
         Self {
@@ -53,8 +53,8 @@ impl<T> Read<T> {
     }
 
     /// Applies a function to the value and keeps the repairs.
-    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Read<U> {
-        Read {
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> WithRepairs<U> {
+        WithRepairs {
             value: map(self.value),
             repairs: self.repairs,
         }
@@ -63,7 +63,7 @@ impl<T> Read<T> {
 
 /// One item of a stream as read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Streamed {
+pub struct StreamItem {
     /// The event.
     pub event: Event,
     /// `true` if the event ends the stream in 0.1 to 0.3: by `final`, or as a direct answer.
@@ -71,27 +71,31 @@ pub struct Streamed {
 }
 
 /// Reads JSON text as a wire type.
-pub fn read<T: Wire>(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<T>, Violation> {
-    let root = At::Root(hints.root);
+pub fn read<T: Wire>(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<WithRepairs<T>, Violation> {
+    let root = JsonPath::Root(hints.root);
     let parsed: Result<T, Violation> = read_canonical(json, hints);
     let strict = parsed.and_then(|value: T| value.check(&root).map(|()| value));
     match strict {
-        Ok(value) => Ok(Read::unrepaired(value)),
+        Ok(value) => Ok(WithRepairs::unrepaired(value)),
         Err(violation) if mode == Mode::Strict => Err(violation),
         Err(violation) => {
             let Ok(mut value @ Value::Object(_)) = serde_json::from_str(json) else {
                 return Err(violation);
             };
-            let mut mender = Mender::new(hints);
+            let mut normalizer = Normalizer::new(hints);
             if let Value::Object(object) = &mut value {
-                T::mend(object, &mut mender);
+                T::normalize(object, &mut normalizer);
             }
             located(&value, hints.root)
-                .and_then(|value: T| value.insist(&root).map(|()| value))
-                .map_err(|violation| mender.as_sent(violation))
-                .map(|value| Read {
+                .and_then(|value: T| value.check_lenient(&root).map(|()| value))
+                .map_err(|violation| normalizer.as_sent(violation))
+                .map(|value| WithRepairs {
                     value,
-                    repairs: mender.repairs,
+                    repairs: normalizer.repairs,
                 })
         }
     }

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::pre_1_0::security::Variants;
 use crate::pre_1_0::{self, both_ways};
 use crate::proto::or_default;
-use crate::reading::{Mender, Wire};
-use crate::secret::hides;
+use crate::reading::{Normalizer, Wire};
+use crate::secret::redacted_debug;
 use crate::{
     AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
     OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
@@ -96,7 +96,7 @@ pub struct AgentAuthentication {
     pub credentials: Option<String>,
 }
 
-hides!(AgentAuthentication { schemes; credentials });
+redacted_debug!(AgentAuthentication { schemes; credentials });
 
 /// An ability of an agent, 0.1 §5.5.4.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -125,8 +125,8 @@ pub struct AgentSkill {
 }
 
 impl Wire for AgentCard {
-    fn mend(card: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(card, "authentication", pre_1_0::mend_schemes);
+    fn normalize(card: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.member(card, "authentication", pre_1_0::normalize_schemes);
     }
 }
 

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::{check_parts, mend_parts};
-use super::task::{chunk, chunk_flags, mend_status, note_empty_parts};
+use super::message::{check_parts, normalize_parts};
+use super::task::{chunk, chunk_flags, normalize_status, note_empty_parts};
 use super::{Artifact, ArtifactIndices, TaskState, TaskStatus};
 use crate::pre_1_0;
 use crate::proto::or_default;
-use crate::reading::{At, Mender, Violation, Wire};
+use crate::reading::{JsonPath, Normalizer, Violation, Wire};
 use crate::{Event, Message, Object, TaskId};
 
 /// One event of a stream, distinguished by its members.
@@ -52,26 +52,26 @@ pub struct TaskArtifactUpdateEvent {
 }
 
 impl Wire for TaskStatusUpdateEvent {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.status.check(&at.member("status"))
     }
 
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(event, mender, "id");
-        mender.member(event, "status", mend_status);
+    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(event, normalizer, "id");
+        normalizer.member(event, "status", normalize_status);
     }
 }
 
 impl Wire for TaskArtifactUpdateEvent {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         check_parts(&self.artifact.parts, &at.member("artifact").member("parts"))
     }
 
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(event, mender, "id");
-        mender.member(event, "artifact", |artifact, mender| {
-            note_empty_parts(artifact, mender);
-            mend_parts(artifact, mender);
+    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(event, normalizer, "id");
+        normalizer.member(event, "artifact", |artifact, normalizer| {
+            note_empty_parts(artifact, normalizer);
+            normalize_parts(artifact, normalizer);
         });
     }
 }

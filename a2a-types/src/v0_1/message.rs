@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, File, tagged_parts};
-use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::pre_1_0::{self, FileFields, tagged_parts};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
 /// One message, 0.1 §6.4.
@@ -54,23 +54,23 @@ pub struct FileContent {
 
 impl Message {
     /// Checks for at least one part: required of a caller's message, not of an agent's.
-    pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
-        pre_1_0::check_said(&self.parts, &at.member("parts"))
+    pub(super) fn check_user_message(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        pre_1_0::check_has_parts(&self.parts, &at.member("parts"))
     }
 }
 
 impl Wire for Message {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.check_said(at)?;
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_user_message(at)?;
         check_parts(&self.parts, &at.member("parts"))
     }
 
-    fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_message(message, mender, "user");
+    fn normalize(message: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_message(message, normalizer, "user");
     }
 }
 
-pub(super) fn check_parts(parts: &[Part], at: &At<'_>) -> Result<(), Violation> {
+pub(super) fn check_parts(parts: &[Part], at: &JsonPath<'_>) -> Result<(), Violation> {
     for (index, part) in parts.iter().enumerate() {
         if let Part::File(FilePart { file, .. }) = part
             && file.bytes.is_some() == file.uri.is_some()
@@ -83,17 +83,21 @@ pub(super) fn check_parts(parts: &[Part], at: &At<'_>) -> Result<(), Violation> 
 }
 
 /// Repairs a message of `role`. Only an agent may omit the role.
-pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
-    pre_1_0::mend_role(message, mender, role);
+pub(super) fn normalize_message(
+    message: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+    role: &str,
+) {
+    pre_1_0::normalize_role(message, normalizer, role);
     if message.get("data").is_some_and(Value::is_array) {
-        mender.rename(message, "data", "parts", Quirk::DataForParts);
+        normalizer.rename(message, "data", "parts", Quirk::DataForParts);
     }
-    mend_parts(message, mender);
+    normalize_parts(message, normalizer);
 }
 
-pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    mender.items(object, "parts", |part, mender| {
-        pre_1_0::mend_part(part, mender, "type", "kind")
+pub(super) fn normalize_parts(object: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    normalizer.items(object, "parts", |part, normalizer| {
+        pre_1_0::normalize_part(part, normalizer, "type", "kind")
     });
 }
 
@@ -121,12 +125,12 @@ impl From<crate::Message> for Message {
     }
 }
 
-impl From<FileContent> for File {
+impl From<FileContent> for FileFields {
     fn from(file: FileContent) -> Self {
         let content = match (file.bytes, file.uri) {
-            (Some(bytes), _) => pre_1_0::FileContent::Bytes(bytes),
-            (None, Some(uri)) => pre_1_0::FileContent::Uri(uri),
-            (None, None) => pre_1_0::FileContent::Nothing,
+            (Some(bytes), _) => pre_1_0::FileSource::Bytes(bytes),
+            (None, Some(uri)) => pre_1_0::FileSource::Uri(uri),
+            (None, None) => pre_1_0::FileSource::Nothing,
         };
         Self {
             name: file.name,
@@ -136,12 +140,12 @@ impl From<FileContent> for File {
     }
 }
 
-impl From<File> for FileContent {
-    fn from(file: File) -> Self {
+impl From<FileFields> for FileContent {
+    fn from(file: FileFields) -> Self {
         let (bytes, uri) = match file.content {
-            pre_1_0::FileContent::Bytes(bytes) => (Some(bytes), None),
-            pre_1_0::FileContent::Uri(uri) => (None, Some(uri)),
-            pre_1_0::FileContent::Nothing => (None, None),
+            pre_1_0::FileSource::Bytes(bytes) => (Some(bytes), None),
+            pre_1_0::FileSource::Uri(uri) => (None, Some(uri)),
+            pre_1_0::FileSource::Nothing => (None, None),
         };
         Self {
             name: file.name,

@@ -20,5 +20,5 @@ pub use params::{TaskIdParams, TaskQueryParams, TaskSendParams};
 pub use push::{AuthenticationInfo, PushNotificationConfig, TaskPushNotificationConfig};
 pub use task::{Artifact, ArtifactIndices, Task, TaskState, TaskStatus};
 pub use wire::{
-    Params, Returned, read_event, read_request, read_response, write_request, write_response,
+    OperationResult, Params, read_event, read_request, read_response, write_request, write_response,
 };

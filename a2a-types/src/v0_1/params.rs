@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::mend_message;
+use super::message::normalize_message;
 use super::{Message, PushNotificationConfig};
 use crate::pre_1_0::{self, both_ways};
-use crate::reading::{At, Mender, Violation, Wire};
+use crate::reading::{JsonPath, Normalizer, Violation, Wire};
 use crate::{
     CancelTaskRequest, ContextId, GetTaskPushNotificationConfigRequest, GetTaskRequest, Object,
     SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest, TaskId,
@@ -65,39 +65,43 @@ pub struct TaskQueryParams {
 }
 
 impl Wire for TaskSendParams {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)?;
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)?;
         self.message.check(&at.member("message"))
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         if self.id.is_empty() {
             return Err(at
                 .member("id")
                 .violation("the caller names its task, and not by the empty string"));
         }
-        self.message.check_said(&at.member("message"))
+        self.message.check_user_message(&at.member("message"))
     }
 
-    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(params, mender, "id");
-        mender.drop_empty_id(params, "sessionId");
-        mender.member(params, "message", |message, mender| {
-            mend_message(message, mender, "user")
+    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(params, normalizer, "id");
+        normalizer.drop_empty_id(params, "sessionId");
+        normalizer.member(params, "message", |message, normalizer| {
+            normalize_message(message, normalizer, "user")
         });
-        mender.member(params, "pushNotification", PushNotificationConfig::mend);
+        normalizer.member(
+            params,
+            "pushNotification",
+            PushNotificationConfig::normalize,
+        );
     }
 }
 
 impl Wire for TaskIdParams {
-    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(params, mender, "id");
+    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(params, normalizer, "id");
     }
 }
 
 impl Wire for TaskQueryParams {
-    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(params, mender, "id");
+    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(params, normalizer, "id");
     }
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::pre_1_0::{self, both_ways};
-use crate::reading::{Mender, Wire};
-use crate::secret::hides;
+use crate::reading::{Normalizer, Wire};
+use crate::secret::redacted_debug;
 use crate::{ConfigId, TaskId};
 
 /// A task's webhook, 0.1 §6.10.
@@ -33,7 +33,7 @@ pub struct PushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
-hides!(PushNotificationConfig { authentication; token; url });
+redacted_debug!(PushNotificationConfig { authentication; token; url });
 
 /// Authentication of the sender, 0.1 §6.9.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
@@ -46,22 +46,22 @@ pub struct AuthenticationInfo {
     pub credentials: Option<String>,
 }
 
-hides!(AuthenticationInfo { schemes; credentials });
+redacted_debug!(AuthenticationInfo { schemes; credentials });
 
 impl Wire for TaskPushNotificationConfig {
-    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(config, mender, "id");
-        mender.member(
+    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(config, normalizer, "id");
+        normalizer.member(
             config,
             "pushNotificationConfig",
-            PushNotificationConfig::mend,
+            PushNotificationConfig::normalize,
         );
     }
 }
 
 impl Wire for PushNotificationConfig {
-    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", pre_1_0::mend_schemes);
+    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.member(config, "authentication", pre_1_0::normalize_schemes);
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::{check_parts, mend_message, mend_parts};
+use super::message::{check_parts, normalize_message, normalize_parts};
 use super::{Message, Part};
 use crate::pre_1_0;
 use crate::proto::or_default;
-use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{ArtifactId, ContextId, MessageId, Object, TaskId, Timestamp};
 
 /// A piece of work, 0.1 §6.1.
@@ -108,7 +108,7 @@ pub struct Artifact {
 }
 
 impl Wire for Task {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.each("history", self.history.iter().flatten(), Message::check)?;
         at.each(
             "artifacts",
@@ -118,31 +118,31 @@ impl Wire for Task {
         self.status.check(&at.member("status"))
     }
 
-    fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(task, mender, "id");
-        mender.member(task, "status", mend_status);
-        mender.items(task, "artifacts", mend_parts);
-        mender.items(task, "history", |message, mender| {
-            mend_message(message, mender, "agent")
+    fn normalize(task: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(task, normalizer, "id");
+        normalizer.member(task, "status", normalize_status);
+        normalizer.items(task, "artifacts", normalize_parts);
+        normalizer.items(task, "history", |message, normalizer| {
+            normalize_message(message, normalizer, "agent")
         });
     }
 }
 
 impl Wire for TaskStatus {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.message
             .iter()
             .try_for_each(|message| message.check(&at.member("message")))
     }
 
-    fn mend(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_status(status, mender);
+    fn normalize(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_status(status, normalizer);
     }
 }
 
-pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    pre_1_0::mend_status(status, mender, true, STATES, |message, mender| {
-        mend_message(message, mender, "agent");
+pub(super) fn normalize_status(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    pre_1_0::normalize_status(status, normalizer, true, STATES, |message, normalizer| {
+        normalize_message(message, normalizer, "agent");
     });
 }
 
@@ -344,12 +344,12 @@ pub(super) fn chunk_flags(artifact: &Artifact) -> (bool, bool) {
 }
 
 /// Notes an empty list of parts where at least one part is expected.
-pub(super) fn note_empty_parts(object: &Map<String, Value>, mender: &mut Mender<'_>) {
+pub(super) fn note_empty_parts(object: &Map<String, Value>, normalizer: &mut Normalizer<'_>) {
     if object
         .get("parts")
         .and_then(Value::as_array)
         .is_some_and(Vec::is_empty)
     {
-        mender.note(Quirk::EmptyParts, "parts");
+        normalizer.note(Quirk::EmptyParts, "parts");
     }
 }

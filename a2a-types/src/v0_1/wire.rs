@@ -7,7 +7,7 @@ use super::{
     TaskSendParams, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 use crate::pre_1_0::read_by_operation;
-use crate::reading::{Hints, Mode, Read, Streamed, Violation, read};
+use crate::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{Operation, Request, Response, SendMessageResponse, TaskId};
 
 /// Params of an operation.
@@ -27,7 +27,7 @@ pub enum Params {
 /// Result of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Returned {
+pub enum OperationResult {
     /// `tasks/send`, `tasks/get`, `tasks/cancel`.
     Task(Box<Task>),
     /// `tasks/pushNotification/set`, `tasks/pushNotification/get`.
@@ -39,7 +39,7 @@ pub fn read_request(
     operation: Operation,
     params: &str,
     mode: Mode,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     let hints = &Hints::at("$.params");
     read_by_operation! {
         operation, (params, mode, hints) => Request {
@@ -79,7 +79,7 @@ pub fn read_response(
     json: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<Read<Response>, Violation> {
+) -> Result<WithRepairs<Response>, Violation> {
     read_by_operation! {
         operation, (json, mode, hints) => Response {
             GetTask: Task,
@@ -98,10 +98,10 @@ pub fn read_response(
 /// Returns the result of an operation on `task`, or `None` if 0.1 has no such operation.
 ///
 /// A direct answer becomes the task, completed with the message.
-pub fn write_response(response: Response, task: &TaskId) -> Option<Returned> {
+pub fn write_response(response: Response, task: &TaskId) -> Option<OperationResult> {
     Some(match response {
         Response::SendMessage(SendMessageResponse::Message(message)) => {
-            Returned::Task(Box::new(Task {
+            OperationResult::Task(Box::new(Task {
                 id: message.task_id.clone().unwrap_or_else(|| task.clone()),
                 session_id: message.context_id.clone(),
                 status: TaskStatus {
@@ -116,9 +116,9 @@ pub fn write_response(response: Response, task: &TaskId) -> Option<Returned> {
         }
         Response::SendMessage(SendMessageResponse::Task(task))
         | Response::GetTask(task)
-        | Response::CancelTask(task) => Returned::Task(Box::new(task.into())),
+        | Response::CancelTask(task) => OperationResult::Task(Box::new(task.into())),
         Response::CreateTaskPushNotificationConfig(config)
-        | Response::GetTaskPushNotificationConfig(config) => Returned::Push(config.into()),
+        | Response::GetTaskPushNotificationConfig(config) => OperationResult::Push(config.into()),
         Response::ListTasks(_)
         | Response::ListTaskPushNotificationConfigs(_)
         | Response::DeleteTaskPushNotificationConfig(())
@@ -127,23 +127,27 @@ pub fn write_response(response: Response, task: &TaskId) -> Option<Returned> {
 }
 
 /// Reads one event of a stream.
-pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Streamed>, Violation> {
+pub fn read_event(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<WithRepairs<StreamItem>, Violation> {
     /// Members that distinguish the two events.
     #[derive(serde::Deserialize)]
-    struct Members {
+    struct EventFields {
         artifact: Option<serde::de::IgnoredAny>,
     }
     let is_artifact =
-        serde_json::from_str::<Members>(json).is_ok_and(|members| members.artifact.is_some());
+        serde_json::from_str::<EventFields>(json).is_ok_and(|members| members.artifact.is_some());
     if is_artifact {
         let event = read::<TaskArtifactUpdateEvent>(json, mode, hints)?;
-        return Ok(event.map(|event| Streamed {
+        return Ok(event.map(|event| StreamItem {
             event: event.into(),
             last: false,
         }));
     }
     let event = read::<TaskStatusUpdateEvent>(json, mode, hints)?;
-    Ok(event.map(|event| Streamed {
+    Ok(event.map(|event| StreamItem {
         last: event.last,
         event: event.into(),
     }))

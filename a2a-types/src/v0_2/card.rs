@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::AgentSkill;
 use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
 use crate::pre_1_0::{self, both_ways, optional_list, unless_empty};
-use crate::reading::{Mender, Quirk, Wire, absent};
+use crate::reading::{Normalizer, Quirk, Wire, absent};
 use crate::{Dialect, Object};
 
 /// Self-description of an agent: identity and skills, 0.2 §5.5.
@@ -168,29 +168,33 @@ pub struct AgentCardSignature {
 
 impl Wire for AgentCard {
     /// Supplies members that the schema requires and cards in the field omit.
-    fn mend(card: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    fn normalize(card: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
         // A member since 0.2.5; a card without it is no worse.
         if absent(card, "protocolVersion") {
             card.insert("protocolVersion".to_owned(), "0.2".into());
         }
-        mender.supply(card, "description", "", Quirk::NoCardMember);
-        mender.supply(card, "capabilities", Map::new(), Quirk::NoCardMember);
+        normalizer.supply(card, "description", "", Quirk::NoCardMember);
+        normalizer.supply(card, "capabilities", Map::new(), Quirk::NoCardMember);
         for modes in ["defaultInputModes", "defaultOutputModes"] {
-            mender.supply(card, modes, vec!["text/plain"], Quirk::NoCardMember);
+            normalizer.supply(card, modes, vec!["text/plain"], Quirk::NoCardMember);
         }
-        mender.supply(
+        normalizer.supply(
             card,
             "skills",
             Value::Array(Vec::new()),
             Quirk::NoCardMember,
         );
-        mender.member(card, "securitySchemes", security::mend_security_schemes);
-        mender.member(card, "provider", |provider, mender| {
-            mender.supply(provider, "url", "", Quirk::NoCardMember);
+        normalizer.member(
+            card,
+            "securitySchemes",
+            security::normalize_security_schemes,
+        );
+        normalizer.member(card, "provider", |provider, normalizer| {
+            normalizer.supply(provider, "url", "", Quirk::NoCardMember);
         });
-        mender.items(card, "skills", |skill, mender| {
-            mender.supply(skill, "description", "", Quirk::NoCardMember);
-            mender.supply(skill, "tags", Value::Array(Vec::new()), Quirk::NoCardMember);
+        normalizer.items(card, "skills", |skill, normalizer| {
+            normalizer.supply(skill, "description", "", Quirk::NoCardMember);
+            normalizer.supply(skill, "tags", Value::Array(Vec::new()), Quirk::NoCardMember);
         });
     }
 }

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::task::{mend_artifact, mend_status};
+use super::task::{normalize_artifact, normalize_status};
 use super::{Artifact, TaskStatus};
 use crate::pre_1_0::{self, both_ways, constants};
-use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, absent};
 use crate::{ContextId, Object, TaskId};
 
 constants! {
@@ -62,27 +62,27 @@ pub struct TaskArtifactUpdateEvent {
 }
 
 impl Wire for TaskStatusUpdateEvent {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.status.check(&at.member("status"))
     }
 
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.supply(event, "kind", "status-update", Quirk::NoKind);
-        pre_1_0::mend_task_id(event, mender, "taskId");
+    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.supply(event, "kind", "status-update", Quirk::NoKind);
+        pre_1_0::normalize_task_id(event, normalizer, "taskId");
         // By the text of 0.2.0 to 0.2.5 `final` is false when absent; the schema requires it.
         if absent(event, "final") {
             event.insert("final".to_owned(), false.into());
         }
-        mender.member(event, "status", mend_status);
+        normalizer.member(event, "status", normalize_status);
     }
 }
 
 impl Wire for TaskArtifactUpdateEvent {
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.supply(event, "kind", "artifact-update", Quirk::NoKind);
-        pre_1_0::mend_task_id(event, mender, "taskId");
-        pre_1_0::mend_append(event, &["artifactId"]);
-        mender.member(event, "artifact", mend_artifact);
+    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.supply(event, "kind", "artifact-update", Quirk::NoKind);
+        pre_1_0::normalize_task_id(event, normalizer, "taskId");
+        pre_1_0::normalize_append(event, &["artifactId"]);
+        normalizer.member(event, "artifact", normalize_artifact);
     }
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, FileContent, both_ways, constants, tagged_parts};
-use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::pre_1_0::{self, FileSource, both_ways, constants, tagged_parts};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, ContextId, MessageId, Object, TaskId};
 
 constants! {
@@ -128,13 +128,13 @@ impl TryFrom<FileMembers> for File {
 
 impl Message {
     /// Checks for at least one part: required of a caller's message, not of an agent's.
-    pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
-        pre_1_0::check_said(&self.parts, &at.member("parts"))
+    pub(super) fn check_user_message(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        pre_1_0::check_has_parts(&self.parts, &at.member("parts"))
     }
 }
 
 impl Wire for Message {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.names("messageId", self.message_id.as_str())?;
         if let Some(id) = &self.task_id {
             at.names("taskId", id.as_str())?;
@@ -142,35 +142,39 @@ impl Wire for Message {
         if let Some(id) = &self.context_id {
             at.names("contextId", id.as_str())?;
         }
-        self.check_said(at)
+        self.check_user_message(at)
     }
 
-    fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_message(message, mender, "agent");
+    fn normalize(message: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_message(message, normalizer, "agent");
     }
 }
 
 /// Repairs a message of `role`. Only an agent may omit the role and the id.
-pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: &str) {
-    mender.supply(message, "kind", "message", Quirk::NoKind);
-    pre_1_0::mend_role(message, mender, role);
+pub(super) fn normalize_message(
+    message: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+    role: &str,
+) {
+    normalizer.supply(message, "kind", "message", Quirk::NoKind);
+    pre_1_0::normalize_role(message, normalizer, role);
     for id in ["messageId", "taskId", "contextId"] {
-        mender.drop_empty_id(message, id);
+        normalizer.drop_empty_id(message, id);
     }
     if role == "agent" {
         let random = MessageId::random();
-        mender.supply(message, "messageId", random.as_str(), Quirk::NoMessageId);
+        normalizer.supply(message, "messageId", random.as_str(), Quirk::NoMessageId);
     }
     if message.get("data").is_some_and(Value::is_array) {
-        mender.rename(message, "data", "parts", Quirk::DataForParts);
+        normalizer.rename(message, "data", "parts", Quirk::DataForParts);
     }
-    mender.rename(message, "content", "parts", Quirk::DataForParts);
-    mend_parts(message, mender);
+    normalizer.rename(message, "content", "parts", Quirk::DataForParts);
+    normalize_parts(message, normalizer);
 }
 
-pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    mender.items(object, "parts", |part, mender| {
-        pre_1_0::mend_part(part, mender, "kind", "type")
+pub(super) fn normalize_parts(object: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    normalizer.items(object, "parts", |part, normalizer| {
+        pre_1_0::normalize_part(part, normalizer, "kind", "type")
     });
 }
 
@@ -181,11 +185,11 @@ both_ways! {
     } wire only { kind };
 }
 
-impl From<File> for pre_1_0::File {
+impl From<File> for pre_1_0::FileFields {
     fn from(file: File) -> Self {
         let (name, mime_type, content) = match file {
-            File::Bytes(file) => (file.name, file.mime_type, FileContent::Bytes(file.bytes)),
-            File::Uri(file) => (file.name, file.mime_type, FileContent::Uri(file.uri)),
+            File::Bytes(file) => (file.name, file.mime_type, FileSource::Bytes(file.bytes)),
+            File::Uri(file) => (file.name, file.mime_type, FileSource::Uri(file.uri)),
         };
         Self {
             name,
@@ -195,20 +199,20 @@ impl From<File> for pre_1_0::File {
     }
 }
 
-impl From<pre_1_0::File> for File {
-    fn from(file: pre_1_0::File) -> Self {
+impl From<pre_1_0::FileFields> for File {
+    fn from(file: pre_1_0::FileFields) -> Self {
         let (name, mime_type) = (file.name, file.mime_type);
         let uri = match file.content {
-            FileContent::Bytes(bytes) => {
+            FileSource::Bytes(bytes) => {
                 return Self::Bytes(FileWithBytes {
                     name,
                     mime_type,
                     bytes,
                 });
             }
-            FileContent::Uri(uri) => uri,
+            FileSource::Uri(uri) => uri,
             // A part that is cut always has content; only one that is read may lack it.
-            FileContent::Nothing => String::new(),
+            FileSource::Nothing => String::new(),
         };
         Self::Uri(FileWithUri {
             name,

@@ -34,7 +34,7 @@ pub use push::{
 pub use skill::AgentSkill;
 pub use task::{Artifact, Task, TaskKind, TaskState, TaskStatus};
 pub use wire::{
-    Params, Returned, StreamResult, read_event, read_request, read_response, write_event,
+    OperationResult, Params, StreamResult, read_event, read_request, read_response, write_event,
     write_request, write_response,
 };
 

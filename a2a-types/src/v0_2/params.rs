@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::mend_message;
+use super::message::normalize_message;
 use super::{Message, PushNotificationConfig};
 use crate::pre_1_0::{self, both_ways};
-use crate::reading::{At, Mender, Violation, Wire};
+use crate::reading::{JsonPath, Normalizer, Violation, Wire};
 use crate::{
     CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
@@ -62,8 +62,8 @@ macro_rules! params {
         }
 
         impl Wire for $name {
-            fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-                pre_1_0::mend_task_id(params, mender, "id");
+            fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+                pre_1_0::normalize_task_id(params, normalizer, "id");
             }
         }
     )*};
@@ -94,24 +94,24 @@ params! {
 }
 
 impl Wire for MessageSendParams {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.message.check(&at.member("message"))
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.message.check_said(&at.member("message"))
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.message.check_user_message(&at.member("message"))
     }
 
-    fn mend(params: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_message_id(params, mender, "message", &["messageId"]);
-        mender.member(params, "message", |message, mender| {
-            mend_message(message, mender, "user")
+    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_message_id(params, normalizer, "message", &["messageId"]);
+        normalizer.member(params, "message", |message, normalizer| {
+            normalize_message(message, normalizer, "user")
         });
-        mender.member(params, "configuration", |configuration, mender| {
-            mender.member(
+        normalizer.member(params, "configuration", |configuration, normalizer| {
+            normalizer.member(
                 configuration,
                 "pushNotificationConfig",
-                PushNotificationConfig::mend,
+                PushNotificationConfig::normalize,
             );
         });
     }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::pre_1_0::{self, both_ways};
-use crate::reading::{Mender, Wire};
-use crate::secret::hides;
+use crate::reading::{Normalizer, Wire};
+use crate::secret::redacted_debug;
 use crate::{ConfigId, TaskId};
 
 /// A task's webhook, 0.2 §6.10.
@@ -36,7 +36,7 @@ pub struct PushNotificationConfig {
     pub authentication: Option<PushNotificationAuthenticationInfo>,
 }
 
-hides!(PushNotificationConfig { id, authentication; token; url });
+redacted_debug!(PushNotificationConfig { id, authentication; token; url });
 
 /// Authentication of the sender, 0.2 §6.9.
 #[derive(Clone, Deserialize, PartialEq, Serialize)]
@@ -49,22 +49,22 @@ pub struct PushNotificationAuthenticationInfo {
     pub credentials: Option<String>,
 }
 
-hides!(PushNotificationAuthenticationInfo { schemes; credentials });
+redacted_debug!(PushNotificationAuthenticationInfo { schemes; credentials });
 
 impl Wire for TaskPushNotificationConfig {
-    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(config, mender, "taskId");
-        mender.member(
+    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(config, normalizer, "taskId");
+        normalizer.member(
             config,
             "pushNotificationConfig",
-            PushNotificationConfig::mend,
+            PushNotificationConfig::normalize,
         );
     }
 }
 
 impl Wire for PushNotificationConfig {
-    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", pre_1_0::mend_schemes);
+    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.member(config, "authentication", pre_1_0::normalize_schemes);
     }
 }
 

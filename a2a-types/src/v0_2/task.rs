@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::{mend_message, mend_parts};
+use super::message::{normalize_message, normalize_parts};
 use super::{Message, Part};
 use crate::pre_1_0::{self, both_ways, constants, same_words};
-use crate::reading::{At, Mender, Quirk, Violation, Wire};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::timestamp::zone_optional;
 use crate::{ArtifactId, ContextId, Object, TaskId, Timestamp};
 
@@ -119,50 +119,53 @@ pub struct Artifact {
 }
 
 impl Wire for Task {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.each("history", self.history.iter().flatten(), Message::check)?;
         self.status.check(&at.member("status"))
     }
 
-    fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.supply(task, "kind", "task", Quirk::NoKind);
-        pre_1_0::mend_task_id(task, mender, "id");
-        mender.member(task, "status", mend_status);
-        mender.items(task, "artifacts", mend_artifact);
-        mender.items(task, "history", |message, mender| {
-            mend_message(message, mender, "agent")
+    fn normalize(task: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.supply(task, "kind", "task", Quirk::NoKind);
+        pre_1_0::normalize_task_id(task, normalizer, "id");
+        normalizer.member(task, "status", normalize_status);
+        normalizer.items(task, "artifacts", normalize_artifact);
+        normalizer.items(task, "history", |message, normalizer| {
+            normalize_message(message, normalizer, "agent")
         });
     }
 }
 
 impl Wire for TaskStatus {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.message
             .iter()
             .try_for_each(|message| message.check(&at.member("message")))
     }
 
-    fn mend(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_status(status, mender);
+    fn normalize(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_status(status, normalizer);
     }
 }
 
-pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    pre_1_0::mend_status(status, mender, false, STATES, |message, mender| {
-        mend_message(message, mender, "agent");
+pub(super) fn normalize_status(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    pre_1_0::normalize_status(status, normalizer, false, STATES, |message, normalizer| {
+        normalize_message(message, normalizer, "agent");
     });
 }
 
-pub(super) fn mend_artifact(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    let id = mender.artifact().cloned().unwrap_or_default();
-    mender.supply(artifact, "artifactId", id.as_str(), Quirk::NoArtifactId);
-    mend_parts(artifact, mender);
+pub(super) fn normalize_artifact(
+    artifact: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+) {
+    let id = normalizer.artifact().cloned().unwrap_or_default();
+    normalizer.supply(artifact, "artifactId", id.as_str(), Quirk::NoArtifactId);
+    normalize_parts(artifact, normalizer);
     if artifact
         .get("parts")
         .and_then(Value::as_array)
         .is_some_and(Vec::is_empty)
     {
-        mender.note(Quirk::EmptyParts, "parts");
+        normalizer.note(Quirk::EmptyParts, "parts");
     }
 }
 

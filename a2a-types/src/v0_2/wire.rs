@@ -10,7 +10,7 @@ use super::{
 };
 use crate::pre_1_0::convert::list;
 use crate::pre_1_0::{read_by_operation, read_list};
-use crate::reading::{Hints, Mode, Read, Streamed, Violation, read};
+use crate::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{
     Dialect, Event, GetExtendedAgentCardRequest, ListTaskPushNotificationConfigsResponse,
     Operation, Request, Response, SendMessageResponse,
@@ -43,7 +43,7 @@ pub enum Params {
 /// Result of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Returned {
+pub enum OperationResult {
     /// `message/send`, `tasks/get`, `tasks/cancel`.
     Task(Box<Task>),
     /// `message/send`.
@@ -81,7 +81,7 @@ pub fn read_request(
     params: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     read_by_operation! {
         operation, (params, mode, hints) => Request {
             SendMessage: MessageSendParams,
@@ -96,7 +96,7 @@ pub fn read_request(
             DeleteTaskPushNotificationConfig: DeleteTaskPushNotificationConfigParams,
         }
         Operation::GetExtendedAgentCard => {
-            Ok(Read::unrepaired(
+            Ok(WithRepairs::unrepaired(
                 GetExtendedAgentCardRequest::default().into(),
             ))
         }
@@ -127,7 +127,7 @@ pub fn read_response(
     json: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<Read<Response>, Violation> {
+) -> Result<WithRepairs<Response>, Violation> {
     read_by_operation! {
         operation, (json, mode, hints) => Response {
             GetTask: Task,
@@ -155,7 +155,7 @@ pub fn read_response(
             Ok(list.map(Response::ListTaskPushNotificationConfigs))
         }
         Operation::DeleteTaskPushNotificationConfig => {
-            Ok(Read::unrepaired(
+            Ok(WithRepairs::unrepaired(
                 Response::DeleteTaskPushNotificationConfig(()),
             ))
         }
@@ -168,45 +168,49 @@ pub fn read_response(
 
 /// Returns the result of an operation, `Some` for every one. The card is of 0.3 if that is the
 /// dialect, else of 0.2.
-pub fn write_response(response: Response, dialect: Dialect) -> Option<Returned> {
+pub fn write_response(response: Response, dialect: Dialect) -> Option<OperationResult> {
     Some(match response {
         Response::SendMessage(SendMessageResponse::Message(message)) => {
-            Returned::Message(Box::new(message.into()))
+            OperationResult::Message(Box::new(message.into()))
         }
         Response::SendMessage(SendMessageResponse::Task(task))
         | Response::GetTask(task)
-        | Response::CancelTask(task) => Returned::Task(Box::new(task.into())),
+        | Response::CancelTask(task) => OperationResult::Task(Box::new(task.into())),
         Response::CreateTaskPushNotificationConfig(config)
-        | Response::GetTaskPushNotificationConfig(config) => Returned::Push(config.into()),
+        | Response::GetTaskPushNotificationConfig(config) => OperationResult::Push(config.into()),
         Response::ListTaskPushNotificationConfigs(list) => {
-            Returned::Pushes(list.configs.into_iter().map(Into::into).collect())
+            OperationResult::Pushes(list.configs.into_iter().map(Into::into).collect())
         }
-        Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing,
+        Response::DeleteTaskPushNotificationConfig(()) => OperationResult::Nothing,
         Response::GetExtendedAgentCard(card) => {
             let card = AgentCard::from(card);
-            Returned::Card(Box::new(match dialect {
+            OperationResult::Card(Box::new(match dialect {
                 Dialect::V0_3 => card,
                 _ => card.of_0_2(),
             }))
         }
-        Response::ListTasks(list) => Returned::List(Box::new(list.into())),
+        Response::ListTasks(list) => OperationResult::List(Box::new(list.into())),
     })
 }
 
 /// Reads one item of a stream.
-pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Streamed>, Violation> {
-    let open = |event| Streamed { event, last: false };
+pub fn read_event(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<WithRepairs<StreamItem>, Violation> {
+    let open = |event| StreamItem { event, last: false };
     match Kind::of(json) {
         Kind::Message => {
             let message = read::<Message>(json, mode, hints)?;
-            Ok(message.map(|message| Streamed {
+            Ok(message.map(|message| StreamItem {
                 event: Event::Message(message.into()),
                 last: true,
             }))
         }
         Kind::Status => {
             let update = read::<TaskStatusUpdateEvent>(json, mode, hints)?;
-            Ok(update.map(|update| Streamed {
+            Ok(update.map(|update| StreamItem {
                 last: update.last,
                 event: Event::StatusUpdate(update.into()),
             }))
@@ -243,14 +247,14 @@ impl Kind {
     fn of(json: &str) -> Self {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Members<'a> {
+        struct KindFields<'a> {
             #[serde(borrow)]
             kind: Option<std::borrow::Cow<'a, str>>,
             parts: Option<serde::de::IgnoredAny>,
             artifact: Option<serde::de::IgnoredAny>,
             task_id: Option<serde::de::IgnoredAny>,
         }
-        let Ok(members) = serde_json::from_str::<Members<'_>>(json) else {
+        let Ok(members) = serde_json::from_str::<KindFields<'_>>(json) else {
             return Self::Task;
         };
         match members.kind.as_deref() {

@@ -13,8 +13,8 @@ pub use self::proto_json::{
     AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Artifact, AuthenticationInfo,
     CancelTaskRequest, Content, CreateTaskPushNotificationConfigRequest, DataPart, Empty,
     FileContent, FilePart, ListTaskPushNotificationConfigResponse, ListTasksResponse, Message,
-    Params, Part, PushNotificationConfig, Returned, SendMessageConfiguration, SendMessageRequest,
-    SendMessageResponse, StreamResponse, Task, TaskArtifactUpdateEvent, TaskPushNotificationConfig,
-    TaskState, TaskStatus, TaskStatusUpdateEvent, read_event, read_request, read_response,
-    write_event, write_request, write_response,
+    OperationResult, Params, Part, PushNotificationConfig, SendMessageConfiguration,
+    SendMessageRequest, SendMessageResponse, StreamResponse, Task, TaskArtifactUpdateEvent,
+    TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent, read_event,
+    read_request, read_response, write_event, write_request, write_response,
 };

@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::everything::{everything, reread};
+use crate::everything::{everything, round_trip};
 
-type Object = Map<String, Value>;
+type JsonMap = Map<String, Value>;
 
 /// Calls `visit` with every object whose members the protocol names, `value` included.
-fn objects(value: &mut Value, visit: &mut impl FnMut(&mut Object)) {
+fn objects(value: &mut Value, visit: &mut impl FnMut(&mut JsonMap)) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| objects(item, visit)),
         Value::Object(members) => {
@@ -43,25 +43,29 @@ fn snake_case(name: &str) -> String {
 
 #[test]
 fn every_member_is_read_in_both_spellings() {
-    for (name, reread, whole) in everything() {
-        assert_eq!(reread(&whole), Ok(whole.clone()), "{name} as it is written");
+    for (name, round_trip, whole) in everything() {
+        assert_eq!(
+            round_trip(&whole),
+            Ok(whole.clone()),
+            "{name} as it is written"
+        );
         let mut snake = whole.clone();
         objects(&mut snake, &mut |members| {
             let renamed = std::mem::take(members).into_iter();
             members.extend(renamed.map(|(name, value)| (snake_case(&name), value)));
         });
-        assert_eq!(reread(&snake), Ok(whole), "{name}: {snake}");
+        assert_eq!(round_trip(&snake), Ok(whole), "{name}: {snake}");
     }
 }
 
 #[test]
 fn members_that_nobody_knows_are_ignored() {
-    for (name, reread, whole) in everything() {
+    for (name, round_trip, whole) in everything() {
         let mut more = whole.clone();
         objects(&mut more, &mut |members| {
             members.insert("kindOfThing".to_owned(), json!({"x": [null]}));
         });
-        assert_eq!(reread(&more), Ok(whole), "{name}");
+        assert_eq!(round_trip(&more), Ok(whole), "{name}");
     }
 }
 
@@ -75,9 +79,9 @@ fn count(value: &mut Value) -> usize {
 /// Each member by itself: `null` is what is read without it, whether that can be read or not.
 #[test]
 fn null_is_absent() {
-    for (name, reread, whole) in everything() {
+    for (name, round_trip, whole) in everything() {
         for nth in 0..count(&mut whole.clone()) {
-            let change = |change: fn(&mut Object, &str)| {
+            let change = |change: fn(&mut JsonMap, &str)| {
                 let (mut changed, mut seen, mut path) = (whole.clone(), 0, String::new());
                 objects(&mut changed, &mut |members| {
                     let names: Vec<_> = members.keys().cloned().collect();
@@ -95,10 +99,10 @@ fn null_is_absent() {
             let (null, _) =
                 change(|members, name| drop(members.insert(name.to_owned(), Value::Null)));
             if member == "data" {
-                assert!(reread(&null).is_ok() && reread(&absent).is_err());
+                assert!(round_trip(&null).is_ok() && round_trip(&absent).is_err());
                 continue;
             }
-            match (reread(&null), reread(&absent)) {
+            match (round_trip(&null), round_trip(&absent)) {
                 (Ok(null), Ok(absent)) => assert_eq!(null, absent, "{name} {member}"),
                 (Err(_), Err(_)) => {}
                 (null, absent) => panic!("{name} {member}: {null:?} but {absent:?}"),
@@ -109,7 +113,7 @@ fn null_is_absent() {
 
 #[track_caller]
 fn check<T: DeserializeOwned + Serialize>(json: Value, expected: Result<Value, &str>) {
-    let read = reread::<T>(&json);
+    let read = round_trip::<T>(&json);
     assert_eq!(
         read.as_ref().map_err(String::as_str),
         expected.as_ref().map_err(|e| *e),
@@ -164,7 +168,7 @@ fn numbers() {
 #[test]
 fn flags_and_words() {
     for flag in [json!("true"), json!(1)] {
-        let read = reread::<ListTasksRequest>(&json!({"includeArtifacts": flag}));
+        let read = round_trip::<ListTasksRequest>(&json!({"includeArtifacts": flag}));
         assert!(read.unwrap_err().starts_with("$.includeArtifacts: "));
     }
     let state = |state: Value| json!({"status": state});
@@ -172,7 +176,7 @@ fn flags_and_words() {
     check::<ListTasksRequest>(state(json!("TASK_STATE_WORKING")), working());
     check::<ListTasksRequest>(state(json!(2)), working());
     for unknown in [json!("working"), json!(9), json!(-1)] {
-        let read = reread::<ListTasksRequest>(&state(unknown));
+        let read = round_trip::<ListTasksRequest>(&state(unknown));
         assert!(read.unwrap_err().starts_with("$.status: "));
     }
 }

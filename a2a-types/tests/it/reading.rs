@@ -1,4 +1,4 @@
-//! Every known quirk: refused strictly, with the path; mended leniently, by name and path.
+//! Every known quirk: refused strictly, with the path; normalized leniently, by name and path.
 
 use a2a_types::reading::{Hints, Mode, Wire, read};
 use a2a_types::{TaskId, v0_1, v0_2};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::show::Screen;
 
@@ -15,8 +15,8 @@ Examples:
   a2a card https://agent.example --json | jq .skills[].name")]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) agent: Agent,
-    /// The card for callers who authenticate.
+    pub(crate) agent: AgentArgs,
+    /// Fetch the extended card, which agents give to authenticated callers.
     #[arg(long)]
     extended: bool,
 }
@@ -26,7 +26,11 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     let card = match (options.extended, client.card()) {
         (false, Some(card)) => card,
         (true, _) => client.extended_card().await?,
-        (false, None) => return Err(Failure::usage("--no-card leaves nothing to show")),
+        (false, None) => {
+            return Err(Failure::usage(
+                "`a2a card` cannot be used with --no-card: there is no card to show",
+            ));
+        }
     };
     screen.card(&card)?;
     Ok(Code::Done)

@@ -7,27 +7,27 @@ use a2a_types::{ContextId, TaskId, TaskState};
 use clap::Args;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::show::{Events, Screen};
 
 /// Agent to talk with, and the task or conversation to continue.
 #[derive(Args)]
 #[command(after_help = "\
-Every line is a message. As long as the agent waits for an answer, the next line is the answer; else a new task
-begins, in the same conversation. An empty line or Ctrl-D ends it.
+Every line is a message. While the agent waits for input, the next line continues its task; otherwise it starts
+a new task in the same conversation. An empty line or Ctrl-D ends the chat.
 
 Examples:
   a2a chat https://agent.example
-  a2a chat https://agent.example --task 4f2c…            what that task waits for is asked first
+  a2a chat https://agent.example --task 4f2c…            shows the task first
   printf 'tell me a joke\\nchickens\\n' | a2a chat http://127.0.0.1:8080 --json")]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) agent: Agent,
-    /// Continue this task.
+    pub(crate) agent: AgentArgs,
+    /// Id of the task to continue.
     #[arg(long, value_name = "ID")]
     task: Option<TaskId>,
-    /// Continue this conversation.
+    /// Id of the conversation (`contextId`) to continue.
     #[arg(long, value_name = "ID")]
     context: Option<ContextId>,
 }
@@ -92,6 +92,6 @@ async fn ask(
         let _ = write!(out, "{prompt}").and_then(|()| out.flush());
     }
     let line = lines.next_line().await;
-    let line = line.map_err(Failure::machine("the standard input"))?;
+    let line = line.map_err(Failure::machine("cannot read standard input"))?;
     Ok(line.filter(|line| !line.trim().is_empty()))
 }

@@ -12,15 +12,16 @@ use crate::show::Screen;
 /// File to check.
 #[derive(Args)]
 #[command(after_help = "\
-It reads all of the file, and changes nothing; a server may be using it meanwhile.
-A FILE-wal beside it belongs to it: without that what was written last is missing, which nothing can tell.
+Reads the whole file and changes nothing; a server may use the file meanwhile.
+A file FILE-wal beside it belongs to the database. If it was lost, the latest writes are missing, which the check
+cannot detect.
 
 Examples:
   a2a check tasks.db
   a2a check tasks.db --json | jq .damages
 
 Exit codes:
-  0    the file is whole
+  0    the file is intact
   1    it is damaged
   2    it cannot be read")]
 pub(crate) struct Options {
@@ -49,13 +50,13 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
             "damages": damages,
         }))?,
         false => {
-            let is = if damages.is_empty() {
-                "whole"
+            let verdict = if damages.is_empty() {
+                "intact"
             } else {
                 "damaged"
             };
             screen.line(&format!(
-                "{file}: {is}; {unfinished} unfinished tasks, {ended} ended tasks, {receipts} remembered messages"
+                "{file}: {verdict}; {unfinished} unfinished tasks, {ended} ended tasks, {receipts} remembered messages"
             ))?;
             for damage in damages {
                 screen.line(&format!("  {damage}"))?;

@@ -3,7 +3,7 @@
 use a2a_types::{AuthenticationInfo, TaskPushNotificationConfig};
 use clap::{Args, Subcommand};
 
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::secret::Secret;
 use crate::show::Screen;
@@ -11,7 +11,7 @@ use crate::show::Screen;
 /// Commands on the webhooks of a task.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Send notifications about a task to a URL.
+    /// Register a URL that the agent notifies of a task's events.
     Set(Set),
     /// Show a webhook.
     Get(One),
@@ -25,8 +25,8 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct Task {
     #[command(flatten)]
-    agent: Agent,
-    /// The task.
+    agent: AgentArgs,
+    /// Id of the task.
     task: String,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Task {
 pub(crate) struct One {
     #[command(flatten)]
     of: Task,
-    /// The webhook; the only one if none is named.
+    /// Id of the webhook. Default: the only one of the task.
     id: Option<String>,
 }
 
-/// Webhook to set, and the credentials that the agent shows it.
+/// Webhook to register, and the credentials that the agent sends to it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -50,23 +50,23 @@ pub(crate) struct Set {
     of: Task,
     /// URL that the agent notifies.
     url: String,
-    /// A name for the webhook.
+    /// Id of the webhook. Default: chosen by the agent.
     #[arg(long)]
     id: Option<String>,
-    /// A token that comes with every notification: as it is, `@FILE` or `$NAME`.
+    /// Token that the agent sends with every notification: the token itself, `@FILE` or `$NAME`.
     #[arg(long)]
     token: Option<Secret>,
-    /// Authentication scheme that the agent uses at the webhook, like `Bearer`.
+    /// Authentication scheme of the webhook, like `Bearer`.
     #[arg(long)]
     scheme: Option<String>,
-    /// Credentials of that scheme: as they are, `@FILE` or `$NAME`.
+    /// Credentials of that scheme: the text itself, `@FILE` or `$NAME`.
     #[arg(long, requires = "scheme")]
     credentials: Option<Secret>,
 }
 
 impl Command {
     /// Returns the options that name the agent.
-    pub(crate) fn agent(&self) -> &Agent {
+    pub(crate) fn agent(&self) -> &AgentArgs {
         match self {
             Self::Set(set) => &set.of.agent,
             Self::Get(one) | Self::Delete(one) => &one.of.agent,

@@ -8,7 +8,7 @@ use clap::Args;
 use tokio::io::AsyncReadExt;
 
 use super::sent::Sent;
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::files;
 use crate::secret::Secret;
@@ -25,37 +25,37 @@ Examples:
   echo translate this | a2a send https://agent.example -")]
 pub(crate) struct Options {
     #[command(flatten)]
-    agent: Agent,
-    /// The text; `-` reads it from the standard input.
+    agent: AgentArgs,
+    /// Text of the message; `-` reads it from standard input.
     text: Vec<String>,
-    /// Send a file.
+    /// Attach this file; may be repeated.
     #[arg(long = "file", short, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Send structured data (JSON).
+    /// Attach structured data (JSON); may be repeated.
     #[arg(long, value_name = "JSON", value_parser = read_json)]
     data: Vec<serde_json::Value>,
-    /// Continue this task.
+    /// Id of the task to continue.
     #[arg(long, value_name = "ID")]
     task: Option<String>,
-    /// Continue this conversation.
+    /// Id of the conversation (`contextId`) to continue.
     #[arg(long, value_name = "ID")]
     context: Option<String>,
-    /// Accept only these media types.
+    /// Media type that the answer may have, like `text/plain`; may be repeated.
     #[arg(long, value_name = "TYPE")]
     accept: Vec<String>,
-    /// Show the last so many messages, too, after the answer.
+    /// Print the last N messages of the task's history after the answer.
     #[arg(long, value_name = "N")]
     history: Option<u32>,
-    /// Do not wait until the agent is done.
+    /// Print the task as soon as the agent has accepted the message.
     #[arg(long)]
     no_wait: bool,
-    /// Have the agent notify this URL.
+    /// URL that the agent notifies of the task's events.
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
-    /// The token by which the webhook knows the agent.
+    /// Token that the agent sends with every notification: the token itself, `@FILE` or `$NAME`.
     #[arg(long, value_name = "TOKEN", requires = "webhook")]
     webhook_token: Option<Secret>,
-    /// Save artifacts in this directory.
+    /// Save artifacts as files in this directory; no file is overwritten.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -104,7 +104,7 @@ async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, 
     }
     if let Some(directory) = out {
         for artifact in &task.artifacts {
-            told(&files::save(artifact, &directory)?);
+            report_saved(&files::save(artifact, &directory)?);
         }
     }
     Ok(Code::of(task.status.state))
@@ -142,7 +142,7 @@ impl Options {
             [only] if only == "-" => {
                 let mut text = String::new();
                 let read = tokio::io::stdin().read_to_string(&mut text).await;
-                read.map_err(Failure::machine("the standard input"))?;
+                read.map_err(Failure::machine("cannot read standard input"))?;
                 text
             }
             words => words.join(" "),
@@ -156,7 +156,7 @@ impl Options {
         parts.extend(self.data.into_iter().map(Part::data));
         if parts.is_empty() {
             return Err(Failure::usage(
-                "nothing to send: give a text, --file or --data",
+                "the message is empty: expected TEXT, --file or --data",
             ));
         }
         let client = self.agent.connect().await?;
@@ -204,7 +204,7 @@ pub(crate) async fn follow(
         if updates.reconnections() > reconnections {
             reconnections = updates.reconnections();
             events.close(screen)?;
-            eprintln!("(the connection broke, and was made again)");
+            eprintln!("(the connection broke; reconnected)");
         }
         events.show(&event, screen)?;
         if let (Some(sent), Some(task)) = (sent, updates.task()) {
@@ -217,17 +217,17 @@ pub(crate) async fn follow(
     };
     if let Some(directory) = out {
         for artifact in &task.artifacts {
-            told(&files::save(artifact, directory)?);
+            report_saved(&files::save(artifact, directory)?);
         }
     }
     if task.status.state == TaskState::InputRequired && !screen.json {
         let id = text(task.id.as_str());
-        eprintln!("answer by: a2a send AGENT --task {id} TEXT");
+        eprintln!("the agent waits for input: answer with a2a send AGENT --task {id} TEXT");
     }
     Ok(Code::of(task.status.state))
 }
 
-fn told(saved: &[PathBuf]) {
+fn report_saved(saved: &[PathBuf]) {
     for path in saved {
         eprintln!("saved {}", path.display());
     }

@@ -60,9 +60,15 @@ impl Sent {
         let hint = match self.task(client, message).await {
             Some(task) => {
                 let task = text(task.as_str());
-                format!("the task goes on: a2a subscribe {} {task}", self.agent)
+                format!(
+                    "the task continues: follow it with a2a subscribe {} {task}",
+                    self.agent
+                )
             }
-            None => "the agent has named no task yet, and may go on".to_owned(),
+            None => format!(
+                "the agent may have received the message: `a2a list {}` shows its tasks",
+                self.agent
+            ),
         };
         Err(Failure::Left {
             why: Box::new(why),

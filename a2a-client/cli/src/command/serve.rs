@@ -20,45 +20,45 @@ use crate::show::Screen;
 /// Agent to serve, and its address.
 #[derive(Args)]
 #[command(after_help = "\
-It speaks every version at once: 0.1, 0.2, 0.3 and 1.0, by JSON-RPC and HTTP+JSON.
+The agent speaks all protocol versions at once: 0.1, 0.2, 0.3 and 1.0, over JSON-RPC and HTTP+JSON.
 
 Examples:
   a2a serve joke
-  a2a serve reference --address 127.0.0.1:0 --db tasks.db      a free port; tasks outlive the process
-  a2a serve echo --log a2a_server=debug                        RUST_LOG says the same
+  a2a serve reference --address 127.0.0.1:0 --db tasks.db      any free port; tasks survive a restart
+  a2a serve echo --log a2a_server=debug                        or set RUST_LOG
   a2a serve echo --json | jq -r .url")]
 pub(crate) struct Options {
-    /// The agent.
+    /// Demo agent to run.
     #[arg(value_enum)]
     agent: Demo,
     /// Address to listen on; port 0 takes any free port.
     #[arg(long, default_value = "127.0.0.1:8080")]
     address: SocketAddr,
-    /// Keep tasks in this SQLite file, and go on with them after a restart.
+    /// SQLite file that keeps the tasks; unfinished tasks continue after a restart. Default: in memory.
     #[arg(long, value_name = "FILE")]
     db: Option<PathBuf>,
     /// Serve metrics for Prometheus at this address; port 0 takes any free port.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
-    /// Send spans to this collector of OpenTelemetry, like http://localhost:4318.
+    /// Export spans to this OpenTelemetry collector over OTLP/HTTP, like `http://localhost:4318`.
     #[cfg(feature = "opentelemetry")]
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp: Option<String>,
-    /// Notify webhooks on this machine, too.
+    /// Allow webhooks on the loopback addresses of this machine, which are refused otherwise.
     #[arg(long)]
     local_webhooks: bool,
     #[command(flatten)]
     log: LogOptions,
 }
 
-/// An agent to try things with.
+/// Demo agent.
 #[derive(Clone, Copy, ValueEnum)]
 enum Demo {
     /// Repeats each message.
     Echo,
-    /// Tells jokes, word by word, and asks what about.
+    /// Tells jokes in chunks, and asks for the subject.
     Joke,
-    /// Does what the first word says: echo, reply, chunks, ask, fail, file, data, wait …
+    /// Does what the first word of a message names: echo, reply, chunks, ask, fail, file, data, wait …
     Reference,
 }
 
@@ -104,7 +104,9 @@ async fn serve(
         let store = store.map_err(Failure::machine(format!("--db {}", db.display())))?;
         builder = builder.store(store).recovery(Recovery::Resume);
     }
-    let server = builder.build().map_err(Failure::machine("this server"))?;
+    let server = builder
+        .build()
+        .map_err(Failure::machine("the server cannot be configured"))?;
     let bound = server.bind(options.address).await;
     let place = format!("--address {}", options.address);
     let bound = bound.map_err(Failure::machine(&*place))?;
@@ -124,10 +126,10 @@ async fn serve(
     let stop = async {
         let _ = tokio::signal::ctrl_c().await;
     };
-    let told = metrics.map(|metrics| tokio::spawn(metrics.tell()));
+    let metrics_task = metrics.map(|metrics| tokio::spawn(metrics.serve()));
     let run = bound.run(stop).await;
-    if let Some(told) = told {
-        told.abort();
+    if let Some(metrics_task) = metrics_task {
+        metrics_task.abort();
     }
     #[cfg(feature = "opentelemetry")]
     if let Some(exporting) = exporting {

@@ -6,7 +6,7 @@ use a2a_types::{ListTasksRequest, TaskState, Timestamp};
 use clap::Args;
 
 use super::send::follow;
-use crate::agent::Agent;
+use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::files;
 use crate::show::Screen;
@@ -19,13 +19,13 @@ Examples:
   a2a get https://agent.example 4f2c… --out answers/      saves the artifacts")]
 pub(crate) struct Get {
     #[command(flatten)]
-    pub(crate) agent: Agent,
-    /// The task.
+    pub(crate) agent: AgentArgs,
+    /// Id of the task.
     task: String,
-    /// Show the last so many messages, too, after the answer.
+    /// Print the last N messages of the task's history after the answer.
     #[arg(long, value_name = "N")]
     history: Option<u32>,
-    /// Save artifacts in this directory.
+    /// Save artifacts as files in this directory; no file is overwritten.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -56,20 +56,20 @@ Examples:
   a2a list https://agent.example --all --json | jq -r .task.id")]
 pub(crate) struct List {
     #[command(flatten)]
-    pub(crate) agent: Agent,
-    /// Only those of this conversation.
+    pub(crate) agent: AgentArgs,
+    /// List only tasks of this conversation (`contextId`).
     #[arg(long, value_name = "ID")]
     context: Option<String>,
-    /// Only those in this state, like `working` or `input-required`.
+    /// List only tasks in this state, like `working` or `input-required`.
     #[arg(long, value_parser = read_state)]
     state: Option<TaskState>,
-    /// Only those whose status is of this time or later (RFC 3339).
+    /// List only tasks whose status changed at this time or later, like `2026-11-21T00:00:00Z` (RFC 3339).
     #[arg(long, value_name = "TIME")]
     since: Option<Timestamp>,
-    /// Number of tasks, 1 to 100; with --all, of each page.
+    /// Number of tasks to list, 1 to 100; with --all, the size of a page.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     limit: Option<u32>,
-    /// All of them, page by page.
+    /// List all tasks, page by page.
     #[arg(long)]
     all: bool,
 }
@@ -91,7 +91,7 @@ pub(crate) async fn list(options: List, screen: &Screen) -> Result<Code, Failure
         }
         if !options.all {
             eprintln!(
-                "{} of {}; --all shows all",
+                "{} of {} tasks; --all lists the others",
                 list.tasks.len(),
                 list.total_size
             );
@@ -124,8 +124,8 @@ fn read_state(text: &str) -> Result<TaskState, String> {
 #[derive(Args)]
 pub(crate) struct Cancel {
     #[command(flatten)]
-    pub(crate) agent: Agent,
-    /// The task.
+    pub(crate) agent: AgentArgs,
+    /// Id of the task.
     task: String,
 }
 
@@ -140,10 +140,10 @@ pub(crate) async fn cancel(options: Cancel, screen: &Screen) -> Result<Code, Fai
 #[derive(Args)]
 pub(crate) struct Subscribe {
     #[command(flatten)]
-    pub(crate) agent: Agent,
-    /// The task.
+    pub(crate) agent: AgentArgs,
+    /// Id of the task.
     task: String,
-    /// Save artifacts in this directory.
+    /// Save artifacts as files in this directory; no file is overwritten.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

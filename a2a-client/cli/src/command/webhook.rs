@@ -17,14 +17,14 @@ use crate::show::{Events, Screen, text};
 /// Commands that receive notifications.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Receive notifications, verify them, and show them.
+    /// Listen for push notifications, verify and print them.
     Listen(Options),
 }
 
 /// Address of the receiver, and checks of the notifications.
 #[derive(Args)]
 #[command(after_help = "\
-Requested checks must all pass; without any, every sender who knows the URL is accepted.
+A notification must pass all checks that the options request. Without such an option, every sender is accepted.
 
 Examples:
   a2a webhook listen 127.0.0.1:9000 --token '$HOOK_TOKEN'
@@ -34,25 +34,25 @@ pub(crate) struct Options {
     /// Address to listen on; port 0 takes any free port.
     #[arg(default_value = "127.0.0.1:9000")]
     address: SocketAddr,
-    /// The token of the webhook: as it is, `@FILE` or `$NAME`.
+    /// Token that notifications must have: the token itself, `@FILE` or `$NAME`.
     #[arg(long)]
     token: Option<Secret>,
-    /// The value that `Authorization` must have: as it is, `@FILE` or `$NAME`.
+    /// Value that the header `Authorization` must have: the value itself, `@FILE` or `$NAME`.
     #[arg(long, value_name = "VALUE")]
     authorization: Option<Secret>,
-    /// URL of the keys that the agent signs with, a JSON Web Key Set.
+    /// URL of the JSON Web Key Set whose keys must have signed notifications.
     #[arg(long, value_name = "URL")]
     jwks: Option<String>,
-    /// Take the keys without TLS, too: anybody on the way can replace them.
+    /// Allow --jwks by `http`. The keys can then be replaced in transit.
     #[arg(long, requires = "jwks")]
     allow_http: bool,
-    /// The secret of Standard Webhooks, `whsec_…`: as it is, `@FILE` or `$NAME`.
+    /// Secret of Standard Webhooks, `whsec_…`: the secret itself, `@FILE` or `$NAME`.
     #[arg(long, value_name = "SECRET")]
     secret: Option<Secret>,
-    /// Answer agents that ask whether they may call (0.1).
+    /// Answer the validation challenges of agents (protocol 0.1).
     #[arg(long)]
     challenge: bool,
-    /// End after so many notifications.
+    /// Exit after N notifications.
     #[arg(long, value_name = "N")]
     count: Option<usize>,
 }
@@ -91,7 +91,7 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failu
     }
     let receiver = receiver
         .build()
-        .map_err(Failure::machine("this receiver"))?;
+        .map_err(Failure::machine("the receiver cannot be configured"))?;
     let listener = TcpListener::bind(options.address).await;
     let listener = listener.map_err(Failure::machine(format!("--address {}", options.address)))?;
     eprintln!("listening at http://{}/", listener.local_addr()?);

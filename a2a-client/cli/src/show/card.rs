@@ -28,7 +28,7 @@ impl Screen {
             let binding = line(&interface.protocol_binding);
             let spoken = match interface.dialect() {
                 Some(_) if a2a_client::Binding::of(interface).is_some() => "",
-                _ => "  (not spoken here)",
+                _ => "  (not supported by this client)",
             };
             self.line(&format!(
                 "  {version:4} {binding:10} {}{spoken}",
@@ -50,9 +50,13 @@ impl Screen {
             self.line(&format!("  extension {}", line(&extension.uri)))?;
         }
         if !card.security_schemes.is_empty() {
-            self.line(&bold("recognises callers by"))?;
+            self.line(&bold("authentication"))?;
             for (name, scheme) in &card.security_schemes {
-                self.line(&format!("  {}: {}", line(name), line(&told(scheme))))?;
+                self.line(&format!(
+                    "  {}: {}",
+                    line(name),
+                    line(&authentication(scheme))
+                ))?;
             }
         }
         self.line(&bold("skills"))?;
@@ -70,10 +74,10 @@ impl Screen {
     }
 }
 
-fn told(scheme: &SecurityScheme) -> String {
+fn authentication(scheme: &SecurityScheme) -> String {
     match scheme {
         SecurityScheme::ApiKeySecurityScheme(key) => {
-            format!("a key in the {} `{}` (--api-key)", key.location, key.name)
+            format!("API key in the {} `{}` (--api-key)", key.location, key.name)
         }
         SecurityScheme::HttpAuthSecurityScheme(http) => {
             match http.scheme.to_ascii_lowercase().as_str() {
@@ -92,6 +96,6 @@ fn told(scheme: &SecurityScheme) -> String {
             )
         }
         SecurityScheme::MtlsSecurityScheme(_) => "a certificate (--cert, --key)".to_owned(),
-        _ => "a scheme of another version".to_owned(),
+        _ => "a scheme that this client does not know".to_owned(),
     }
 }

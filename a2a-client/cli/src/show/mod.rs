@@ -41,7 +41,7 @@ impl Screen {
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         written.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::NobodyReads,
-            _ => Failure::machine("the standard output")(error),
+            _ => Failure::machine("cannot write to standard output")(error),
         })
     }
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::{Value, json};
 
 use crate::check_with;
-use crate::peer::Peer;
+use crate::scripted_agent::ScriptedAgent;
 
 #[test]
 fn a_conversation_goes_on_after_messages() {
     let turn = AtomicU32::new(0);
-    let peer = Peer::new(move |_, _| {
+    let peer = ScriptedAgent::new(move |_, _| {
         let parts = json!([{"text": "well"}]);
         let message = |context: &str| {
             json!({"result": {"message": {"messageId": "m",
@@ -25,10 +25,10 @@ fn a_conversation_goes_on_after_messages() {
     });
     let chat = ["chat", &peer.url, "--no-card", "--dialect", "1.0"];
     check_with(&chat, "one\ntwo\nthree\n", 0, &["well", "● failed"]);
-    let heard = peer.heard();
-    let contexts: Vec<_> = heard
+    let requests = peer.requests();
+    let contexts: Vec<_> = requests
         .iter()
-        .map(|heard| &heard.body["params"]["message"]["contextId"])
+        .map(|requests| &requests.body["params"]["message"]["contextId"])
         .collect();
     assert_eq!(contexts, [&Value::Null, &json!("first"), &json!("second")]);
 }

@@ -5,17 +5,17 @@ use tempfile::TempDir;
 use crate::{Agent, check};
 
 #[test]
-fn a_file_is_whole_or_damaged_or_not_there() {
+fn check_reports_intact_damaged_and_missing_files() {
     let directory = TempDir::new().unwrap();
     let db = directory.path().join("tasks.db");
     let file = db.to_str().unwrap();
     let agent = Agent::begin(&["echo", "--address", "127.0.0.1:0", "--db", file]);
     check(&["send", &agent.url, "hello"], 0, &["hello"]);
     // Beside the server, and after it was killed.
-    let whole = ["tasks.db: whole; 0 unfinished tasks, 1 ended tasks, 1 remembered messages"];
-    check(&["check", file], 0, &whole);
+    let intact = ["tasks.db: intact; 0 unfinished tasks, 1 ended tasks, 1 remembered messages"];
+    check(&["check", file], 0, &intact);
     drop(agent);
-    check(&["check", file], 0, &whole);
+    check(&["check", file], 0, &intact);
     check(
         &["check", file, "--json"],
         0,

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use a2a_transport::webhook::{Algorithm, Claims, Jwks, SigningKey};
 
-use crate::peer::Peer;
+use crate::scripted_agent::ScriptedAgent;
 use crate::{Agent, a2a};
 
 /// Google's agents of 0.1 and trpc-agent-go send such tokens.
@@ -15,7 +15,7 @@ use crate::{Agent, a2a};
 fn a_token_need_not_say_when_it_ends() {
     let key = SigningKey::generate(Algorithm::Es256).unwrap();
     let keys = serde_json::to_value(Jwks::of([&key])).unwrap();
-    let peer = Peer::new(move |_, _| keys.clone());
+    let peer = ScriptedAgent::new(move |_, _| keys.clone());
     let mut process = a2a()
         .args(["webhook", "listen", "127.0.0.1:0", "--count", "1"])
         .args(["--jwks", &peer.url])

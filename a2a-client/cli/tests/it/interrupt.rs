@@ -55,8 +55,9 @@ fn a_task_that_is_left_is_named() {
         let output = process.wait_with_output().unwrap();
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{told}");
-        let hint =
-            format!("error: interrupted\n  hint: the task goes on: a2a subscribe {url} {task}\n");
+        let hint = format!(
+            "error: interrupted\n  hint: the task continues: follow it with a2a subscribe {url} {task}\n"
+        );
         assert_eq!(told, hint, "{command}");
         check(&["cancel", url, &task], 0, &["● canceled"]);
     }
@@ -69,7 +70,7 @@ fn a_timeout_is_that_of_the_whole_command() {
     for command in ["send", "stream"] {
         let told = [
             "timed out after 1s",
-            "hint: the task goes on: a2a subscribe",
+            "hint: the task continues: follow it with a2a subscribe",
         ];
         check(&[command, url, "--timeout", "1", "wait"], 4, &told);
     }

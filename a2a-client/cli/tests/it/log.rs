@@ -69,5 +69,5 @@ fn levels_of_rust_log_that_are_none_are_refused() {
     let output = serve.env("RUST_LOG", "loud").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let told = crate::text(&output.stderr);
-    assert!(told.contains("`loud` is no level"), "{told}");
+    assert!(told.contains("`loud` is not a log level"), "{told}");
 }

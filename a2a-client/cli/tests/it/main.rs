@@ -6,8 +6,8 @@ mod hook;
 mod interrupt;
 mod log;
 mod metrics;
-mod peer;
 mod pipe;
+mod scripted_agent;
 mod secrets;
 mod serve;
 mod settled;
@@ -218,7 +218,7 @@ fn every_outcome_has_its_code() {
     );
     let address = url.trim_start_matches("http://");
     check(&["send", address, "echo", "hello"], 0, &["◆ echo hello"]);
-    check(&["send", url], 2, &["nothing to send"]);
+    check(&["send", url], 2, &["the message is empty"]);
     check(&["send", url, "--data", "{"], 2, &["EOF", "--data"]);
     check(
         &["send", url, "hi", "--task", "nothing"],
@@ -238,12 +238,16 @@ fn every_outcome_has_its_code() {
     check(
         &["card", "http://127.0.0.1:1"],
         4,
-        &["cannot connect", "refused", "is the agent running"],
+        &[
+            "cannot connect",
+            "refused",
+            "check that the agent is running",
+        ],
     );
     check(
         &["card", "agent.example"],
         2,
-        &["neither a URL", "nor the name of an agent"],
+        &["is not a URL", "or name of an agent"],
     );
     check(
         &["card", &format!("{url}nothing/here.json")],
@@ -341,7 +345,10 @@ fn agents_have_names() {
     assert!(told.contains("\"method\":\"message/send\""), "{told}");
     let (code, told) = ask(&["send", "owl", "hello"], &file);
     assert_eq!(code, Some(2));
-    assert!(told.contains("known are parrot"), "{told}");
+    assert!(
+        told.contains("the configuration file names parrot"),
+        "{told}"
+    );
     std::fs::write(&file, "[agents.parrot]\nuri = \"x\"").unwrap();
     let (code, told) = ask(&["send", "parrot", "hello"], &file);
     assert_eq!(code, Some(2));
@@ -462,7 +469,7 @@ fn a_stream_survives_its_agent() {
         "{last}"
     );
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("the connection broke, and was made again"));
+    assert!(said.contains("the connection broke; reconnected"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::peer::Peer;
+use crate::scripted_agent::ScriptedAgent;
 use crate::{Agent, a2a, text};
 
 #[test]
@@ -43,7 +43,7 @@ fn secrets_are_not_shown() {
 
 #[test]
 fn nor_is_a_key_in_the_query() {
-    let peer = Peer::new(|url, call| match call["method"].as_str() {
+    let peer = ScriptedAgent::new(|url, call| match call["method"].as_str() {
         Some(_) => json!({"result": {"message": {"messageId": "m", "role": "ROLE_AGENT",
             "parts": [{"text": "hello"}]}}}),
         None => {
@@ -65,8 +65,8 @@ fn nor_is_a_key_in_the_query() {
         .output()
         .unwrap();
     let told = text(&output.stdout) + &text(&output.stderr);
-    let heard = peer.heard();
-    let call = &heard.last().unwrap().head;
+    let requests = peer.requests();
+    let call = &requests.last().unwrap().head;
     assert!(
         call.starts_with("POST /?of=1&a%20key=s3cret%2Fkey "),
         "{call}"

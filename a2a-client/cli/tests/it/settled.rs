@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::check;
-use crate::peer::Peer;
+use crate::scripted_agent::ScriptedAgent;
 
 fn task(state: &str) -> Value {
     json!({"id": "t", "contextId": "c", "status": {"state": state}})
@@ -13,7 +13,7 @@ fn task(state: &str) -> Value {
 fn an_answer_that_is_not_the_last_is_waited_on() {
     for state in ["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"] {
         let agent = || {
-            Peer::new(move |_, call| match call["method"].as_str() {
+            ScriptedAgent::new(move |_, call| match call["method"].as_str() {
                 Some("SendMessage") => json!({"result": {"task": task(state)}}),
                 Some("SubscribeToTask") => {
                     json!({"error": {"code": -32603, "message": "there is no stream of it"}})

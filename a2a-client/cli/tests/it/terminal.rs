@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::peer::Peer;
+use crate::scripted_agent::ScriptedAgent;
 use crate::{ask, text};
 
 const EVIL: &str = "\u{1b}]0;mine\u{7} \u{9b}2J \u{7f} \u{202e}evil";
@@ -18,7 +18,7 @@ fn check_harmless(told: &str) {
 
 #[test]
 fn errors_are_told_without_what_moves_the_cursor() {
-    let peer = Peer::new(|_, _| json!({"error": {"code": -32603, "message": EVIL}}));
+    let peer = ScriptedAgent::new(|_, _| json!({"error": {"code": -32603, "message": EVIL}}));
     let get = ["get", &peer.url, "t", "--no-card", "--dialect", "1.0"];
     check_harmless(&text(&ask(&get, "").stderr));
     let told = ask(&[&get[..], &["--json"]].concat(), "").stderr;
@@ -30,7 +30,7 @@ fn errors_are_told_without_what_moves_the_cursor() {
 
 #[test]
 fn so_are_ids_and_data() {
-    let peer = Peer::new(|_, _| {
+    let peer = ScriptedAgent::new(|_, _| {
         let status = json!({"state": "TASK_STATE_INPUT_REQUIRED"});
         let artifact = json!({"artifactId": "a", "parts": [{"data": {EVIL: EVIL}}]});
         json!({"result": {"task": {"id": EVIL, "status": status, "artifacts": [artifact]}}})

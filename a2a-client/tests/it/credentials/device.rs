@@ -10,7 +10,7 @@ use super::*;
 
 /// The prompts shown to the user, and the times of the token requests.
 #[derive(Default)]
-struct Story {
+struct Scenario {
     prompts: Mutex<Vec<DevicePrompt>>,
     polls: Mutex<Vec<Instant>>,
 }
@@ -19,8 +19,8 @@ struct Story {
 async fn story(
     codes: Value,
     answers: Vec<Response<String>>,
-) -> (Server, Keyring, AgentCard, Arc<Story>) {
-    let story = Arc::<Story>::default();
+) -> (Server, Keyring, AgentCard, Arc<Scenario>) {
+    let story = Arc::<Scenario>::default();
     let told = Arc::clone(&story);
     let server = Server::new(move |seen| match seen.target.as_str() {
         "/device" => json_of(200, codes.clone()),

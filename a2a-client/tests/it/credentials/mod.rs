@@ -1,11 +1,11 @@
 //! Credentials and tokens over real sockets.
 
-mod choice;
 mod device;
 mod hostile;
 mod oauth;
-mod places;
+mod placement;
 mod renewal;
+mod selection;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use a2a_client::credentials::Keyring;
 use a2a_client::{Credentials, Error, HttpClient, Origin};
-use a2a_transport::http::{Body, Fetched, ServeOptions, serve};
+use a2a_transport::http::{Body, FetchResponse, ServeOptions, serve};
 use a2a_types::{AgentCard, SecurityRequirement, SecurityScheme};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -25,14 +25,14 @@ use tokio::net::TcpListener;
 
 /// A request as a server saw it.
 #[derive(Clone, Debug)]
-struct Seen {
+struct ServerLog {
     /// Path and query.
     target: String,
     headers: HeaderMap,
     form: HashMap<String, String>,
 }
 
-impl Seen {
+impl ServerLog {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
@@ -52,12 +52,12 @@ impl Seen {
 #[derive(Clone)]
 struct Server {
     url: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ServerLog>>>,
 }
 
 impl Server {
-    async fn new(answer: impl Fn(&Seen) -> Response<String> + Send + Sync + 'static) -> Self {
-        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+    async fn new(answer: impl Fn(&ServerLog) -> Response<String> + Send + Sync + 'static) -> Self {
+        let seen = Arc::<Mutex<Vec<ServerLog>>>::default();
         let (kept, answer) = (Arc::clone(&seen), Arc::new(answer));
         let service = service_fn(move |request: Request<Incoming>| {
             let (kept, answer) = (Arc::clone(&kept), Arc::clone(&answer));
@@ -69,7 +69,7 @@ impl Server {
                     .get(CONTENT_TYPE)
                     .is_some_and(|kind| kind == "application/x-www-form-urlencoded");
                 let form = form_urlencoded::parse(if is_form { &body } else { b"" });
-                let request = Seen {
+                let request = ServerLog {
                     target: head.uri.to_string(),
                     headers: head.headers,
                     form: form.into_owned().collect(),
@@ -96,7 +96,7 @@ impl Server {
     }
 
     /// Returns the requests whose target starts with `target`.
-    fn asked(&self, target: &str) -> Vec<Seen> {
+    fn asked(&self, target: &str) -> Vec<ServerLog> {
         let seen = self.seen.lock().unwrap();
         let asked = seen.iter().filter(|seen| seen.target.starts_with(target));
         asked.cloned().collect()
@@ -165,7 +165,7 @@ fn origin(url: &str) -> Origin {
 }
 
 /// Sends a request to the agent at a server.
-async fn ask(agent: &Server, credentials: &Arc<dyn Credentials>) -> Result<Fetched, Error> {
+async fn ask(agent: &Server, credentials: &Arc<dyn Credentials>) -> Result<FetchResponse, Error> {
     let http = HttpClient::default();
     http.get_as(
         Some(&**credentials),

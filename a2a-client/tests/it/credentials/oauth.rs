@@ -57,7 +57,7 @@ async fn a_client_gets_a_token_by_its_secret() {
 
 #[tokio::test]
 async fn the_secret_goes_into_the_body_where_the_server_wants_it() {
-    let answer = |seen: &Seen| match (seen.target.as_str(), seen.authorization()) {
+    let answer = |seen: &ServerLog| match (seen.target.as_str(), seen.authorization()) {
         ("/token", Some(_)) => json_of(401, json!({"error": "invalid_client"})),
         ("/token", None) => json_of(200, json!({"access_token": "t", "expires_in": 1})),
         _ => ok(),
@@ -247,6 +247,6 @@ async fn a_client_needs_a_flow_of_its_own() {
     let shown = keyring.for_card(&card, &origin("https://agent.example"), &http);
     assert_eq!(
         format!("{:?}", shown.unwrap().unwrap()),
-        "Shown([bearer token])"
+        "CredentialSet([bearer token])"
     );
 }

@@ -11,7 +11,7 @@ use super::*;
 /// An agent that issues tokens `t1`, `t2` and so on, and answers other requests by `agent`.
 async fn giver(
     life: u64,
-    agent: impl Fn(&Seen) -> Response<String> + Send + Sync + 'static,
+    agent: impl Fn(&ServerLog) -> Response<String> + Send + Sync + 'static,
 ) -> (Server, Arc<dyn Credentials>) {
     let given = AtomicUsize::new(0);
     served(agent, move |_| {
@@ -27,8 +27,8 @@ async fn giver(
 
 /// An agent, and its token endpoint.
 async fn served(
-    agent: impl Fn(&Seen) -> Response<String> + Send + Sync + 'static,
-    token: impl Fn(&Seen) -> Response<String> + Send + Sync + 'static,
+    agent: impl Fn(&ServerLog) -> Response<String> + Send + Sync + 'static,
+    token: impl Fn(&ServerLog) -> Response<String> + Send + Sync + 'static,
 ) -> (Server, Arc<dyn Credentials>) {
     let server = Server::new(move |seen| match seen.target.as_str() {
         "/token" => token(seen),
@@ -90,7 +90,7 @@ async fn a_token_is_renewed_before_it_ends() {
 
 #[tokio::test]
 async fn a_token_that_is_refused_is_replaced_once() {
-    let only_second = |seen: &Seen| match seen.authorization() {
+    let only_second = |seen: &ServerLog| match seen.authorization() {
         Some("Bearer t2") => ok(),
         _ => refusal("Bearer error=\"invalid_token\""),
     };
@@ -131,7 +131,7 @@ async fn another_token_would_not_help() {
 
 #[tokio::test]
 async fn many_calls_want_one_token() {
-    let first_is_bad = |seen: &Seen| match seen.authorization() {
+    let first_is_bad = |seen: &ServerLog| match seen.authorization() {
         Some("Bearer t1") => refusal("Bearer"),
         _ => ok(),
     };
@@ -179,7 +179,7 @@ async fn who_leaves_stops_nobody() {
 
 #[tokio::test]
 async fn a_refresh_token_is_used_while_it_is_good() {
-    let token = |seen: &Seen| match seen.field("grant_type") {
+    let token = |seen: &ServerLog| match seen.field("grant_type") {
         "client_credentials" => json_of(
             200,
             json!({"access_token": "t1", "expires_in": 40, "refresh_token": "r1"}),
@@ -205,7 +205,7 @@ async fn a_refresh_token_is_used_while_it_is_good() {
 #[tokio::test]
 async fn a_token_is_used_to_its_end_when_there_is_no_other() {
     let given = AtomicUsize::new(0);
-    let token = move |_: &Seen| match given.fetch_add(1, Ordering::SeqCst) {
+    let token = move |_: &ServerLog| match given.fetch_add(1, Ordering::SeqCst) {
         0 => json_of(200, json!({"access_token": "t1", "expires_in": 40})),
         _ => json_of(503, json!({})),
     };

@@ -4,7 +4,7 @@
 //! The scenes are those of `a2a-types`: what our server writes, and what agents of the framework send.
 //! Here they come over a socket, in the envelopes and without, under the framework's names of events.
 
-mod peer;
+mod profile_agent;
 mod scene;
 
 use a2a_client::{Client, Error, Event, Retries, SendMessageResponse, StreamExt};
@@ -12,7 +12,7 @@ use a2a_types::extension::trpc::{LlmResponses, Step, Version};
 use a2a_types::{AgentCard, Dialect, Part, Task};
 use serde_json::{Value, json};
 
-use crate::profile::peer::{Envelopes, Peer};
+use crate::profile::profile_agent::{Envelopes, ProfileAgent};
 use crate::profile::scene::Scene;
 
 fn card(declared: Option<&str>) -> AgentCard {
@@ -26,7 +26,7 @@ fn card(declared: Option<&str>) -> AgentCard {
     card
 }
 
-fn client(peer: &Peer, declared: Option<&str>) -> Client {
+fn client(peer: &ProfileAgent, declared: Option<&str>) -> Client {
     let client = Client::with_card(peer.transport(), card(declared).into());
     client.retries(Retries::none())
 }
@@ -37,7 +37,7 @@ async fn every_stream_is_understood_as_its_scene_says() {
     let mut count = 0;
     for scene in Scene::all() {
         for envelopes in [Envelopes::Sealed, Envelopes::Bare] {
-            let peer = Peer::start(scene.results.clone(), scene.streams, envelopes).await;
+            let peer = ProfileAgent::start(scene.results.clone(), scene.streams, envelopes).await;
             let client = client(&peer, Some("0.1"));
             let found = match scene.streams {
                 true => {
@@ -94,7 +94,7 @@ async fn chunks_are_appended_only_for_an_agent_that_declared_the_profile() {
         (Some("soon"), last),
         (None, last),
     ] {
-        let peer = Peer::start(scene.results.clone(), true, Envelopes::Bare).await;
+        let peer = ProfileAgent::start(scene.results.clone(), true, Envelopes::Bare).await;
         let (_, task, typed) = followed(&client(&peer, declared)).await;
         assert_eq!(texts(&task.unwrap()), expected, "{declared:?}");
         assert_eq!(typed, expected == whole, "{declared:?}");
@@ -106,7 +106,7 @@ async fn chunks_are_appended_only_for_an_agent_that_declared_the_profile() {
 #[tokio::test]
 async fn what_tells_nothing_is_left_out() {
     let scene = Scene::named("peer-tool-call");
-    let peer = Peer::start(scene.results.clone(), true, Envelopes::Sealed).await;
+    let peer = ProfileAgent::start(scene.results.clone(), true, Envelopes::Sealed).await;
     let (events, task, _) = followed(&client(&peer, Some("0.1"))).await;
     // Of ten: two have no content, one repeats.
     assert_eq!(events.len(), scene.results.len() - 3, "{events:#?}");
@@ -117,7 +117,7 @@ async fn what_tells_nothing_is_left_out() {
 }
 
 #[track_caller]
-fn declared(peer: &Peer) -> Option<Value> {
+fn declared(peer: &ProfileAgent) -> Option<Value> {
     let asked = &peer.asked()[0];
     let metadata = &asked.body["params"]["message"]["metadata"];
     metadata.get("interaction_spec_version").cloned()
@@ -133,14 +133,14 @@ async fn steps_are_asked_for() {
         (Some("2.0"), true, None),
         (None, true, None),
     ] {
-        let peer = Peer::start(scene.results.clone(), false, Envelopes::Sealed).await;
+        let peer = ProfileAgent::start(scene.results.clone(), false, Envelopes::Sealed).await;
         let sending = client(&peer, card).send("hello").user_id("user_12345");
         let sending = if wants { sending.steps() } else { sending };
         sending.await.unwrap();
         assert_eq!(declared(&peer), expected, "{card:?} {wants}");
         assert_eq!(peer.asked()[0].header("x-user-id"), Some("user_12345"));
     }
-    let peer = Peer::start(scene.results, false, Envelopes::Sealed).await;
+    let peer = ProfileAgent::start(scene.results, false, Envelopes::Sealed).await;
     client(&peer, None).send("hello").await.unwrap();
     assert_eq!(peer.asked()[0].header("x-user-id"), None);
 }
@@ -149,7 +149,7 @@ async fn steps_are_asked_for() {
 #[tokio::test]
 async fn a_user_id_that_is_no_header_is_left_out() {
     let scene = Scene::named("answer-reasoning");
-    let peer = Peer::start(scene.results, false, Envelopes::Sealed).await;
+    let peer = ProfileAgent::start(scene.results, false, Envelopes::Sealed).await;
     client(&peer, None)
         .send("hello")
         .user_id("a\r\nb: c")
@@ -167,7 +167,7 @@ async fn a_stream_without_an_end_is_whole_only_after_a_message() {
     message.pop();
     let submitted = Scene::named("peer-tool-call").results[0].clone();
     for results in [message.clone(), vec![submitted, message[0].clone()]] {
-        let peer = Peer::start(results, true, Envelopes::Sealed).await;
+        let peer = ProfileAgent::start(results, true, Envelopes::Sealed).await;
         let client = Client::with_card(peer.transport(), card(Some("0.1")).into());
         let mut updates = client.send("hello").follow();
         while let Some(event) = updates.next().await {
@@ -179,7 +179,7 @@ async fn a_stream_without_an_end_is_whole_only_after_a_message() {
     }
     let mut cut = Scene::named("peer-tool-call").results;
     cut.pop();
-    let peer = Peer::start(cut, true, Envelopes::Sealed).await;
+    let peer = ProfileAgent::start(cut, true, Envelopes::Sealed).await;
     let mut updates = client(&peer, Some("0.1")).send("hello").follow();
     let mut last = None;
     while let Some(event) = updates.next().await {
@@ -192,7 +192,7 @@ async fn a_stream_without_an_end_is_whole_only_after_a_message() {
 #[tokio::test]
 async fn an_answer_with_empty_messages_is_taken() {
     let scene = Scene::named("peer-answer");
-    let peer = Peer::start(scene.results, false, Envelopes::Sealed).await;
+    let peer = ProfileAgent::start(scene.results, false, Envelopes::Sealed).await;
     let answer = client(&peer, Some("0.1")).send("hello").await.unwrap();
     let SendMessageResponse::Task(task) = &answer else {
         panic!("{answer:?}");

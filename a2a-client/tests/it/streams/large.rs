@@ -5,15 +5,17 @@ use TaskState::{Completed, Working};
 use a2a_client::{Bounds, Client, Dialect, Error, HttpClient, Retries};
 use a2a_types::{Operation, TaskState};
 
-use crate::streams::peer::{End, Peer, chunk, events, looked, message, snapshot, status};
-use crate::streams::wire::hear;
+use crate::streams::every_version::collect;
+use crate::streams::scripted_agent::{
+    ScriptedAgent, StreamEnd, chunk, events, looked, message, snapshot, status,
+};
 
-fn client(peer: &Peer, dialect: Dialect) -> Client {
+fn client(agent: &ScriptedAgent, dialect: Dialect) -> Client {
     let http = HttpClient::builder().limit(10_000);
     let mut bounds = Bounds::default();
     bounds.line = 2000;
     bounds.event = 2000;
-    let client = Client::builder(&peer.url).http(http).bounds(bounds);
+    let client = Client::builder(&agent.url).http(http).bounds(bounds);
     let retries = Retries::default().base(std::time::Duration::from_millis(5));
     client.connect_at(dialect).unwrap().retries(retries)
 }
@@ -23,18 +25,21 @@ async fn an_event_that_is_too_large_is_read_from_the_task() {
     for &dialect in Dialect::ALL {
         let large = "2".repeat(3000);
         let script = [
-            events([status(Working), chunk("1"), chunk(&large)], End::Never),
+            events(
+                [status(Working), chunk("1"), chunk(&large)],
+                StreamEnd::Open,
+            ),
             looked(Working, &["1", &large]),
             looked(Completed, &["1", &large, "3"]),
         ];
-        let peer = Peer::new(dialect, script).await;
-        let client = client(&peer, dialect);
-        let (heard, error) = hear(&mut client.send(message(dialect)).follow()).await;
+        let agent = ScriptedAgent::new(dialect, script).await;
+        let client = client(&agent, dialect);
+        let (events, error) = collect(&mut client.send(message(dialect)).follow()).await;
         let expected = ["Working", "=1", &format!("+{large}"), "+3", "Completed"];
-        assert_eq!(heard, expected, "{dialect}: {error:?}");
+        assert_eq!(events, expected, "{dialect}: {error:?}");
         assert!(error.is_none(), "{dialect}: {error:?}");
         assert_eq!(
-            peer.operations(),
+            agent.operations(),
             [SendStreamingMessage, GetTask, GetTask],
             "{dialect}"
         );
@@ -45,27 +50,30 @@ async fn an_event_that_is_too_large_is_read_from_the_task() {
 async fn a_snapshot_that_is_too_large_to_stream_is_read() {
     let large = "1".repeat(3000);
     let script = [
-        events([snapshot(Working, &[&large])], End::Never),
+        events([snapshot(Working, &[&large])], StreamEnd::Open),
         looked(Completed, &[&large]),
     ];
-    let peer = Peer::new(Dialect::V1_0, script).await;
-    let client = client(&peer, Dialect::V1_0);
+    let agent = ScriptedAgent::new(Dialect::V1_0, script).await;
+    let client = client(&agent, Dialect::V1_0);
     let mut updates = client.subscribe("t").await.unwrap();
-    let (heard, error) = hear(&mut updates).await;
-    assert_eq!(heard, [format!("Completed[{large}]")], "{error:?}");
-    assert_eq!(peer.operations(), [SubscribeToTask, GetTask]);
+    let (events, error) = collect(&mut updates).await;
+    assert_eq!(events, [format!("Completed[{large}]")], "{error:?}");
+    assert_eq!(agent.operations(), [SubscribeToTask, GetTask]);
 }
 
 #[tokio::test]
 async fn a_task_that_is_too_large_to_read_names_the_setting() {
     let large = "2".repeat(11_000);
     let script = [
-        events([status(Working), chunk("1"), chunk(&large)], End::Never),
+        events(
+            [status(Working), chunk("1"), chunk(&large)],
+            StreamEnd::Open,
+        ),
         looked(Working, &["1", &large]),
     ];
-    let peer = Peer::new(Dialect::V1_0, script).await;
-    let client = client(&peer, Dialect::V1_0);
-    let (_, error) = hear(&mut client.send("go").follow()).await;
+    let agent = ScriptedAgent::new(Dialect::V1_0, script).await;
+    let client = client(&agent, Dialect::V1_0);
+    let (_, error) = collect(&mut client.send("go").follow()).await;
     match error {
         Some(error @ Error::TooLarge { what: "body", .. }) => assert_eq!(
             error.to_string(),

@@ -1,9 +1,9 @@
 //! Streams survive what happens to their connections, whatever the peer can do.
 
+mod every_version;
 mod large;
 mod overlap;
-mod patience;
-mod peer;
 mod refusals;
 mod retries;
-mod wire;
+mod scripted_agent;
+mod timing;

@@ -7,27 +7,27 @@ use a2a_transport::{Answer, BoxFuture, Call, Reply, Update};
 use a2a_types::{Event, Request, Response, Task, TaskState};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::streams::peer::{chunk, in_short, in_time, status, task};
+use crate::streams::scripted_agent::{chunk, in_short, in_time, status, task};
 use TaskState::{Completed, Working};
 
 /// A snapshot of the task, and the events that the open stream sends right after it.
-type Look = (Task, Vec<Event>);
+type TaskRead = (Task, Vec<Event>);
 
 /// An agent whose first stream sends the first number and breaks; the second one sends the second
 /// number, and then the events of each snapshot.
 #[derive(Clone)]
-struct Agent {
-    looks: Arc<Mutex<Vec<Look>>>,
+struct OverlapAgent {
+    reads: Arc<Mutex<Vec<TaskRead>>>,
     sender: UnboundedSender<Event>,
     stream: Arc<Mutex<Option<UnboundedReceiver<Event>>>>,
 }
 
-impl Agent {
-    fn new(looks: impl Into<Vec<Look>>) -> Self {
+impl OverlapAgent {
+    fn new(reads: impl Into<Vec<TaskRead>>) -> Self {
         let (sender, receiver) = unbounded_channel();
         sender.send(chunk("2")).unwrap();
         Self {
-            looks: Arc::new(Mutex::new(looks.into())),
+            reads: Arc::new(Mutex::new(reads.into())),
             sender,
             stream: Arc::new(Mutex::new(Some(receiver))),
         }
@@ -36,8 +36,8 @@ impl Agent {
     fn answer(&self, request: &Request) -> Answer {
         match request {
             Request::SendStreamingMessage(_) => {
-                let told = [Ok(status(Working)), Ok(chunk("1")), Err(cut())];
-                Answer::Stream(Box::pin(tokio_stream::iter(told).map(numberless)))
+                let events = [Ok(status(Working)), Ok(chunk("1")), Err(cut())];
+                Answer::Stream(Box::pin(tokio_stream::iter(events).map(numberless)))
             }
             Request::SubscribeToTask(_) => {
                 let mut receiver = self.stream.lock().unwrap().take().unwrap();
@@ -53,7 +53,7 @@ impl Agent {
                 Answer::Stream(Box::pin(events.map(Ok).map(numberless)))
             }
             Request::GetTask(_) => {
-                let (task, events) = self.looks.lock().unwrap().remove(0);
+                let (task, events) = self.reads.lock().unwrap().remove(0);
                 for event in events {
                     self.sender.send(event).unwrap();
                 }
@@ -64,7 +64,7 @@ impl Agent {
     }
 }
 
-impl Transport for Agent {
+impl Transport for OverlapAgent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let answer = self.answer(&call.request);
         Box::pin(async move { Ok(Reply::new(answer)) })
@@ -80,22 +80,22 @@ fn numberless(item: Result<Event, Error>) -> Result<Update, Error> {
 }
 
 /// Checks the events returned for a series of snapshots, all of which must be read.
-async fn check(looks: impl Into<Vec<Look>>, expected: &[&str], folded: &str) {
-    let agent = Agent::new(looks);
+async fn check(reads: impl Into<Vec<TaskRead>>, expected: &[&str], folded: &str) {
+    let agent = OverlapAgent::new(reads);
     let mut updates = Client::new(agent.clone()).send("go").follow();
-    let mut heard = Vec::new();
+    let mut events = Vec::new();
     while let Some(event) = in_time(updates.next()).await {
-        heard.push(in_short(&event.unwrap()));
+        events.push(in_short(&event.unwrap()));
     }
-    assert_eq!(heard, expected);
+    assert_eq!(events, expected);
     let made_out = Event::Task(updates.task().unwrap().clone());
     assert_eq!(in_short(&made_out), folded);
-    assert!(agent.looks.lock().unwrap().is_empty());
+    assert!(agent.reads.lock().unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_the_task_has_already_is_not_told_again() {
-    let looks = [
+    let reads = [
         // The third number is in the task, and comes by the stream afterwards.
         (task(Working, &["1", "2", "3"]), vec![chunk("3")]),
         (
@@ -106,12 +106,12 @@ async fn what_the_task_has_already_is_not_told_again() {
         (task(Completed, &["1", "2", "3", "4"]), vec![]),
     ];
     let expected = ["Working", "=1", "+23", "+4", "Completed"];
-    check(looks, &expected, "Completed[1234]").await;
+    check(reads, &expected, "Completed[1234]").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_is_like_another_is_told() {
-    let looks = [
+    let reads = [
         (task(Working, &["1", "2", "3"]), vec![chunk("3")]),
         (
             task(Working, &["1", "2", "3", "3"]),
@@ -120,13 +120,13 @@ async fn one_that_is_like_another_is_told() {
         (task(Completed, &["1", "2", "3", "3", "4"]), vec![]),
     ];
     let expected = ["Working", "=1", "+23", "+3", "+4", "Completed"];
-    check(looks, &expected, "Completed[12334]").await;
+    check(reads, &expected, "Completed[12334]").await;
 }
 
 /// The agent sends the second number before it stores it: in the end nothing is missing.
 #[tokio::test(start_paused = true)]
 async fn the_last_word_is_checked_against_the_task() {
-    let looks = [
+    let reads = [
         (
             task(Working, &["1", "0"]),
             vec![chunk("3"), status(Completed)],
@@ -134,13 +134,13 @@ async fn the_last_word_is_checked_against_the_task() {
         (task(Completed, &["1", "0", "2", "3"]), vec![]),
     ];
     let expected = ["Working", "=1", "+0", "+3", "=1023", "Completed"];
-    check(looks, &expected, "Completed[1023]").await;
+    check(reads, &expected, "Completed[1023]").await;
 }
 
 /// A task that is behind at the end does not take back that it has ended.
 #[tokio::test(start_paused = true)]
 async fn a_task_that_lags_behind_takes_nothing_back() {
-    let looks = [
+    let reads = [
         (
             task(Working, &["1", "2"]),
             vec![chunk("3"), status(Completed)],
@@ -148,5 +148,5 @@ async fn a_task_that_lags_behind_takes_nothing_back() {
         (task(Working, &["1", "2"]), vec![]),
     ];
     let expected = ["Working", "=1", "+2", "+3", "Completed"];
-    check(looks, &expected, "Completed[123]").await;
+    check(reads, &expected, "Completed[123]").await;
 }

@@ -11,14 +11,14 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::streams::peer::{chunk, message, snapshot, status, task};
-use crate::streams::wire::hear;
+use crate::streams::every_version::collect;
+use crate::streams::scripted_agent::{chunk, message, snapshot, status, task};
 use Operation::{GetTask, SendStreamingMessage, SubscribeToTask};
 use TaskState::{Completed, Working};
 
 /// Answer to a subscription that brings no events.
 #[derive(Clone, Copy, Debug)]
-enum Refusal {
+enum SubscriptionRefusal {
     /// An error with its HTTP status, as the binding writes it.
     Answered(ErrorKind),
     /// An error as the first event of the stream.
@@ -33,24 +33,24 @@ enum Refusal {
     Page,
 }
 
-impl Refusal {
+impl SubscriptionRefusal {
     fn is_unsupported(self) -> bool {
         matches!(self, Self::Streamed(ErrorKind::UnsupportedOperation))
     }
 }
 
-const REFUSALS: &[Refusal] = &[
-    Refusal::Answered(ErrorKind::InvalidParams),
-    Refusal::Answered(ErrorKind::TaskNotFound),
-    Refusal::Answered(ErrorKind::Internal),
-    Refusal::Streamed(ErrorKind::InvalidParams),
-    Refusal::Streamed(ErrorKind::TaskNotFound),
-    Refusal::Streamed(ErrorKind::UnsupportedOperation),
-    Refusal::Streamed(ErrorKind::Internal),
-    Refusal::Empty,
-    Refusal::Dropped,
-    Refusal::NoBody,
-    Refusal::Page,
+const REFUSALS: &[SubscriptionRefusal] = &[
+    SubscriptionRefusal::Answered(ErrorKind::InvalidParams),
+    SubscriptionRefusal::Answered(ErrorKind::TaskNotFound),
+    SubscriptionRefusal::Answered(ErrorKind::Internal),
+    SubscriptionRefusal::Streamed(ErrorKind::InvalidParams),
+    SubscriptionRefusal::Streamed(ErrorKind::TaskNotFound),
+    SubscriptionRefusal::Streamed(ErrorKind::UnsupportedOperation),
+    SubscriptionRefusal::Streamed(ErrorKind::Internal),
+    SubscriptionRefusal::Empty,
+    SubscriptionRefusal::Dropped,
+    SubscriptionRefusal::NoBody,
+    SubscriptionRefusal::Page,
 ];
 
 const WIRES: &[(Dialect, Binding)] = &[
@@ -65,17 +65,17 @@ const WIRES: &[(Dialect, Binding)] = &[
 /// An agent whose message streams break after the first part, and that refuses `refusals`
 /// subscriptions before it answers one to the end.
 #[derive(Clone)]
-struct Agent {
+struct RefusingAgent {
     dialect: Dialect,
     binding: Binding,
-    refusal: Refusal,
+    refusal: SubscriptionRefusal,
     refusals: usize,
     /// The answer to GetTask while subscriptions are refused.
     task: Result<TaskState, ErrorKind>,
     asked: Arc<Mutex<Vec<Operation>>>,
 }
 
-impl Agent {
+impl RefusingAgent {
     async fn serve(self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -127,17 +127,19 @@ impl Agent {
 
     fn refuse(&self, envelope: &Envelope) -> Vec<u8> {
         match self.refusal {
-            Refusal::Answered(kind) => once(envelope, Err(kind.into())),
-            Refusal::Streamed(kind) => {
+            SubscriptionRefusal::Answered(kind) => once(envelope, Err(kind.into())),
+            SubscriptionRefusal::Streamed(kind) => {
                 let line = EventWriter::new(envelope).write_error(kind.into()).json();
                 [STREAM.as_bytes(), &sse::encode(None, None, &line)].concat()
             }
-            Refusal::Empty => STREAM.into(),
-            Refusal::Dropped => "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+            SubscriptionRefusal::Empty => STREAM.into(),
+            SubscriptionRefusal::Dropped => {
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
                 transfer-encoding: chunked\r\n\r\n"
-                .into(),
-            Refusal::NoBody => "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".into(),
-            Refusal::Page => "HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\n\
+                    .into()
+            }
+            SubscriptionRefusal::NoBody => "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".into(),
+            SubscriptionRefusal::Page => "HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\n\
                 content-length: 13\r\n\r\n<h1>gone</h1>"
                 .into(),
         }
@@ -205,15 +207,19 @@ async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(Op
 }
 
 /// Events and error of a follower, and its requests after the first.
-struct Followed {
-    told: Vec<String>,
+struct FollowOutcome {
+    events: Vec<String>,
     error: Option<Error>,
     asked: Vec<Operation>,
 }
 
 /// Follows the task in every version and binding through each refusal, from the beginning of its
 /// message and from a subscription of its own.
-async fn each(refusals: usize, task: Result<TaskState, ErrorKind>, check: impl Fn(Followed, bool)) {
+async fn each(
+    refusals: usize,
+    task: Result<TaskState, ErrorKind>,
+    check: impl Fn(FollowOutcome, bool),
+) {
     for &(dialect, binding) in WIRES {
         for &refusal in REFUSALS {
             // An agent without subscriptions is polled.
@@ -221,7 +227,7 @@ async fn each(refusals: usize, task: Result<TaskState, ErrorKind>, check: impl F
                 continue;
             }
             for subscribes in [false, true] {
-                let agent = Agent {
+                let agent = RefusingAgent {
                     dialect,
                     binding,
                     refusal,
@@ -238,13 +244,17 @@ async fn each(refusals: usize, task: Result<TaskState, ErrorKind>, check: impl F
                     false => Ok(client.send(message(dialect)).follow()),
                     true => client.subscribe("t").await,
                 };
-                let (told, error) = match updates {
-                    Ok(mut updates) => hear(&mut updates).await,
+                let (events, error) = match updates {
+                    Ok(mut updates) => collect(&mut updates).await,
                     Err(error) => (Vec::new(), Some(error)),
                 };
                 let asked = asked.lock().unwrap().clone();
-                println!("{dialect} {binding} {refusal:?} {subscribes}: {told:?} {error:?}");
-                let followed = Followed { told, error, asked };
+                println!("{dialect} {binding} {refusal:?} {subscribes}: {events:?} {error:?}");
+                let followed = FollowOutcome {
+                    events,
+                    error,
+                    asked,
+                };
                 check(followed, subscribes);
             }
         }
@@ -255,14 +265,14 @@ async fn each(refusals: usize, task: Result<TaskState, ErrorKind>, check: impl F
 async fn a_task_that_has_ended_is_read_once() {
     each(usize::MAX, Ok(Completed), |followed, subscribes| {
         assert!(followed.error.is_none());
-        let (told, asked) = match subscribes {
+        let (events, asked) = match subscribes {
             true => (vec!["Completed[12]"], vec![SubscribeToTask, GetTask]),
             false => (
                 vec!["Working", "=1", "+2", "Completed"],
                 vec![SendStreamingMessage, SubscribeToTask, GetTask],
             ),
         };
-        assert_eq!(followed.told, told);
+        assert_eq!(followed.events, events);
         assert_eq!(followed.asked, asked);
     })
     .await;
@@ -272,13 +282,13 @@ async fn a_task_that_has_ended_is_read_once() {
 async fn a_task_that_goes_on_is_subscribed_to_again() {
     each(1, Ok(Working), |followed, subscribes| {
         assert!(followed.error.is_none());
-        let (told, asked) = match subscribes {
+        let (events, asked) = match subscribes {
             true => (vec!["Working[12]"], vec![]),
             false => (vec!["Working", "=1", "+2"], vec![SendStreamingMessage]),
         };
-        let told: Vec<_> = told.into_iter().chain(["+3", "Completed"]).collect();
+        let events: Vec<_> = events.into_iter().chain(["+3", "Completed"]).collect();
         let rest = [SubscribeToTask, GetTask, SubscribeToTask];
-        assert_eq!(followed.told, told);
+        assert_eq!(followed.events, events);
         // In 0.1 no stream begins with the task, which is read once more.
         assert!(followed.asked.starts_with(&[asked, rest.into()].concat()));
     })

@@ -14,15 +14,15 @@ use a2a_types::{
 };
 use tokio::time::Instant;
 
-use crate::streams::peer::{Answer, Peer, looked, refused, task};
+use crate::streams::scripted_agent::{Answer, ScriptedAgent, looked, refused, task};
 
 /// An agent that never answers, but with this error.
-struct Failing {
+struct FailingAgent {
     error: fn() -> Error,
     asked: Arc<AtomicU32>,
 }
 
-impl Transport for Failing {
+impl Transport for FailingAgent {
     fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { Err((self.error)()) })
@@ -32,7 +32,7 @@ impl Transport for Failing {
 /// Returns the number of attempts of a request that fails with this error.
 async fn asked(request: impl Into<Request>, retries: Retries, error: fn() -> Error) -> u32 {
     let asked = Arc::new(AtomicU32::new(0));
-    let failing = Failing {
+    let failing = FailingAgent {
         error,
         asked: Arc::clone(&asked),
     };
@@ -136,7 +136,7 @@ async fn retry_after_is_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn an_agent_in_need_is_not_asked_much_more() {
     let asked = Arc::new(AtomicU32::new(0));
-    let failing = Failing {
+    let failing = FailingAgent {
         error: unreachable,
         asked: Arc::clone(&asked),
     };
@@ -162,10 +162,11 @@ async fn busy_answers_are_understood() {
                 a2a_client::SendMessageResponse::Task(task(TaskState::Completed, &[])),
             )),
         );
-        let peer = Peer::new(dialect, [Answer::Raw(PAGE), Answer::Raw(LATER), done]).await;
-        let sent = peer.client().send("go").await;
+        let agent =
+            ScriptedAgent::new(dialect, [Answer::Raw(PAGE), Answer::Raw(LATER), done]).await;
+        let sent = agent.client().send("go").await;
         assert!(sent.is_ok(), "{dialect}: {sent:?}");
-        assert_eq!(peer.operations().len(), 3);
+        assert_eq!(agent.operations().len(), 3);
     }
 }
 
@@ -177,21 +178,22 @@ async fn a_question_whose_connection_broke_is_asked_again() {
             Answer::Raw("HTTP/1.1 2"),
             looked(TaskState::Working, &[]),
         ];
-        let peer = Peer::new(dialect, answers).await;
-        let got = peer.client().get_task("t", None).await;
+        let agent = ScriptedAgent::new(dialect, answers).await;
+        let got = agent.client().get_task("t", None).await;
         assert!(got.is_ok(), "{dialect}: {got:?}");
 
-        let peer = Peer::new(dialect, [Answer::Raw(""), refused(ErrorKind::Internal)]).await;
-        assert!(peer.client().send("go").await.is_err());
-        assert_eq!(peer.operations(), [Operation::SendMessage], "{dialect}");
+        let agent =
+            ScriptedAgent::new(dialect, [Answer::Raw(""), refused(ErrorKind::Internal)]).await;
+        assert!(agent.client().send("go").await.is_err());
+        assert_eq!(agent.operations(), [Operation::SendMessage], "{dialect}");
     }
 }
 
 /// An agent that cancels a task, and whose first answer is lost.
 #[derive(Default)]
-struct Canceling(AtomicU32);
+struct CancelingAgent(AtomicU32);
 
-impl Transport for Canceling {
+impl Transport for CancelingAgent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let reply = match (call.request, self.0.fetch_add(1, Ordering::Relaxed)) {
             (Request::CancelTask(_), 0) => Err(cut()),
@@ -208,7 +210,7 @@ impl Transport for Canceling {
 #[tokio::test(start_paused = true)]
 async fn a_cancellation_whose_answer_was_lost_has_succeeded() {
     let cancel = || Call::new(CancelTaskRequest::default());
-    let retrying = Retrying::new(Canceling::default(), Retries::default());
+    let retrying = Retrying::new(CancelingAgent::default(), Retries::default());
     let reply = retrying.call(cancel()).await.unwrap();
     let canceled = match reply.answer {
         a2a_transport::Answer::Once(Response::CancelTask(task)) => task.status.state,

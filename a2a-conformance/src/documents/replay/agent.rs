@@ -1,6 +1,6 @@
 //! The documented requests sent to our server, and its answers held against the documented ones.
 
-use a2a_server::{Authenticator, Denied, Principal, Server, SqliteStore};
+use a2a_server::{AuthError, Authenticator, Principal, Server, SqliteStore};
 use a2a_transport::BoxFuture;
 use a2a_transport::http::{ServeOptions, serve};
 use a2a_types::reading::Mode;
@@ -458,7 +458,7 @@ fn card_of(corpus: &Corpus, exchange: &Exchange) -> AgentCard {
 struct TokenForCard;
 
 impl Authenticator for TokenForCard {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let token = head
             .headers
             .get("authorization")
@@ -471,7 +471,7 @@ impl Authenticator for TokenForCard {
         let outcome = match (bearer, needed) {
             (true, _) => Ok(Principal::named("reader")),
             (false, false) => Ok(Principal::anonymous()),
-            (false, true) => Err(Denied::Unauthenticated {
+            (false, true) => Err(AuthError::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
         };

@@ -1,7 +1,7 @@
 //! The documented answers played to our client, and what it makes of them.
 
 use a2a_client::Client;
-use a2a_transport::binding::Reading;
+use a2a_transport::binding::ReadOptions;
 use a2a_transport::binding::jsonrpc::read_call;
 use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, Call, Error, Transport};
@@ -321,7 +321,7 @@ fn call_of(request: &Example) -> Result<Call, String> {
     let question = read_call(
         message.to_string().as_bytes(),
         Some("1.0"),
-        &Reading::default(),
+        &ReadOptions::default(),
     );
     let request: Request = question.map_err(|refused| refused.error.message)?.request;
     Ok(Call::new(request))

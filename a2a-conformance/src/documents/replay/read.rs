@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use a2a_jsonrpc::Id;
-use a2a_transport::binding::Reading;
+use a2a_transport::binding::ReadOptions;
 use a2a_transport::binding::jsonrpc::{read_call, write_call};
 use a2a_types::reading::{Hints, Mode, read};
 use a2a_types::{Dialect, Task, v0_2};
@@ -111,7 +111,7 @@ fn check_meaning(example: &Example) -> Vec<String> {
 }
 
 fn meaning_of_request(example: &Example, json: &str) -> Result<Value, String> {
-    let mut reading = Reading::default();
+    let mut reading = ReadOptions::default();
     reading.prefer = Some(example.dialect);
     let question =
         read_call(json.as_bytes(), None, &reading).map_err(|refused| refused.error.message)?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::demo::Reference;
-use a2a_server::{Authenticator, Denied, Principal, Server, WebhookPolicy};
+use a2a_server::{AuthError, Authenticator, Principal, Server, WebhookPolicy};
 use a2a_transport::BoxFuture;
-use a2a_transport::binding::Reading;
+use a2a_transport::binding::ReadOptions;
 use a2a_transport::http::{HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_types::{
@@ -111,7 +111,7 @@ impl Stand {
             }
             _ => None,
         };
-        let mut reading = Reading::default();
+        let mut reading = ReadOptions::default();
         if bug == Some(Bug::S35) {
             reading.limits.bytes = 256 << 20;
         }
@@ -164,7 +164,7 @@ const FORBIDDEN: &str = "Bearer guest";
 struct Callers;
 
 impl Authenticator for Callers {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let shown = head
             .headers
             .get(AUTHORIZATION)
@@ -172,8 +172,8 @@ impl Authenticator for Callers {
         let known = match shown {
             Some(FIRST) => Ok(Principal::named("first")),
             Some(SECOND) => Ok(Principal::named("second")),
-            Some(FORBIDDEN) => Err(Denied::Forbidden),
-            _ => Err(Denied::Unauthenticated {
+            Some(FORBIDDEN) => Err(AuthError::Forbidden),
+            _ => Err(AuthError::Unauthenticated {
                 challenge: "Bearer".to_owned(),
             }),
         };

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use a2a_client::Client;
-use a2a_server::{Denied, MemoryStore, Principal, Probes, Server, SqliteStore};
+use a2a_server::{AuthError, MemoryStore, Principal, Probes, Server, SqliteStore};
 use a2a_transport::BoxFuture;
 use a2a_transport::http::{Authenticator, Body, Hosts, HttpService};
 use http::header::{ALLOW, CACHE_CONTROL};
@@ -35,8 +35,8 @@ fn closed(server: &Server) -> HttpService<Server> {
 struct DenyAll;
 
 impl Authenticator for DenyAll {
-    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
-        Box::pin(std::future::ready(Err(Denied::Forbidden)))
+    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        Box::pin(std::future::ready(Err(AuthError::Forbidden)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::{Client, HttpTransport, StreamExt};
-use a2a_server::{Denied, MemoryStore, Principal, Server};
+use a2a_server::{AuthError, MemoryStore, Principal, Server};
 use a2a_transport::http::{Authenticator, HttpService};
 use a2a_transport::{Answer, Binding, BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::{Dialect, Message, SendMessageRequest};
@@ -144,9 +144,9 @@ fn what_fails_and_what_is_refused_counts_by_its_kind_and_never_by_what_was_sent(
 struct DenyAll;
 
 impl Authenticator for DenyAll {
-    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let challenge = "Bearer".to_owned();
-        Box::pin(std::future::ready(Err(Denied::Unauthenticated {
+        Box::pin(std::future::ready(Err(AuthError::Unauthenticated {
             challenge,
         })))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use a2a_server::{Authenticator, Denied, Failure, Principal, Server, Transport, Turn};
+use a2a_server::{AuthError, Authenticator, Failure, Principal, Server, Transport, Turn};
 use a2a_transport::{BoxFuture, Call, Gateway};
 use a2a_types::{AgentCard, Dialect, GetTaskRequest, Message, Request, SendMessageRequest, TaskId};
 use http::request::Parts;
@@ -69,7 +69,10 @@ async fn a_claimed_user_reaches_the_agent_and_is_nobody() {
 async fn a_claim_is_no_authentication() {
     struct Tokens;
     impl Authenticator for Tokens {
-        fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Denied>> {
+        fn authenticate<'a>(
+            &'a self,
+            head: &'a Parts,
+        ) -> BoxFuture<'a, Result<Principal, AuthError>> {
             let token = head
                 .headers
                 .get("authorization")
@@ -77,7 +80,7 @@ async fn a_claim_is_no_authentication() {
             let admitted = match token {
                 Some("Bearer a") => Ok(Principal::named("alice")),
                 Some("Bearer b") => Ok(Principal::named("bob")),
-                _ => Err(Denied::Unauthenticated {
+                _ => Err(AuthError::Unauthenticated {
                     challenge: "Bearer".to_owned(),
                 }),
             };

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use a2a_server::{
-    Agent, ArtifactUpdate, Authenticator, BoundServer, Denied, Failure, Principal, Server,
+    Agent, ArtifactUpdate, AuthError, Authenticator, BoundServer, Failure, Principal, Server,
     ServerBuilder, Turn,
 };
 use a2a_transport::BoxFuture;
@@ -120,16 +120,16 @@ impl Authenticator for BearerNames {
     fn authenticate<'a>(
         &'a self,
         head: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Principal, Denied>> {
+    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let given = head
             .headers
             .get("authorization")
             .and_then(|value| value.to_str().ok());
         let name = given.and_then(|value| value.strip_prefix("Bearer "));
         Box::pin(std::future::ready(match name {
-            Some("mallory") => Err(Denied::Forbidden),
+            Some("mallory") => Err(AuthError::Forbidden),
             Some(name) => Ok(Principal::named(name)),
-            None => Err(Denied::Unauthenticated {
+            None => Err(AuthError::Unauthenticated {
                 challenge: "Bearer realm=\"a2a\"".to_owned(),
             }),
         }))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use a2a_client::webhook::{Notification, Receiver};
 use a2a_client::{Binding, Client, HttpClient, HttpTransport, Retries, Sending, StreamExt};
-use a2a_client::{Hearer, Tap};
+use a2a_client::{ResponseObserver, WireObserver};
 use a2a_server::{Agent, Failure, Server, TraceContext, Turn, WebhookPolicy};
 use a2a_transport::Gateway;
 use a2a_transport::http::{HttpService, ServeOptions, serve};
@@ -71,7 +71,7 @@ impl Agent for Relay {
 impl TracedAgents {
     pub(crate) async fn start((dialect, binding): (Dialect, Binding)) -> Self {
         let (turns, sent) = (TurnTraces::default(), SentHeaders::default());
-        let http = HttpClient::builder().tap(Arc::new(sent.clone())).build();
+        let http = HttpClient::builder().wire_observer(Arc::new(sent.clone())).build();
         let to = |url: &str| {
             let transport = HttpTransport::new(url, dialect).unwrap();
             transport.binding(binding).http(http.clone())
@@ -162,8 +162,8 @@ impl SentHeaders {
     }
 }
 
-impl Tap for SentHeaders {
-    fn request(&self, head: &request::Parts, _: &Bytes) -> Box<dyn Hearer> {
+impl WireObserver for SentHeaders {
+    fn request(&self, head: &request::Parts, _: &Bytes) -> Box<dyn ResponseObserver> {
         self.0.lock().unwrap().push(head.headers.clone());
         Box::new(NoObserver)
     }
@@ -171,7 +171,7 @@ impl Tap for SentHeaders {
 
 struct NoObserver;
 
-impl Hearer for NoObserver {
+impl ResponseObserver for NoObserver {
     fn head(&mut self, _: &response::Parts) {}
     fn data(&mut self, _: &Bytes) {}
     fn end(&mut self, _: Option<&(dyn std::error::Error + 'static)>) {}

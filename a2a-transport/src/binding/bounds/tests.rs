@@ -5,14 +5,14 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::binding::rest::{self, Route};
-use crate::binding::{Reading, jsonrpc, write_refusal};
+use crate::binding::{ReadOptions, jsonrpc, write_refusal};
 
 /// Returns the error with which a JSON-RPC request is refused.
 fn refusal(dialect: Dialect, method: &str, params: &Value) -> Option<A2aError> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let reading = Reading {
+    let reading = ReadOptions {
         prefer: Some(dialect),
-        ..Reading::default()
+        ..ReadOptions::default()
     };
     let version = (dialect == Dialect::V1_0).then_some("1.0");
     let read = jsonrpc::read_call(body.as_bytes(), version, &reading);
@@ -184,7 +184,7 @@ fn lists_of_names_and_ids_of_requests_are_bounded() {
     for id in ["1".repeat(1025), format!("{:?}", "x".repeat(1025))] {
         for method in ["GetTask", ""] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":7}}"#);
-            let read = jsonrpc::read_call(body.as_bytes(), Some("1.0"), &Reading::default());
+            let read = jsonrpc::read_call(body.as_bytes(), Some("1.0"), &ReadOptions::default());
             let written = write_refusal(read.unwrap_err());
             let answer: Value = serde_json::from_slice(&written.body).unwrap();
             assert_eq!(answer["id"], Value::Null);
@@ -216,7 +216,7 @@ fn names_in_paths_and_queries_are_bounded() {
     ] {
         for (name, expected) in [(&fits, None), (&long, Some(field))] {
             let (path, query) = (path.replace("{}", name), query.replace("{}", name));
-            let reading = Reading::default();
+            let reading = ReadOptions::default();
             let route = Route::find(&method, &path, None, reading.mode).unwrap();
             let read = rest::read_call(route, Some(&query), b"", &reading);
             let refused = read.err();

@@ -1,11 +1,11 @@
 //! Requests.
 
 use a2a_jsonrpc::{Id, Version};
-use a2a_types::reading::{Hints, Mode, Quirk, Read, Repair, Violation};
+use a2a_types::reading::{Hints, Mode, Quirk, Repair, Violation, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
 
-use crate::binding::question::invalid_params;
-use crate::binding::{Question, Reading, Refused, bounds, canonical};
+use crate::binding::incoming_call::invalid_params;
+use crate::binding::{CallRefusal, IncomingCall, ReadOptions, bounds, canonical};
 use crate::error::clip;
 use crate::{Binding, Envelope, Error};
 
@@ -13,31 +13,32 @@ use crate::{Binding, Envelope, Error};
 pub fn read_call(
     body: &[u8],
     version: Option<&str>,
-    reading: &Reading,
-) -> Result<Question, Refused> {
+    reading: &ReadOptions,
+) -> Result<IncomingCall, CallRefusal> {
     let offer = reading.offer;
     let unnamed = || offer.unnamed(Binding::JsonRpc);
     let is_offered = |dialect: &Dialect| offer.has(Binding::JsonRpc, *dialect);
     let prefer = reading.prefer.filter(is_offered);
     let latest = prefer.unwrap_or_else(unnamed);
-    let request = a2a_jsonrpc::read_request(body, &reading.limits).map_err(|refusal| Refused {
-        binding: Binding::JsonRpc,
-        id: Some(refusal.id)
-            .filter(|id| length(id) <= bounds::MAX_NAME_BYTES)
-            .unwrap_or(Id::Null),
-        dialect: latest,
-        error: A2aError::new(
-            ErrorKind::from_code(refusal.error.code, latest),
-            refusal.error.message,
-        ),
-        status: None,
-    })?;
+    let request =
+        a2a_jsonrpc::read_request(body, &reading.limits).map_err(|refusal| CallRefusal {
+            binding: Binding::JsonRpc,
+            id: Some(refusal.id)
+                .filter(|id| length(id) <= bounds::MAX_NAME_BYTES)
+                .unwrap_or(Id::Null),
+            dialect: latest,
+            error: A2aError::new(
+                ErrorKind::from_code(refusal.error.code, latest),
+                refusal.error.message,
+            ),
+            status: None,
+        })?;
     if let Some(id) = &request.id
         && length(id) > bounds::MAX_NAME_BYTES
     {
         let (limit, length) = (bounds::MAX_NAME_BYTES, length(id));
         let text = format!("$.id: expected at most {limit} bytes, found {length}");
-        return Err(Refused {
+        return Err(CallRefusal {
             binding: Binding::JsonRpc,
             id: Id::Null,
             dialect: latest,
@@ -46,7 +47,7 @@ pub fn read_call(
         });
     }
     let answer_id = request.id.clone().unwrap_or(Id::Null);
-    let refuse = |dialect: Dialect, error: A2aError| Refused {
+    let refuse = |dialect: Dialect, error: A2aError| CallRefusal {
         binding: Binding::JsonRpc,
         id: answer_id.clone(),
         dialect,
@@ -61,7 +62,7 @@ pub fn read_call(
             A2aError::new(ErrorKind::MethodNotFound, text),
         ));
     };
-    let asked = offer
+    let requested = offer
         .requested(Binding::JsonRpc, version)
         .map_err(|error| refuse(Dialect::V1_0, error))?;
     let no_method = |dialect: Dialect, text: String| {
@@ -71,18 +72,19 @@ pub fn read_call(
     method.dialects.retain(is_offered);
     if method.dialects.is_empty() {
         let name = clip(&request.method);
-        let Some(asked) = asked.or((called_in == Dialect::V1_0).then_some(latest)) else {
+        let Some(requested) = requested.or((called_in == Dialect::V1_0).then_some(latest)) else {
             // Without a version it is a request of the version that has the method.
             return Err(refuse(
                 latest,
                 offer.refusal(Binding::JsonRpc, called_in.version()),
             ));
         };
-        let text = format!("$.method: `{name}` is no method of A2A {asked}");
-        return Err(no_method(asked, text));
+        let text = format!("$.method: `{name}` is no method of A2A {requested}");
+        return Err(no_method(requested, text));
     }
-    let dialect = method.dialect(asked.or(prefer));
-    if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && asked != Some(Dialect::V1_0) {
+    let dialect = method.dialect(requested.or(prefer));
+    if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && requested != Some(Dialect::V1_0)
+    {
         if !offer.has(Binding::JsonRpc, Dialect::V0_3) {
             let error = offer.refusal(Binding::JsonRpc, Dialect::V0_3.version());
             return Err(refuse(Dialect::V1_0, error));
@@ -132,11 +134,11 @@ pub fn read_call(
         .and_then(|read| bounds::check(&read.value, dialect, "$.params").map(|()| read))
         .map_err(|violation| refuse(dialect, invalid_params(&violation)))?;
     repairs.extend(read.repairs);
-    Ok(Question {
+    Ok(IncomingCall {
         envelope: Envelope {
             id: (!notification).then_some(answer_id),
             task: read.value.task_id().cloned(),
-            ambiguous: asked.is_none() && method.dialects.len() > 1,
+            ambiguous: requested.is_none() && method.dialects.len() > 1,
             ..Envelope::new(dialect, Binding::JsonRpc, method.operation)
         },
         request: read.value,
@@ -158,7 +160,7 @@ fn read_params(
     operation: Operation,
     params: &str,
     mode: Mode,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     match dialect {
         Dialect::V0_1 => v0_1::read_request(operation, params, mode),
         Dialect::V0_2 | Dialect::V0_3 => {

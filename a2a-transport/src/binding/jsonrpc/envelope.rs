@@ -70,21 +70,22 @@ pub(super) fn open<'a>(
         Err(Malformed::Unreadable(fault)) => {
             return Err(malformed(&fault.path.clone(), fault.to_string()));
         }
-        Err(Malformed::Member { path, wrong }) => return Err(malformed(path, wrong)),
+        Err(Malformed::Member { path, problem }) => return Err(malformed(path, problem)),
         Err(other) => return Err(malformed("$", other.to_string())),
     };
     let Answer { id, outcome, .. } = answer;
     let mut repairs = Vec::new();
-    let asked = envelope.id.as_ref();
+    let request_id = envelope.id.as_ref();
     // A server that could not read our id answers with null.
-    let same = id.as_ref() == asked || (outcome.is_err() && matches!(id, None | Some(Id::Null)));
+    let same =
+        id.as_ref() == request_id || (outcome.is_err() && matches!(id, None | Some(Id::Null)));
     if !same {
         if mode == Mode::Strict {
             let shown = |id: Option<&Id>| id.map_or("no id".to_owned(), ToString::to_string);
-            let problem = format!("{} answers {}", shown(id.as_ref()), shown(asked));
+            let problem = format!("{} answers {}", shown(id.as_ref()), shown(request_id));
             return Err(malformed("$.id", problem));
         }
-        let quirk = match asked {
+        let quirk = match request_id {
             None | Some(Id::Null) => Quirk::IdOnIdless,
             Some(_) => Quirk::IdMismatch,
         };

@@ -1,14 +1,14 @@
 //! The events of a stream.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{Hints, Mode, Read, Streamed, read_canonical};
+use a2a_types::reading::{Hints, Mode, StreamItem, WithRepairs, read_canonical};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_2};
 
 use super::envelope::{BEHIND_RESULT, before_result, open, root, seal};
 use crate::binding::Line;
-use crate::binding::canonical::unmended;
+use crate::binding::canonical::unrepaired;
 use crate::binding::line::write_json;
-use crate::shared::Form;
+use crate::shared::JsonForm;
 use crate::{Envelope, Error, SharedEvent};
 
 /// Writes the events of one stream, each a line of JSON.
@@ -48,8 +48,8 @@ impl EventWriter {
                 let events = writer.write(event.clone().into_event());
                 events.iter().map(line_in_0_1).collect()
             }
-            (None, Dialect::V1_0) => vec![Line::of_event(Some(name), event, Form::V1_0)],
-            (None, _) => vec![Line::of_event(Some(name), event, Form::V0_2)],
+            (None, Dialect::V1_0) => vec![Line::of_event(Some(name), event, JsonForm::V1_0)],
+            (None, _) => vec![Line::of_event(Some(name), event, JsonForm::V0_2)],
         };
         let within = |line: Line<'a>| line.within(&self.before, BEHIND_RESULT);
         lines.into_iter().map(within).collect()
@@ -102,7 +102,7 @@ impl EventReader {
     }
 
     /// Reads one event.
-    pub fn read(&mut self, data: &[u8]) -> Result<Read<Streamed>, Error> {
+    pub fn read(&mut self, data: &[u8]) -> Result<WithRepairs<StreamItem>, Error> {
         let (result, mut repairs) = open(&self.envelope, data, self.mode, &self.limits)?;
         let hints = Hints {
             task: self.task.as_ref(),
@@ -113,7 +113,7 @@ impl EventReader {
             Dialect::V0_1 => v0_1::read_event(result.get(), self.mode, &hints),
             Dialect::V0_2 | Dialect::V0_3 => v0_2::read_event(result.get(), self.mode, &hints),
             _ => read_canonical(result.get(), &hints)
-                .map(|event| unmended(Streamed { event, last: false })),
+                .map(|event| unrepaired(StreamItem { event, last: false })),
         };
         let read = read.map_err(Error::Malformed)?;
         if let Event::ArtifactUpdate(update) = &read.value.event {
@@ -126,6 +126,6 @@ impl EventReader {
             _ => self.tells_task = true,
         }
         repairs.extend(read.repairs);
-        Ok(Read { value, repairs })
+        Ok(WithRepairs { value, repairs })
     }
 }

@@ -1,11 +1,11 @@
 //! Answers to requests that are answered once.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{Hints, Mode, Read};
+use a2a_types::reading::{Hints, Mode, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response, v0_1, v0_2};
 
 use super::envelope::{open, root, seal};
-use crate::binding::{Refused, canonical};
+use crate::binding::{CallRefusal, canonical};
 use crate::{Envelope, Error};
 
 /// Writes the answer to a question that is answered once.
@@ -31,7 +31,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
 }
 
 /// Writes the answer to a question that was not understood.
-pub fn write_refusal(refused: Refused) -> Vec<u8> {
+pub fn write_refusal(refused: CallRefusal) -> Vec<u8> {
     seal(refused.id, refused.dialect, Err::<(), _>(refused.error))
 }
 
@@ -41,7 +41,7 @@ pub fn read_reply(
     body: &[u8],
     mode: Mode,
     limits: &Limits,
-) -> Result<Read<Response>, Error> {
+) -> Result<WithRepairs<Response>, Error> {
     let (result, mut repairs) = open(envelope, body, mode, limits)?;
     let hints = Hints {
         task: envelope.task.as_ref(),
@@ -56,7 +56,7 @@ pub fn read_reply(
     };
     let read = read.map_err(Error::Malformed)?;
     repairs.extend(read.repairs);
-    Ok(Read {
+    Ok(WithRepairs {
         value: read.value,
         repairs,
     })

@@ -1,7 +1,7 @@
 //! Requests.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{Hints, Mode, Read, Violation};
+use a2a_types::reading::{Hints, Mode, Violation, WithRepairs};
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_2};
 use http::Method;
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::query;
 use super::route::Route;
-use crate::binding::question::invalid_params;
-use crate::binding::{Asking, Question, Reading, Refused, bounds, canonical};
+use crate::binding::incoming_call::invalid_params;
+use crate::binding::{CallRefusal, IncomingCall, OutgoingCall, ReadOptions, bounds, canonical};
 use crate::error::clip;
 use crate::{Binding, Envelope, Error};
 
@@ -19,12 +19,12 @@ pub fn read_call(
     route: Route,
     query: Option<&str>,
     body: &[u8],
-    reading: &Reading,
-) -> Result<Question, Refused> {
+    reading: &ReadOptions,
+) -> Result<IncomingCall, CallRefusal> {
     let Route {
         operation, dialect, ..
     } = route;
-    let refuse = |error| Refused {
+    let refuse = |error| CallRefusal {
         binding: Binding::HttpJson,
         id: Id::Null,
         dialect,
@@ -48,7 +48,7 @@ pub fn read_call(
     let read = read
         .and_then(|read| bounds::check(&read.value, spelled, root).map(|()| read))
         .map_err(|violation| refuse(invalid_params(&violation)))?;
-    Ok(Question {
+    Ok(IncomingCall {
         envelope: Envelope {
             task: read.value.task_id().cloned(),
             flavour,
@@ -87,7 +87,7 @@ fn read_1_0(
     query: Option<&str>,
     body: &str,
     mode: Mode,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     let mut read = match route.operation {
         // A body without a member in the path is read as it stands.
         Operation::SendMessage | Operation::SendStreamingMessage => {
@@ -146,7 +146,7 @@ fn object(body: &str) -> Result<Map<String, Value>, Violation> {
 
 /// The members with those that the path names.
 fn named(route: &Route, mut members: Map<String, Value>, root: &str) -> Result<String, Violation> {
-    let Names { task, config } = Names::of(route.operation);
+    let PathParams { task, config } = PathParams::of(route.operation);
     let of_path = [(task, &route.task), (config, &route.config)];
     for (names, value) in of_path {
         let (Some(names), Some(value)) = (names, value) else {
@@ -166,12 +166,12 @@ fn named(route: &Route, mut members: Map<String, Value>, root: &str) -> Result<S
 }
 
 /// The members of an operation's params that stand in its path, in both their spellings.
-struct Names {
+struct PathParams {
     task: Option<&'static [&'static str]>,
     config: Option<&'static [&'static str]>,
 }
 
-impl Names {
+impl PathParams {
     fn of(operation: Operation) -> Self {
         const ID: Option<&[&str]> = Some(&["id"]);
         const TASK_ID: Option<&[&str]> = Some(&["taskId", "task_id"]);
@@ -190,12 +190,12 @@ impl Names {
     }
 }
 
-fn disagreement(path: &str, said: &str, in_path: &str) -> Violation {
+fn disagreement(path: &str, found: &str, in_path: &str) -> Violation {
     Violation {
         path: path.to_owned(),
         problem: format!(
             "says `{}`, but the path of the URL says `{}`",
-            clip(said),
+            clip(found),
             clip(in_path)
         ),
     }
@@ -206,7 +206,7 @@ fn read_0_3(
     query: Option<&str>,
     body: &str,
     mode: Mode,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     let operation = route.operation;
     let task = route.task.clone().map(Into::into);
     let hints = Hints {
@@ -231,7 +231,7 @@ fn read_0_3(
 }
 
 /// Writes a request. Errors: the protocol version has no such operation.
-pub fn write_call(request: Request, dialect: Dialect) -> Result<Asking, Error> {
+pub fn write_call(request: Request, dialect: Dialect) -> Result<OutgoingCall, Error> {
     let operation = request.operation();
     let envelope = Envelope {
         task: request.task_id().cloned(),
@@ -249,7 +249,7 @@ pub fn write_call(request: Request, dialect: Dialect) -> Result<Asking, Error> {
             .unwrap_or_default()
             .to_owned()
     };
-    let names = Names::of(operation);
+    let names = PathParams::of(operation);
     let (task, config) = (take(names.task), take(names.config));
     let (method, path) = match dialect {
         Dialect::V0_3 | Dialect::V1_0 => Route::write(operation, dialect, &task, &config),
@@ -283,7 +283,7 @@ pub fn write_call(request: Request, dialect: Dialect) -> Result<Asking, Error> {
             (path + &query::write(members.iter()), None)
         }
     };
-    Ok(Asking {
+    Ok(OutgoingCall {
         method,
         target,
         body,

@@ -6,25 +6,25 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::binding::details::{error_details, kind_in};
-use crate::binding::{Refused, Written};
+use crate::binding::{CallRefusal, OutgoingReply};
 
 /// Writes an error: in 1.0 a `google.rpc.Status` (1.0.1 §11.6), in 0.3, whose text gives no shape,
 /// the error object of JSON-RPC alone, as its clients read it.
-pub fn write_error(error: &A2aError, dialect: Dialect) -> Written {
+pub fn write_error(error: &A2aError, dialect: Dialect) -> OutgoingReply {
     write(error, dialect, None)
 }
 
 /// Writes the answer to a request that was not understood.
-pub fn write_refusal(refused: &Refused) -> Written {
+pub fn write_refusal(refused: &CallRefusal) -> OutgoingReply {
     write(&refused.error, refused.dialect, refused.status)
 }
 
-fn write(error: &A2aError, dialect: Dialect, status: Option<StatusCode>) -> Written {
+fn write(error: &A2aError, dialect: Dialect, status: Option<StatusCode>) -> OutgoingReply {
     let of_kind = StatusCode::from_u16(error.kind.http_status_in(dialect));
     let status = status
         .or(of_kind.ok())
         .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Written {
+    OutgoingReply {
         status,
         body: error_body(error, dialect, status).to_string().into_bytes(),
     }
@@ -50,8 +50,8 @@ fn error_body(error: &A2aError, dialect: Dialect, status: StatusCode) -> Value {
 /// published: `google.rpc.Status`, problem details of the release candidates (RFC 9457), the error
 /// of JSON-RPC with or without its envelope. The reason in it counts more than the status.
 pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {
-    let said: Value = serde_json::from_slice(body).unwrap_or_default();
-    match error_in(&said, dialect).or_else(|| by_status(status, &said)) {
+    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+    match error_in(&answer, dialect).or_else(|| by_status(status, &answer)) {
         Some(error) => Error::Agent(error),
         None => Error::NotA2a {
             status: status.as_u16(),
@@ -61,10 +61,10 @@ pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {
 }
 
 /// Returns the error that a body describes without the status, if any.
-pub(super) fn error_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
-    let error = match said.get("error") {
+pub(super) fn error_in(answer: &Value, dialect: Dialect) -> Option<A2aError> {
+    let error = match answer.get("error") {
         Some(inner @ Value::Object(_)) => inner,
-        _ => said,
+        _ => answer,
     };
     let details = ["details", "data"]
         .into_iter()
@@ -89,15 +89,15 @@ pub(super) fn error_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
 }
 
 /// Returns the error that an event of a stream contains in place of its item.
-pub(super) fn error_event_in(said: &Value, dialect: Dialect) -> Option<A2aError> {
+pub(super) fn error_event_in(answer: &Value, dialect: Dialect) -> Option<A2aError> {
     let by_code = || {
-        let code = said.get("error")?.as_object()?.get("code");
+        let code = answer.get("error")?.as_object()?.get("code");
         let code = code.and_then(Value::as_u64).unwrap_or_default();
         let status = u16::try_from(code).ok().map(StatusCode::from_u16);
         let status = status.and_then(Result::ok);
-        by_status(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), said)
+        by_status(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), answer)
     };
-    error_in(said, dialect).or_else(by_code)
+    error_in(answer, dialect).or_else(by_code)
 }
 
 fn message_in(error: &Value) -> Option<&str> {
@@ -108,9 +108,9 @@ fn message_in(error: &Value) -> Option<&str> {
 
 /// Derives an error from the status, if the body is an object with a message. The statuses of 1.0.0 are among
 /// them (specification 1.0.0 §5.4), and those of servers of 0.3.
-fn by_status(status: StatusCode, said: &Value) -> Option<A2aError> {
-    let error = said.get("error").filter(|error| error.is_object());
-    let message = message_in(error.unwrap_or(said))?;
+fn by_status(status: StatusCode, answer: &Value) -> Option<A2aError> {
+    let error = answer.get("error").filter(|error| error.is_object());
+    let message = message_in(error.unwrap_or(answer))?;
     let kind = match status {
         StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => ErrorKind::InvalidParams,
         StatusCode::UNAUTHORIZED => ErrorKind::Unauthenticated,
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn an_event_may_tell_an_error_without_a_reason() {
-        let kind = |said| error_event_in(&said, Dialect::V1_0).map(|error| error.kind);
+        let kind = |answer| error_event_in(&answer, Dialect::V1_0).map(|error| error.kind);
         let not_found = json!({"error": {"code": 404, "status": "NOT_FOUND", "message": "gone"}});
         assert_eq!(kind(not_found), Some(ErrorKind::TaskNotFound));
         let internal = json!({"error": {"message": "broke"}});

@@ -1,14 +1,14 @@
 //! The events of a stream, which stand alone in their lines.
 
 use a2a_jsonrpc::Limits;
-use a2a_types::reading::{Hints, Mode, Read, Streamed, Violation, read_canonical};
+use a2a_types::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read_canonical};
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, v0_2};
 
 use super::error::{error_event_in, write_error};
-use crate::binding::canonical::unmended;
-use crate::binding::{Line, Written};
-use crate::shared::Form;
+use crate::binding::canonical::unrepaired;
+use crate::binding::{Line, OutgoingReply};
+use crate::shared::JsonForm;
 use crate::{Envelope, Error, SharedEvent};
 
 /// Writes the events of one stream.
@@ -30,16 +30,16 @@ impl EventWriter {
     /// The line of one event.
     pub fn write<'a>(&mut self, event: &'a SharedEvent) -> Line<'a> {
         let form = match (self.dialect, self.flavour) {
-            (Dialect::V1_0, _) => Form::V1_0,
-            (_, Flavour::Plain) => Form::V0_2,
-            (_, Flavour::Proto) => Form::V0_3,
+            (Dialect::V1_0, _) => JsonForm::V1_0,
+            (_, Flavour::Plain) => JsonForm::V0_2,
+            (_, Flavour::Proto) => JsonForm::V0_3,
         };
         Line::of_event(None, event, form)
     }
 
     /// An error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: &A2aError) -> Line<'static> {
-        let Written { body, .. } = write_error(error, self.dialect);
+        let OutgoingReply { body, .. } = write_error(error, self.dialect);
         Line::of(None, body)
     }
 }
@@ -65,7 +65,7 @@ impl EventReader {
     }
 
     /// Reads one event.
-    pub fn read(&mut self, data: &[u8]) -> Result<Read<Streamed>, Error> {
+    pub fn read(&mut self, data: &[u8]) -> Result<WithRepairs<StreamItem>, Error> {
         let json = checked(data, &self.limits)?;
         let hints = Hints {
             task: self.envelope.task.as_ref(),
@@ -73,17 +73,16 @@ impl EventReader {
             ..Hints::at("$")
         };
         let read = match self.envelope.dialect {
-            Dialect::V1_0 => {
-                read_canonical(json, &hints).map(|event| unmended(Streamed { event, last: false }))
-            }
+            Dialect::V1_0 => read_canonical(json, &hints)
+                .map(|event| unrepaired(StreamItem { event, last: false })),
             _ => match Flavour::of(json) {
                 Some(Flavour::Plain) => v0_2::read_event(json, self.mode, &hints),
                 _ => v0_3::read_event(json, self.mode, &hints),
             },
         };
         let read = read.map_err(|violation| {
-            let said = serde_json::from_str(json).unwrap_or_default();
-            error_event_in(&said, self.envelope.dialect)
+            let answer = serde_json::from_str(json).unwrap_or_default();
+            error_event_in(&answer, self.envelope.dialect)
                 .map_or(Error::Malformed(violation), Error::Agent)
         })?;
         if let Event::ArtifactUpdate(update) = &read.value.event {

@@ -1,7 +1,7 @@
 //! Answers to requests that are answered once.
 
 use a2a_jsonrpc::Limits;
-use a2a_types::reading::{Hints, Mode, Read};
+use a2a_types::reading::{Hints, Mode, WithRepairs};
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Response, v0_2};
 use http::StatusCode;
@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::error::{read_error, write_error};
 use super::event::checked;
-use crate::binding::{Written, canonical};
+use crate::binding::{OutgoingReply, canonical};
 use crate::{Envelope, Error};
 
 /// Writes the answer to a question that is answered once.
-pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Written {
+pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> OutgoingReply {
     let body = outcome.and_then(|response| {
         let body = match (envelope.dialect, envelope.flavour) {
             (Dialect::V1_0, _) => json(&canonical::Outcome(&response)),
@@ -25,7 +25,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
         body.ok_or_else(|| ErrorKind::MethodNotFound.into())
     });
     match body {
-        Ok(body) => Written {
+        Ok(body) => OutgoingReply {
             status: StatusCode::OK,
             body,
         },
@@ -44,14 +44,14 @@ pub fn read_reply(
     body: &[u8],
     mode: Mode,
     limits: &Limits,
-) -> Result<Read<Response>, Error> {
+) -> Result<WithRepairs<Response>, Error> {
     if !status.is_success() {
         return Err(read_error(status, body, envelope.dialect));
     }
     let operation = envelope.operation;
     if operation == Operation::DeleteTaskPushNotificationConfig {
         // Some say it with an empty object, some with no body.
-        return Ok(canonical::unmended(
+        return Ok(canonical::unrepaired(
             Response::DeleteTaskPushNotificationConfig(()),
         ));
     }

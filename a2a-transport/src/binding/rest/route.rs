@@ -66,23 +66,23 @@ const SEGMENTS_0_3: &[(&str, &str)] = &[
 ];
 
 impl Route {
-    /// Finds the route of a request: `path` is what follows the URL of the agent, `asked` the protocol
+    /// Finds the route of a request: `path` is what follows the URL of the agent, `version` the protocol
     /// version that the request names. A request that names none is treated as 0.3 (1.0 §3.6.2), which has no
     /// path of 1.0; a lenient reader goes by the path.
     pub fn find(
         method: &Method,
         path: &str,
-        asked: Option<Dialect>,
+        version: Option<Dialect>,
         mode: Mode,
     ) -> Result<Self, NoRoute> {
-        let asked = match mode {
-            Mode::Lenient => asked,
-            Mode::Strict => asked.or(Some(Dialect::V0_3)),
+        let version = match mode {
+            Mode::Lenient => version,
+            Mode::Strict => version.or(Some(Dialect::V0_3)),
         };
         let segments: Vec<_> = path.trim_matches('/').split('/').collect();
-        let later = asked.is_none_or(|dialect| dialect == Dialect::V1_0);
+        let later = version.is_none_or(|dialect| dialect == Dialect::V1_0);
         let unprefixed = if later { Dialect::V1_0 } else { Dialect::V0_3 };
-        if asked != Some(Dialect::V1_0)
+        if version != Some(Dialect::V1_0)
             && let [PREFIX_0_3, rest @ ..] = segments.as_slice()
         {
             let named: Vec<_> = rest.iter().copied().map(of_0_3).collect();
@@ -204,9 +204,9 @@ mod tests {
     use Operation::*;
 
     #[track_caller]
-    fn check(verb: &str, path: &str, asked: Option<Dialect>, expected: Result<&Route, NoRoute>) {
+    fn check(verb: &str, path: &str, version: Option<Dialect>, expected: Result<&Route, NoRoute>) {
         let method = Method::from_bytes(verb.as_bytes()).unwrap();
-        let found = Route::find(&method, path, asked, Mode::Lenient);
+        let found = Route::find(&method, path, version, Mode::Lenient);
         assert_eq!(
             found.as_ref(),
             expected.as_ref().map(|route| *route),
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn strictly_a_path_of_1_0_needs_the_version() {
-        let find = |path, asked| Route::find(&Method::GET, path, asked, Mode::Strict);
+        let find = |path, version| Route::find(&Method::GET, path, version, Mode::Strict);
         assert_eq!(find("/tasks", None), Err(NoRoute::Path));
         assert_eq!(find("/tasks", Some(V0_3)), Err(NoRoute::Path));
         assert_eq!(find("/tasks", Some(V1_0)), Ok(route(ListTasks, V1_0)));

@@ -19,9 +19,9 @@ use super::*;
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// Number of endless answers that are being sent.
-type Followed = Arc<AtomicUsize>;
+type FollowerCount = Arc<AtomicUsize>;
 
-struct Follower(Followed);
+struct Follower(FollowerCount);
 
 impl Drop for Follower {
     fn drop(&mut self) {
@@ -31,7 +31,7 @@ impl Drop for Follower {
 
 /// Answers `/endless` without an end, `/large` with a MiB, `/last` with a little more than a stream takes
 /// unasked, `/silent` never, and others with a word.
-fn answer(path: &str, followed: &Followed) -> Answer {
+fn answer(path: &str, followed: &FollowerCount) -> Answer {
     let body = match path {
         "/endless" => {
             followed.fetch_add(1, Ordering::SeqCst);
@@ -53,7 +53,7 @@ fn answer(path: &str, followed: &Followed) -> Answer {
 /// A connection of which we are the peer.
 struct Peer {
     wire: DuplexStream,
-    followed: Followed,
+    followed: FollowerCount,
     tended: JoinHandle<()>,
     stop: watch::Sender<bool>,
     begun: Instant,
@@ -66,7 +66,7 @@ fn connect() -> Peer {
 fn connect_with(options: ServeOptions) -> Peer {
     let (wire, theirs) = duplex(4096);
     let (stop, stopped) = watch::channel(false);
-    let followed = Followed::default();
+    let followed = FollowerCount::default();
     let follows = Arc::clone(&followed);
     let service = service_fn(move |request: Request<Incoming>| {
         let answer = answer(request.uri().path(), &follows);

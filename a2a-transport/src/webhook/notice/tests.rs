@@ -175,13 +175,13 @@ fn what_is_written_is_read() {
         metadata: None,
     });
     for dialect in Dialect::ALL {
-        let told = match dialect {
+        let event = match dialect {
             Dialect::V1_0 => &update,
             _ => &whole,
         };
-        let pushed = write_notification(told.clone(), *dialect).unwrap();
+        let pushed = write_notification(event.clone(), *dialect).unwrap();
         let read = read_notice(&pushed.body, &Limits::default()).unwrap();
-        assert_eq!(read.event.as_ref(), Some(told), "{dialect}");
+        assert_eq!(read.event.as_ref(), Some(event), "{dialect}");
         assert_eq!(pushed.media_type.contains("a2a"), *dialect == Dialect::V1_0);
     }
 }

@@ -9,9 +9,9 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 
 /// Always says the same.
-struct Says(ErrorKind);
+struct FailingAgent(ErrorKind);
 
-impl Transport for Says {
+impl Transport for FailingAgent {
     fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         Box::pin(std::future::ready(Err(self.0.into())))
     }
@@ -19,7 +19,7 @@ impl Transport for Says {
 
 /// Asks an agent that always says `kind`: the status, when to ask again, the body.
 async fn ask(kind: ErrorKind, request: Request<Full<Bytes>>) -> (u16, Option<String>, Value) {
-    let response = HttpService::new(Says(kind)).handle(request).await;
+    let response = HttpService::new(FailingAgent(kind)).handle(request).await;
     let (head, body) = response.into_parts();
     let again = head.headers.get("retry-after");
     let again = again.map(|value| value.to_str().unwrap().to_owned());

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::process::Command;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::edge::{PATIENCE, Talker, is_served, talker};
+use crate::edge::{EndlessAgent, PATIENCE, is_served, talker};
 
 const GET: &[u8] = b"GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\n\r\n";
 
@@ -97,7 +97,7 @@ async fn listening(proxies: Vec<IpAddr>) -> SocketAddr {
     let mut options = ServeOptions::default();
     options.connections_per_address = 3;
     options.proxies = proxies.into();
-    let service = HttpService::new(Talker {
+    let service = HttpService::new(EndlessAgent {
         left: unbounded_channel().0,
     });
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
@@ -154,7 +154,7 @@ async fn many_addresses() {
     // No address has as many as it may.
     options.connections_per_address = EACH + 1;
     options.header_timeout = PATIENCE;
-    let service = HttpService::new(Talker {
+    let service = HttpService::new(EndlessAgent {
         left: unbounded_channel().0,
     });
     let listener = TcpListener::bind("192.0.2.254:0").await.unwrap();

@@ -22,15 +22,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_stream::Stream;
 
 /// An agent that knows no task, and whose streams never end.
-struct Talker {
+struct EndlessAgent {
     /// Receives `()` when a stream is dropped.
     left: UnboundedSender<()>,
 }
 
-impl Transport for Talker {
+impl Transport for EndlessAgent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         let reply = match call.request {
-            Request::SubscribeToTask(_) => Ok(Reply::stream(Talk(self.left.clone()))),
+            Request::SubscribeToTask(_) => Ok(Reply::stream(EndlessUpdates(self.left.clone()))),
             _ => Err(ErrorKind::TaskNotFound.into()),
         };
         Box::pin(std::future::ready(reply))
@@ -38,9 +38,9 @@ impl Transport for Talker {
 }
 
 /// Always has something to say.
-struct Talk(UnboundedSender<()>);
+struct EndlessUpdates(UnboundedSender<()>);
 
-impl Stream for Talk {
+impl Stream for EndlessUpdates {
     type Item = Result<Update, Error>;
 
     fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -51,17 +51,17 @@ impl Stream for Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for EndlessUpdates {
     fn drop(&mut self) {
         // The test may have ended.
         let _ = self.0.send(());
     }
 }
 
-/// Starts a server of a [`Talker`]. The receiver gets `()` when one of its streams is dropped.
+/// Starts a server of a [`EndlessAgent`]. The receiver gets `()` when one of its streams is dropped.
 async fn talker(options: ServeOptions) -> (SocketAddr, UnboundedReceiver<()>) {
     let (left, leaving) = unbounded_channel();
-    let service = HttpService::new(Talker { left }).body_timeout(SHORT);
+    let service = HttpService::new(EndlessAgent { left }).body_timeout(SHORT);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(listener, service, options, std::future::pending()));

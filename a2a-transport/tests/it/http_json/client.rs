@@ -20,7 +20,7 @@ use crate::http_json::{Scripted, task};
 
 /// A request as it came in.
 #[derive(Clone, Debug)]
-struct Came {
+struct CapturedRequest {
     method: Method,
     target: String,
     content_type: Option<String>,
@@ -28,13 +28,13 @@ struct Came {
     body: String,
 }
 
-type Log = Arc<Mutex<Vec<Came>>>;
+type Log = Arc<Mutex<Vec<CapturedRequest>>>;
 
 /// Decides about a request before our own service does.
-type Objection = fn(&Came) -> Option<StatusCode>;
+type RefusalRule = fn(&CapturedRequest) -> Option<StatusCode>;
 
 /// Our service, behind a wall with habits of its own.
-async fn server(objection: Objection) -> (String, Log) {
+async fn server(objection: RefusalRule) -> (String, Log) {
     let log = Log::default();
     let kept = Arc::clone(&log);
     let service = HttpService::new(Scripted::default());
@@ -49,7 +49,7 @@ async fn server(objection: Objection) -> (String, Log) {
                         .get(name)
                         .map(|value| value.to_str().unwrap().to_owned())
                 };
-                let came = Came {
+                let came = CapturedRequest {
                     method: head.method.clone(),
                     target: head.uri.to_string(),
                     content_type: text("content-type"),

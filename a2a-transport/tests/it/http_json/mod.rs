@@ -1,8 +1,8 @@
 //! HTTP+JSON as it goes over the wire, in 1.0 and in both kinds of JSON of 0.3.
 
-mod asked;
 mod client;
 mod refused;
+mod requests;
 
 use std::sync::{Arc, Mutex};
 
@@ -125,13 +125,13 @@ impl Transport for Scripted {
 
 /// Response received.
 #[derive(Debug)]
-pub(crate) struct Got {
+pub(crate) struct HttpReply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
 }
 
-impl Got {
+impl HttpReply {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
@@ -155,7 +155,7 @@ pub(crate) async fn ask(
     asked: &str,
     headers: &[(&str, &str)],
     body: &str,
-) -> Got {
+) -> HttpReply {
     let (verb, target) = asked.split_once(' ').unwrap();
     let mut request = Request::builder().method(verb).uri(target);
     for (name, value) in headers {
@@ -168,7 +168,7 @@ pub(crate) async fn ask(
     let response: Response<Body> = service.handle(request).await;
     let (head, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
-    Got {
+    HttpReply {
         status: head.status,
         headers: head.headers,
         text: String::from_utf8(body.into()).unwrap(),

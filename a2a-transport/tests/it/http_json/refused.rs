@@ -4,18 +4,18 @@ use a2a_transport::http::HttpService;
 use a2a_types::reading::Mode;
 use serde_json::{Value, json};
 
-use crate::http_json::{Got, Scripted, ask};
+use crate::http_json::{HttpReply, Scripted, ask};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-async fn refused(mode: Mode, asked: &str, headers: &[(&str, &str)], body: &str) -> Got {
+async fn refused(mode: Mode, asked: &str, headers: &[(&str, &str)], body: &str) -> HttpReply {
     let service = HttpService::new(Scripted::default()).mode(mode);
     ask(&service, asked, headers, body).await
 }
 
-/// Refused by 1.0: HTTP status, reason, and what the message names.
+/// Refusals by 1.0: HTTP status, reason, and what the message names.
 #[track_caller]
-fn check(got: &Got, status: u16, reason: &str, named: &str) {
+fn check(got: &HttpReply, status: u16, reason: &str, named: &str) {
     assert_eq!(got.status, status, "{}", got.text);
     let error = &got.json()["error"];
     assert_eq!(error["code"], status, "{error}");

@@ -41,7 +41,7 @@ impl LlmResponses {
     }
 
     /// Takes in an event.
-    pub fn hear(&mut self, event: &Event) {
+    pub fn add_event(&mut self, event: &Event) {
         match event {
             Event::Task(task) => {
                 *self = Self::default();

@@ -18,13 +18,13 @@
 //! Reading accepts what real peers send, in either spelling: `adk_type` counts before `type`. Writing
 //! follows the document, in a form of which real clients lose nothing.
 
-mod heard;
+mod artifact_content;
 mod llm_responses;
 mod metadata;
-mod portion;
+mod portions;
 mod reader;
 mod step;
-mod stored;
+mod stored_steps;
 mod stream_writer;
 mod task_writer;
 mod version;
@@ -33,10 +33,10 @@ pub use llm_responses::{LlmResponse, LlmResponses};
 pub use metadata::{ObjectType, ResponseMetadata, Tag};
 pub use reader::Reader;
 pub use step::{CodeExecutionResult, ExecutableCode, FunctionCall, FunctionResponse, Step};
-pub use stored::{
+pub use stored_steps::{
     has_steps, hide_steps, is_reasoning, is_step, reasoning_artifact, reasoning_id, step_message,
 };
-pub use stream_writer::{Beginning, StreamWriter};
+pub use stream_writer::{StreamStart, StreamWriter};
 pub use task_writer::{Collapse, show_steps, write_task};
 pub use version::{Compatibility, UnreadableVersion, Version};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::heard::Heard;
+use super::artifact_content::ArtifactContent;
 use super::{ObjectType, ResponseMetadata, Step};
 use crate::{ArtifactId, Event, Part, TaskArtifactUpdateEvent};
 
@@ -13,7 +13,7 @@ use crate::{ArtifactId, Event, Part, TaskArtifactUpdateEvent};
 /// artifact before; an event with neither id nor content is dropped. The end closes the open artifact.
 #[derive(Debug, Default)]
 pub struct Reader {
-    heard: BTreeMap<ArtifactId, Heard>,
+    contents: BTreeMap<ArtifactId, ArtifactContent>,
     last: Option<ArtifactId>,
 }
 
@@ -23,10 +23,13 @@ impl Reader {
         match event {
             Event::ArtifactUpdate(update) => self.artifact(update).map(Event::ArtifactUpdate),
             Event::Task(task) => {
-                self.heard.clear();
+                self.contents.clear();
                 for artifact in &task.artifacts {
-                    let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
-                    heard.add(&artifact.parts);
+                    let content = self
+                        .contents
+                        .entry(artifact.artifact_id.clone())
+                        .or_default();
+                    content.add(&artifact.parts);
                     self.last = Some(artifact.artifact_id.clone());
                 }
                 Some(Event::Task(task))
@@ -45,31 +48,34 @@ impl Reader {
         }
         if artifact.parts.is_empty() {
             let tells = match update.last_chunk {
-                true => self.heard.contains_key(&artifact.artifact_id),
+                true => self.contents.contains_key(&artifact.artifact_id),
                 false => !nameless,
             };
-            update.append |= self.heard.contains_key(&artifact.artifact_id);
+            update.append |= self.contents.contains_key(&artifact.artifact_id);
             return tells.then_some(update);
         }
-        let known = self.heard.contains_key(&artifact.artifact_id);
-        let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
+        let known = self.contents.contains_key(&artifact.artifact_id);
+        let content = self
+            .contents
+            .entry(artifact.artifact_id.clone())
+            .or_default();
         self.last = Some(artifact.artifact_id.clone());
         let whole = is_whole(&about, &artifact.parts);
         let repeats = known && !update.append && (update.last_chunk || whole);
-        let rest = repeats.then(|| heard.rest(&artifact.parts)).flatten();
+        let rest = repeats.then(|| content.rest(&artifact.parts)).flatten();
         update.append |= known;
         match rest {
             Some(rest) if rest.is_empty() && !update.last_chunk => return None,
             Some(rest) => artifact.parts = rest,
             // The content before was only a draft.
             None if repeats && whole => {
-                artifact.parts = heard.replace(std::mem::take(&mut artifact.parts));
+                artifact.parts = content.replace(std::mem::take(&mut artifact.parts));
                 update.append = false;
                 return Some(update);
             }
             None => {}
         }
-        heard.add(&artifact.parts);
+        content.add(&artifact.parts);
         Some(update)
     }
 }

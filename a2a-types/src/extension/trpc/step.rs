@@ -129,8 +129,8 @@ impl Step {
     fn of_data(kind: &str, data: &Object) -> Option<Self> {
         let text = |names: &[&str]| {
             let values = names.iter().filter_map(|name| data.get(*name));
-            let said = values.filter(|value| !value.is_null()).map(text_of).next();
-            said.unwrap_or_default()
+            let value = values.filter(|value| !value.is_null()).map(text_of).next();
+            value.unwrap_or_default()
         };
         Some(match kind {
             FUNCTION_CALL => Self::FunctionCall(FunctionCall {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::heard::Heard;
-use super::portion::{MAX_LINE_BYTES, lines, portions};
-use super::stored::{is_step_message, unmark};
+use super::artifact_content::ArtifactContent;
+use super::portions::{MAX_LINE_BYTES, lines, portions};
+use super::stored_steps::{is_step_message, unmark};
 use super::{ObjectType, ResponseMetadata, Step, reasoning_id};
 use crate::{
     Artifact, ArtifactId, ContextId, Event, Message, MessageId, Object, Part, Role, Task,
@@ -19,21 +19,21 @@ use crate::{
 #[derive(Debug)]
 pub struct StreamWriter {
     shows_steps: bool,
-    beginning: Beginning,
+    start: StreamStart,
     has_begun: bool,
     task: TaskId,
     context: Option<ContextId>,
     /// Content sent, by the artifact's id in the task.
-    heard: BTreeMap<ArtifactId, Heard>,
+    contents: BTreeMap<ArtifactId, ArtifactContent>,
     /// Artifacts sent, by their id on the wire.
-    told: BTreeSet<ArtifactId>,
+    sent: BTreeSet<ArtifactId>,
     messages: BTreeSet<MessageId>,
     last: Option<ArtifactId>,
 }
 
 /// Start of a stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Beginning {
+pub enum StreamStart {
     /// A message: the earlier content of the task was sent in answer to earlier messages.
     Message(MessageId),
     /// The task in its current state, all of it new.
@@ -42,15 +42,15 @@ pub enum Beginning {
 
 impl StreamWriter {
     /// Returns a writer that sends steps, or leaves them out.
-    pub fn new(beginning: Beginning, shows_steps: bool) -> Self {
+    pub fn new(start: StreamStart, shows_steps: bool) -> Self {
         Self {
             shows_steps,
-            beginning,
+            start,
             has_begun: false,
             task: TaskId::default(),
             context: None,
-            heard: BTreeMap::new(),
-            told: BTreeSet::new(),
+            contents: BTreeMap::new(),
+            sent: BTreeSet::new(),
             messages: BTreeSet::new(),
             last: None,
         }
@@ -89,7 +89,7 @@ impl StreamWriter {
     fn snapshot(&mut self, task: Task) -> Vec<Event> {
         self.context.clone_from(&task.context_id);
         if !std::mem::replace(&mut self.has_begun, true) {
-            self.pass_over_what_was(&task);
+            self.skip_earlier_content(&task);
         }
         let mut artifacts = task.artifacts;
         let mut events = Vec::new();
@@ -98,13 +98,13 @@ impl StreamWriter {
                 // The text of a response comes before the tools that it calls.
                 let of_it = |artifact: &mut Artifact| base_of(artifact).as_str() == id;
                 for artifact in artifacts.extract_if(.., of_it) {
-                    events.extend(self.whole(artifact));
+                    events.extend(self.full_artifact(artifact));
                 }
             }
-            events.extend(self.said(message));
+            events.extend(self.history_message(message));
         }
         for artifact in artifacts {
-            events.extend(self.whole(artifact));
+            events.extend(self.full_artifact(artifact));
         }
         events.extend(self.status(TaskStatusUpdateEvent {
             task_id: task.id,
@@ -117,8 +117,8 @@ impl StreamWriter {
 
     /// Skips what the task had before the message. If the task has only just resumed, all its artifacts
     /// are older; if it has gone further, new ones cannot be distinguished, and none may be lost.
-    fn pass_over_what_was(&mut self, task: &Task) {
-        let Beginning::Message(asked) = &self.beginning else {
+    fn skip_earlier_content(&mut self, task: &Task) {
+        let StreamStart::Message(asked) = &self.start else {
             return;
         };
         let place = task.history.iter().position(|it| it.message_id == *asked);
@@ -131,16 +131,19 @@ impl StreamWriter {
         self.messages.extend(ids);
         if older == task.history.len() && !task.status.state.is_settled() {
             for artifact in &task.artifacts {
-                let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
-                heard.add(&artifact.parts);
-                self.told.insert(base_of(artifact));
+                let content = self
+                    .contents
+                    .entry(artifact.artifact_id.clone())
+                    .or_default();
+                content.add(&artifact.parts);
+                self.sent.insert(base_of(artifact));
             }
         }
     }
 
     fn message(&mut self, mut message: Message) -> Vec<Event> {
         if is_step_message(&message) {
-            return self.said(message);
+            return self.history_message(message);
         }
         if message.role == Role::User {
             return Vec::new();
@@ -152,12 +155,12 @@ impl StreamWriter {
     }
 
     /// Writes a message of the history: steps as they are, other messages of the agent as reasoning.
-    fn said(&mut self, message: Message) -> Vec<Event> {
+    fn history_message(&mut self, message: Message) -> Vec<Event> {
         if message.role == Role::User || !self.messages.insert(message.message_id.clone()) {
             return Vec::new();
         }
         if !is_step_message(&message) {
-            return self.note(message);
+            return self.status_note(message);
         }
         if !self.shows_steps {
             return Vec::new();
@@ -169,10 +172,10 @@ impl StreamWriter {
             artifact_id: id,
             ..Artifact::default()
         };
-        self.tell(artifact, message.parts, message.metadata, about, false)
+        self.write_parts(artifact, message.parts, message.metadata, about, false)
     }
 
-    fn note(&mut self, message: Message) -> Vec<Event> {
+    fn status_note(&mut self, message: Message) -> Vec<Event> {
         let id = message.message_id.to_string();
         let about = ResponseMetadata::new(ObjectType::ChatCompletionChunk, None, &id);
         let artifact = Artifact {
@@ -180,10 +183,10 @@ impl StreamWriter {
             ..Artifact::default()
         };
         let parts = as_reasoning(message.parts);
-        self.tell(artifact, parts, None, about, false)
+        self.write_parts(artifact, parts, None, about, false)
     }
 
-    fn whole(&mut self, artifact: Artifact) -> Vec<Event> {
+    fn full_artifact(&mut self, artifact: Artifact) -> Vec<Event> {
         self.artifact(TaskArtifactUpdateEvent {
             task_id: self.task.clone(),
             context_id: self.context.clone(),
@@ -201,23 +204,26 @@ impl StreamWriter {
             return Vec::new();
         }
         let parts = std::mem::take(&mut artifact.parts);
-        let known = self.heard.contains_key(&artifact.artifact_id);
-        let heard = self.heard.entry(artifact.artifact_id.clone()).or_default();
+        let known = self.contents.contains_key(&artifact.artifact_id);
+        let content = self
+            .contents
+            .entry(artifact.artifact_id.clone())
+            .or_default();
         artifact.artifact_id = base_of(&artifact);
         unmark(&mut artifact.extensions);
         if update.append {
-            // A client that joins a stream has received the beginning.
-            self.told.insert(artifact.artifact_id.clone());
+            // A client that joins a stream has received its beginning.
+            self.sent.insert(artifact.artifact_id.clone());
         }
-        let rest = (known && !update.append).then(|| heard.rest(&parts));
+        let rest = (known && !update.append).then(|| content.rest(&parts));
         let (parts, replaces) = match rest {
-            Some(None) => (heard.replace(parts), true),
+            Some(None) => (content.replace(parts), true),
             Some(Some(rest)) => {
-                heard.add(&rest);
+                content.add(&rest);
                 (rest, false)
             }
             None => {
-                heard.add(&parts);
+                content.add(&parts);
                 (parts, false)
             }
         };
@@ -227,7 +233,7 @@ impl StreamWriter {
             false => ObjectType::ChatCompletionChunk,
         };
         let about = ResponseMetadata::new(kind, None, artifact.artifact_id.as_str());
-        self.tell(artifact, parts, update.metadata, about, replaces)
+        self.write_parts(artifact, parts, update.metadata, about, replaces)
     }
 
     fn status(&mut self, mut update: TaskStatusUpdateEvent) -> Vec<Event> {
@@ -240,8 +246,8 @@ impl StreamWriter {
             && self.messages.insert(message.message_id.clone())
         {
             events = match state.is_settled() {
-                true => self.whole(spoken(message)),
-                false => self.note(Message::clone(message)),
+                true => self.full_artifact(status_artifact(message)),
+                false => self.status_note(Message::clone(message)),
             };
         }
         if !is_failure(state) && update.status.message.as_deref().is_some_and(is_long) {
@@ -268,7 +274,7 @@ impl StreamWriter {
     }
 
     /// Writes parts of an artifact, cut so that a client keeps all of them.
-    fn tell(
+    fn write_parts(
         &mut self,
         artifact: Artifact,
         parts: Vec<Part>,
@@ -287,7 +293,7 @@ impl StreamWriter {
                 ..Artifact::default()
             });
             self.last = Some(artifact.artifact_id.clone());
-            let is_new = self.told.insert(artifact.artifact_id.clone());
+            let is_new = self.sent.insert(artifact.artifact_id.clone());
             let append = !is_new && (!replaces || !events.is_empty());
             events.push(Event::ArtifactUpdate(TaskArtifactUpdateEvent {
                 task_id: self.task.clone(),
@@ -311,7 +317,7 @@ pub(super) fn base_of(artifact: &Artifact) -> ArtifactId {
 }
 
 /// Returns the message of a status as an artifact.
-pub(super) fn spoken(message: &Message) -> Artifact {
+pub(super) fn status_artifact(message: &Message) -> Artifact {
     Artifact {
         artifact_id: ArtifactId::from(message.message_id.as_str()),
         parts: message.parts.clone(),

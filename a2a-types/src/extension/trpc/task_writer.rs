@@ -1,8 +1,8 @@
 //! Writer for the answer to a message in the form of the profile.
 
-use super::portion::portions;
-use super::stored::{is_step_message, unmark};
-use super::stream_writer::{as_reasoning, base_of, is_failure, spoken};
+use super::portions::portions;
+use super::stored_steps::{is_step_message, unmark};
+use super::stream_writer::{as_reasoning, base_of, is_failure, status_artifact};
 use super::{ObjectType, ResponseMetadata, reasoning_id};
 use crate::{
     Artifact, ArtifactId, Message, MessageId, Part, Role, SendMessageResponse, Task, TaskState,
@@ -25,10 +25,10 @@ pub enum Collapse {
 pub fn write_task(task: Task, shows_steps: bool, collapse: Collapse) -> SendMessageResponse {
     let answered = task.history.iter().rposition(|it| it.role == Role::User);
     let since = answered.map_or(0, |place| place + 1);
-    let said = task.history.into_iter().skip(since);
+    let messages = task.history.into_iter().skip(since);
     let mut artifacts = joined(task.artifacts, shows_steps);
     let mut history = Vec::new();
-    for mut message in said {
+    for mut message in messages {
         let is_step = is_step_message(&message);
         if is_step && !shows_steps {
             continue;
@@ -47,7 +47,7 @@ pub fn write_task(task: Task, shows_steps: bool, collapse: Collapse) -> SendMess
     }
     match &task.status.message {
         _ if is_failure(task.status.state) => history.extend(artifacts.drain(..).map(as_message)),
-        Some(message) if task.status.state.is_settled() => artifacts.push(spoken(message)),
+        Some(message) if task.status.state.is_settled() => artifacts.push(status_artifact(message)),
         Some(message) => history.push(Message {
             parts: as_reasoning(message.parts.clone()),
             ..Message::clone(message)
@@ -111,22 +111,22 @@ fn joined(artifacts: Vec<Artifact>, shows_steps: bool) -> Vec<Artifact> {
     }
     joined.retain(|artifact| !artifact.parts.is_empty());
     for artifact in &mut joined {
-        artifact.parts = glued(std::mem::take(&mut artifact.parts));
+        artifact.parts = merge_text(std::mem::take(&mut artifact.parts));
     }
     joined
 }
 
 /// Joins consecutive pieces of text.
-fn glued(parts: Vec<Part>) -> Vec<Part> {
-    let mut glued: Vec<Part> = Vec::new();
+fn merge_text(parts: Vec<Part>) -> Vec<Part> {
+    let mut merged: Vec<Part> = Vec::new();
     for part in parts {
-        let goes_on = |last: &&mut Part| {
+        let same_kind = |last: &&mut Part| {
             Part {
                 content: part.content.clone(),
                 ..(*last).clone()
             } == part
         };
-        match (glued.last_mut().filter(goes_on), part.as_text()) {
+        match (merged.last_mut().filter(same_kind), part.as_text()) {
             (
                 Some(Part {
                     content: crate::Content::Text(text),
@@ -134,10 +134,10 @@ fn glued(parts: Vec<Part>) -> Vec<Part> {
                 }),
                 Some(more),
             ) => text.push_str(more),
-            _ => glued.push(part),
+            _ => merged.push(part),
         }
     }
-    glued
+    merged
 }
 
 /// Returns an artifact as a message.

@@ -17,5 +17,5 @@ pub use self::scheme::{
     MutualTlsSecurityScheme, MutualTlsType, OAuth2SecurityScheme, OAuth2Type,
     OpenIdConnectSecurityScheme, OpenIdConnectType, SecurityScheme,
 };
-pub(crate) use self::scheme::{mend_security_schemes, schemes_from_canonical, schemes_of_0_2};
+pub(crate) use self::scheme::{normalize_security_schemes, schemes_from_canonical, schemes_of_0_2};
 pub(crate) use self::variants::Variants;

@@ -34,11 +34,11 @@ pub(crate) fn from_canonical(
     requirements: Vec<crate::SecurityRequirement>,
     dropped: &BTreeSet<String>,
 ) -> Option<Vec<SecurityRequirement>> {
-    let said = requirements.into_iter().map(|requirement| {
+    let converted = requirements.into_iter().map(|requirement| {
         let schemes = requirement.schemes.into_iter();
         schemes.map(|(name, scopes)| (name, scopes.list)).collect()
     });
-    satisfiable(said.collect(), dropped)
+    satisfiable(converted.collect(), dropped)
 }
 
 /// Returns the requirements that need no dropped scheme, or `None` if none are left.

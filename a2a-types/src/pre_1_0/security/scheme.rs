@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::OAuthFlows;
 use crate::pre_1_0::{both_ways, constants};
-use crate::reading::{Mender, Quirk};
+use crate::reading::{Normalizer, Quirk};
 use crate::{
     ApiKeySecurityScheme as ApiKey, HttpAuthSecurityScheme as HttpAuth,
     MutualTlsSecurityScheme as MutualTls, OAuth2SecurityScheme as OAuth2,
@@ -223,11 +223,14 @@ impl SecurityScheme {
 
 /// Removes schemes that cannot be read: one document for callers of every version may have
 /// some of 1.0.
-pub(crate) fn mend_security_schemes(schemes: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+pub(crate) fn normalize_security_schemes(
+    schemes: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+) {
     schemes.retain(|name, scheme| {
         let is_known = SecurityScheme::deserialize(&*scheme).is_ok();
         if !is_known {
-            mender.note(Quirk::UnknownScheme, name);
+            normalizer.note(Quirk::UnknownScheme, name);
         }
         is_known
     });

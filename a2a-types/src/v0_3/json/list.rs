@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::pre_1_0::both_ways;
-use crate::reading::{At, Mender, Violation, Wire};
+use crate::reading::{JsonPath, Normalizer, Violation, Wire};
 use crate::v0_2::{Task, TaskState};
 use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 
@@ -55,11 +55,11 @@ pub struct ListTasksResult {
 }
 
 impl Wire for ListTasksParams {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         let reachable = |millis: i64| Timestamp::from_millis(millis).is_some();
         match self.last_updated_after.is_none_or(reachable) {
             true => Ok(()),
@@ -71,8 +71,8 @@ impl Wire for ListTasksParams {
 }
 
 impl Wire for ListTasksResult {
-    fn mend(result: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.items(result, "tasks", Task::mend);
+    fn normalize(result: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.items(result, "tasks", Task::normalize);
     }
 }
 

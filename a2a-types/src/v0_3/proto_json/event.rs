@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::mend_message;
-use super::task::{check_context, mend_artifact, mend_status, note_no_context};
+use super::message::normalize_message;
+use super::task::{check_context, normalize_artifact, normalize_status, note_no_context};
 use super::{Artifact, Message, Task, TaskStatus};
 use crate::event::is_false;
 use crate::pre_1_0::{self, both_ways, boxed_variants};
 use crate::proto::{one_of, or_default, unless_empty};
-use crate::reading::{At, Mender, Violation, Wire, spelled};
+use crate::reading::{JsonPath, Normalizer, Violation, Wire, spelled};
 use crate::{ContextId, Event, Object, Role, TaskId};
 
 /// One item of a stream: exactly one of these.
@@ -84,7 +84,7 @@ pub struct TaskArtifactUpdateEvent {
 }
 
 impl Wire for StreamResponse {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         match self {
             Self::Task(task) => task.check(&at.member("task")),
             Self::Message(message) => message.check(&at.member("message")),
@@ -93,64 +93,64 @@ impl Wire for StreamResponse {
         }
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         match self {
-            Self::Task(task) => task.insist(&at.member("task")),
+            Self::Task(task) => task.check_lenient(&at.member("task")),
             Self::Message(_) => Ok(()),
-            Self::StatusUpdate(update) => update.insist(&at.member("statusUpdate")),
-            Self::ArtifactUpdate(update) => update.insist(&at.member("artifactUpdate")),
+            Self::StatusUpdate(update) => update.check_lenient(&at.member("statusUpdate")),
+            Self::ArtifactUpdate(update) => update.check_lenient(&at.member("artifactUpdate")),
         }
     }
 
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(event, "task", Task::mend);
+    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.member(event, "task", Task::normalize);
         let message = spelled(event, &["message", "msg"]);
-        mender.member(event, message, |message, mender| {
-            mend_message(message, mender, Role::Agent);
+        normalizer.member(event, message, |message, normalizer| {
+            normalize_message(message, normalizer, Role::Agent);
         });
         let status = spelled(event, &["statusUpdate", "status_update"]);
-        mender.member(event, status, TaskStatusUpdateEvent::mend);
+        normalizer.member(event, status, TaskStatusUpdateEvent::normalize);
         let artifact = spelled(event, &["artifactUpdate", "artifact_update"]);
-        mender.member(event, artifact, TaskArtifactUpdateEvent::mend);
+        normalizer.member(event, artifact, TaskArtifactUpdateEvent::normalize);
     }
 }
 
 impl Wire for TaskStatusUpdateEvent {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)?;
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)?;
         check_context(&self.context_id, at)?;
         self.status.check(&at.member("status"))
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.names("taskId", self.task_id.as_str())
     }
 
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
         let task = spelled(event, &["taskId", "task_id"]);
-        pre_1_0::mend_task_id(event, mender, task);
-        note_no_context(event, mender);
-        mender.member(event, "status", mend_status);
+        pre_1_0::normalize_task_id(event, normalizer, task);
+        note_no_context(event, normalizer);
+        normalizer.member(event, "status", normalize_status);
     }
 }
 
 impl Wire for TaskArtifactUpdateEvent {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)?;
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)?;
         check_context(&self.context_id, at)?;
         self.artifact.check(&at.member("artifact"))
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.names("taskId", self.task_id.as_str())
     }
 
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
         let task = spelled(event, &["taskId", "task_id"]);
-        pre_1_0::mend_task_id(event, mender, task);
-        note_no_context(event, mender);
-        pre_1_0::mend_append(event, &["artifactId", "artifact_id"]);
-        mender.member(event, "artifact", mend_artifact);
+        pre_1_0::normalize_task_id(event, normalizer, task);
+        note_no_context(event, normalizer);
+        pre_1_0::normalize_append(event, &["artifactId", "artifact_id"]);
+        normalizer.member(event, "artifact", normalize_artifact);
     }
 }
 

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::pre_1_0::{self, Cut, both_ways};
+use crate::pre_1_0::{self, TaggedContent, both_ways};
 use crate::proto::{or_default, unless_empty};
-use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, spelled};
 use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
 
 /// One message, 0.3 §6.4.
@@ -161,59 +161,67 @@ impl TryFrom<FileMembers> for FilePart {
 
 impl Message {
     /// Checks for at least one part: required of a caller's message, not of an agent's.
-    pub(super) fn check_said(&self, at: &At<'_>) -> Result<(), Violation> {
-        pre_1_0::check_said(&self.content, &at.member("content"))
+    pub(super) fn check_user_message(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        pre_1_0::check_has_parts(&self.content, &at.member("content"))
     }
 }
 
 impl Wire for Message {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.names("messageId", self.message_id.as_str())?;
-        self.check_said(at)
+        self.check_user_message(at)
     }
 
-    fn mend(message: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_message(message, mender, Role::Agent);
+    fn normalize(message: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_message(message, normalizer, Role::Agent);
     }
 }
 
 /// Repairs a message of `role`. Only an agent may omit the role and the id.
-pub(super) fn mend_message(message: &mut Map<String, Value>, mender: &mut Mender<'_>, role: Role) {
+pub(super) fn normalize_message(
+    message: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+    role: Role,
+) {
     let is_said = role == Role::Agent;
     if is_said {
-        mender.supply(message, "role", role.as_str(), Quirk::NoRole);
+        normalizer.supply(message, "role", role.as_str(), Quirk::NoRole);
     }
-    mender.change(message, "role", Quirk::UnknownWord, |role| {
+    normalizer.change(message, "role", Quirk::UnknownWord, |role| {
         let known = serde_json::from_value::<Role>(role.clone()).is_ok();
         let word = role.is_string() || role.is_number();
         (word && !known).then(|| Role::Unspecified.as_str().into())
     });
     let id = spelled(message, &["messageId", "message_id"]);
-    mender.drop_empty_id(message, id);
+    normalizer.drop_empty_id(message, id);
     if is_said {
         let random = MessageId::random();
-        mender.supply(message, id, random.as_str(), Quirk::NoMessageId);
+        normalizer.supply(message, id, random.as_str(), Quirk::NoMessageId);
     }
     if message.get("data").is_some_and(Value::is_array) && !message.contains_key("parts") {
-        mender.rename(message, "data", "content", Quirk::DataForParts);
+        normalizer.rename(message, "data", "content", Quirk::DataForParts);
     }
     let content = spelled(message, &["content", "parts"]);
-    mend_parts(message, mender, content);
+    normalize_parts(message, normalizer, content);
 }
 
-pub(super) fn mend_parts(object: &mut Map<String, Value>, mender: &mut Mender<'_>, name: &str) {
-    mender.items(object, name, |part, mender| {
-        mender.member(part, "file", |file, mender| {
+pub(super) fn normalize_parts(
+    object: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+    name: &str,
+) {
+    normalizer.items(object, name, |part, normalizer| {
+        normalizer.member(part, "file", |file, normalizer| {
             for (plain, proto) in [("bytes", "fileWithBytes"), ("uri", "fileWithUri")] {
-                mender.rename(file, plain, proto, Quirk::OtherFlavour);
+                normalizer.rename(file, plain, proto, Quirk::OtherFlavour);
             }
         });
-        mend_data(part, mender);
+        normalize_data(part, normalizer);
     });
 }
 
 /// Repairs data that is not inside `data`, or is not an object.
-fn mend_data(part: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+fn normalize_data(part: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
     let is_plain = part.contains_key("kind") || part.contains_key("type");
     let mut value = None;
     match part.get("data") {
@@ -221,14 +229,14 @@ fn mend_data(part: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         Some(Value::Object(data)) => match data.get("data") {
             Some(Value::Object(_)) => {}
             Some(inner) if !is_plain => value = Some(inner.clone()),
-            _ => mender.change(part, "data", Quirk::OtherFlavour, |data| {
+            _ => normalizer.change(part, "data", Quirk::OtherFlavour, |data| {
                 Some(json!({"data": data}))
             }),
         },
         Some(other) => value = Some(other.clone()),
     }
     if let Some(value) = value {
-        mender.change(part, "data", Quirk::DataNotObject, |_| {
+        normalizer.change(part, "data", Quirk::DataNotObject, |_| {
             Some(json!({"data": {"value": value}}))
         });
         pre_1_0::mark_wrapped(part);
@@ -245,33 +253,33 @@ both_ways! {
 impl From<Part> for crate::Part {
     fn from(part: Part) -> Self {
         let cut = match part.content {
-            Content::Text(text) => Cut::Text(text),
-            Content::Data(data) => Cut::Data(data.data),
-            Content::File(file) => Cut::File(pre_1_0::File {
+            Content::Text(text) => TaggedContent::Text(text),
+            Content::Data(data) => TaggedContent::Data(data.data),
+            Content::File(file) => TaggedContent::File(pre_1_0::FileFields {
                 name: file.name,
                 mime_type: file.mime_type,
                 content: match file.content {
-                    FileContent::FileWithBytes(bytes) => pre_1_0::FileContent::Bytes(bytes),
-                    FileContent::FileWithUri(uri) => pre_1_0::FileContent::Uri(uri),
+                    FileContent::FileWithBytes(bytes) => pre_1_0::FileSource::Bytes(bytes),
+                    FileContent::FileWithUri(uri) => pre_1_0::FileSource::Uri(uri),
                 },
             }),
         };
-        pre_1_0::join(cut, part.metadata)
+        pre_1_0::from_tagged(cut, part.metadata)
     }
 }
 
 impl From<crate::Part> for Part {
     fn from(part: crate::Part) -> Self {
-        let (cut, metadata) = pre_1_0::cut(part);
+        let (cut, metadata) = pre_1_0::to_tagged(part);
         let content = match cut {
-            Cut::Text(text) => Content::Text(text),
-            Cut::Data(data) => Content::Data(DataPart { data }),
-            Cut::File(file) => Content::File(FilePart {
+            TaggedContent::Text(text) => Content::Text(text),
+            TaggedContent::Data(data) => Content::Data(DataPart { data }),
+            TaggedContent::File(file) => Content::File(FilePart {
                 content: match file.content {
-                    pre_1_0::FileContent::Bytes(bytes) => FileContent::FileWithBytes(bytes),
-                    pre_1_0::FileContent::Uri(uri) => FileContent::FileWithUri(uri),
+                    pre_1_0::FileSource::Bytes(bytes) => FileContent::FileWithBytes(bytes),
+                    pre_1_0::FileSource::Uri(uri) => FileContent::FileWithUri(uri),
                     // A part that is cut always has content; only one that is read may lack it.
-                    pre_1_0::FileContent::Nothing => FileContent::FileWithUri(String::new()),
+                    pre_1_0::FileSource::Nothing => FileContent::FileWithUri(String::new()),
                 },
                 mime_type: file.mime_type,
                 name: file.name,

@@ -26,6 +26,6 @@ pub use self::push::{
 };
 pub use self::task::{Artifact, Task, TaskState, TaskStatus};
 pub use self::wire::{
-    Empty, Params, Returned, read_event, read_request, read_response, write_event, write_request,
-    write_response,
+    Empty, OperationResult, Params, read_event, read_request, read_response, write_event,
+    write_request, write_response,
 };

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::mend_message;
+use super::message::normalize_message;
 use super::resource_name::{agree, task_of};
 use super::{Message, PushNotificationConfig, Task};
 use crate::pre_1_0::{self, both_ways, boxed_variants};
 use crate::proto::{one_of, or_default, unless_empty};
-use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, spelled};
 use crate::{Object, Role, TaskId};
 
 /// A message, 0.3 §7.1.1.
@@ -104,7 +104,7 @@ impl CancelBody {
     pub(super) fn resolve(
         self,
         task: Option<&TaskId>,
-        at: &At<'_>,
+        at: &JsonPath<'_>,
     ) -> Result<crate::CancelTaskRequest, Violation> {
         let mut known = task.cloned();
         if let Some(name) = self.name.filter(|name| !name.is_empty()) {
@@ -124,68 +124,68 @@ impl CancelBody {
 }
 
 impl Wire for CancelBody {
-    fn mend(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(body, mender, "id");
+    fn normalize(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(body, normalizer, "id");
     }
 }
 
 impl Wire for SendMessageRequest {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.message.check(&at.member("message"))
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.message.check_said(&at.member("message"))
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.message.check_user_message(&at.member("message"))
     }
 
-    fn mend(request: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    fn normalize(request: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
         let message = spelled(request, &["message", "request"]);
-        pre_1_0::mend_message_id(request, mender, message, &["messageId", "message_id"]);
-        mender.member(request, message, |message, mender| {
-            mend_message(message, mender, Role::User)
+        pre_1_0::normalize_message_id(request, normalizer, message, &["messageId", "message_id"]);
+        normalizer.member(request, message, |message, normalizer| {
+            normalize_message(message, normalizer, Role::User)
         });
-        mender.member(request, "configuration", |configuration, mender| {
+        normalizer.member(request, "configuration", |configuration, normalizer| {
             let push = spelled(configuration, &["pushNotification", "push_notification"]);
             let plain = "pushNotificationConfig";
-            mender.rename(configuration, plain, push, Quirk::OtherFlavour);
-            mender.member(configuration, push, PushNotificationConfig::mend);
+            normalizer.rename(configuration, plain, push, Quirk::OtherFlavour);
+            normalizer.member(configuration, push, PushNotificationConfig::normalize);
         });
     }
 }
 
 impl Wire for SendMessageResponse {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         match self {
             Self::Task(task) => task.check(&at.member("task")),
             Self::Message(message) => message.check(&at.member("message")),
         }
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         match self {
-            Self::Task(task) => task.insist(&at.member("task")),
+            Self::Task(task) => task.check_lenient(&at.member("task")),
             Self::Message(_) => Ok(()),
         }
     }
 
-    fn mend(response: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(response, "task", Task::mend);
+    fn normalize(response: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.member(response, "task", Task::normalize);
         let message = spelled(response, &["message", "msg"]);
-        mender.member(response, message, Message::mend);
+        normalizer.member(response, message, Message::normalize);
     }
 }
 
 impl Wire for ListTasksResponse {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.each("tasks", &self.tasks, Task::check)
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        at.each("tasks", &self.tasks, Task::insist)
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        at.each("tasks", &self.tasks, Task::check_lenient)
     }
 
-    fn mend(response: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.items(response, "tasks", Task::mend);
+    fn normalize(response: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.items(response, "tasks", Task::normalize);
     }
 }
 

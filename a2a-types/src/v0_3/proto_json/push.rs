@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::resource_name::{agree, config_of, resource, task_of};
 use crate::pre_1_0::{self, both_ways};
 use crate::proto::{or_default, unless_empty};
-use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
-use crate::secret::hides;
+use crate::reading::{Hints, JsonPath, Normalizer, Quirk, Violation, Wire, absent, spelled};
+use crate::secret::redacted_debug;
 use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
 
 /// A task's webhook, 0.3 §6.10.
@@ -44,7 +44,7 @@ pub struct PushNotificationConfig {
     pub authentication: Option<AuthenticationInfo>,
 }
 
-hides!(PushNotificationConfig { id, authentication; token; url });
+redacted_debug!(PushNotificationConfig { id, authentication; token; url });
 
 /// Authentication of the sender, 0.3 §6.9.
 #[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
@@ -60,7 +60,7 @@ pub struct AuthenticationInfo {
     pub credentials: Option<String>,
 }
 
-hides!(AuthenticationInfo { schemes; credentials });
+redacted_debug!(AuthenticationInfo { schemes; credentials });
 
 /// A request to create a webhook, 0.3 §7.5.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -122,7 +122,7 @@ impl CreateBody {
         self,
         hints: &Hints<'_>,
     ) -> Result<crate::TaskPushNotificationConfig, Violation> {
-        let root = At::Root(hints.root);
+        let root = JsonPath::Root(hints.root);
         let mut task = hints.task.cloned();
         let mut id = None;
         let mut found = None;
@@ -131,9 +131,12 @@ impl CreateBody {
             body.agree(&at, &mut task)?;
             let named = body.name.as_deref().and_then(config_of);
             id = id.or(body.config_id.take()).or(named);
-            let inner = body.config.take().filter(|_| matches!(at, At::Root(_)));
+            let inner = body
+                .config
+                .take()
+                .filter(|_| matches!(at, JsonPath::Root(_)));
             found = found.or(body.webhook());
-            level = inner.map(|inner| (*inner, At::Member(&root, "config")));
+            level = inner.map(|inner| (*inner, JsonPath::Member(&root, "config")));
         }
         let Some(config) = found else {
             return Err(root.violation("no push notification config with a `url`"));
@@ -150,7 +153,7 @@ impl CreateBody {
     }
 
     /// Checks that every member that names a task names the same one.
-    fn agree(&self, at: &At<'_>, task: &mut Option<TaskId>) -> Result<(), Violation> {
+    fn agree(&self, at: &JsonPath<'_>, task: &mut Option<TaskId>) -> Result<(), Violation> {
         for (member, name) in [("parent", &self.parent), ("name", &self.name)] {
             let Some(name) = name.as_deref().filter(|name| !name.is_empty()) else {
                 continue;
@@ -178,26 +181,26 @@ impl CreateBody {
 }
 
 impl Wire for CreateBody {
-    fn mend(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_create(body, mender);
-        mender.member(body, "config", mend_create);
+    fn normalize(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_create(body, normalizer);
+        normalizer.member(body, "config", normalize_create);
     }
 }
 
-fn mend_create(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+fn normalize_create(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
     let task = spelled(body, &["taskId", "task_id"]);
-    pre_1_0::mend_task_id(body, mender, task);
-    PushNotificationConfig::mend(body, mender);
+    pre_1_0::normalize_task_id(body, normalizer, task);
+    PushNotificationConfig::normalize(body, normalizer);
     let config = spelled(body, CONFIG);
-    mender.member(body, config, PushNotificationConfig::mend);
+    normalizer.member(body, config, PushNotificationConfig::normalize);
 }
 
 impl Wire for TaskPushNotificationConfig {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         match task_of(&self.name) {
             None => Err(at
                 .member("name")
@@ -206,18 +209,18 @@ impl Wire for TaskPushNotificationConfig {
         }
     }
 
-    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
         let task = spelled(config, &["taskId", "task_id"]);
         if absent(config, "name")
             && let Some(id) = config.get(task).and_then(Value::as_str)
         {
             let name = resource(id, "");
             config.insert("name".to_owned(), name.into());
-            mender.note(Quirk::OtherFlavour, task);
+            normalizer.note(Quirk::OtherFlavour, task);
         }
-        if let Some(asked) = mender.task().cloned() {
-            mender.drop_empty_id(config, "name");
-            mender.supply(
+        if let Some(asked) = normalizer.task().cloned() {
+            normalizer.drop_empty_id(config, "name");
+            normalizer.supply(
                 config,
                 "name",
                 resource(asked.as_str(), ""),
@@ -225,27 +228,31 @@ impl Wire for TaskPushNotificationConfig {
             );
         }
         let inner = spelled(config, CONFIG);
-        mender.member(config, inner, PushNotificationConfig::mend);
+        normalizer.member(config, inner, PushNotificationConfig::normalize);
     }
 }
 
 impl Wire for PushNotificationConfig {
-    fn mend(config: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(config, "authentication", pre_1_0::mend_schemes);
+    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.member(config, "authentication", pre_1_0::normalize_schemes);
     }
 }
 
 impl Wire for ListTaskPushNotificationConfigResponse {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        at.each("configs", &self.configs, TaskPushNotificationConfig::insist)
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        at.each(
+            "configs",
+            &self.configs,
+            TaskPushNotificationConfig::check_lenient,
+        )
     }
 
-    fn mend(list: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.items(list, "configs", TaskPushNotificationConfig::mend);
+    fn normalize(list: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalizer.items(list, "configs", TaskPushNotificationConfig::normalize);
     }
 }
 

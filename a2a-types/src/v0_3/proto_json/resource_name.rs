@@ -1,6 +1,6 @@
 //! Names of resources, 0.3 §6.10 as in the proto: `tasks/{task}/pushNotificationConfigs/{config}`.
 
-use crate::reading::{At, Violation};
+use crate::reading::{JsonPath, Violation};
 use crate::{ConfigId, TaskId};
 
 /// Returns the resource name of a webhook, or of its task alone if the webhook has no id.
@@ -29,7 +29,7 @@ pub(super) fn task_of(name: &str) -> Option<TaskId> {
 pub(super) fn agree(
     known: &mut Option<TaskId>,
     named: TaskId,
-    at: &At<'_>,
+    at: &JsonPath<'_>,
 ) -> Result<(), Violation> {
     match known {
         Some(known) if *known != named => Err(at.violation(format!(

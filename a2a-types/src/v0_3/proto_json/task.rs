@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::{mend_message, mend_parts};
+use super::message::{normalize_message, normalize_parts};
 use super::{Message, Part};
 use crate::pre_1_0::{self, both_ways, same_words};
 use crate::proto::{or_default, proto_enum, unless_empty};
-use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
+use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, absent, spelled};
 use crate::{ArtifactId, ContextId, Object, Role, TaskId, Timestamp};
 
 /// A piece of work, 0.3 §6.1.
@@ -116,53 +116,53 @@ pub struct Artifact {
 }
 
 impl Wire for Task {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)?;
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)?;
         check_context(&self.context_id, at)?;
         at.each("artifacts", &self.artifacts, Artifact::check)?;
         at.each("history", &self.history, Message::check)?;
         self.status.check(&at.member("status"))
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.names("id", self.id.as_str())
     }
 
-    fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        pre_1_0::mend_task_id(task, mender, "id");
-        note_no_context(task, mender);
-        mender.member(task, "status", mend_status);
-        mender.items(task, "artifacts", mend_artifact);
-        mender.items(task, "history", |message, mender| {
-            mend_message(message, mender, Role::Agent)
+    fn normalize(task: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        pre_1_0::normalize_task_id(task, normalizer, "id");
+        note_no_context(task, normalizer);
+        normalizer.member(task, "status", normalize_status);
+        normalizer.items(task, "artifacts", normalize_artifact);
+        normalizer.items(task, "history", |message, normalizer| {
+            normalize_message(message, normalizer, Role::Agent)
         });
     }
 }
 
 impl Wire for TaskStatus {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.message
             .iter()
             .try_for_each(|message| message.check(&at.member("message")))
     }
 
-    fn mend(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_status(status, mender);
+    fn normalize(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_status(status, normalizer);
     }
 }
 
 impl Wire for Artifact {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.names("artifactId", self.artifact_id.as_str())
     }
 
-    fn mend(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_artifact(artifact, mender);
+    fn normalize(artifact: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+        normalize_artifact(artifact, normalizer);
     }
 }
 
 /// Checks that a task or event has a conversation, 0.3 §6.1 and §7.2.
-pub(super) fn check_context(id: &Option<ContextId>, at: &At<'_>) -> Result<(), Violation> {
+pub(super) fn check_context(id: &Option<ContextId>, at: &JsonPath<'_>) -> Result<(), Violation> {
     match id {
         None => Err(at.member("contextId").violation("missing or empty")),
         Some(_) => Ok(()),
@@ -170,16 +170,16 @@ pub(super) fn check_context(id: &Option<ContextId>, at: &At<'_>) -> Result<(), V
 }
 
 /// Notes a missing conversation, which stays missing.
-pub(super) fn note_no_context(object: &Map<String, Value>, mender: &mut Mender<'_>) {
+pub(super) fn note_no_context(object: &Map<String, Value>, normalizer: &mut Normalizer<'_>) {
     let name = spelled(object, &["contextId", "context_id"]);
     if absent(object, name) || object[name] == "" {
-        mender.note(Quirk::EmptyId, name);
+        normalizer.note(Quirk::EmptyId, name);
     }
 }
 
-pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    pre_1_0::mend_time(status, mender);
-    mender.change(status, "state", Quirk::UnknownWord, |state| {
+pub(super) fn normalize_status(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    pre_1_0::normalize_time(status, normalizer);
+    normalizer.change(status, "state", Quirk::UnknownWord, |state| {
         let known = match state {
             Value::String(word) => {
                 let plain = word.to_ascii_uppercase().replace('-', "_");
@@ -194,17 +194,20 @@ pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'
         (!right).then(|| known.unwrap_or_default().as_str().into())
     });
     let message = spelled(status, &["message", "update"]);
-    mender.member(status, message, |message, mender| {
-        mend_message(message, mender, Role::Agent);
+    normalizer.member(status, message, |message, normalizer| {
+        normalize_message(message, normalizer, Role::Agent);
     });
 }
 
-pub(super) fn mend_artifact(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+pub(super) fn normalize_artifact(
+    artifact: &mut Map<String, Value>,
+    normalizer: &mut Normalizer<'_>,
+) {
     let name = spelled(artifact, &["artifactId", "artifact_id"]);
-    mender.drop_empty_id(artifact, name);
-    let id = mender.artifact().cloned().unwrap_or_default();
-    mender.supply(artifact, name, id.as_str(), Quirk::NoArtifactId);
-    mend_parts(artifact, mender, "parts");
+    normalizer.drop_empty_id(artifact, name);
+    let id = normalizer.artifact().cloned().unwrap_or_default();
+    normalizer.supply(artifact, name, id.as_str(), Quirk::NoArtifactId);
+    normalize_parts(artifact, normalizer, "parts");
 }
 
 both_ways! {

@@ -10,7 +10,7 @@ use super::{
     SendMessageResponse, StreamResponse, Task, TaskPushNotificationConfig,
 };
 use crate::pre_1_0::{read_by_operation, read_list};
-use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, read};
+use crate::reading::{Hints, JsonPath, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{Event, Operation, Request, Response};
 
 /// The body of a request, where it has one.
@@ -28,7 +28,7 @@ pub enum Params {
 /// The body of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Returned {
+pub enum OperationResult {
     /// To a sent message.
     Sent(SendMessageResponse),
     /// To a task that is read or canceled.
@@ -60,26 +60,26 @@ pub fn read_request(
     body: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     read_by_operation! {
         operation, (body, mode, hints) => Request {
             SendMessage: SendMessageRequest,
             SendStreamingMessage: SendMessageRequest,
         }
         Operation::CreateTaskPushNotificationConfig => {
-            let Read { value, repairs } = read::<CreateBody>(body, mode, hints)?;
+            let WithRepairs { value, repairs } = read::<CreateBody>(body, mode, hints)?;
             let value = Request::CreateTaskPushNotificationConfig(value.resolve(hints)?);
-            Ok(Read { value, repairs })
+            Ok(WithRepairs { value, repairs })
         }
         Operation::CancelTask => {
             let body = match body.trim() {
                 "" | "null" => "{}",
                 body => body,
             };
-            let Read { value, repairs } = read::<CancelBody>(body, mode, hints)?;
-            let value = value.resolve(hints.task, &At::Root(hints.root))?;
+            let WithRepairs { value, repairs } = read::<CancelBody>(body, mode, hints)?;
+            let value = value.resolve(hints.task, &JsonPath::Root(hints.root))?;
             let value = Request::CancelTask(value);
-            Ok(Read { value, repairs })
+            Ok(WithRepairs { value, repairs })
         }
         other => Err(Violation {
             path: hints.root.to_owned(),
@@ -117,7 +117,7 @@ pub fn read_response(
     json: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<Read<Response>, Violation> {
+) -> Result<WithRepairs<Response>, Violation> {
     let is_bare_list = json.trim_start().starts_with('[');
     read_by_operation! {
         operation, (json, mode, hints) => Response {
@@ -149,7 +149,7 @@ pub fn read_response(
             Ok(list.map(|list| Response::ListTaskPushNotificationConfigs(list.into())))
         }
         Operation::DeleteTaskPushNotificationConfig => {
-            Ok(Read::unrepaired(
+            Ok(WithRepairs::unrepaired(
                 Response::DeleteTaskPushNotificationConfig(()),
             ))
         }
@@ -161,25 +161,29 @@ pub fn read_response(
 }
 
 /// Returns the body of an answer; there is one to every operation that is answered once.
-pub fn write_response(response: Response) -> Option<Returned> {
+pub fn write_response(response: Response) -> Option<OperationResult> {
     Some(match response {
-        Response::SendMessage(answer) => Returned::Sent(answer.into()),
+        Response::SendMessage(answer) => OperationResult::Sent(answer.into()),
         Response::GetTask(task) | Response::CancelTask(task) => {
-            Returned::Task(Box::new(task.into()))
+            OperationResult::Task(Box::new(task.into()))
         }
-        Response::ListTasks(list) => Returned::List(list.into()),
+        Response::ListTasks(list) => OperationResult::List(list.into()),
         Response::CreateTaskPushNotificationConfig(config)
-        | Response::GetTaskPushNotificationConfig(config) => Returned::Push(config.into()),
-        Response::ListTaskPushNotificationConfigs(list) => Returned::Pushes(list.into()),
-        Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing(Empty {}),
-        Response::GetExtendedAgentCard(card) => Returned::Card(Box::new(card.into())),
+        | Response::GetTaskPushNotificationConfig(config) => OperationResult::Push(config.into()),
+        Response::ListTaskPushNotificationConfigs(list) => OperationResult::Pushes(list.into()),
+        Response::DeleteTaskPushNotificationConfig(()) => OperationResult::Nothing(Empty {}),
+        Response::GetExtendedAgentCard(card) => OperationResult::Card(Box::new(card.into())),
     })
 }
 
 /// Reads one item of a stream.
-pub fn read_event(json: &str, mode: Mode, hints: &Hints<'_>) -> Result<Read<Streamed>, Violation> {
+pub fn read_event(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<WithRepairs<StreamItem>, Violation> {
     let event = read::<StreamResponse>(json, mode, hints)?;
-    Ok(event.map(|event| Streamed {
+    Ok(event.map(|event| StreamItem {
         last: match &event {
             StreamResponse::Message(_) => true,
             StreamResponse::StatusUpdate(update) => update.last,

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Every message of the protocol with every member that it has, and how it is read.
-pub(crate) fn everything() -> Vec<(&'static str, Reread, Value)> {
+pub(crate) fn everything() -> Vec<(&'static str, RoundTrip, Value)> {
     let parts = json!([
         {"text": "t", "mediaType": "text/plain", "filename": "f", "metadata": {"a_b": null}},
         {"raw": "aGk="}, {"url": "https://h/"}, {"data": {"a_b": null}},
@@ -40,30 +40,34 @@ pub(crate) fn everything() -> Vec<(&'static str, Reread, Value)> {
     });
     let named = json!({"tenant": "x", "taskId": "t", "id": "p"});
     vec![
-        ("StreamResponse", reread::<Event>, json!({ "task": task })),
         (
             "StreamResponse",
-            reread::<Event>,
+            round_trip::<Event>,
+            json!({ "task": task }),
+        ),
+        (
+            "StreamResponse",
+            round_trip::<Event>,
             json!({ "message": message }),
         ),
         (
             "StreamResponse",
-            reread::<Event>,
+            round_trip::<Event>,
             json!({ "statusUpdate": status_update }),
         ),
         (
             "StreamResponse",
-            reread::<Event>,
+            round_trip::<Event>,
             json!({ "artifactUpdate": artifact_update }),
         ),
         (
             "SendMessageResponse",
-            reread::<SendMessageResponse>,
+            round_trip::<SendMessageResponse>,
             json!({ "task": task }),
         ),
         (
             "SendMessageRequest",
-            reread::<SendMessageRequest>,
+            round_trip::<SendMessageRequest>,
             json!({
                 "tenant": "x", "message": message, "metadata": {"aB": 1},
                 "configuration": {"acceptedOutputModes": ["text/plain"], "taskPushNotificationConfig": config,
@@ -72,12 +76,12 @@ pub(crate) fn everything() -> Vec<(&'static str, Reread, Value)> {
         ),
         (
             "GetTaskRequest",
-            reread::<GetTaskRequest>,
+            round_trip::<GetTaskRequest>,
             json!({"tenant": "x", "id": "t", "historyLength": 3}),
         ),
         (
             "ListTasksRequest",
-            reread::<ListTasksRequest>,
+            round_trip::<ListTasksRequest>,
             json!({
                 "tenant": "x", "contextId": "c", "status": "TASK_STATE_WORKING", "pageSize": 7, "pageToken": "k",
                 "historyLength": 3, "statusTimestampAfter": "2025-04-02T16:59:25.331Z", "includeArtifacts": true,
@@ -85,50 +89,50 @@ pub(crate) fn everything() -> Vec<(&'static str, Reread, Value)> {
         ),
         (
             "ListTasksResponse",
-            reread::<ListTasksResponse>,
+            round_trip::<ListTasksResponse>,
             json!({"tasks": [task], "nextPageToken": "k", "pageSize": 7, "totalSize": 70}),
         ),
         (
             "CancelTaskRequest",
-            reread::<CancelTaskRequest>,
+            round_trip::<CancelTaskRequest>,
             json!({"tenant": "x", "id": "t", "metadata": {"aB": 1}}),
         ),
         (
             "SubscribeToTaskRequest",
-            reread::<SubscribeToTaskRequest>,
+            round_trip::<SubscribeToTaskRequest>,
             json!({"tenant": "x", "id": "t"}),
         ),
         (
             "TaskPushNotificationConfig",
-            reread::<TaskPushNotificationConfig>,
+            round_trip::<TaskPushNotificationConfig>,
             config.clone(),
         ),
         (
             "GetTaskPushNotificationConfigRequest",
-            reread::<GetTaskPushNotificationConfigRequest>,
+            round_trip::<GetTaskPushNotificationConfigRequest>,
             named.clone(),
         ),
         (
             "DeleteTaskPushNotificationConfigRequest",
-            reread::<DeleteTaskPushNotificationConfigRequest>,
+            round_trip::<DeleteTaskPushNotificationConfigRequest>,
             named,
         ),
         (
             "ListTaskPushNotificationConfigsRequest",
-            reread::<ListTaskPushNotificationConfigsRequest>,
+            round_trip::<ListTaskPushNotificationConfigsRequest>,
             json!({"tenant": "x", "taskId": "t", "pageSize": 7, "pageToken": "k"}),
         ),
         (
             "ListTaskPushNotificationConfigsResponse",
-            reread::<ListTaskPushNotificationConfigsResponse>,
+            round_trip::<ListTaskPushNotificationConfigsResponse>,
             json!({"configs": [config], "nextPageToken": "k"}),
         ),
         (
             "GetExtendedAgentCardRequest",
-            reread::<GetExtendedAgentCardRequest>,
+            round_trip::<GetExtendedAgentCardRequest>,
             json!({"tenant": "x"}),
         ),
-        ("AgentCard", reread::<AgentCard>, card()),
+        ("AgentCard", round_trip::<AgentCard>, card()),
     ]
 }
 
@@ -170,11 +174,11 @@ pub(crate) fn card() -> Value {
     })
 }
 
-/// Reads a value and writes it again: what was understood, or the path and what was wrong there.
-pub(crate) type Reread = fn(&Value) -> Result<Value, String>;
+/// Reads a value and writes it again: returns what was read, or the path and the problem.
+pub(crate) type RoundTrip = fn(&Value) -> Result<Value, String>;
 
 /// Reads a value as a type of the canonical model, and writes it again.
-pub(crate) fn reread<T: DeserializeOwned + Serialize>(value: &Value) -> Result<Value, String> {
+pub(crate) fn round_trip<T: DeserializeOwned + Serialize>(value: &Value) -> Result<Value, String> {
     let read = read_canonical::<T>(&value.to_string(), &Hints::at("$"));
     read.map(|value| json!(value))
         .map_err(|violation| violation.to_string())

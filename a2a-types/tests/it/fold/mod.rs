@@ -49,7 +49,7 @@ fn fold<'a>(mut task: Task, events: impl IntoIterator<Item = &'a Event>) -> Task
 }
 
 /// Returns the value as it is read back after it was written.
-fn reread<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
+fn round_trip<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).expect("it can be written");
     serde_json::from_str(&text).expect("what was written can be read")
 }
@@ -81,7 +81,7 @@ fn a_fold_can_be_taken_up_anywhere() {
         for split in 0..=events.len() {
             let (first, rest) = events.split_at(split);
             let snapshot = fold(begin(), first);
-            let kept = reread(&snapshot);
+            let kept = round_trip(&snapshot);
             prop_assert_eq!(&kept, &snapshot, "a snapshot is read as it was written");
             prop_assert_eq!(&fold(kept, rest), &whole, "from a snapshot after {}", split);
             // A reader that does not know what was before receives the task as it stands.
@@ -97,9 +97,9 @@ fn a_fold_can_be_taken_up_anywhere() {
 fn a_log_that_was_written_folds_to_the_same() {
     check(200, |events| {
         let events = legal(events);
-        let reread: Vec<Event> = events.iter().map(reread).collect();
-        prop_assert_eq!(&reread, &events);
-        prop_assert_eq!(fold(begin(), &reread), fold(begin(), &events));
+        let round_trip: Vec<Event> = events.iter().map(round_trip).collect();
+        prop_assert_eq!(&round_trip, &events);
+        prop_assert_eq!(fold(begin(), &round_trip), fold(begin(), &events));
         Ok(())
     });
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::golden::object::Object;
+use crate::golden::document_kind::DocumentKind;
 use crate::golden::spelling::Spelling;
 
 /// The same thing in every version that can say it.
@@ -15,7 +15,7 @@ use crate::golden::spelling::Spelling;
 pub(crate) struct Document {
     /// The name of its file, without ending.
     pub(crate) name: String,
-    pub(crate) object: Object,
+    pub(crate) object: DocumentKind,
     pub(crate) about: String,
     pub(crate) spellings: BTreeMap<Spelling, Value>,
     /// Values that spellings read as in 1.0, where they differ from the spelling of 1.0.
@@ -26,7 +26,7 @@ pub(crate) struct Document {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct GoldenFile {
     object: String,
     about: String,
     /// Another document, whose members this one has too unless it says otherwise.
@@ -61,7 +61,7 @@ impl Document {
     }
 
     fn load(name: &str) -> Self {
-        let file: File = yaml(&data().join(format!("{name}.yaml")));
+        let file: GoldenFile = yaml(&data().join(format!("{name}.yaml")));
         let base = file.upon.map(|base| Self::load(&base));
         let spelled = [
             (Spelling::V0_1, file.v0_1),
@@ -87,7 +87,7 @@ impl Document {
         let back = file.back.into_iter();
         Self {
             name: name.to_owned(),
-            object: Object::named(&file.object)
+            object: DocumentKind::named(&file.object)
                 .unwrap_or_else(|| panic!("{name}: no object is called `{}`", file.object)),
             about: file.about,
             back: back

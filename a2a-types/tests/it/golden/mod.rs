@@ -4,23 +4,23 @@
 //! `data/*.yaml` are the documents, each in up to five spellings; `losses.yaml` is the list. A
 //! loss that is not listed fails, and so does an entry that no document needs.
 
+mod conversions;
 mod difference;
 mod document;
+mod document_kind;
 mod loss;
-mod object;
 mod properties;
 mod schema;
 mod spelling;
-mod survey;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::golden::conversions::ConversionReport;
 use crate::golden::document::Document;
 use crate::golden::loss::Losses;
 use crate::golden::schema::Schemas;
 use crate::golden::spelling::Spelling;
-use crate::golden::survey::Survey;
 
 /// Fails with all that went wrong, one a line.
 #[track_caller]
@@ -53,31 +53,35 @@ fn every_document_is_spelled_or_says_why_not() {
 
 #[test]
 fn every_spelling_is_read_and_written() {
-    let mut survey = Survey::new();
+    let mut report = ConversionReport::new();
     for document in Document::all() {
-        survey.read_and_write(&document);
+        report.read_and_write(&document);
     }
-    check(survey.failures);
+    check(report.failures);
 }
 
 #[test]
 fn every_way_and_back() {
-    let mut survey = Survey::new();
+    let mut report = ConversionReport::new();
     for document in Document::all() {
-        survey.ways_and_back(&document);
+        report.round_trips(&document);
     }
-    assert!(survey.ways > 1_000, "only {} ways", survey.ways);
-    check(survey.failures);
+    assert!(
+        report.round_trips > 1_000,
+        "only {} round trips",
+        report.round_trips
+    );
+    check(report.failures);
 }
 
 #[test]
 fn every_loss_is_needed() {
-    let mut survey = Survey::new();
+    let mut report = ConversionReport::new();
     for document in Document::all() {
-        survey.read_and_write(&document);
-        survey.ways_and_back(&document);
+        report.read_and_write(&document);
+        report.round_trips(&document);
     }
-    check(survey.unneeded());
+    check(report.unused());
 }
 
 #[test]

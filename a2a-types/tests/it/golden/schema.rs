@@ -7,7 +7,7 @@ use a2a_types::Operation;
 use serde_json::{Value, json};
 
 use crate::golden::document::Document;
-use crate::golden::object::Object;
+use crate::golden::document_kind::DocumentKind;
 use crate::golden::spelling::Spelling;
 
 /// Schemas of several versions.
@@ -69,7 +69,9 @@ impl Schemas {
                     continue;
                 };
                 let items = match value {
-                    Value::Array(items) if document.object == Object::Event => items.as_slice(),
+                    Value::Array(items) if document.object == DocumentKind::Event => {
+                        items.as_slice()
+                    }
                     value => std::slice::from_ref(value),
                 };
                 for value in items {
@@ -110,12 +112,12 @@ fn of(bundle: &Value, name: &str) -> Option<Value> {
 }
 
 /// Returns the name of a document in the schemas, or `None` if none of them has it.
-fn definition(object: Object, spelling: Spelling, value: &Value) -> Option<&'static str> {
+fn definition(object: DocumentKind, spelling: Spelling, value: &Value) -> Option<&'static str> {
     let names = match object {
-        Object::Message => ["Message"; 5],
-        Object::TaskStatus => ["TaskStatus"; 5],
-        Object::AgentCard => ["AgentCard"; 5],
-        Object::Event => {
+        DocumentKind::Message => ["Message"; 5],
+        DocumentKind::TaskStatus => ["TaskStatus"; 5],
+        DocumentKind::AgentCard => ["AgentCard"; 5],
+        DocumentKind::Event => {
             let numbered = match value.get("artifact") {
                 Some(_) => "TaskArtifactUpdateEvent",
                 None => "TaskStatusUpdateEvent",
@@ -123,8 +125,8 @@ fn definition(object: Object, spelling: Spelling, value: &Value) -> Option<&'sta
             let told = told(value);
             [numbered, told, told, "StreamResponse", "StreamResponse"]
         }
-        Object::Request(operation) => request(operation),
-        Object::Response(operation) => response(operation, value),
+        DocumentKind::Request(operation) => request(operation),
+        DocumentKind::Response(operation) => response(operation, value),
     };
     let name = names[spelling as usize];
     (!name.is_empty()).then_some(name)

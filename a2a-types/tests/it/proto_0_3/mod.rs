@@ -1,6 +1,6 @@
-//! The ProtoJSON of version 0.3: what is written and read, what is mended, what is refused.
+//! The ProtoJSON of version 0.3: what is written and read, what is normalized, what is refused.
 
-mod mended;
+mod normalized;
 mod refused;
 mod round_trips;
 mod webhooks;
@@ -8,7 +8,7 @@ mod webhooks;
 use std::fmt::Debug;
 
 use a2a_types::TaskId;
-use a2a_types::reading::{Hints, Read, Violation};
+use a2a_types::reading::{Hints, Violation, WithRepairs};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub(crate) fn text(value: impl Serialize) -> Value {
 }
 
 #[track_caller]
-pub(crate) fn unmended<T: Debug>(read: Result<Read<T>, Violation>) -> T {
+pub(crate) fn unrepaired<T: Debug>(read: Result<WithRepairs<T>, Violation>) -> T {
     let read = read.unwrap();
     assert_eq!(read.repairs, []);
     read.value

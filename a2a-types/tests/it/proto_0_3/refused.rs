@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use a2a_types::Operation;
-use a2a_types::reading::{Mode, Read, Violation};
+use a2a_types::reading::{Mode, Violation, WithRepairs};
 use a2a_types::v0_3::{self, Flavour};
 
 use crate::proto_0_3::hints;
@@ -11,7 +11,7 @@ use crate::proto_0_3::hints;
 /// Refused by both, at this path.
 #[track_caller]
 fn check_refused<T: Debug>(
-    read: impl Fn(Mode) -> Result<Read<T>, Violation>,
+    read: impl Fn(Mode) -> Result<WithRepairs<T>, Violation>,
     path: &str,
     body: &str,
 ) {

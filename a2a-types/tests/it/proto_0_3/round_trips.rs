@@ -8,7 +8,7 @@ use a2a_types::{
 };
 use serde_json::{Value, json};
 
-use crate::proto_0_3::{hints, text, unmended, value};
+use crate::proto_0_3::{hints, text, unrepaired, value};
 
 /// Both ways between a canonical response and what 0.3 answers.
 #[track_caller]
@@ -25,7 +25,7 @@ pub(crate) fn check(response: Response, wire: &Value) {
 #[track_caller]
 pub(crate) fn check_read(operation: Operation, wire: &Value, expected: &Response) {
     let read = v0_3::read_response(operation, &wire.to_string(), Mode::Strict, &hints(None));
-    assert_eq!(&unmended(read), expected, "read");
+    assert_eq!(&unrepaired(read), expected, "read");
 }
 
 #[track_caller]
@@ -38,7 +38,7 @@ fn check_event(canonical: &Value, wire: &Value, last: bool) {
     let event: Event = value(canonical);
     assert_eq!(&text(v0_3::write_event(event.clone())), wire, "written");
     let read = v0_3::read_event(&wire.to_string(), Mode::Strict, &hints(None));
-    let read = unmended(read);
+    let read = unrepaired(read);
     assert_eq!((read.event, read.last), (event, last), "read");
 }
 
@@ -52,7 +52,7 @@ fn check_send(canonical: &Value, wire: &Value, back: &Value) {
         Mode::Strict,
         &hints(None),
     );
-    let Request::SendStreamingMessage(read) = unmended(read) else {
+    let Request::SendStreamingMessage(read) = unrepaired(read) else {
         panic!("another operation");
     };
     assert_eq!(&text(read), back, "read");
@@ -225,7 +225,7 @@ fn events() {
         "artifact": {"artifactId": "a", "parts": part}, "metadata": {"x": 1}}});
     check_event(&artifact, &artifact, false);
     let said = r#"{"status_update":{"task_id":"t","context_id":"c","status":{"state":2},"final":true},"msg":null}"#;
-    let read = unmended(v0_3::read_event(said, Mode::Strict, &hints(None)));
+    let read = unrepaired(v0_3::read_event(said, Mode::Strict, &hints(None)));
     assert!(read.last);
 }
 
@@ -275,7 +275,7 @@ fn waiting_is_asked_for() {
     ] {
         let body = json!({"request": message, "configuration": configuration}).to_string();
         let read = v0_3::read_request(Operation::SendMessage, &body, Mode::Strict, &hints(None));
-        let Request::SendMessage(request) = unmended(read) else {
+        let Request::SendMessage(request) = unrepaired(read) else {
             panic!("another operation");
         };
         let configuration = request.configuration.unwrap();
@@ -331,7 +331,7 @@ fn cards() {
         Mode::Strict,
         &hints(None),
     );
-    let Response::GetExtendedAgentCard(card) = unmended(read) else {
+    let Response::GetExtendedAgentCard(card) = unrepaired(read) else {
         panic!("another operation");
     };
     assert_eq!(card.supported_interfaces[0].protocol_binding, "JSONRPC");

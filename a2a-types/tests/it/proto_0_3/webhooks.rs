@@ -1,6 +1,6 @@
 //! Webhooks in every shape that peers send, and the bodies that repeat their path.
 
-use a2a_types::reading::{Mode, Read, Violation};
+use a2a_types::reading::{Mode, Violation, WithRepairs};
 use a2a_types::v0_3;
 use a2a_types::{
     ListTaskPushNotificationConfigsResponse, Operation, Request, Response, TaskId,
@@ -9,7 +9,7 @@ use a2a_types::{
 use serde_json::{Value, json};
 
 use crate::proto_0_3::round_trips::{check, check_read};
-use crate::proto_0_3::{hints, text, unmended, value};
+use crate::proto_0_3::{hints, text, unrepaired, value};
 
 fn webhook(id: &str) -> TaskPushNotificationConfig {
     value(
@@ -59,7 +59,7 @@ pub(crate) fn create(
     body: &Value,
     mode: Mode,
     task: Option<&TaskId>,
-) -> Result<Read<Request>, Violation> {
+) -> Result<WithRepairs<Request>, Violation> {
     let operation = Operation::CreateTaskPushNotificationConfig;
     v0_3::read_request(operation, &body.to_string(), mode, &hints(task))
 }
@@ -127,7 +127,7 @@ fn every_shape_that_creates_a_webhook() {
         }
     }
     let named = json!({"name": name, "pushNotificationConfig": inner});
-    let unasked = unmended(create(&named, Mode::Strict, None));
+    let unasked = unrepaired(create(&named, Mode::Strict, None));
     assert_eq!(unasked.task_id(), Some(&task));
 }
 
@@ -202,14 +202,14 @@ fn a_task_is_canceled_by_its_path() {
         r#"{"name":""}"#,
         r#"{"id":"t"}"#,
     ] {
-        let read = unmended(cancel(body, Some(&task)));
+        let read = unrepaired(cancel(body, Some(&task)));
         let expected = json!({"id": "t"});
         assert_eq!(read, Request::CancelTask(value(&expected)), "{body}");
     }
     let body = r#"{"name":"tasks/t","metadata":{"x":1}}"#;
     let expected = json!({"id": "t", "metadata": {"x": 1}});
     assert_eq!(
-        unmended(cancel(body, None)),
+        unrepaired(cancel(body, None)),
         Request::CancelTask(value(&expected))
     );
     for (body, path) in [

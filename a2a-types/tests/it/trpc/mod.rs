@@ -10,7 +10,7 @@ mod version;
 
 use std::path::{Path, PathBuf};
 
-use a2a_types::extension::trpc::{Beginning, LlmResponses, Reader, StreamWriter};
+use a2a_types::extension::trpc::{LlmResponses, Reader, StreamStart, StreamWriter};
 use a2a_types::{
     Artifact, Event, Message, Part, TaskArtifactUpdateEvent, TaskState, TaskStatus,
     TaskStatusUpdateEvent, v0_2,
@@ -95,7 +95,7 @@ fn long_text_is_told_in_lines_that_can_be_read() {
         last_chunk: true,
         metadata: None,
     });
-    let mut writer = StreamWriter::new(Beginning::Message("m".into()), true);
+    let mut writer = StreamWriter::new(StreamStart::Message("m".into()), true);
     let mut told = writer.write(artifact);
     told.extend(writer.write(status(TaskState::Completed, Some(Message::agent(&*text)))));
     assert!(told.len() > 10, "{}", told.len());
@@ -107,7 +107,7 @@ fn long_text_is_told_in_lines_that_can_be_read() {
         reader
             .read(event)
             .iter()
-            .for_each(|event| responses.hear(event));
+            .for_each(|event| responses.add_event(event));
     }
     let said: Vec<_> = responses
         .iter()

@@ -1,7 +1,7 @@
 //! One scene: what stands in a log, or what a peer sends, and all that comes of it.
 
 use a2a_types::extension::trpc::{
-    Beginning, Collapse, LlmResponse, LlmResponses, Reader, StreamWriter, write_task,
+    Collapse, LlmResponse, LlmResponses, Reader, StreamStart, StreamWriter, write_task,
 };
 use a2a_types::reading::{Hints, Mode};
 use a2a_types::{ArtifactId, Dialect, Event, Operation, Response, SendMessageResponse, Task, v0_2};
@@ -56,7 +56,7 @@ impl Scene {
             section("written", lines(&wire));
         }
         let read = self.read(&wire);
-        if let Read::Streamed(events) = &read {
+        if let Reply::Stream(events) = &read {
             let events: Vec<_> = events.iter().map(|event| json!(event)).collect();
             section("read", lines(&events));
         }
@@ -99,22 +99,23 @@ impl Scene {
             return vec![json!(response.unwrap())];
         }
         let beginning = match &self.asked {
-            Some(asked) => Beginning::Message(asked.as_str().into()),
-            None => Beginning::Task,
+            Some(asked) => StreamStart::Message(asked.as_str().into()),
+            None => StreamStart::Task,
         };
         let mut writer = StreamWriter::new(beginning, !self.hides_steps);
         let stored = self.stored.iter().flatten();
         let stored = stored.map(|event| Event::deserialize(event).unwrap());
-        let mut told: Vec<_> = stored.flat_map(|event| writer.write(event)).collect();
+        let mut written: Vec<_> = stored.flat_map(|event| writer.write(event)).collect();
         if self.breaks_off {
-            told.extend(writer.break_off("The stream broke off."));
+            written.extend(writer.break_off("The stream broke off."));
         }
-        told.into_iter()
+        written
+            .into_iter()
             .map(|event| without_made_up(json!(v0_2::write_event(event))))
             .collect()
     }
 
-    fn read(&self, wire: &[Value]) -> Read {
+    fn read(&self, wire: &[Value]) -> Reply {
         if !self.streams() {
             let text = wire[0].to_string();
             let read = v0_2::read_response(
@@ -124,7 +125,7 @@ impl Scene {
                 &Hints::at("$"),
             );
             return match read.unwrap().value {
-                Response::SendMessage(answer) => Read::Answered(Box::new(answer)),
+                Response::SendMessage(answer) => Reply::Single(Box::new(answer)),
                 other => panic!("{other:?}"),
             };
         }
@@ -142,7 +143,7 @@ impl Scene {
             }
             events.extend(reader.read(read.value.event));
         }
-        Read::Streamed(events)
+        Reply::Stream(events)
     }
 
     fn framework(&self, wire: &[Value]) -> Framework {
@@ -153,18 +154,18 @@ impl Scene {
     }
 }
 
-enum Read {
-    Answered(Box<SendMessageResponse>),
-    Streamed(Vec<Event>),
+enum Reply {
+    Single(Box<SendMessageResponse>),
+    Stream(Vec<Event>),
 }
 
-impl Read {
+impl Reply {
     fn responses(&self) -> LlmResponses {
         match self {
-            Self::Answered(answer) => LlmResponses::of_answer(answer),
-            Self::Streamed(events) => {
+            Self::Single(answer) => LlmResponses::of_answer(answer),
+            Self::Stream(events) => {
                 let mut responses = LlmResponses::default();
-                events.iter().for_each(|event| responses.hear(event));
+                events.iter().for_each(|event| responses.add_event(event));
                 responses
             }
         }

@@ -9,7 +9,7 @@ use a2a_types::{
 };
 use serde_json::Value;
 
-use crate::golden::object::{CONTEXT, Canonical};
+use crate::golden::document_kind::{CONTEXT, Canonical};
 use crate::golden::spelling::Spelling;
 
 /// The value as it comes back from a spelling; none where that is another object.

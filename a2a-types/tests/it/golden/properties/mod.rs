@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::Value;
 
 use self::forget::{forget, unforeseen};
-use crate::golden::object::{Canonical, Object};
+use crate::golden::document_kind::{Canonical, DocumentKind};
 use crate::golden::spelling::Spelling;
 
 /// Fails at the first of so many values for which `holds` does not hold.
@@ -40,21 +40,22 @@ fn check<T: std::fmt::Debug>(
 const SEED: u64 = 2025;
 
 /// Every object that a document can be, with values of it.
-fn objects() -> BoxedStrategy<(Object, Canonical)> {
+fn objects() -> BoxedStrategy<(DocumentKind, Canonical)> {
     prop_oneof![
-        tasks::message().prop_map(|message| (Object::Message, Canonical::Message(message))),
-        tasks::status().prop_map(|status| (Object::TaskStatus, Canonical::TaskStatus(status))),
-        tasks::event().prop_map(|event| (Object::Event, Canonical::Events(vec![event]))),
-        cards::card().prop_map(|card| (Object::AgentCard, Canonical::AgentCard(card))),
+        tasks::message().prop_map(|message| (DocumentKind::Message, Canonical::Message(message))),
+        tasks::status()
+            .prop_map(|status| (DocumentKind::TaskStatus, Canonical::TaskStatus(status))),
+        tasks::event().prop_map(|event| (DocumentKind::Event, Canonical::Events(vec![event]))),
+        cards::card().prop_map(|card| (DocumentKind::AgentCard, Canonical::AgentCard(card))),
         requests::request().prop_map(|request| {
             (
-                Object::Request(request.operation()),
+                DocumentKind::Request(request.operation()),
                 Canonical::Request(request),
             )
         }),
         requests::response().prop_map(|response| {
             (
-                Object::Response(response.operation()),
+                DocumentKind::Response(response.operation()),
                 Canonical::Response(response),
             )
         }),
@@ -125,7 +126,7 @@ fn no_reader_panics_at_a_spoiled_message() {
 }
 
 /// Reads it in every spelling and mode, and writes what is understood in every spelling.
-fn read_every_way(object: Object, value: &Value) {
+fn read_every_way(object: DocumentKind, value: &Value) {
     for &spelling in Spelling::ALL {
         for mode in [Mode::Strict, Mode::Lenient] {
             let Ok(read) = object.read_as(spelling, mode, value) else {
@@ -138,16 +139,16 @@ fn read_every_way(object: Object, value: &Value) {
     }
 }
 
-fn all_objects() -> impl Iterator<Item = Object> {
+fn all_objects() -> impl Iterator<Item = DocumentKind> {
     let operations = Operation::ALL.iter().copied();
-    let requests = operations.clone().map(Object::Request);
+    let requests = operations.clone().map(DocumentKind::Request);
     let others = [
-        Object::Message,
-        Object::TaskStatus,
-        Object::AgentCard,
-        Object::Event,
+        DocumentKind::Message,
+        DocumentKind::TaskStatus,
+        DocumentKind::AgentCard,
+        DocumentKind::Event,
     ];
-    let responses = operations.map(Object::Response);
+    let responses = operations.map(DocumentKind::Response);
     others.into_iter().chain(requests).chain(responses)
 }
 

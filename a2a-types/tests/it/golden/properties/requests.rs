@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::tasks::{message, state, task};
 use super::values::{id, maybe_text, metadata, text, texts, time};
-use crate::golden::object::TASK;
+use crate::golden::document_kind::TASK;
 
 /// A webhook, of the task that everything here is about.
 pub(crate) fn webhook() -> BoxedStrategy<TaskPushNotificationConfig> {

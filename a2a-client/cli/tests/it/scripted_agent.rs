@@ -1,0 +1,84 @@
+//! Scripted agent.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::Value;
+
+/// An agent that answers as scripted and records its requests.
+pub(crate) struct ScriptedAgent {
+    pub(crate) url: String,
+    requests: Receiver<ReceivedRequest>,
+}
+
+/// A recorded request: its head, and its body, null if there is none.
+pub(crate) struct ReceivedRequest {
+    pub(crate) head: String,
+    pub(crate) body: Value,
+}
+
+impl ScriptedAgent {
+    /// Answers with the result of `answer` for its own URL and the body of a request: a result or an
+    /// error for a call, else a document.
+    pub(crate) fn new(answer: impl Fn(&str, &Value) -> Value + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let (own, (sender, requests)) = (url.clone(), channel());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let requests = read(&stream);
+                let text = written(&requests.body, answer(&own, &requests.body));
+                let _ = sender.send(requests);
+                let _ = stream.write_all(text.as_bytes());
+            }
+        });
+        Self { url, requests }
+    }
+
+    /// Returns the requests received so far.
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.try_iter().collect()
+    }
+}
+
+fn read(stream: &TcpStream) -> ReceivedRequest {
+    let mut stream = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        let field = line.split_once(':');
+        let field = field.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        length = field.map_or(length, |(_, value)| value.trim().parse().unwrap());
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    let body = serde_json::from_slice(&body).unwrap_or_default();
+    ReceivedRequest { head, body }
+}
+
+fn written(call: &Value, mut answer: Value) -> String {
+    let mut media_type = "application/json";
+    if let Some(method) = call["method"].as_str() {
+        answer["jsonrpc"] = "2.0".into();
+        answer["id"] = call["id"].clone();
+        if method.contains("Stream") {
+            media_type = "text/event-stream";
+        }
+    }
+    let body = match media_type {
+        "text/event-stream" => format!("data: {answer}\n\n"),
+        _ => answer.to_string(),
+    };
+    let length = body.len();
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    )
+}

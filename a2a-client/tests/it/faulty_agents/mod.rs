@@ -1,0 +1,116 @@
+//! Faulty and hostile agents: with each of them a client gets a typed error or the right answer, in
+//! bounded time and memory, and leaves no connection behind.
+
+mod bodies;
+mod envelopes;
+mod faulty_agent;
+mod heads;
+mod http2;
+mod memory;
+mod places;
+mod script;
+mod silence;
+mod streams;
+mod tasks;
+mod test_server;
+#[cfg(feature = "tls")]
+mod tls;
+
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use crate::faulty_agents::faulty_agent::FaultyAgent;
+
+/// Runs the client against agents, some at a time.
+async fn check(agents: Vec<FaultyAgent>) {
+    let mut agents = agents.into_iter();
+    let mut met = JoinSet::new();
+    let mut problems = Vec::new();
+    for faulty_agent in agents.by_ref().take(MAX_CONCURRENT) {
+        met.spawn(faulty_agent.run());
+    }
+    let mut tick = tokio::time::interval(Duration::from_millis(100));
+    loop {
+        tokio::select! {
+            ended = met.join_next() => {
+                let Some(ended) = ended else { break };
+                problems.extend(ended.expect("a panic is reported by its agent").err());
+                if let Some(next) = agents.next() {
+                    met.spawn(next.run());
+                }
+            }
+            // Before the machine has none left for others.
+            _ = tick.tick() => assert!(memory::bytes_in_use() < MAX_BYTES_IN_USE, "memory without bound"),
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Returns every agent.
+fn all() -> Vec<FaultyAgent> {
+    let mut all = Vec::new();
+    all.extend(heads::agents());
+    all.extend(bodies::agents());
+    all.extend(envelopes::agents());
+    all.extend(places::agents());
+    all.extend(silence::agents());
+    all.extend(streams::agents());
+    all.extend(tasks::agents());
+    all.extend(http2::agents());
+    #[cfg(feature = "tls")]
+    all.extend(tls::agents());
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads() {
+    check(heads::agents()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bodies() {
+    check(bodies::agents()).await;
+}
+
+/// Number of agents that run concurrently.
+const MAX_CONCURRENT: usize = 8;
+
+/// In bytes.
+const MAX_BYTES_IN_USE: usize = 1 << 30;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn envelopes() {
+    check(envelopes::agents()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn places() {
+    check(places::agents()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silence() {
+    check(silence::agents()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams() {
+    check(streams::agents()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks() {
+    check(tasks::agents()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http2() {
+    check(http2::agents()).await;
+}
+
+#[cfg(feature = "tls")]
+#[tokio::test(flavor = "multi_thread")]
+async fn tls() {
+    check(tls::agents()).await;
+}

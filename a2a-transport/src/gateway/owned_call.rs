@@ -1,0 +1,139 @@
+//! A call at a gateway, and the same call as the agent is asked it.
+
+use a2a_types::{
+    ContextId, Operation, Request, SendMessageRequest, TaskId, TaskPushNotificationConfig,
+};
+
+use super::owner::{Owner, Scope};
+use super::task_map::{KnownTask, TaskMap};
+use crate::{Call, Context};
+
+/// A call, its owner, and the owner's task that it names.
+pub(super) struct OwnedCall {
+    pub(super) call: Call,
+    pub(super) owner: Owner,
+    pub(super) scope: Scope,
+    /// The caller's id of the task.
+    pub(super) named: Option<TaskId>,
+    pub(super) known: Option<KnownTask>,
+}
+
+impl OwnedCall {
+    pub(super) fn new(mut call: Call, tasks: &TaskMap, shared: bool) -> Self {
+        let (owner, scope) = match shared {
+            true => (Owner::everyone(), Scope::default()),
+            false => {
+                let owner = Owner::of(&call.request, &call.context);
+                let scope = Scope::of(&owner);
+                (owner, scope)
+            }
+        };
+        let named = call.request.task_id().cloned();
+        let known = named.as_ref().and_then(|name| tasks.get(&owner, name));
+        if let Some(known) = &known {
+            call.context.dialect = call.context.dialect.about_task_of(known.dialect);
+        }
+        // The agent trusts the gateway, perhaps so far as to believe the user that it claims to act for.
+        call.context.claims.user_id = None;
+        Self {
+            call,
+            owner,
+            scope,
+            named,
+            known,
+        }
+    }
+
+    pub(super) fn operation(&self) -> Operation {
+        self.call.request.operation()
+    }
+
+    pub(super) fn is_message(&self) -> bool {
+        matches!(
+            self.operation(),
+            Operation::SendMessage | Operation::SendStreamingMessage
+        )
+    }
+
+    pub(super) fn context(&self) -> &Context {
+        &self.call.context
+    }
+
+    /// Returns whether the call names a task that is not its owner's, and does not begin it by naming it.
+    pub(super) fn names_absent_task(&self) -> bool {
+        let begins = self.is_message() && self.context().dialect.rules().caller_names_tasks;
+        self.named.is_some() && self.known.is_none() && !begins
+    }
+
+    /// Returns the caller's id of the task's conversation.
+    pub(super) fn known_context(&self) -> Option<ContextId> {
+        let context = self.known.as_ref()?.context.as_ref()?;
+        let own = self.scope.to_caller(context.as_str());
+        Some(own.map_or_else(|| context.clone(), ContextId::from))
+    }
+
+    /// Returns the agent's id of a conversation: the same for one that the agent named to this owner.
+    pub(super) fn agent_context(&self, context: &ContextId, tasks: &TaskMap) -> ContextId {
+        let known = self.known.as_ref().and_then(|known| known.context.as_ref());
+        match known == Some(context) || tasks.has_context(&self.owner, context) {
+            true => context.clone(),
+            false => self.scope.to_agent(context.as_str()).into(),
+        }
+    }
+
+    /// Returns the same call with the agent's ids.
+    pub(super) fn to_agent(&self, tasks: &TaskMap) -> Call {
+        let mut call = self.call.clone();
+        if let Some(id) = self.agent_task() {
+            call.request.set_task_id(Some(id));
+        }
+        match &mut call.request {
+            Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+                self.message_to_agent(params, tasks);
+            }
+            Request::ListTasks(params) => {
+                let context = params.context_id.as_mut();
+                context.into_iter().for_each(|context| {
+                    *context = self.agent_context(context, tasks);
+                });
+            }
+            _ => {}
+        }
+        call
+    }
+
+    /// Returns the agent's id of the task that the request names.
+    fn agent_task(&self) -> Option<TaskId> {
+        match &self.known {
+            Some(known) => Some(known.id.clone()),
+            None => {
+                let begun = self.call.request.task_id()?;
+                Some(self.scope.to_agent(begun.as_str()).into())
+            }
+        }
+    }
+
+    fn message_to_agent(&self, params: &mut SendMessageRequest, tasks: &TaskMap) {
+        let message = &mut params.message;
+        if !message.message_id.is_empty() {
+            message.message_id = self.scope.to_agent(message.message_id.as_str()).into();
+        }
+        if let Some(context) = &mut message.context_id {
+            *context = self.agent_context(context, tasks);
+        }
+        // The agent shows the gateway every task.
+        message.reference_task_ids.retain_mut(|id| {
+            let known = tasks.get(&self.owner, id);
+            known.map(|known| *id = known.id).is_some()
+        });
+        let config = params.configuration.as_mut();
+        if let Some(config) = config.and_then(|it| it.task_push_notification_config.as_mut()) {
+            // It is for the message's task, whatever it says.
+            **config = TaskPushNotificationConfig {
+                task_id: message.task_id.clone().unwrap_or_default(),
+                tenant: params.tenant.clone(),
+                ..std::mem::take(config)
+            };
+        }
+    }
+}
