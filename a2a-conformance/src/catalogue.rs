@@ -8,7 +8,7 @@ use crate::case::Case;
 
 #[derive(RustEmbed)]
 #[folder = "cases/agent/"]
-struct OfAgents;
+struct AgentCaseFiles;
 
 /// The cases against an agent, in order of their files.
 ///
@@ -19,13 +19,13 @@ pub fn agent_cases() -> Result<&'static [Case], String> {
 }
 
 fn read() -> Result<Vec<Case>, String> {
-    let mut names: Vec<_> = OfAgents::iter()
+    let mut names: Vec<_> = AgentCaseFiles::iter()
         .filter(|name| name.ends_with(".yaml"))
         .collect();
     names.sort();
     let mut all = Vec::new();
     for name in names {
-        let file = OfAgents::get(&name).ok_or_else(|| format!("{name} is not there"))?;
+        let file = AgentCaseFiles::get(&name).ok_or_else(|| format!("{name} is not there"))?;
         let text = String::from_utf8_lossy(&file.data).into_owned();
         let cases: Vec<Case> =
             serde_saphyr::from_str(&text).map_err(|error| format!("{name}: {error}"))?;

@@ -1,4 +1,4 @@
-//! Findings of one cause, which are counted once: the root cause first, the others under it.
+//! Grouping of findings with one cause, which are counted once: the root cause first, the others under it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use crate::check::role_of;
 use crate::requirement::Role;
 use crate::run::{CheckResult, Column, Mismatch, Run, Verdict};
 
-/// Finding on a client that neither calls the agent nor reports what it got, in any case.
+/// Finding about a client that neither calls the agent nor reports a result in any case.
 pub(crate) const SILENCE: &str = "nothing at all, in any case";
 
 impl Run {
@@ -55,28 +55,28 @@ impl Run {
                 continue;
             };
             names.insert(other.id.clone());
-            let told = match other.column() == column {
+            let reason = match other.column() == column {
                 true => format!("the same cause as `{id}`"),
                 false => format!("the same cause as `{id}` in {column}"),
             };
-            add_reason(other, told);
+            add_reason(other, reason);
             other.same_cause_as = Some(id.clone());
         }
         let names: Vec<_> = names.into_iter().collect();
-        let told = format!(
+        let reason = format!(
             "of the same cause, and not counted again: {}",
             names.join(", ")
         );
         if let Some(first) = self.checks.get_mut(root) {
-            add_reason(first, told);
+            add_reason(first, reason);
         }
     }
 }
 
-fn add_reason(result: &mut CheckResult, told: String) {
+fn add_reason(result: &mut CheckResult, reason: String) {
     result.reason = Some(match result.reason.take() {
-        Some(before) => format!("{before}; {told}"),
-        None => told,
+        Some(before) => format!("{before}; {reason}"),
+        None => reason,
     });
 }
 
@@ -85,7 +85,7 @@ fn has_cause(result: &CheckResult) -> bool {
     matches!(result.verdict, Fail | Warn | Untestable | SetupFailed)
 }
 
-/// Returns the rank of a result as a cause: what is more required, or found earlier, comes first.
+/// Returns the rank of a result as a cause: stricter levels and earlier findings come first.
 fn rank(result: &CheckResult) -> (crate::requirement::Level, usize, String) {
     let first = result.mismatches.first();
     let step = first.and_then(|mismatch| {
@@ -108,7 +108,7 @@ fn findings(result: &CheckResult) -> BTreeSet<(Column, String)> {
         return BTreeSet::from([(Column::default(), finding)]);
     }
     if result.mismatches.is_empty() {
-        let reason = result.reason.as_deref().map(alike);
+        let reason = result.reason.as_deref().map(without_ids);
         let finding = reason.unwrap_or_else(|| result.id.clone());
         return BTreeSet::from([(column, finding)]);
     }
@@ -124,29 +124,33 @@ fn finding(result: &CheckResult, mismatch: &Mismatch) -> String {
         found,
         evidence,
     } = mismatch;
-    // How many there are does not tell what is wrong with them.
+    // Their number does not show what is wrong with them.
     if found.ends_with(" items") {
         return format!("{} {place}", result.id);
     }
     let place = place.split_once(", ").map_or(&**place, |(_, rest)| rest);
-    let (expected, found) = (alike(expected), alike(found));
+    let (expected, found) = (without_ids(expected), without_ids(found));
     if let Some(path) = member(place) {
         return format!("{path} | {expected} | {found}");
     }
     let evidence = evidence.and_then(|index| result.evidence.get(index));
-    let asked = evidence.map(|evidence| asked(&evidence.request.start, &evidence.request.body));
-    let asked = asked.unwrap_or_default();
+    let operation =
+        evidence.map(|evidence| operation_of(&evidence.request.start, &evidence.request.body));
+    let operation = operation.unwrap_or_default();
     match place {
         "the answer" if found.contains("Connection refused") => "no connection".to_owned(),
         "the answer" if found.starts_with("the result ") => {
-            format!("{asked} | {expected} | a result")
+            format!("{operation} | {expected} | a result")
         }
-        "the answer" => format!("{asked} | {found}"),
-        place => format!("{asked} | {} | {expected} | {found}", alike(place)),
+        "the answer" => format!("{operation} | {found}"),
+        place => format!(
+            "{operation} | {} | {expected} | {found}",
+            without_ids(place)
+        ),
     }
 }
 
-/// The last two names of a path like `$.result.parts[0].text`, without indices.
+/// Returns the last two names of a path like `$.result.parts[0].text`, without indices.
 fn member(place: &str) -> Option<String> {
     let (_, path) = place.split_once('.')?;
     let names = path.split('.').map(|name| {
@@ -158,14 +162,14 @@ fn member(place: &str) -> Option<String> {
     Some(names.get(last..)?.join("."))
 }
 
-/// The operation of a request: the method of JSON-RPC, else the verb and the path.
-fn asked(start: &str, body: &str) -> String {
+/// Returns the operation of a request: the JSON-RPC method, otherwise the HTTP method and path.
+fn operation_of(start: &str, body: &str) -> String {
     let json: Value = serde_json::from_str(body).unwrap_or_default();
     match json["method"].as_str() {
         Some(method) => method.to_owned(),
         None => {
             let target = start.split('?').next().unwrap_or_default();
-            let target = alike(target);
+            let target = without_ids(target);
             let segments = target
                 .split('/')
                 .map(|segment| match segment.contains('#') {
@@ -177,8 +181,8 @@ fn asked(start: &str, body: &str) -> String {
     }
 }
 
-/// A text without what differs from run to run: ids and numbers.
-fn alike(text: &str) -> String {
+/// Replaces the parts of a text that differ between runs: ids and numbers.
+fn without_ids(text: &str) -> String {
     static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let id = "[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}";
         Regex::new(&format!("{id}|[0-9]+")).ok()
@@ -193,7 +197,7 @@ fn alike(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::requirement::Level;
-    use crate::run::{Evidence, Half, Score};
+    use crate::run::{Evidence, HttpMessage, Score};
 
     fn result(id: &str, level: Level, found: &[(&str, &str, &str)]) -> CheckResult {
         CheckResult {
@@ -215,10 +219,10 @@ mod tests {
                 })
                 .collect(),
             evidence: vec![Evidence {
-                request: Half {
+                request: HttpMessage {
                     start: "POST http://127.0.0.1:1/".to_owned(),
                     body: r#"{"method": "SendMessage"}"#.to_owned(),
-                    ..Half::default()
+                    ..HttpMessage::default()
                 },
                 ..Evidence::default()
             }],

@@ -1,5 +1,5 @@
-//! Every check, of agents and of clients alike: those that are cases, and those that every exchange
-//! makes.
+//! All checks of agents and clients: the cases, and the invariants, which are checked in every
+//! exchange.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,31 +16,31 @@ use crate::level::level_in;
 use crate::mutant;
 use crate::requirement::{Level, Requirement, Role, requirements};
 
-/// A check: what is said to a peer or seen of it, and what has to come of it.
+/// A check: what is sent to a peer or observed of it, and the expected outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Names it for ever, like `send.ended-task-refused`.
+    /// Permanent name, like `send.ended-task-refused`.
     pub id: String,
     /// Title of one line.
     pub title: String,
     /// Party that is tested.
     pub role: Role,
-    /// Parts that it is made of: a case, what holds in every exchange, or both.
-    pub parts: Vec<Part>,
+    /// Its parts: a case, an invariant, or both.
+    pub parts: Vec<CheckPart>,
 }
 
-/// A way in which a check is made.
+/// A part of a check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct CheckPart {
     /// Level in protocol versions of which no requirement names it.
     pub level: Level,
     /// The versions in which it is made.
     pub dialects: Vec<Dialect>,
     /// The bindings in which it is made.
     pub bindings: Vec<Binding>,
-    /// The text that asks for it, where A2A does not.
+    /// The text that requires it, where A2A does not.
     pub source: Option<String>,
-    /// Members of the case, if it is one; else it holds in every exchange.
+    /// Members of the case, if it is one; otherwise it is an invariant.
     pub case: Option<Map<String, Value>>,
 }
 
@@ -62,19 +62,19 @@ impl Check {
         Some(level_in(dialect, None, &self.id, own))
     }
 
-    /// The levels that it counts as, by version; the strictest first.
+    /// Returns its levels in all versions; the strictest first.
     pub fn levels(&self) -> BTreeSet<Level> {
         let all = Dialect::ALL.iter();
         all.filter_map(|dialect| self.level_in(*dialect)).collect()
     }
 
-    /// The text that asks for it, where A2A does not.
+    /// The text that requires it, where A2A does not.
     pub fn source(&self) -> Option<&str> {
         self.parts.iter().find_map(|part| part.source.as_deref())
     }
 }
 
-/// Every check, in order of their ids.
+/// Returns every check, in order of their ids.
 pub fn checks() -> &'static [Check] {
     static ALL: LazyLock<Vec<Check>> = LazyLock::new(|| {
         let mut all: Vec<Check> = Vec::new();
@@ -92,12 +92,12 @@ pub fn checks() -> &'static [Check] {
     &ALL
 }
 
-/// The check of that id.
+/// Returns the check of that id.
 pub fn check(id: &str) -> Option<&'static Check> {
     checks().iter().find(|check| check.id == id)
 }
 
-/// The ids of the checks that are made in a version.
+/// Returns the ids of the checks that are made in a version.
 pub fn ids_in(dialect: Dialect) -> BTreeSet<&'static str> {
     let made = checks().iter().filter(|check| check.applies(dialect));
     made.map(|check| check.id.as_str()).collect()
@@ -121,25 +121,24 @@ pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requireme
     all.filter(move |(_, requirement)| requirement.checks.iter().any(|check| check == id))
 }
 
-/// The agents and clients that are wrong on purpose so that this check has to find it: what each is
-/// called, and what it does.
-pub fn proofs_of(id: &str) -> Vec<(&'static str, &'static str)> {
+/// Returns the mutants that this check must catch: the name and the description of each.
+pub fn mutants_caught_by(id: &str) -> Vec<(&'static str, &'static str)> {
     let agents = mutant::agent::Bug::ALL.iter();
-    let agents = agents.filter(|bug| bug.story().kills.contains(&id));
+    let agents = agents.filter(|bug| bug.description().kills.contains(&id));
     let clients = mutant::client::mutants();
     let clients = clients.filter(|mutant| mutant.caught_by == id);
     agents
-        .map(|bug| (bug.name(), bug.story().says))
+        .map(|bug| (bug.name(), bug.description().says))
         .chain(clients.map(|mutant| (mutant.id, mutant.says)))
         .collect()
 }
 
 #[derive(RustEmbed)]
 #[folder = "cases/"]
-struct Cases;
+struct CaseFiles;
 
 fn names() -> impl Iterator<Item = Cow<'static, str>> {
-    let mut names: Vec<_> = Cases::iter()
+    let mut names: Vec<_> = CaseFiles::iter()
         .filter(|name| name.ends_with(".yaml"))
         .collect();
     names.sort();
@@ -147,14 +146,14 @@ fn names() -> impl Iterator<Item = Cow<'static, str>> {
 }
 
 fn read(name: &str) -> Result<Vec<Check>, String> {
-    let file = Cases::get(name).ok_or("it is not there")?;
+    let file = CaseFiles::get(name).ok_or("it is not there")?;
     let text = String::from_utf8_lossy(&file.data);
     let cases: Vec<Map<String, Value>> =
         serde_saphyr::from_str(&text).map_err(|error| error.to_string())?;
-    cases.into_iter().map(understand).collect()
+    cases.into_iter().map(parse_case).collect()
 }
 
-fn understand(mut case: Map<String, Value>) -> Result<Check, String> {
+fn parse_case(mut case: Map<String, Value>) -> Result<Check, String> {
     let id: String = required(&mut case, "id")?;
     let title = required(&mut case, "title")?;
     let level = required(&mut case, "level")?;
@@ -171,7 +170,7 @@ fn understand(mut case: Map<String, Value>) -> Result<Check, String> {
         let chosen = named.is_empty() || named.iter().any(|name| name == version);
         chosen && does_something(&case, version) && has_one(*dialect, role, &bindings)
     });
-    let part = Part {
+    let part = CheckPart {
         level,
         dialects: dialects.collect(),
         bindings,
@@ -202,7 +201,7 @@ fn optional<T: DeserializeOwned + Default>(
     }
 }
 
-/// Returns whether any step of a case is taken in a version, or the case has no steps and does something
+/// Returns whether any step of a case runs in a version, or the case has no steps and does something
 /// else.
 fn does_something(case: &Map<String, Value>, version: &str) -> bool {
     let Some(Value::Array(steps)) = case.get("steps") else {
@@ -239,7 +238,7 @@ fn invariants() -> impl Iterator<Item = Check> {
             id: invariant.id.to_owned(),
             title: invariant.title.to_owned(),
             role: Role::Agent,
-            parts: vec![Part {
+            parts: vec![CheckPart {
                 level: invariant.level,
                 dialects: dialects.collect(),
                 bindings,
@@ -277,7 +276,7 @@ mod tests {
     fn a_case_is_understood_whatever_else_is_in_it() {
         let case = json!({"id": "webhook.idempotent", "title": "Twice is once", "level": "should",
             "dialects": ["0.3", "1.0"], "source": "RFC 1", "notify": [1]});
-        let check = understand(serde_json::from_value(case).unwrap()).unwrap();
+        let check = parse_case(serde_json::from_value(case).unwrap()).unwrap();
         assert_eq!(check.role, Role::Client);
         assert_eq!(check.levels(), BTreeSet::from([Level::Should]));
         assert_eq!(check.source(), Some("RFC 1"));
@@ -285,22 +284,22 @@ mod tests {
         assert_eq!(part.dialects, [Dialect::V0_3, Dialect::V1_0]);
         assert_eq!(part.case, json!({"notify": [1]}).as_object().cloned());
         let nameless = serde_json::from_value(json!({"id": "a.b"})).unwrap();
-        assert_eq!(understand(nameless), Err("a case without `title`".into()));
+        assert_eq!(parse_case(nameless), Err("a case without `title`".into()));
     }
 
     #[test]
     fn a_case_is_made_where_it_has_steps_and_a_binding() {
         let case =
             json!({"id": "send.x", "title": "t", "level": "must", "steps": [{"only": ["0.2"]}]});
-        let check = understand(serde_json::from_value(case).unwrap()).unwrap();
+        let check = parse_case(serde_json::from_value(case).unwrap()).unwrap();
         assert_eq!(check.parts[0].dialects, [Dialect::V0_2]);
         let case = json!({"id": "rest.x", "title": "t", "level": "must", "bindings": ["HTTP+JSON"], "steps": [{}]});
-        let check = understand(serde_json::from_value(case).unwrap()).unwrap();
+        let check = parse_case(serde_json::from_value(case).unwrap()).unwrap();
         assert!(!check.applies(Dialect::V0_1) && check.applies(Dialect::V0_2));
     }
 
     #[test]
-    fn checks_know_what_they_cover_and_what_proves_them() {
+    fn checks_know_their_requirements_and_mutants() {
         let mut covered = covered_by("send.session");
         let (dialect, requirement) = covered.next().unwrap();
         assert_eq!((dialect, &*requirement.id), (Dialect::V0_1, "A2A01-L-M1"));
@@ -309,10 +308,12 @@ mod tests {
         assert!(!ids_in(Dialect::V1_0).contains("send.session"));
         assert_eq!(role_of("send.session"), Role::Agent);
         assert_eq!(
-            proofs_of("send.at-once").first().map(|proof| proof.0),
+            mutants_caught_by("send.at-once")
+                .first()
+                .map(|proof| proof.0),
             Some("S38")
         );
-        assert_eq!(proofs_of("client.matches-id")[0].0, "C03");
+        assert_eq!(mutants_caught_by("client.matches-id")[0].0, "C03");
         let both = check("rpc.id-echoed").unwrap();
         assert_eq!(both.parts.len(), 2, "a case, and in every exchange");
     }

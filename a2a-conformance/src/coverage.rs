@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_check_looks_at_is_missing() {
+    fn requirement_without_check_is_missing() {
         let all = ids_in(Dialect::V0_1);
         let before = sum(&coverage(Dialect::V0_1, &all), Role::Agent);
         let without: BTreeSet<&str> = all.into_iter().filter(|id| *id != "send.session").collect();

@@ -13,32 +13,33 @@ use crate::requirement::{Level, Requirement, requirements};
 ///
 /// Requirements of a section about the other binding count only where nothing else names the check.
 pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Level) -> Level {
-    static NAMED: LazyLock<BTreeMap<(Dialect, &str), Vec<Named>>> = LazyLock::new(named);
+    static NAMED: LazyLock<BTreeMap<(Dialect, &str), Vec<CheckReference>>> = LazyLock::new(named);
     let named = NAMED.get(&(dialect, check)).map_or(&[][..], Vec::as_slice);
-    let is_there = |named: &&Named| match (named.binding, binding) {
+    let is_there = |named: &&CheckReference| match (named.binding, binding) {
         (Some(only), Some(binding)) => only == binding,
         _ => true,
     };
-    let strictest = |named: &mut dyn Iterator<Item = &Named>| named.map(|one| one.level).min();
+    let strictest =
+        |named: &mut dyn Iterator<Item = &CheckReference>| named.map(|one| one.level).min();
     strictest(&mut named.iter().filter(is_there))
         .or_else(|| strictest(&mut named.iter()))
         .unwrap_or(own)
 }
 
 /// Reference of a requirement to a check.
-struct Named {
+struct CheckReference {
     level: Level,
     /// The binding that its section is about.
     binding: Option<Binding>,
 }
 
-fn named() -> BTreeMap<(Dialect, &'static str), Vec<Named>> {
+fn named() -> BTreeMap<(Dialect, &'static str), Vec<CheckReference>> {
     let mut named: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for dialect in Dialect::ALL {
         for requirement in requirements(*dialect) {
             for check in &requirement.checks {
                 let of_check = named.entry((*dialect, check.as_str())).or_default();
-                of_check.push(Named {
+                of_check.push(CheckReference {
                     level: requirement.level,
                     binding: binding_of(*dialect, requirement),
                 });
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn no_check_counts_more_or_less_than_what_names_it() {
+    fn level_is_that_of_the_strictest_requirement() {
         for check in checks() {
             for dialect in Dialect::ALL.iter().filter(|one| check.applies(**one)) {
                 let covered = covered_by(&check.id).filter(|(of, _)| of == dialect);

@@ -5,17 +5,19 @@
 //!
 //! ```text
 //! requirements/  each sentence of the specification, in our words ◄── what covers it ──┐
-//! cases/         what is said to a peer, and what has to come ─► agent, client ─► checks ─► Run ─► reports
+//! cases/         steps and expected results ────────────────► agent, client ─► checks ─► Run ─► reports
 //! examples/      the documented examples ─► documents::replay
 //! ```
 //!
 //! - [`agent`] tests an agent: any ([black box](case::Profile::BlackBox)), or one that keeps the behaviour contract
 //!   (`docs/behaviour-contract.md`), so that all of it can be seen.
-//! - [`client`] tests a client: the suite is the agent, and tells the client what to do (`docs/client-protocol.md`).
-//! - [`report`] makes pages, JUnit, Markdown and badges of a [`run::Run`]; waivers say what is known not to be met.
-//! - [`requirement`], [`check`], [`explanation`], [`coverage`]: what is required, what checks it, why, and how much of it.
-//! - [`card`] and [`lint`] judge documents, [`documents`] and [`recorded`] replay them, [`mutant`] shows that the suite
-//!   notices what is wrong.
+//! - [`client`] tests a client: the suite is the agent, and sends the client instructions
+//!   (`docs/client-protocol.md`).
+//! - [`report`] writes pages, JUnit, Markdown and badges of a [`run::Run`]; waivers list known failures.
+//! - [`requirement`], [`check`], [`explanation`], [`coverage`]: requirements, their checks, explanations and
+//!   coverage.
+//! - [`card`] and [`lint`] validate documents, [`documents`] and [`recorded`] replay them, [`mutant`] proves that the
+//!   suite detects bugs.
 //!
 //! ```
 //! use a2a_conformance::agent::{Options, run};
@@ -46,13 +48,14 @@ mod cause;
 pub mod check;
 pub mod client;
 pub mod coverage;
+pub mod coverage_gap;
 pub mod documents;
 pub mod explanation;
-pub mod gap;
+pub mod interface_kind;
 pub mod level;
 pub mod lint;
 pub mod mutant;
-mod names;
+mod name_pattern;
 pub mod recorded;
 pub mod report;
 pub mod requirement;

@@ -22,11 +22,11 @@ Examples:
   a2a-conformance list --dialect 1.0 --level must
   a2a-conformance coverage                          how much of the specification has checks
   a2a-conformance verify-card https://agent.example --jwks keys.json
-  a2a-conformance lint card.json events.txt         whether documents are legal
+  a2a-conformance lint card.json events.txt         whether documents are valid
   a2a-conformance diff old/report.json new/report.json
   a2a-conformance report report.json --report html  other reports of an old run
   a2a-conformance replay --only 001                 the documented examples, at both ends of ours
-  a2a-conformance self-test                         whether the suite notices what is wrong
+  a2a-conformance self-test                         whether the suite detects deliberate bugs
 
 Each command has examples of its own: a2a-conformance agent --help.
 
@@ -44,7 +44,7 @@ enum Command {
     Agent(cli::agent::Arguments),
     /// Tests a client: the suite is the agent.
     Client(cli::client::Arguments),
-    /// Tests the suite itself, by agents that are wrong on purpose.
+    /// Tests the suite itself with agents and clients that have deliberate bugs.
     SelfTest(cli::self_test::Arguments),
     /// Reads every example, sends it to our server, plays it to our client.
     Replay(replay::Args),
@@ -54,11 +54,11 @@ enum Command {
     Explain(explain::Args),
     /// Shows how much of the specification has checks.
     Coverage(coverage::Args),
-    /// Checks whether documents are legal A2A: requests, answers, streams, cards, tasks, messages.
+    /// Checks whether documents are valid A2A: requests, answers, streams, cards, tasks, messages.
     Lint(lint::Args),
     Report(cli::report::Report),
     Diff(cli::diff::Diff),
-    /// Checks whether a card is legal and, with --jwks, signed by a trusted key.
+    /// Checks whether a card is valid and, with --jwks, signed by a trusted key.
     VerifyCard(verify_card::Args),
 }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// Kind of a recorded exchange, and what is wrong with it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Found {
+pub struct ExchangeFindings {
     /// Operation; `None` if the request cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<&'static str>,
@@ -29,11 +29,11 @@ pub struct Found {
 }
 
 /// Reads both halves of an exchange.
-pub fn check(exchange: &Exchange) -> Found {
+pub fn check(exchange: &Exchange) -> ExchangeFindings {
     let Exchange {
         request, response, ..
     } = exchange;
-    let mut found = Found::default();
+    let mut found = ExchangeFindings::default();
     if is_card(request) {
         found.operation = Some("GetAgentCard");
         match response {
@@ -57,7 +57,7 @@ pub fn check(exchange: &Exchange) -> Found {
     let envelope = question.envelope;
     found.operation = Some(envelope.operation.name());
     found.dialect = Some(envelope.dialect.version());
-    found.mend("request", &question.repairs);
+    found.note_repairs("request", &question.repairs);
     match response {
         None => found.problems.push("no answer".to_owned()),
         Some(response) if is_stream(response) => found.follow(envelope, response),
@@ -69,15 +69,16 @@ pub fn check(exchange: &Exchange) -> Found {
     found
 }
 
-impl Found {
+impl ExchangeFindings {
     /// Returns whether there are no problems.
-    pub fn is_green(&self) -> bool {
+    pub fn passes(&self) -> bool {
         self.problems.is_empty()
     }
 
-    fn mend(&mut self, part: &str, repairs: &[Repair]) {
-        let told = |repair: &Repair| format!("{part}: {} at {}", repair.quirk.code(), repair.path);
-        self.mended.extend(repairs.iter().map(told));
+    fn note_repairs(&mut self, part: &str, repairs: &[Repair]) {
+        let described =
+            |repair: &Repair| format!("{part}: {} at {}", repair.quirk.code(), repair.path);
+        self.mended.extend(repairs.iter().map(described));
     }
 
     fn read(&mut self, envelope: &Envelope, response: &RecordedResponse) {
@@ -107,7 +108,7 @@ impl Found {
         match readings.swap_remove(0) {
             Ok((dialect, repairs)) => {
                 self.dialect = Some(dialect.version());
-                self.mend("answer", &repairs);
+                self.note_repairs("answer", &repairs);
             }
             Err(error) => self.problems.push(format!("answer: {error}")),
         }
@@ -129,7 +130,7 @@ impl Found {
             self.events += 1;
             let place = format!("event {}", number + 1);
             match reader.read(&event.data) {
-                Ok(read) => self.mend(&place, &read.repairs),
+                Ok(read) => self.note_repairs(&place, &read.repairs),
                 Err(Error::Agent(_)) => {}
                 Err(error) => self.problems.push(format!("{place}: {error}")),
             }
@@ -167,8 +168,8 @@ fn ask(request: &RecordedRequest) -> Result<IncomingCall, String> {
         jsonrpc::read_call(body, version, &reading)
     } else {
         let query = request.url.split_once('?').map(|(_, query)| query);
-        let asked = version.and_then(Dialect::from_version);
-        let route = route(&request.method, path_of(&request.url), asked);
+        let version_asked = version.and_then(Dialect::from_version);
+        let route = route(&request.method, path_of(&request.url), version_asked);
         let route = route.ok_or("no operation has this method and path")?;
         rest::read_call(route, query, body, &reading)
     };
@@ -177,14 +178,14 @@ fn ask(request: &RecordedRequest) -> Result<IncomingCall, String> {
     Ok(question)
 }
 
-/// The operation of a path, whatever stands before it in the agent's URL.
-fn route(method: &str, path: &str, asked: Option<Dialect>) -> Option<Route> {
+/// Returns the operation of a path, regardless of the path prefix in the agent's URL.
+fn route(method: &str, path: &str, version_asked: Option<Dialect>) -> Option<Route> {
     let method = Method::from_bytes(method.as_bytes()).ok()?;
     let segments: Vec<_> = path.trim_matches('/').split('/').collect();
     // A path of 1.0 may begin with a tenant: with the version, which 0.3 has, and without anything.
     (0..segments.len()).find_map(|start| {
         let path = segments[start..].join("/");
-        let found = Route::find(&method, &path, asked, Mode::Lenient).ok()?;
+        let found = Route::find(&method, &path, version_asked, Mode::Lenient).ok()?;
         (found.tenant.is_none() || start + 1 == segments.len()).then_some(found)
     })
 }
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exchanges_are() {
+    fn operation_and_version_of_exchanges_are_detected() {
         let get = r#"{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"id":"t"}}"#;
         let task = r#"{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}"#;
         let result = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{task}}}"#);
@@ -226,7 +227,7 @@ mod tests {
             (found.operation, found.dialect),
             (Some("GetTask"), Some("1.0"))
         );
-        assert!(found.is_green() && found.mended.is_empty(), "{found:?}");
+        assert!(found.passes() && found.mended.is_empty(), "{found:?}");
 
         let found = check(&exchange("POST", "http://h/", get, 200, &result(8)));
         assert!(found.mended[0].contains("id"), "{found:?}");
@@ -236,7 +237,7 @@ mod tests {
         let rest = "http://h/deep/rest/tasks/t?historyLength=1";
         let found = check(&exchange("GET", rest, "", 200, task));
         assert_eq!(found.operation, Some("GetTask"));
-        assert!(found.is_green(), "{found:?}");
+        assert!(found.passes(), "{found:?}");
 
         let stream = get.replace("GetTask", "SubscribeToTask");
         let event = format!(r#"data: {{"jsonrpc":"2.0","id":7,"result":{{"task":{task}}}}}"#);
@@ -247,7 +248,7 @@ mod tests {
             200,
             &format!("{event}\n\n"),
         ));
-        assert!(found.is_green() && found.events == 1, "{found:?}");
+        assert!(found.passes() && found.events == 1, "{found:?}");
         let found = check(&exchange("POST", "http://h/", &stream, 200, "data: {\n\n"));
         assert!(found.problems[0].starts_with("event 1:"), "{found:?}");
 

@@ -18,7 +18,7 @@ pub use source::Basis;
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// Names it for ever: the version, the section, the letter of its level and a number, like
+    /// Permanent name: the version, the section, the letter of its level and a number, like
     /// `A2A10-3.1.1-M2`.
     pub id: String,
     /// The sentence.
@@ -79,15 +79,15 @@ impl Level {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The party that is called.
+    /// The party that receives requests.
     Agent,
-    /// The party that calls.
+    /// The party that sends requests.
     Client,
-    /// The party that runs either of them.
+    /// The party that operates agents or clients.
     Operator,
 }
 
-/// All requirements of a version, in order of their sections.
+/// Returns all requirements of a version, in order of their sections.
 pub fn requirements(dialect: Dialect) -> &'static [Requirement] {
     static ALL: LazyLock<BTreeMap<Dialect, Vec<Requirement>>> = LazyLock::new(|| {
         let read = |dialect: &Dialect| (*dialect, read(*dialect));
@@ -96,7 +96,7 @@ pub fn requirements(dialect: Dialect) -> &'static [Requirement] {
     ALL.get(&dialect).map_or(&[], Vec::as_slice)
 }
 
-/// The requirement of that id.
+/// Returns the requirement of that id.
 pub fn requirement(id: &str) -> Option<&'static Requirement> {
     let mut all = Dialect::ALL
         .iter()
@@ -143,10 +143,10 @@ impl Role {
 
 #[derive(RustEmbed)]
 #[folder = "requirements/"]
-struct Files;
+struct RequirementFiles;
 
 fn read(dialect: Dialect) -> Vec<Requirement> {
-    let file = Files::get(&format!("{}.yaml", dialect.version()));
+    let file = RequirementFiles::get(&format!("{}.yaml", dialect.version()));
     let text = file.map(|file| String::from_utf8_lossy(&file.data).into_owned());
     // A test reads every file, so that an unreadable one is never built in.
     let file = text.and_then(|text| serde_saphyr::from_str::<source::File>(&text).ok());
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn every_file_can_be_read() {
         for dialect in Dialect::ALL {
-            let file = Files::get(&format!("{dialect}.yaml")).expect("there is a file");
+            let file = RequirementFiles::get(&format!("{dialect}.yaml")).expect("there is a file");
             let text = String::from_utf8(file.data.into_owned()).expect("it is text");
             let read = serde_saphyr::from_str::<source::File>(&text);
             let read = read.unwrap_or_else(|error| panic!("{dialect}.yaml: {error}"));

@@ -1,4 +1,4 @@
-//! Result of a run: every check with its verdict, and what was seen.
+//! Result of a run: every check with its verdict and evidence.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ pub struct Run {
     /// [`Run::cite`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<Requirement>,
-    /// The waivers that were given, and what became of them.
+    /// The waivers of the run, with their states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<WaiverUse>,
 }
@@ -101,7 +101,7 @@ pub struct Settings {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckResult {
-    /// Names the check for ever, like `send.ended-task-refused`.
+    /// Permanent name of the check, like `send.ended-task-refused`.
     pub id: String,
     /// Title of one line.
     pub title: String,
@@ -115,7 +115,7 @@ pub struct CheckResult {
     pub binding: Option<String>,
     /// The requirements that it covers.
     pub requirements: Vec<String>,
-    /// Purpose of the check and its steps, for those who mend the target; kept for checks that are not met.
+    /// Purpose of the check and its steps, for the developers of the target; kept for checks that are not met.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub explanation: String,
     /// The verdict.
@@ -180,7 +180,7 @@ impl CheckResult {
         self.is_missing() && self.same_cause_as.is_none()
     }
 
-    /// Returns whether the target lacks what this is about, as far as the suite could find, and no waiver
+    /// Returns whether the target does not meet the check, as far as the suite could find, and no waiver
     /// covers it.
     pub fn is_missing(&self) -> bool {
         use Verdict::{Fail, Flaky, SetupFailed, Untestable, Warn};
@@ -202,9 +202,9 @@ pub enum Verdict {
     Fail,
     /// Not as a SHOULD requires.
     Warn,
-    /// An observation about what is left to the peer.
+    /// An observation about behaviour that the specification leaves open.
     Note,
-    /// The card does not offer what this is about: not scored.
+    /// The card does not offer the feature: not scored.
     NotApplicable,
     /// The card offers it, but it could not be exercised: scored as unmet.
     Untestable,
@@ -212,7 +212,7 @@ pub enum Verdict {
     SetupFailed,
     /// Met at some times and not at others.
     Flaky,
-    /// Not met, and that is known: there is a waiver.
+    /// Not met, and waived.
     Waived,
     /// The suite itself did not work.
     HarnessError,
@@ -230,7 +230,7 @@ impl Verdict {
     }
 }
 
-/// A place where what came is not what is required.
+/// A difference between the required value and the value found.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mismatch {
@@ -252,19 +252,19 @@ pub struct Evidence {
     /// The step of the case, from 1.
     pub step: usize,
     /// The request.
-    pub request: Half,
+    pub request: HttpMessage,
     /// The response; none if nothing came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response: Option<Half>,
+    pub response: Option<HttpMessage>,
     /// The reason why no more came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// One half of an exchange.
+/// An HTTP message: one half of an exchange.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Half {
+pub struct HttpMessage {
     /// `POST http://…` or `200 OK`.
     pub start: String,
     /// The headers, in order.
@@ -285,7 +285,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A version in a binding: what is scored by itself.
+/// A version in a binding, which has its own score.
 #[derive(
     Clone, Debug, Default, Deserialize, Eq, Hash, JsonSchema, Ord, PartialEq, PartialOrd, Serialize,
 )]
@@ -338,13 +338,13 @@ impl<'a> FromIterator<&'a CheckResult> for Score {
 }
 
 impl Run {
-    /// Takes a result in, without what is secret in it.
+    /// Adds a result, with its secrets redacted.
     pub fn push(&mut self, mut result: CheckResult, redaction: &Redaction) {
         redaction.check(&mut result);
         self.checks.push(result);
     }
 
-    /// Takes in what the requirements say that the checks cover, and what is to be known of checks that
+    /// Adds the requirements that the checks cover, and the explanations of checks that
     /// are not met.
     pub fn cite(&mut self) {
         for check in &mut self.checks {
@@ -361,14 +361,14 @@ impl Run {
         }
     }
 
-    /// The requirement of that id: as cited, else as the suite has it now.
+    /// Returns the requirement of that id: as cited, else as the suite has it now.
     pub fn requirement(&self, id: &str) -> Option<&Requirement> {
         let cited = self.requirements.iter().find(|cited| cited.id == id);
         cited.or_else(|| requirement(id))
     }
 
-    /// The versions and bindings in which there are checks: the newest first, what makes no
-    /// difference last.
+    /// Returns the versions and bindings in which there are checks: the newest first, checks without a version
+    /// last.
     pub fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::new();
         for column in self.checks.iter().map(CheckResult::column) {
@@ -399,7 +399,7 @@ impl Run {
         columns
     }
 
-    /// The checks of a column.
+    /// Returns the checks of a column.
     pub fn within(&self, column: &Column) -> impl Iterator<Item = &CheckResult> {
         let column = column.clone();
         self.checks
@@ -407,7 +407,7 @@ impl Run {
             .filter(move |result| result.column() == column)
     }
 
-    /// The score of the checks of a level, in one version and binding or in all.
+    /// Returns the score of the checks of a level, in one version and binding or in all.
     pub fn score(&self, level: Level, dialect: Option<&str>, binding: Option<&str>) -> Score {
         let same = |wanted: Option<&str>, found: &Option<String>| {
             wanted.is_none() || found.as_deref() == wanted
@@ -420,17 +420,17 @@ impl Run {
         results.collect()
     }
 
-    /// The checks for which the run fails: those of a MUST that are neither met nor waived, in a
+    /// Returns the checks for which the run fails: those of a MUST that are neither met nor waived, in a
     /// [strict](Settings::strict) run those of a SHOULD, too, and those that the suite could not make.
     pub fn unmet(&self) -> impl Iterator<Item = &CheckResult> {
         let checks = self.checks.iter();
         checks.filter(|result| self.fails_for(result))
     }
 
-    /// The checks that are neither met nor waived, and for which the run does not fail.
-    pub fn unheeded(&self) -> impl Iterator<Item = &CheckResult> {
+    /// Returns the checks that are neither met nor waived, and for which the run does not fail.
+    pub fn tolerated(&self) -> impl Iterator<Item = &CheckResult> {
         let checks = self.checks.iter();
-        checks.filter(|result| self.is_unheeded(result))
+        checks.filter(|result| self.is_tolerated(result))
     }
 
     /// Returns whether the run fails for a check: [`Run::unmet`].
@@ -439,12 +439,12 @@ impl Run {
         is_broken || result.is_counted() && self.is_required(result)
     }
 
-    /// Returns whether a check is not met, but the run does not fail for it: [`Run::unheeded`].
-    pub fn is_unheeded(&self, result: &CheckResult) -> bool {
+    /// Returns whether a check is not met, but the run does not fail for it: [`Run::tolerated`].
+    pub fn is_tolerated(&self, result: &CheckResult) -> bool {
         result.is_counted() && !self.is_required(result)
     }
 
-    /// Returns whether the run fails if the target lacks what this is about. A check that could not be made
+    /// Returns whether the run fails if the target does not meet the check. A check that could not be made
     /// is as grave as its level says.
     fn is_required(&self, result: &CheckResult) -> bool {
         match (result.verdict, result.level) {
@@ -470,7 +470,7 @@ impl Run {
         }
     }
 
-    /// The run as JSON, for people to read, too.
+    /// Returns the run as indented JSON.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }

@@ -18,8 +18,8 @@ use crate::{Failure, console, harness, workspace};
 const JOBS: &[(&str, &str)] = &[
     ("all mutants", "a2a-conformance self-test"),
     (
-        "all slips",
-        "cargo test -p a2a-conformance --test it -- slips --nocapture",
+        "all wire mutations",
+        "cargo test -p a2a-conformance --test it -- wire_mutations --nocapture",
     ),
     ("crash", "xtask crash"),
     ("disconnects", "xtask disconnects"),
@@ -232,7 +232,9 @@ impl Job {
             _ => Command::new("cargo"),
         };
         command.args(words).current_dir(workspace::root());
-        command.env("A2A_ALL_SLIPS", "1").env("NO_COLOR", "1");
+        command
+            .env("A2A_ALL_WIRE_MUTATIONS", "1")
+            .env("NO_COLOR", "1");
         match command.stderr(std::process::Stdio::inherit()).output() {
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();

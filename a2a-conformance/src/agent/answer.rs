@@ -6,15 +6,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::expectation::task_of;
-use super::lane::Lane;
-use super::observed::unless;
+use super::interface::Interface;
+use super::invariants::unless;
 use crate::run::Evidence;
 
 /// A result together with the request that it answers.
 pub(super) struct Answer<'a> {
     pub(super) operation: Operation,
     /// Params of the request in protocol 1.0; null if the case altered them.
-    pub(super) asked: &'a Value,
+    pub(super) params: &'a Value,
     /// The result, in protocol 1.0.
     pub(super) result: &'a Value,
     /// The result as it came.
@@ -23,37 +23,37 @@ pub(super) struct Answer<'a> {
     pub(super) date: Option<&'a str>,
 }
 
-impl Lane {
+impl Interface {
     /// Checks a result against its request, and against what is known of its task.
     pub(super) fn judge_answer(&self, answer: &Answer<'_>, evidence: &Evidence) {
         let Answer {
             operation,
-            asked,
+            params,
             result,
             ..
         } = answer;
-        self.judge_tasks(*operation, asked, result, evidence);
+        self.judge_tasks(*operation, params, result, evidence);
         let listed = items(&result["tasks"]).iter();
         for task in listed.chain(task_of(result)) {
-            self.judge_said(task, evidence);
+            self.judge_history_messages(task, evidence);
         }
-        if asked.is_null() {
+        if params.is_null() {
             return;
         }
-        for (place, wanted, found) in wanted(self.dialect, *operation, asked, result) {
+        for (place, wanted, found) in wanted(self.dialect, *operation, params, result) {
             let same = unless(found == wanted, place, wanted.to_string(), found);
-            self.observed.see("task.asked-for", same, evidence);
+            self.observations.record("task.asked-for", same, evidence);
         }
         match operation {
             Operation::ListTasks => self.judge_list(answer, evidence),
             Operation::SendMessage => {
-                let length = asked["configuration"].get("historyLength");
+                let length = params["configuration"].get("historyLength");
                 let task = &result["task"];
                 self.judge_history("send.history-length", length, task, "$.task", evidence);
                 self.judge_clock(answer, evidence);
             }
             Operation::GetTask => {
-                let length = asked.get("historyLength");
+                let length = params.get("historyLength");
                 self.judge_history("task.history", length, result, "$", evidence);
             }
             _ => {}
@@ -72,7 +72,7 @@ impl Lane {
         let Some(most) = length.and_then(Value::as_u64) else {
             return;
         };
-        // 0.3 by HTTP+JSON cannot tell 0 from nothing.
+        // 0.3 by HTTP+JSON does not distinguish 0 from an absent value.
         if most == 0 && self.cannot_say_0() {
             return;
         }
@@ -80,14 +80,14 @@ impl Lane {
         let place = format!("{place}.history");
         let expected = format!("at most {most} messages");
         let found = unless(history <= most, &place, expected, history);
-        self.observed.see(check, found, evidence);
+        self.observations.record(check, found, evidence);
     }
 
     /// Checks that a page of a list has what was asked for, and no more.
     fn judge_list(&self, answer: &Answer<'_>, evidence: &Evidence) {
-        let asked = answer.asked;
-        let see = |check, found| self.observed.see(check, found, evidence);
-        let most = asked["pageSize"].as_u64().unwrap_or(50);
+        let params = answer.params;
+        let see = |check, found| self.observations.record(check, found, evidence);
+        let most = params["pageSize"].as_u64().unwrap_or(50);
         let count = items(&answer.result["tasks"]).len() as u64;
         let expected = format!("at most {most} tasks");
         see(
@@ -98,12 +98,12 @@ impl Lane {
         self.own.retain(&mut page);
         self.own.retain(&mut written);
         let tasks = items(&page["tasks"]);
-        let since = time(&asked["statusTimestampAfter"]);
+        let since = time(&params["statusTimestampAfter"]);
         let mut before = None;
         for (index, task) in tasks.iter().enumerate() {
             let place = format!("$.tasks[{index}]");
             let fits = |name: &str, found: &Value| {
-                let wanted = asked.get(name);
+                let wanted = params.get(name);
                 wanted.is_none_or(|wanted| wanted == found)
             };
             let at = time(&task["status"]["timestamp"]);
@@ -112,23 +112,23 @@ impl Lane {
                 && since.is_none_or(|since| at.is_some_and(|at| at >= since));
             see(
                 "list.filters",
-                unless(holds, &place, asked.to_string(), task),
+                unless(holds, &place, params.to_string(), task),
             );
             if let (Some(before), Some(at)) = (before, at) {
                 let expected = format!("a status of {before} or before");
                 see("list.sorted", unless(at <= before, &place, expected, at));
             }
             before = at.or(before);
-            let length = asked.get("historyLength");
+            let length = params.get("historyLength");
             self.judge_history("list.history-length", length, task, &place, evidence);
         }
-        if asked["includeArtifacts"] != true {
+        if params["includeArtifacts"] != true {
             let with = |task: &&Value| task.get("artifacts").is_some();
             let found = items(&written["tasks"]).iter().find(with);
-            let told = found.map_or_else(String::new, Value::to_string);
+            let text = found.map_or_else(String::new, Value::to_string);
             see(
                 "list.artifacts",
-                unless(found.is_none(), "$.tasks", "no `artifacts`", told),
+                unless(found.is_none(), "$.tasks", "no `artifacts`", text),
             );
         }
     }
@@ -149,7 +149,7 @@ impl Lane {
             let near = at.duration_since(date).abs() < FAR;
             let expected = format!("about {date}, as the header `Date` says");
             let found = unless(near, "$.task.status.timestamp", expected, at);
-            self.observed.see("task.timestamps", found, evidence);
+            self.observations.record("task.timestamps", found, evidence);
         }
     }
 
@@ -163,13 +163,13 @@ impl Lane {
 fn wanted<'a>(
     dialect: Dialect,
     operation: Operation,
-    asked: &'a Value,
+    params: &'a Value,
     result: &'a Value,
 ) -> Vec<(&'static str, &'a Value, &'a Value)> {
     let pairs: Vec<(&'static str, &Value, &Value)> = match operation {
-        Operation::GetTask | Operation::CancelTask => vec![("$.id", &asked["id"], &result["id"])],
+        Operation::GetTask | Operation::CancelTask => vec![("$.id", &params["id"], &result["id"])],
         Operation::SendMessage => {
-            let (message, task, reply) = (&asked["message"], &result["task"], &result["message"]);
+            let (message, task, reply) = (&params["message"], &result["task"], &result["message"]);
             // In 0.2 and 0.3 the agent may replace a `contextId` that comes without a `taskId`.
             let is_made_up =
                 matches!(dialect, Dialect::V0_2 | Dialect::V0_3) && message.get("taskId").is_none();
@@ -186,20 +186,20 @@ fn wanted<'a>(
         }
         Operation::CreateTaskPushNotificationConfig => {
             vec![
-                ("$.taskId", &asked["taskId"], &result["taskId"]),
-                ("$.url", &asked["url"], &result["url"]),
+                ("$.taskId", &params["taskId"], &result["taskId"]),
+                ("$.url", &params["url"], &result["url"]),
             ]
         }
         Operation::GetTaskPushNotificationConfig => {
             vec![
-                ("$.taskId", &asked["taskId"], &result["taskId"]),
-                ("$.id", &asked["id"], &result["id"]),
+                ("$.taskId", &params["taskId"], &result["taskId"]),
+                ("$.id", &params["id"], &result["id"]),
             ]
         }
         Operation::ListTaskPushNotificationConfigs => {
             let configs = items(&result["configs"]).iter();
             let of_task =
-                |config: &'a Value| ("$.configs[*].taskId", &asked["taskId"], &config["taskId"]);
+                |config: &'a Value| ("$.configs[*].taskId", &params["taskId"], &config["taskId"]);
             configs.map(of_task).collect()
         }
         _ => Vec::new(),

@@ -8,21 +8,23 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::answer::{is_without_zone, items};
-use super::lane::Lane;
-use super::observed::unless;
+use super::interface::Interface;
+use super::invariants::unless;
 use crate::run::{Evidence, Mismatch};
 
-impl Lane {
+impl Interface {
     /// Checks a result or an event against what holds for all of them.
     pub(super) fn judge_content(&self, result: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observed.see(check, found, evidence);
-        let mut things = Vec::new();
-        find(result, "$", &mut things);
-        for Thing { kind, place, value } in &things {
+        let see = |check, found| self.observations.record(check, found, evidence);
+        let mut objects = Vec::new();
+        find(result, "$", &mut objects);
+        for ResultObject { kind, place, value } in &objects {
             match kind {
-                Kind::Task => self.judge_task(place, value, evidence),
-                Kind::Message | Kind::Artifact => self.judge_utterance(place, value, evidence),
-                Kind::Other => {}
+                ObjectKind::Task => self.judge_task(place, value, evidence),
+                ObjectKind::Message | ObjectKind::Artifact => {
+                    self.judge_message_or_artifact(place, value, evidence)
+                }
+                ObjectKind::Other => {}
             }
             if value.get("status").is_some_and(Value::is_object) {
                 self.judge_status(place, value, evidence);
@@ -40,15 +42,15 @@ impl Lane {
             }
         }
         for (place, message) in [("$", result), ("$.message", &result["message"])] {
-            if kind_of(message) == Kind::Message {
-                see("task.speaker", said_by_agent(place, message));
+            if kind_of(message) == ObjectKind::Message {
+                see("task.speaker", role_mismatch(place, message));
             }
         }
     }
 
     /// Checks that a task has its ids, no id twice in a list, and no message that names another task.
     fn judge_task(&self, place: &str, task: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observed.see(check, found, evidence);
+        let see = |check, found| self.observations.record(check, found, evidence);
         let context = match self.dialect {
             Dialect::V0_1 => "sessionId",
             _ => "contextId",
@@ -82,13 +84,13 @@ impl Lane {
         let messages = items(&task["history"]).iter().enumerate();
         for (index, message) in messages {
             let place = format!("{place}.history[{index}]");
-            see("task.identities", foreign(&place, task, message));
+            see("task.identities", id_mismatch(&place, task, message));
         }
     }
 
     /// Checks that the time of a status can be read, and that its message is by the agent.
     fn judge_status(&self, place: &str, owner: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observed.see(check, found, evidence);
+        let see = |check, found| self.observations.record(check, found, evidence);
         let status = &owner["status"];
         if let Some(time) = status.get("timestamp") {
             let text = time.as_str().unwrap_or_default();
@@ -110,16 +112,16 @@ impl Lane {
         let message = ["message", "update"].map(|name| status.get(name));
         if let Some(message) = message.into_iter().flatten().next() {
             let place = format!("{place}.status.message");
-            see("task.speaker", said_by_agent(&place, message));
+            see("task.speaker", role_mismatch(&place, message));
             if self.dialect != Dialect::V0_1 {
-                see("task.identities", foreign(&place, owner, message));
+                see("task.identities", id_mismatch(&place, owner, message));
             }
         }
     }
 
     /// Checks what messages and artifacts have in common: extensions, id and parts.
-    fn judge_utterance(&self, place: &str, value: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observed.see(check, found, evidence);
+    fn judge_message_or_artifact(&self, place: &str, value: &Value, evidence: &Evidence) {
+        let see = |check, found| self.observations.record(check, found, evidence);
         if let Some(list) = value.get("extensions") {
             let is_uri = |value: &Value| value.as_str().is_some_and(|text| text.contains(':'));
             let holds = list.as_array().is_some_and(|list| list.iter().all(is_uri));
@@ -138,7 +140,7 @@ impl Lane {
 }
 
 /// Returns a mismatch unless the role of a message is the agent.
-fn said_by_agent(place: &str, message: &Value) -> Option<Mismatch> {
+fn role_mismatch(place: &str, message: &Value) -> Option<Mismatch> {
     let role = &message["role"];
     let holds = role == "agent" || role == "ROLE_AGENT";
     let place = format!("{place}.role");
@@ -146,35 +148,35 @@ fn said_by_agent(place: &str, message: &Value) -> Option<Mismatch> {
 }
 
 /// Returns a mismatch if a message names another task or conversation than the one it is in.
-fn foreign(place: &str, owner: &Value, message: &Value) -> Option<Mismatch> {
+fn id_mismatch(place: &str, owner: &Value, message: &Value) -> Option<Mismatch> {
     let own = owner.get("taskId").or_else(|| owner.get("id"));
     let pairs = [("taskId", own), ("contextId", owner.get("contextId"))];
     pairs.into_iter().find_map(|(name, own)| {
-        let (own, said) = (own?, message.get(name)?);
+        let (own, id) = (own?, message.get(name)?);
         // ProtoJSON may write an absent id as an empty text.
-        let holds = said == own || said == "";
-        unless(holds, &format!("{place}.{name}"), own.to_string(), said)
+        let holds = id == own || id == "";
+        unless(holds, &format!("{place}.{name}"), own.to_string(), id)
     })
 }
 
 /// An object in a result, with its path.
-struct Thing<'a> {
-    kind: Kind,
+struct ResultObject<'a> {
+    kind: ObjectKind,
     place: String,
     value: &'a Value,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Kind {
+enum ObjectKind {
     Task,
     Message,
     Artifact,
     Other,
 }
 
-fn kind_of(value: &Value) -> Kind {
+fn kind_of(value: &Value) -> ObjectKind {
     let Some(members) = value.as_object() else {
-        return Kind::Other;
+        return ObjectKind::Other;
     };
     let has = |name: &str| members.contains_key(name);
     let is_task = value["status"]["state"].is_string()
@@ -183,18 +185,18 @@ fn kind_of(value: &Value) -> Kind {
         && !has("final");
     let has_parts = has("parts") || has("content");
     match (is_task, has_parts) {
-        (true, _) => Kind::Task,
-        (false, true) if has("role") || has("messageId") => Kind::Message,
-        (false, true) => Kind::Artifact,
-        (false, false) => Kind::Other,
+        (true, _) => ObjectKind::Task,
+        (false, true) if has("role") || has("messageId") => ObjectKind::Message,
+        (false, true) => ObjectKind::Artifact,
+        (false, false) => ObjectKind::Other,
     }
 }
 
 /// Collects every object of a result, except those in `metadata`, `data` and `params`, which users define.
-fn find<'a>(value: &'a Value, place: &str, things: &mut Vec<Thing<'a>>) {
+fn find<'a>(value: &'a Value, place: &str, objects: &mut Vec<ResultObject<'a>>) {
     match value {
         Value::Object(members) => {
-            things.push(Thing {
+            objects.push(ResultObject {
                 kind: kind_of(value),
                 place: place.to_owned(),
                 value,
@@ -202,12 +204,12 @@ fn find<'a>(value: &'a Value, place: &str, things: &mut Vec<Thing<'a>>) {
             let theirs = ["metadata", "data", "params"];
             let members = members.iter();
             for (name, inner) in members.filter(|(name, _)| !theirs.contains(&name.as_str())) {
-                find(inner, &format!("{place}.{name}"), things);
+                find(inner, &format!("{place}.{name}"), objects);
             }
         }
         Value::Array(list) => {
             for (index, inner) in list.iter().enumerate() {
-                find(inner, &format!("{place}[{index}]"), things);
+                find(inner, &format!("{place}[{index}]"), objects);
             }
         }
         _ => {}

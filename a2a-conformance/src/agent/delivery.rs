@@ -7,13 +7,13 @@ use a2a_types::reading::Mode;
 use a2a_types::{Dialect, Operation};
 use serde_json::{Value, json};
 
-use super::lane::{Lane, Outcome};
-use crate::lint::misfit;
-use crate::run::{Evidence, Half};
+use super::interface::{Interface, ResponseContent};
+use crate::lint::schema_violation;
+use crate::run::{Evidence, HttpMessage};
 
-impl Lane {
+impl Interface {
     /// Adds to a delivery the `event` that its body is, in protocol 1.0; null if it is none.
-    pub(crate) fn told(&self, mut delivery: Value) -> Value {
+    pub(crate) fn with_event(&self, mut delivery: Value) -> Value {
         let body = &delivery["body"];
         // The form that its version requires is a check of its own: `push.body`.
         let (own, other) = match self.dialect {
@@ -44,7 +44,7 @@ impl Lane {
     fn task_in(&self, body: &Value) -> Option<Value> {
         let envelope = in_json_rpc(self.dialect, Operation::GetTask);
         match self.read(&envelope, 200, enveloped(body).as_bytes()) {
-            Outcome::Result(task) if task["status"]["state"].is_string() => {
+            ResponseContent::Result(task) if task["status"]["state"].is_string() => {
                 Some(json!({ "task": task }))
             }
             _ => None,
@@ -66,16 +66,17 @@ impl Lane {
         };
         let evidence = Evidence {
             step,
-            request: Half {
+            request: HttpMessage {
                 start: format!("POST {}", delivery["path"].as_str().unwrap_or_default()),
                 body: body.to_string(),
-                ..Half::default()
+                ..HttpMessage::default()
             },
             ..Evidence::default()
         };
-        let misfit = misfit(self.dialect, definition, body);
-        let found = misfit.map(|misfit| misfit.mismatch("the notification", definition));
-        self.observed.see("push.body", found, &evidence);
+        let schema_violation = schema_violation(self.dialect, definition, body);
+        let found = schema_violation
+            .map(|schema_violation| schema_violation.mismatch("the notification", definition));
+        self.observations.record("push.body", found, &evidence);
         self.judge_content(body, &evidence);
     }
 }

@@ -4,31 +4,31 @@ use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind};
 use serde_json::Value;
 
+use super::interface::{AgentResponse, Interface, ResponseContent};
+use super::invariants::unless;
 use super::judge::GUARDS;
-use super::lane::{Answered, Lane, Outcome};
-use super::observed::unless;
 use crate::run::{Evidence, Mismatch};
 
-impl Lane {
+impl Interface {
     /// Checks an error against everything that holds for all errors.
-    pub(super) fn judge_error(&self, answered: &Answered) {
+    pub(super) fn judge_error(&self, answered: &AgentResponse) {
         let evidence = &answered.evidence;
         let Some(json) = &answered.json else { return };
-        let Outcome::Error { kind, .. } = &answered.outcome else {
-            if let (Outcome::Unreadable(problem), Some(error)) =
+        let ResponseContent::Error { kind, .. } = &answered.outcome else {
+            if let (ResponseContent::Unreadable(problem), Some(error)) =
                 (&answered.outcome, json.get("error"))
             {
-                let told = format!("{error}: {problem}");
-                let found = unless(false, "$.error", "an error that can be read", told);
-                self.observed.see("error.object", found, evidence);
+                let text = format!("{error}: {problem}");
+                let found = unless(false, "$.error", "an error that can be read", text);
+                self.observations.record("error.object", found, evidence);
             }
             return;
         };
-        let see = |check, found| self.observed.see(check, found, evidence);
+        let see = |check, found| self.observations.record(check, found, evidence);
         self.judge_internals(answered);
         let is_guarded = GUARDS.contains(&answered.status);
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
-            see("error.body", untold(json));
+            see("error.body", error_without_message(json));
         }
         // A proxy in front of the agent may refuse in a format of its own.
         let Some(error) = json.get("error").filter(|error| error.is_object()) else {
@@ -53,17 +53,19 @@ impl Lane {
     }
 
     /// Checks that an error reveals nothing of the agent's internals.
-    pub(super) fn judge_internals(&self, answered: &Answered) {
-        if let (Outcome::Error { message, .. }, Some(json)) = (&answered.outcome, &answered.json) {
+    pub(super) fn judge_internals(&self, answered: &AgentResponse) {
+        if let (ResponseContent::Error { message, .. }, Some(json)) =
+            (&answered.outcome, &answered.json)
+        {
             let found = internals(message, json);
-            self.observed
-                .see("error.no-internals", found, &answered.evidence);
+            self.observations
+                .record("error.no-internals", found, &answered.evidence);
         }
     }
 
     /// Checks an error object of JSON-RPC: its members and its code.
     pub(super) fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
-        let see = |check, found| self.observed.see(check, found, evidence);
+        let see = |check, found| self.observations.record(check, found, evidence);
         let data_fits = match (self.dialect, error.get("data")) {
             (_, None) => true,
             (Dialect::V0_1, Some(data)) => data.is_object() || data.is_null(),
@@ -95,8 +97,8 @@ impl Lane {
         );
     }
 
-    fn judge_body(&self, answered: &Answered, error: &Value, kind: ErrorKind) {
-        let see = |check, found| self.observed.see(check, found, &answered.evidence);
+    fn judge_body(&self, answered: &AgentResponse, error: &Value, kind: ErrorKind) {
+        let see = |check, found| self.observations.record(check, found, &answered.evidence);
         let (status, expected) = (answered.status, kind.http_status());
         // Statuses that 1.0.0 had for some of them.
         let earlier = match kind {
@@ -155,7 +157,7 @@ impl Lane {
 
     /// Checks the details of an error of 1.0.
     pub(super) fn judge_details(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
-        let see = |check, found| self.observed.see(check, found, evidence);
+        let see = |check, found| self.observations.record(check, found, evidence);
         let name = match self.binding {
             Binding::JsonRpc => "data",
             _ => "details",
@@ -182,7 +184,7 @@ impl Lane {
 }
 
 /// Returns a mismatch if an error of 0.3, which leaves its form to agents, does not say what went wrong.
-fn untold(json: &Value) -> Option<Mismatch> {
+fn error_without_message(json: &Value) -> Option<Mismatch> {
     let is_said = |text: &str| !text.trim().is_empty();
     let (place, error) = match json.get("error") {
         Some(Value::String(text)) if is_said(text) => return None,

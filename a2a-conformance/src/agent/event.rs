@@ -7,14 +7,14 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::answer::time;
+use super::event_stream::EventStream;
+use super::interface::Interface;
+use super::invariants::unless;
 use super::judge::is_unread;
-use super::lane::Lane;
-use super::observed::unless;
-use super::stream::Streaming;
 
-impl Streaming {
+impl EventStream {
     /// Reads an event, and checks it.
-    pub(super) fn take(&mut self, lane: &Lane, event: &ServerSentEvent) {
+    pub(super) fn record_event(&mut self, interface: &Interface, event: &ServerSentEvent) {
         if let Some(id) = &event.id {
             self.last_id.clone_from(id);
             self.last_id_at = self.events.len() + 1;
@@ -22,20 +22,20 @@ impl Streaming {
         let text = String::from_utf8_lossy(&event.data).into_owned();
         self.show(&text);
         let place = format!("event {}", self.events.len() + 1);
-        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+        let see = |check, found| interface.observations.record(check, found, &self.evidence);
         let Ok(json) = serde_json::from_slice::<Value>(&event.data) else {
             return see("stream.framing", unless(false, &place, "JSON", &text));
         };
         see("stream.framing", None);
-        self.judge_frame(lane, &json, &place);
-        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+        self.judge_frame(interface, &json, &place);
+        let see = |check, found| interface.observations.record(check, found, &self.evidence);
         match self.reader.read(&event.data) {
-            Ok(read) => self.apply(lane, &read.value.event, read.value.last, &place),
+            Ok(read) => self.apply(interface, &read.value.event, read.value.last, &place),
             Err(Error::Agent(error)) => {
-                if let (Binding::JsonRpc, Some(said)) = (lane.binding, json.get("error")) {
-                    lane.judge_object(said, error.kind, &self.evidence);
-                    if lane.dialect == Dialect::V1_0 {
-                        lane.judge_details(said, error.kind, &self.evidence);
+                if let (Binding::JsonRpc, Some(reported)) = (interface.binding, json.get("error")) {
+                    interface.judge_object(reported, error.kind, &self.evidence);
+                    if interface.dialect == Dialect::V1_0 {
+                        interface.judge_details(reported, error.kind, &self.evidence);
                     }
                 }
                 self.ended = true;
@@ -52,9 +52,9 @@ impl Streaming {
     }
 
     /// Checks the envelope of an event, and its content against the schema.
-    fn judge_frame(&self, lane: &Lane, json: &Value, place: &str) {
-        let see = |check, found| lane.observed.see(check, found, &self.evidence);
-        let content = match lane.binding {
+    fn judge_frame(&self, interface: &Interface, json: &Value, place: &str) {
+        let see = |check, found| interface.observations.record(check, found, &self.evidence);
+        let content = match interface.binding {
             Binding::JsonRpc => {
                 let id = self.envelope.id.as_ref();
                 let id = id.and_then(|id| serde_json::to_value(id).ok());
@@ -75,22 +75,22 @@ impl Streaming {
             }
         };
         if json.get("error").is_none() {
-            let found = lane.against_schema(self.envelope.operation, json, place);
+            let found = interface.against_schema(self.envelope.operation, json, place);
             see("stream.event-shapes", found);
-            lane.judge_content(content, &self.evidence);
+            interface.judge_content(content, &self.evidence);
         }
     }
 
-    fn apply(&mut self, lane: &Lane, event: &Event, last: bool, place: &str) {
-        let told = serde_json::to_value(event).unwrap_or_default();
-        self.judge_order(lane, event, &told, place);
-        self.judge_whose(lane, event, &told, place);
-        self.judge_chunk(lane, event, &told, place);
-        self.judge_time(lane, &told, place);
-        let see = |check, found| lane.observed.see(check, found, &self.evidence);
+    fn apply(&mut self, interface: &Interface, event: &Event, last: bool, place: &str) {
+        let value = serde_json::to_value(event).unwrap_or_default();
+        self.judge_order(interface, event, &value, place);
+        self.judge_ids(interface, event, &value, place);
+        self.judge_chunk(interface, event, &value, place);
+        self.judge_time(interface, &value, place);
+        let see = |check, found| interface.observations.record(check, found, &self.evidence);
         let state = event.status().map(|status| status.state);
         if let (Event::StatusUpdate(_), Some(state), true) =
-            (event, state, lane.dialect != Dialect::V1_0)
+            (event, state, interface.dialect != Dialect::V1_0)
         {
             self.last = Some(last);
             if last {
@@ -100,30 +100,32 @@ impl Streaming {
             }
         }
         // A stream of 1.0 may stay open while the task waits for input (§3.1.2, §11.7).
-        let asks =
-            |state: TaskState| state == TaskState::InputRequired && lane.dialect != Dialect::V1_0;
+        let asks = |state: TaskState| {
+            state == TaskState::InputRequired && interface.dialect != Dialect::V1_0
+        };
         let ends = state.is_some_and(|state| state.is_terminal() || asks(state));
         self.ended |= ends || last || matches!(event, Event::Message(_));
         self.fold(event);
         if let Some(id) = event.task_id() {
-            lane.own.add(id.as_str());
+            interface.own.add(id.as_str());
         }
-        self.events.push(told);
+        self.events.push(value);
     }
 
     /// Checks the first event of a stream, and that none changes or follows its end.
-    fn judge_order(&self, lane: &Lane, event: &Event, told: &Value, place: &str) {
-        let see = |check, found| lane.observed.see(check, found, &self.evidence);
-        if lane.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
+    fn judge_order(&self, interface: &Interface, event: &Event, value: &Value, place: &str) {
+        let see = |check, found| interface.observations.record(check, found, &self.evidence);
+        if interface.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
             let begins = matches!(event, Event::Task(_) | Event::Message(_));
             let expected = "a task or a message";
             see(
                 "stream.begins-with-task",
-                unless(begins, place, expected, told),
+                unless(begins, place, expected, value),
             );
         }
-        let may_follow = !self.ended || lane.dialect == Dialect::V1_0 && self.is_told_again(event);
-        see("stream.closes", unless(may_follow, place, "nothing", told));
+        let may_follow =
+            !self.ended || interface.dialect == Dialect::V1_0 && self.repeats_ended_task(event);
+        see("stream.closes", unless(may_follow, place, "nothing", value));
         if let (Some(known), Some(status)) = (&self.folded, event.status()) {
             let before = known.status.state;
             let legal = !before.is_terminal() || status.state == before;
@@ -136,7 +138,7 @@ impl Streaming {
     }
 
     /// Returns whether an event repeats the task as it ended, after its last status (1.0 §11.7).
-    fn is_told_again(&self, event: &Event) -> bool {
+    fn repeats_ended_task(&self, event: &Event) -> bool {
         let (Event::Task(task), Some(known)) = (event, &self.folded) else {
             return false;
         };
@@ -149,7 +151,7 @@ impl Streaming {
     }
 
     /// Checks that an event is about the task that was asked for, or else the one of the first event.
-    fn judge_whose(&self, lane: &Lane, event: &Event, told: &Value, place: &str) {
+    fn judge_ids(&self, interface: &Interface, event: &Event, value: &Value, place: &str) {
         let text = |id: &dyn ToString| Value::from(id.to_string());
         let id = event.task_id().map(|id| text(id));
         let context = match event {
@@ -160,18 +162,18 @@ impl Streaming {
         };
         let context = context.map(|context| text(context));
         let known = self.folded.as_ref();
-        let message = &self.asked["message"];
+        let message = &self.params["message"];
         let ids = [
             known.map(|task| text(&task.id)),
             message.get("taskId").cloned(),
-            self.asked.get("id").cloned(),
+            self.params.get("id").cloned(),
         ];
         let contexts = [
             known.and_then(|task| Some(text(task.context_id.as_ref()?))),
             // In 0.2 and 0.3 the agent may replace a `contextId` that comes without a `taskId`.
             message.get("contextId").cloned().filter(|_| {
                 let is_known = message.get("taskId").is_some();
-                is_known || matches!(lane.dialect, Dialect::V0_1 | Dialect::V1_0)
+                is_known || matches!(interface.dialect, Dialect::V0_1 | Dialect::V1_0)
             }),
         ];
         let same = |found: &Option<Value>, wanted: &[Option<Value>]| {
@@ -186,17 +188,18 @@ impl Streaming {
             first.map_or_else(|| "any".to_owned(), Value::to_string)
         });
         let expected = format!("task {ids}, conversation {contexts}");
-        let found = unless(holds, place, expected, told);
-        lane.observed
-            .see("stream.event-shapes", found, &self.evidence);
-        lane.judge_said(&told["task"], &self.evidence);
-        let length = self.asked["configuration"].get("historyLength");
-        let task = &told["task"];
-        lane.judge_history("send.history-length", length, task, place, &self.evidence);
+        let found = unless(holds, place, expected, value);
+        interface
+            .observations
+            .record("stream.event-shapes", found, &self.evidence);
+        interface.judge_history_messages(&value["task"], &self.evidence);
+        let length = self.params["configuration"].get("historyLength");
+        let task = &value["task"];
+        interface.judge_history("send.history-length", length, task, place, &self.evidence);
     }
 
     /// Checks that a chunk is appended only to an artifact that was begun and is not complete.
-    fn judge_chunk(&mut self, lane: &Lane, event: &Event, told: &Value, place: &str) {
+    fn judge_chunk(&mut self, interface: &Interface, event: &Event, value: &Value, place: &str) {
         let Event::ArtifactUpdate(update) = event else {
             return;
         };
@@ -205,8 +208,10 @@ impl Streaming {
         let begun = !update.append || self.resumes || known || self.folded_has(&id);
         let is_whole = update.append && self.whole_artifacts.contains(&id);
         let expected = "an artifact that was begun, and whose last chunk did not come";
-        let found = unless(begun && !is_whole, place, expected, told);
-        lane.observed.see("stream.chunks", found, &self.evidence);
+        let found = unless(begun && !is_whole, place, expected, value);
+        interface
+            .observations
+            .record("stream.chunks", found, &self.evidence);
         self.whole_artifacts.retain(|whole| *whole != id);
         if update.last_chunk {
             self.whole_artifacts.push(id.clone());
@@ -215,8 +220,8 @@ impl Streaming {
     }
 
     /// Checks that the time of a status is not before that of an earlier one.
-    fn judge_time(&mut self, lane: &Lane, told: &Value, place: &str) {
-        let of = |member: &str| time(&told[member]["status"]["timestamp"]);
+    fn judge_time(&mut self, interface: &Interface, value: &Value, place: &str) {
+        let of = |member: &str| time(&value[member]["status"]["timestamp"]);
         let Some(at) = of("task").or_else(|| of("statusUpdate")) else {
             return;
         };
@@ -224,7 +229,9 @@ impl Streaming {
             let later = at.duration_since(before) > -ROUNDED;
             let expected = format!("{before} or later");
             let found = unless(later, place, expected, at);
-            lane.observed.see("task.timestamps", found, &self.evidence);
+            interface
+                .observations
+                .record("task.timestamps", found, &self.evidence);
         }
         self.since = Some(at);
     }

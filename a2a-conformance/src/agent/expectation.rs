@@ -4,20 +4,20 @@ use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, Stop};
+use super::case_run::{CaseRun, StopReason};
+use super::interface::{AgentResponse, ResponseContent};
 use super::judge::error_kind;
-use super::lane::{Answered, Outcome};
 use super::rules;
 use crate::case::{Expect, pattern};
 use crate::run::Mismatch;
 
-impl Conversation<'_> {
+impl CaseRun<'_> {
     /// Returns every mismatch of an answer with what a step expects.
     pub(super) fn check(
         &self,
         expect: &Expect,
-        answered: &Answered,
-    ) -> Result<Vec<Mismatch>, Stop> {
+        answered: &AgentResponse,
+    ) -> Result<Vec<Mismatch>, StopReason> {
         let answer = |expected: String, found: String| Mismatch {
             place: self.place("the answer"),
             expected,
@@ -25,7 +25,7 @@ impl Conversation<'_> {
             evidence: None,
         };
         let mut found = Vec::new();
-        if let Outcome::Nothing(problem) = &answered.outcome {
+        if let ResponseContent::Nothing(problem) = &answered.outcome {
             // Status 0 stands for a connection that is closed without an answer.
             let closed = Value::from(0);
             let allows = |wanted: &Value| pattern::is_like(wanted, Some(&closed));
@@ -36,25 +36,25 @@ impl Conversation<'_> {
             return Ok(found);
         }
         let result = match &answered.outcome {
-            Outcome::Result(value) => Some(value),
+            ResponseContent::Result(value) => Some(value),
             _ => None,
         };
         let wants_result =
             expect.task.is_some() || expect.message.is_some() || expect.result.is_some();
         match (&expect.error, &answered.outcome) {
-            (Some(wanted), Outcome::Error { kind, .. }) => {
-                let said = Said {
+            (Some(wanted), ResponseContent::Error { kind, .. }) => {
+                let format = ErrorFormat {
                     dialect: answered.dialect,
                     binding: answered.binding,
                     is_coded: answered.json.as_ref().is_some_and(has_code),
                 };
-                found.extend(self.check_error(&said, wanted, *kind));
+                found.extend(self.check_error(&format, wanted, *kind));
             }
             (Some(wanted), other) => {
-                found.push(answer(format!("the error {wanted}"), told(other)));
+                found.push(answer(format!("the error {wanted}"), describe(other)));
             }
             (None, other) if wants_result && result.is_none() => {
-                found.push(answer("a result".to_owned(), told(other)));
+                found.push(answer("a result".to_owned(), describe(other)));
             }
             (None, _) => {}
         }
@@ -80,13 +80,14 @@ impl Conversation<'_> {
         &self,
         expect: &Expect,
         value: Option<&Value>,
-    ) -> Result<Vec<Mismatch>, Stop> {
+    ) -> Result<Vec<Mismatch>, StopReason> {
         let mut found = self.against(expect.value.as_ref(), value, "$")?;
         if let Some(name) = &expect.rule {
             let rule = rules::named(name);
-            let rule = rule.ok_or_else(|| Stop::Nonsense(format!("`{name}` is no rule")))?;
+            let rule =
+                rule.ok_or_else(|| StopReason::InvalidCase(format!("`{name}` is no rule")))?;
             let value = value.unwrap_or(&Value::Null);
-            let broken = rule(self.target, self.lane.dialect, value).into_iter();
+            let broken = rule(self.target, self.interface.dialect, value).into_iter();
             found.extend(broken.map(|mismatch| Mismatch {
                 place: self.place(&mismatch.place),
                 ..mismatch
@@ -99,7 +100,7 @@ impl Conversation<'_> {
         &self,
         expect: &Expect,
         list: &Value,
-    ) -> Result<Vec<Mismatch>, Stop> {
+    ) -> Result<Vec<Mismatch>, StopReason> {
         self.against(expect.notifications.as_ref(), Some(list), "notifications")
     }
 
@@ -109,22 +110,22 @@ impl Conversation<'_> {
         wanted: Option<&Value>,
         value: Option<&Value>,
         what: &str,
-    ) -> Result<Vec<Mismatch>, Stop> {
+    ) -> Result<Vec<Mismatch>, StopReason> {
         let Some(wanted) = wanted else {
             return Ok(Vec::new());
         };
         let nothing = json!({"$any": false});
-        let wanted = self.fill(&self.as_told(wanted, Some(&nothing)))?;
+        let wanted = self.fill(&self.without_absent_context_ids(wanted, Some(&nothing)))?;
         Ok(pattern::mismatches(&wanted, value, &self.place(what)))
     }
 
     pub(super) fn check_error(
         &self,
-        said: &Said,
+        format: &ErrorFormat,
         wanted: &Value,
         kind: ErrorKind,
     ) -> Option<Mismatch> {
-        let dialect = said.dialect;
+        let dialect = format.dialect;
         // Older versions have fewer codes.
         let named = |wanted: &Value| {
             let name = wanted.as_str().unwrap_or_default();
@@ -134,7 +135,7 @@ impl Conversation<'_> {
                 "any" => true,
                 "refusal" => kind != ErrorKind::Internal,
                 _ if code == Some(kind.code_in(dialect)) => true,
-                _ => wanted.is_some_and(|wanted| !said.tells_apart(wanted, kind)),
+                _ => wanted.is_some_and(|wanted| !format.distinguishes(wanted, kind)),
             }
         };
         let holds = match wanted {
@@ -151,18 +152,18 @@ impl Conversation<'_> {
 }
 
 /// Format of an error.
-pub(super) struct Said {
+pub(super) struct ErrorFormat {
     pub(super) dialect: Dialect,
     pub(super) binding: Binding,
     /// `true` if the body names a code of JSON-RPC.
     pub(super) is_coded: bool,
 }
 
-impl Said {
+impl ErrorFormat {
     /// Returns whether two errors differ in an answer. By HTTP+JSON, 1.0 has no reason for errors outside A2A
     /// (§5.4), and 0.3 has no error format: where the body names no code, only the class of the status can
     /// differ.
-    fn tells_apart(&self, one: ErrorKind, other: ErrorKind) -> bool {
+    fn distinguishes(&self, one: ErrorKind, other: ErrorKind) -> bool {
         let has_no_reason = |kind: ErrorKind| (-32700..=-32600).contains(&kind.code());
         let class = |kind: ErrorKind| kind.http_status_in(self.dialect) / 100;
         let may_be_told_alike = match (self.binding, self.dialect) {
@@ -190,15 +191,15 @@ pub(super) fn task_of(result: &Value) -> Option<&Value> {
     }
 }
 
-pub(super) fn told(outcome: &Outcome) -> String {
+pub(super) fn describe(outcome: &ResponseContent) -> String {
     match outcome {
-        Outcome::Result(value) => {
+        ResponseContent::Result(value) => {
             let text = value.to_string();
             format!("the result {}", text.chars().take(300).collect::<String>())
         }
-        Outcome::Error { kind, message } => format!("the error {kind:?}: {message}"),
-        Outcome::Unreadable(problem) => format!("something else: {problem}"),
-        Outcome::Nothing(problem) => problem.clone(),
+        ResponseContent::Error { kind, message } => format!("the error {kind:?}: {message}"),
+        ResponseContent::Unreadable(problem) => format!("something else: {problem}"),
+        ResponseContent::Nothing(problem) => problem.clone(),
     }
 }
 
@@ -210,21 +211,21 @@ mod tests {
 
     #[track_caller]
     fn check(binding: Binding, dialect: Dialect, is_coded: bool, apart: [bool; 2]) {
-        let said = Said {
+        let format = ErrorFormat {
             dialect,
             binding,
             is_coded,
         };
         let found = [
-            said.tells_apart(InvalidParams, InvalidRequest),
-            said.tells_apart(TaskNotCancelable, TaskNotFound),
+            format.distinguishes(InvalidParams, InvalidRequest),
+            format.distinguishes(TaskNotCancelable, TaskNotFound),
         ];
         assert_eq!(found, apart, "{binding} {dialect} {is_coded}");
-        assert!(said.tells_apart(InvalidParams, ErrorKind::Internal));
+        assert!(format.distinguishes(InvalidParams, ErrorKind::Internal));
     }
 
     #[test]
-    fn errors_without_a_reason_of_their_own_are_not_told_apart() {
+    fn errors_without_their_own_reason_are_not_distinguished() {
         check(Binding::JsonRpc, Dialect::V1_0, false, [true, true]);
         check(Binding::HttpJson, Dialect::V1_0, false, [false, true]);
         check(Binding::HttpJson, Dialect::V0_3, true, [true, true]);

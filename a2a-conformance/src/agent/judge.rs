@@ -5,15 +5,15 @@ use a2a_types::{Dialect, ErrorKind, Operation, schema};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::lane::{Answered, Lane, Outcome};
-use super::observed::unless;
+use super::interface::{AgentResponse, Interface, ResponseContent};
+use super::invariants::unless;
 use super::protojson;
-use crate::lint::misfit;
+use crate::lint::schema_violation;
 use crate::run::Mismatch;
 
-impl Lane {
+impl Interface {
     /// Checks an answer against everything that holds for all answers.
-    pub(super) fn judge(&self, envelope: &Envelope, asked: &Value, answered: &Answered) {
+    pub(super) fn judge(&self, envelope: &Envelope, params: &Value, answered: &AgentResponse) {
         let evidence = &answered.evidence;
         self.judge_media_type(answered);
         let Some(json) = &answered.json else { return };
@@ -27,24 +27,25 @@ impl Lane {
         // A client that goes by the status would not see that it is a result.
         let is_result = json.get("result").is_some() && json.get("error").is_none();
         if self.binding == Binding::JsonRpc && is_result {
-            self.observed.see("rpc.status", status.clone(), evidence);
+            self.observations
+                .record("rpc.status", status.clone(), evidence);
         }
         self.judge_error(answered);
-        if let Outcome::Error { .. } = &answered.outcome {
+        if let ResponseContent::Error { .. } = &answered.outcome {
             return;
         }
         if self.binding == Binding::HttpJson {
-            self.observed.see("error.status", status, evidence);
+            self.observations.record("error.status", status, evidence);
         }
         let own = self.without_others(envelope.operation, json);
         let found = self.against_schema(envelope.operation, &own, "");
-        self.observed.see("task.shape", found, evidence);
+        self.observations.record("task.shape", found, evidence);
         self.judge_content(self.result_of(&own), evidence);
         let result = self.result_of(json);
-        if let Outcome::Result(canonical) = &answered.outcome {
+        if let ResponseContent::Result(canonical) = &answered.outcome {
             let answer = Answer {
                 operation: envelope.operation,
-                asked,
+                params,
                 result: canonical,
                 json: result,
                 date: answered.headers["date"].as_str(),
@@ -76,26 +77,33 @@ impl Lane {
     /// Checks the answer to a raw request against what holds for all answers, as far as the request is
     /// understood. Errors are left to the case: the request may be broken, and a framework may answer it
     /// before the agent does.
-    pub(super) fn judge_raw(&self, envelope: &Envelope, asked: &Raw<'_>, answered: &Answered) {
+    pub(super) fn judge_raw(
+        &self,
+        envelope: &Envelope,
+        raw: &RawRequest<'_>,
+        answered: &AgentResponse,
+    ) {
         self.judge_internals(answered);
-        let is_proper = asked.is_of_interface && asked.is_known;
-        let (Some(json), Outcome::Result(_), true) = (&answered.json, &answered.outcome, is_proper)
+        let is_proper = raw.is_of_interface && raw.is_known;
+        let (Some(json), ResponseContent::Result(_), true) =
+            (&answered.json, &answered.outcome, is_proper)
         else {
             return;
         };
         if self.binding == Binding::JsonRpc {
             self.judge_media_type(answered);
-            let id = asked.json.get("id").unwrap_or(&Value::Null);
+            let id = raw.json.get("id").unwrap_or(&Value::Null);
             self.judge_envelope(answered, json, id);
         }
         let own = self.without_others(envelope.operation, json);
         let found = self.against_schema(envelope.operation, &own, "");
-        self.observed.see("task.shape", found, &answered.evidence);
+        self.observations
+            .record("task.shape", found, &answered.evidence);
         self.judge_content(self.result_of(&own), &answered.evidence);
     }
 
     /// Checks the envelope that JSON-RPC puts around results and errors.
-    fn judge_envelope(&self, answered: &Answered, json: &Value, id: &Value) {
+    fn judge_envelope(&self, answered: &AgentResponse, json: &Value, id: &Value) {
         let has = |name: &str| match json.get(name) {
             Some(_) => format!("`{name}`"),
             None => format!("no `{name}`"),
@@ -110,7 +118,7 @@ impl Lane {
             has("result"),
             has("error")
         );
-        let see = |check, found| self.observed.see(check, found, &answered.evidence);
+        let see = |check, found| self.observations.record(check, found, &answered.evidence);
         see("rpc.envelope", unless(holds, "$", expected, found));
         let found = json.get("id").unwrap_or(&Value::Null);
         // A caller may be refused before the body is read.
@@ -120,7 +128,7 @@ impl Lane {
         see("rpc.id-echoed", found);
     }
 
-    fn judge_media_type(&self, answered: &Answered) {
+    fn judge_media_type(&self, answered: &AgentResponse) {
         let media_type = answered.headers["content-type"]
             .as_str()
             .unwrap_or("nothing");
@@ -129,7 +137,7 @@ impl Lane {
         let has_body = answered.json.is_some();
         // An answer without a body has no type, and a guard in front of the agent may send any.
         let guarded = GUARDS.contains(&answered.status);
-        if !has_body && (guarded || matches!(answered.outcome, Outcome::Result(_))) {
+        if !has_body && (guarded || matches!(answered.outcome, ResponseContent::Result(_))) {
             return;
         }
         let (check, is_json) = match (self.binding, self.dialect) {
@@ -140,7 +148,7 @@ impl Lane {
             }
             _ => ("rest.content-type", essence == "application/json"),
         };
-        let told = match has_body {
+        let found_type = match has_body {
             true => media_type.to_owned(),
             false => format!("{media_type}, and no JSON"),
         };
@@ -148,9 +156,9 @@ impl Lane {
             is_json && has_body,
             "Content-Type",
             "application/json, and JSON",
-            told,
+            found_type,
         );
-        self.observed.see(check, found, &answered.evidence);
+        self.observations.record(check, found, &answered.evidence);
     }
 
     /// Compares a result or an event with the schema; `place` names the event, and is empty for an answer.
@@ -161,23 +169,23 @@ impl Lane {
         place: &str,
     ) -> Option<Mismatch> {
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) {
-            let (misfit, definition) = protojson::misfit(operation, json)?;
-            return Some(misfit.mismatch(place, definition));
+            let (schema_violation, definition) = protojson::schema_violation(operation, json)?;
+            return Some(schema_violation.mismatch(place, definition));
         }
         let definition = schema::response_definition(self.dialect, operation)?;
-        let misfit = match self.binding {
-            Binding::JsonRpc => misfit(self.dialect, definition, json)?,
+        let schema_violation = match self.binding {
+            Binding::JsonRpc => schema_violation(self.dialect, definition, json)?,
             _ => {
                 let whole = json!({"jsonrpc": "2.0", "id": 1, "result": json});
-                misfit(self.dialect, definition, &whole)?.within("$.result", "$")
+                schema_violation(self.dialect, definition, &whole)?.within("$.result", "$")
             }
         };
-        Some(misfit.mismatch(place, definition))
+        Some(schema_violation.mismatch(place, definition))
     }
 }
 
 /// A raw request, as a case writes it.
-pub(super) struct Raw<'r> {
+pub(super) struct RawRequest<'r> {
     /// `true` if it went to the interface, and not to another URL of the agent.
     pub(super) is_of_interface: bool,
     /// `true` if it asks for an operation of the protocol version.
@@ -186,7 +194,7 @@ pub(super) struct Raw<'r> {
     pub(super) json: &'r Value,
 }
 
-/// Returns whether an answer says that the request could not be read, and may lack its id (0.3 §6.11.2).
+/// Returns whether an answer says that the request could not be read, and may missing its id (0.3 §6.11.2).
 pub(super) fn is_unread(json: &Value) -> bool {
     let code = json["error"]["code"].as_i64();
     matches!(code, Some(-32700 | -32600)) && json["id"].is_null()

@@ -1,34 +1,34 @@
 //! The suite against an agent.
 //!
 //! ```text
-//! card ─► lanes (version × binding) ─► cases, each step: write ─ HTTP ─ read ─► what had to come
-//!                                              └► invariants: what holds in every exchange
+//! card ─► interfaces (version × binding) ─► cases, each step: write ─ HTTP ─ read ─► expected result
+//!                                                   └► invariants: what holds in every exchange
 //! ```
 
 mod answer;
-mod capitals;
+mod call_step;
+mod case_run;
+mod connection_hints;
 mod content;
-mod conversation;
 mod delivery;
 mod errors;
 mod event;
+mod event_stream;
 mod expectation;
-mod following;
+mod interface;
+mod invariants;
 mod judge;
-mod known;
-mod lack;
-mod lane;
-mod observed;
 mod options;
+mod prerequisites;
 mod process;
 mod protojson;
 mod result;
 mod rules;
-mod step;
-mod stream;
-mod tail;
+mod stream_step;
+mod stream_tail;
 mod target;
-mod unreachable;
+mod task_records;
+mod title_case_headers;
 mod webhook;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,33 +39,38 @@ use std::time::Instant;
 
 use futures_util::stream::{self as streams, StreamExt};
 
-use self::conversation::{Conversation, Stop};
-use self::lane::{Callers, Lane};
-pub(crate) use self::observed::INVARIANTS;
-pub use self::options::{NoRun, Options, Selection};
+use self::case_run::{CaseRun, StopReason};
+use self::interface::{Callers, Interface};
+pub(crate) use self::invariants::INVARIANTS;
+pub use self::options::{Options, RunError, Selection};
 pub use self::process::Process;
-use self::result::{empty, merged, repeated, seen, unmet};
+use self::result::{
+    combine_repetitions, initial_result, invariant_result, merge_invariant, unmet_verdict,
+};
 #[cfg(test)]
 pub(crate) use self::rules::is_known as is_rule;
 use self::target::Target;
-use crate::case::{Case, Per, Profile};
+use crate::case::{Case, CaseScope, Profile};
 use crate::catalogue;
 use crate::requirement::{Level, Role};
 use crate::run::{CheckResult, FORMAT, Run, Settings, Target as Tested, Verdict};
 
 /// Tests an agent. `progress` is called with the number of checks made, and of all checks.
-pub async fn run(options: &Options, mut progress: impl FnMut(usize, usize)) -> Result<Run, NoRun> {
-    let told = |so_far: SoFar<'_>| progress(so_far.made, so_far.of);
-    run_until(options, pending(), told).await
+pub async fn run(
+    options: &Options,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Run, RunError> {
+    let report = |state: RunProgress<'_>| progress(state.completed, state.total);
+    run_until(options, pending(), report).await
 }
 
 /// Progress of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct SoFar<'r> {
+pub struct RunProgress<'r> {
     /// Number of checks made.
-    pub made: usize,
+    pub completed: usize,
     /// Number of checks to make.
-    pub of: usize,
+    pub total: usize,
     /// Result of the last check; `None` at the beginning.
     pub last: Option<&'r CheckResult>,
 }
@@ -73,14 +78,14 @@ pub struct SoFar<'r> {
 /// Tests an agent until all checks are made or `stop` completes: then the run has the results so far, and
 /// the [number of checks not made](Run::not_made).
 ///
-/// Errors: there was no run, for the reason that [`NoRun`] names.
+/// Errors: there was no run, for the reason that [`RunError`] names.
 pub async fn run_until(
     options: &Options,
     stop: impl Future<Output = ()>,
-    mut progress: impl FnMut(SoFar<'_>),
-) -> Result<Run, NoRun> {
+    mut progress: impl FnMut(RunProgress<'_>),
+) -> Result<Run, RunError> {
     let (began, started) = (Instant::now(), jiff::Timestamp::now());
-    let cases = catalogue::agent_cases().map_err(NoRun::Broken)?;
+    let cases = catalogue::agent_cases().map_err(RunError::Broken)?;
     let selection = &options.selection;
     let chosen: Vec<_> = cases
         .iter()
@@ -91,7 +96,7 @@ pub async fn run_until(
         .filter(|invariant| selection.names(invariant.id))
         .collect();
     if chosen.is_empty() && invariants.is_empty() {
-        return Err(NoRun::NothingChosen);
+        return Err(RunError::NoCheckSelected);
     }
     let callers = Arc::new(Callers {
         first: options.headers.clone(),
@@ -100,45 +105,45 @@ pub async fn run_until(
     });
     let mut stop = pin!(stop);
     let target = tokio::select! {
-        target = Target::find(options, &callers) => target.map_err(NoRun::Unreachable)?,
-        () = &mut stop => return Err(NoRun::Interrupted),
+        target = Target::find(options, &callers) => target.map_err(RunError::Unreachable)?,
+        () = &mut stop => return Err(RunError::Interrupted),
     };
-    let offered = target.card.supported_interfaces.iter().map(|interface| {
+    let offered = target.card.supported_interfaces.iter().map(|declared| {
         format!(
             "{} {}",
-            interface.protocol_binding, interface.protocol_version
+            declared.protocol_binding, declared.protocol_version
         )
     });
     let offered: Vec<_> = offered.collect();
-    if target.lanes.is_empty() {
-        return Err(NoRun::NoLane(offered.join(", ")));
+    if target.interfaces.is_empty() {
+        return Err(RunError::NoInterface(offered.join(", ")));
     }
     // Invariants are checked in every exchange: all cases run if only invariants are wanted.
     let are_only_invariants = chosen.is_empty();
-    let said: Vec<&Case> = match are_only_invariants {
+    let selected: Vec<&Case> = match are_only_invariants {
         true => cases.iter().collect(),
         false => chosen,
     };
-    let (last, first): (Vec<_>, Vec<_>) = said.into_iter().partition(|case| case.last);
+    let (last, first): (Vec<_>, Vec<_>) = selected.into_iter().partition(|case| case.last);
     let jobs = |cases: &[_]| {
         let mut jobs = jobs(&target, cases);
         if !are_only_invariants {
-            jobs.retain(|(lane, case)| selection.wants(&case.id, level_of(case, lane)));
+            jobs.retain(|(interface, case)| selection.wants(&case.id, level_of(case, interface)));
         }
         jobs
     };
     let (first, last) = (jobs(&first), jobs(&last));
     let total = first.len() + last.len();
     let mut results = Vec::new();
-    progress(SoFar {
-        made: 0,
-        of: total,
+    progress(RunProgress {
+        completed: 0,
+        total,
         last: None,
     });
     'making: for jobs in [first, last] {
         let checks = jobs
             .into_iter()
-            .map(|(lane, case)| check(options, &target, lane, case));
+            .map(|(interface, case)| check(options, &target, interface, case));
         let mut checking = pin!(streams::iter(checks).buffer_unordered(options.jobs.max(1)));
         loop {
             let result = tokio::select! {
@@ -146,10 +151,10 @@ pub async fn run_until(
                 () = &mut stop => break 'making,
             };
             let Some(result) = result else { break };
-            let made = results.len() + 1;
-            progress(SoFar {
-                made,
-                of: total,
+            let completed = results.len() + 1;
+            progress(RunProgress {
+                completed,
+                total,
                 last: Some(&result),
             });
             results.push(result);
@@ -157,18 +162,18 @@ pub async fn run_until(
     }
     let not_made = total - results.len();
     results.retain(|result: &CheckResult| selection.wants(&result.id, result.level));
-    for lane in &target.lanes {
-        let of_lane = invariants.iter().filter(|known| {
-            let level = known.level_in(lane.dialect, lane.binding);
-            known.applies(lane.dialect, lane.binding) && selection.wants(known.id, level)
+    for interface in &target.interfaces {
+        let of_interface = invariants.iter().filter(|known| {
+            let level = known.level_in(interface.dialect, interface.binding);
+            known.applies(interface.dialect, interface.binding) && selection.wants(known.id, level)
         });
-        for invariant in of_lane {
-            merged(&mut results, seen(invariant, lane));
+        for invariant in of_interface {
+            merge_invariant(&mut results, invariant_result(invariant, interface));
         }
     }
     results.sort_by_key(|result| {
-        let lane = (result.dialect.clone(), result.binding.clone());
-        (lane, result.id.clone())
+        let interface = (result.dialect.clone(), result.binding.clone());
+        (interface, result.id.clone())
     });
     Ok(Run {
         format: FORMAT.to_owned(),
@@ -222,79 +227,86 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-/// Returns every case with each lane in which it runs.
-fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Lane, &'t Case)> {
+/// Returns every case with each interface in which it runs.
+fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Interface, &'t Case)> {
     let mut jobs = Vec::new();
     for case in cases {
-        let lanes = target.lanes.iter();
-        let mut lanes: Vec<_> = lanes
-            .filter(|lane| case.applies(lane.dialect, lane.binding))
+        let interfaces = target.interfaces.iter();
+        let mut interfaces: Vec<_> = interfaces
+            .filter(|interface| case.applies(interface.dialect, interface.binding))
             .collect();
         match case.per {
-            Per::Lane => {}
-            Per::Version => lanes.dedup_by_key(|lane| lane.dialect),
+            CaseScope::Interface => {}
+            CaseScope::Version => interfaces.dedup_by_key(|interface| interface.dialect),
             // The latest version.
-            Per::Agent => drop(lanes.drain(..lanes.len().saturating_sub(1))),
+            CaseScope::Agent => drop(interfaces.drain(..interfaces.len().saturating_sub(1))),
         }
-        jobs.extend(lanes.into_iter().map(|lane| (lane, *case)));
+        jobs.extend(interfaces.into_iter().map(|interface| (interface, *case)));
     }
     jobs
 }
 
-/// Makes one check in one lane, as often as the options say.
-async fn check(options: &Options, target: &Target, lane: &Lane, case: &Case) -> CheckResult {
+/// Makes one check in one interface, as often as the options say.
+async fn check(
+    options: &Options,
+    target: &Target,
+    interface: &Interface,
+    case: &Case,
+) -> CheckResult {
     let mut results = Vec::new();
     for _ in 0..options.repeat.max(1) {
-        results.push(check_once(options, target, lane, case).await);
+        results.push(check_once(options, target, interface, case).await);
     }
-    repeated(results)
+    combine_repetitions(results)
 }
 
-/// Returns the level of a case in a lane; the binding counts only if the case runs in each.
-fn level_of(case: &Case, lane: &Lane) -> Level {
+/// Returns the level of a case in a interface; the binding counts only if the case runs in each.
+fn level_of(case: &Case, interface: &Interface) -> Level {
     let binding = match case.per {
-        Per::Lane => Some(lane.binding),
-        Per::Version | Per::Agent => None,
+        CaseScope::Interface => Some(interface.binding),
+        CaseScope::Version | CaseScope::Agent => None,
     };
-    case.level_in(lane.dialect, binding)
+    case.level_in(interface.dialect, binding)
 }
 
-async fn check_once(options: &Options, target: &Target, lane: &Lane, case: &Case) -> CheckResult {
+async fn check_once(
+    options: &Options,
+    target: &Target,
+    interface: &Interface,
+    case: &Case,
+) -> CheckResult {
     let began = Instant::now();
-    let level = level_of(case, lane);
-    let mut result = empty(&case.id, &case.title, level, lane);
+    let level = level_of(case, interface);
+    let mut result = initial_result(&case.id, &case.title, level, interface);
     match case.per {
-        Per::Lane => {}
-        Per::Version => result.binding = None,
-        Per::Agent => (result.dialect, result.binding) = (None, None),
+        CaseScope::Interface => {}
+        CaseScope::Version => result.binding = None,
+        CaseScope::Agent => (result.dialect, result.binding) = (None, None),
     }
-    if let Some((verdict, reason)) = target.lacks(case, lane, options).await {
+    if let Some((verdict, reason)) = target.missing_prerequisite(case, interface, options).await {
         (result.verdict, result.reason) = (verdict, Some(reason));
         return result;
     }
-    let mut conversation = Conversation::new(target, lane, &options.prompt);
-    let held = conversation.hold(case).await;
+    let mut case_run = CaseRun::new(target, interface, &options.prompt);
+    let ending = case_run.run_case(case).await;
     result.seconds = began.elapsed().as_secs_f64();
     let reason = |text: &str| Some(text.to_owned());
-    let is_unmet = !conversation.mismatches.is_empty();
-    (result.verdict, result.reason) = match held {
-        _ if is_unmet => (unmet(level), None),
-        Err(Stop::NotSpoken) => {
-            let told = "this version has no such operation";
-            (Verdict::NotApplicable, reason(told))
+    let is_unmet = !case_run.mismatches.is_empty();
+    (result.verdict, result.reason) = match ending {
+        _ if is_unmet => (unmet_verdict(level), None),
+        Err(StopReason::OperationNotInVersion) => {
+            let reason_text = "this version has no such operation";
+            (Verdict::NotApplicable, reason(reason_text))
         }
-        Err(Stop::NotApplicable(told)) => (Verdict::NotApplicable, Some(told)),
-        Err(Stop::Nonsense(problem)) => (Verdict::HarnessError, Some(problem)),
-        _ if conversation.leniences.is_empty() => (Verdict::Pass, None),
-        _ => (
-            Verdict::PassLenient,
-            Some(conversation.leniences.join("; ")),
-        ),
+        Err(StopReason::NotApplicable(reason_text)) => (Verdict::NotApplicable, Some(reason_text)),
+        Err(StopReason::InvalidCase(problem)) => (Verdict::HarnessError, Some(problem)),
+        _ if case_run.leniences.is_empty() => (Verdict::Pass, None),
+        _ => (Verdict::PassLenient, Some(case_run.leniences.join("; "))),
     };
     if result.verdict != Verdict::Pass {
-        result.evidence = conversation.evidence;
+        result.evidence = case_run.evidence;
     }
-    result.mismatches = conversation.mismatches;
+    result.mismatches = case_run.mismatches;
     result
 }
 

@@ -9,7 +9,7 @@ use a2a_types::Dialect;
 use http::header::HeaderMap;
 
 use crate::case::Profile;
-use crate::names::is_like;
+use crate::name_pattern::is_like;
 use crate::requirement::Level;
 
 /// Options of a test of an agent.
@@ -36,15 +36,15 @@ pub struct Options {
     /// Keys that are trusted to sign the card.
     pub card_keys: Option<Jwks>,
     /// Time within which the agent must answer, on top of twenty round trips.
-    pub patience: Duration,
+    pub response_timeout: Duration,
     /// Time within which the agent must notify a webhook.
-    pub delivery_patience: Duration,
+    pub delivery_timeout: Duration,
     /// Factor of all deadlines.
     pub scale: f64,
-    /// Host by which the agent reaches webhooks of ours; by default 127.0.0.1 for agents on this machine, and
+    /// Host by which the agent reaches the suite's webhooks; by default 127.0.0.1 for agents on this machine, and
     /// none for others.
     pub webhook_host: Option<String>,
-    /// Number of checks that are made at once.
+    /// Number of checks that are made concurrently.
     pub jobs: usize,
     /// Number of times that each check is made.
     pub repeat: u32,
@@ -66,8 +66,8 @@ impl Options {
             second_headers: HeaderMap::new(),
             forbidden_headers: HeaderMap::new(),
             card_keys: None,
-            patience: Duration::from_secs(10),
-            delivery_patience: Duration::from_secs(5),
+            response_timeout: Duration::from_secs(10),
+            delivery_timeout: Duration::from_secs(5),
             scale: 1.0,
             webhook_host: None,
             jobs: 8,
@@ -94,29 +94,29 @@ impl Selection {
         self.names(id) && (self.levels.is_empty() || self.levels.contains(&level))
     }
 
-    /// Returns whether a check is selected by its id, whatever its level.
+    /// Returns whether a check is selected by its id, regardless of its level.
     pub fn names(&self, id: &str) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| is_like(pattern, id));
         (self.run.is_empty() || any(&self.run)) && !any(&self.skip)
     }
 }
 
-/// Reason why there was no run.
+/// Reason why a run could not start.
 #[derive(Debug, thiserror::Error)]
-pub enum NoRun {
-    /// The agent is not there, or has no card.
+pub enum RunError {
+    /// The agent cannot be reached, or has no card.
     #[error("the agent cannot be tested: {0}")]
     Unreachable(String),
-    /// It offers nothing that was asked for.
+    /// The card offers no selected interface.
     #[error("the card offers no interface that was asked for: it offers {0}")]
-    NoLane(String),
-    /// No check was chosen.
-    #[error("no check is like --run, --skip and --level say: `a2a-conformance list` names all")]
-    NothingChosen,
-    /// It was stopped before the agent had answered.
+    NoInterface(String),
+    /// The selection contains no check.
+    #[error("no check matches --run, --skip and --level: `a2a-conformance list` lists all checks")]
+    NoCheckSelected,
+    /// The run was stopped before the agent had answered.
     #[error("interrupted before anything was checked")]
     Interrupted,
-    /// The suite itself is broken.
+    /// The suite itself is faulty.
     #[error("the suite is broken: {0}")]
     Broken(String),
 }

@@ -1,4 +1,4 @@
-//! An agent that is started to be tested.
+//! An agent process under test.
 
 use std::io;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use a2a_client::Cards;
 use a2a_transport::http::HttpClient;
 use tokio::process::{Child, Command};
 
-/// An agent that is started to be tested, in a process group of its own, which ends with this value.
+/// An agent process under test, in its own process group, which is killed when this value is dropped.
 pub struct Process {
     child: Child,
     url: String,
@@ -19,7 +19,7 @@ impl Process {
     /// at that port of 127.0.0.1.
     ///
     /// Errors: the command cannot be started, it ends, or there is no card in time.
-    pub async fn start(command: &str, patience: Duration) -> io::Result<Self> {
+    pub async fn start(command: &str, timeout: Duration) -> io::Result<Self> {
         let port = free_port()?;
         let text = command.replace("{port}", &port.to_string());
         let mut shell = match cfg!(windows) {
@@ -51,10 +51,10 @@ impl Process {
             }
         };
         let late = || {
-            let problem = format!("`{text}` has no card at 127.0.0.1:{port} after {patience:?}");
+            let problem = format!("`{text}` has no card at 127.0.0.1:{port} after {timeout:?}");
             io::Error::new(io::ErrorKind::TimedOut, problem)
         };
-        tokio::time::timeout(patience, ready)
+        tokio::time::timeout(timeout, ready)
             .await
             .map_err(|_| late())??;
         Ok(process)

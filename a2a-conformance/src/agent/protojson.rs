@@ -9,11 +9,14 @@ use a2a_types::{Dialect, Operation, schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::lint::{self, Misfit, held_against};
+use crate::lint::{self, SchemaViolation, validate};
 
 /// Returns what is wrong with an answer or an event, and by which definition; `None` if it fits one of
 /// the two.
-pub(super) fn misfit(operation: Operation, json: &Value) -> Option<(Misfit, &'static str)> {
+pub(super) fn schema_violation(
+    operation: Operation,
+    json: &Value,
+) -> Option<(SchemaViolation, &'static str)> {
     let proto = against_proto(operation, json)?;
     let name = schema::response_definition(Dialect::V0_3, operation)?;
     let plain = against_plain(operation, name, json)?;
@@ -23,13 +26,17 @@ pub(super) fn misfit(operation: Operation, json: &Value) -> Option<(Misfit, &'st
     })
 }
 
-fn against_proto(operation: Operation, json: &Value) -> Option<Misfit> {
+fn against_proto(operation: Operation, json: &Value) -> Option<SchemaViolation> {
     // A test checks that every definition has a validator.
     let validator = VALIDATORS.get(definition(operation))?;
-    held_against(validator, json).into_iter().next()
+    validate(validator, json).into_iter().next()
 }
 
-fn against_plain(operation: Operation, name: &'static str, json: &Value) -> Option<Misfit> {
+fn against_plain(
+    operation: Operation,
+    name: &'static str,
+    json: &Value,
+) -> Option<SchemaViolation> {
     let members = [
         "task",
         "message",
@@ -37,7 +44,7 @@ fn against_plain(operation: Operation, name: &'static str, json: &Value) -> Opti
         "artifactUpdate",
         "configs",
     ];
-    // Objects that JSON-RPC tells apart by `kind` may be wrapped here.
+    // Objects that JSON-RPC distinguishes by `kind` may be wrapped here.
     let wrapped = |member: &&&str| json.get(**member).is_some();
     let member = members.iter().find(wrapped);
     let inner = member.and_then(|member| json.get(member));
@@ -46,9 +53,9 @@ fn against_plain(operation: Operation, name: &'static str, json: &Value) -> Opti
         _ => inner.unwrap_or(json),
     };
     let whole = json!({"jsonrpc": "2.0", "id": 1, "result": result});
-    let misfit = lint::misfit(Dialect::V0_3, name, &whole)?;
+    let schema_violation = lint::schema_violation(Dialect::V0_3, name, &whole)?;
     let outer = member.map_or("$".to_owned(), |member| format!("$.{member}"));
-    Some(misfit.within("$.result", &outer))
+    Some(schema_violation.within("$.result", &outer))
 }
 
 fn definition(operation: Operation) -> &'static str {
@@ -86,12 +93,14 @@ mod tests {
 
     #[track_caller]
     fn check(operation: Operation, json: &Value, wrong: Option<&str>) {
-        let found = misfit(operation, json);
-        let told = found.map(|(misfit, _)| format!("{}: {}", misfit.path, misfit.problem));
-        match (told, wrong) {
+        let found = schema_violation(operation, json);
+        let text = found.map(|(schema_violation, _)| {
+            format!("{}: {}", schema_violation.path, schema_violation.problem)
+        });
+        match (text, wrong) {
             (None, None) => {}
-            (Some(told), Some(place)) if told.contains(place) => {}
-            (told, _) => panic!("{json}: {told:?}"),
+            (Some(text), Some(place)) if text.contains(place) => {}
+            (text, _) => panic!("{json}: {text:?}"),
         }
     }
 

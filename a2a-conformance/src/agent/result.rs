@@ -1,45 +1,46 @@
 //! Results of checks.
 
-use super::lane::Lane;
-use super::observed::Invariant;
+use super::interface::Interface;
+use super::invariants::Invariant;
 use crate::requirement::{Level, requirements};
 use crate::run::{CheckResult, Verdict};
 
-/// Returns the result of an invariant in a lane.
-pub(super) fn seen(invariant: &Invariant, lane: &Lane) -> CheckResult {
-    let seen = lane.observed.of(invariant.id);
-    let level = invariant.level_in(lane.dialect, lane.binding);
-    let mut result = empty(invariant.id, invariant.title, level, lane);
-    result.verdict = match (seen.times, seen.mismatches.is_empty()) {
+/// Returns the result of an invariant in a interface.
+pub(super) fn invariant_result(invariant: &Invariant, interface: &Interface) -> CheckResult {
+    let observation = interface.observations.of(invariant.id);
+    let level = invariant.level_in(interface.dialect, interface.binding);
+    let mut result = initial_result(invariant.id, invariant.title, level, interface);
+    result.verdict = match (observation.times, observation.mismatches.is_empty()) {
         (0, _) => Verdict::NotApplicable,
         (_, true) => Verdict::Pass,
-        (_, false) => unmet(level),
+        (_, false) => unmet_verdict(level),
     };
-    if seen.times == 0 {
-        result.reason = Some("nothing was said in which it could hold".to_owned());
+    if observation.times == 0 {
+        result.reason = Some("no exchange of the run concerns it".to_owned());
     }
-    result.mismatches = seen.mismatches;
-    result.evidence = seen.evidence;
+    result.mismatches = observation.mismatches;
+    result.evidence = observation.evidence;
     result
 }
 
 /// Adds the result of an invariant: to that of the case of the same id, if there is one.
-pub(super) fn merged(results: &mut Vec<CheckResult>, seen: CheckResult) {
+pub(super) fn merge_invariant(results: &mut Vec<CheckResult>, invariant: CheckResult) {
     let same = |result: &&mut CheckResult| {
-        (&result.id, &result.dialect, &result.binding) == (&seen.id, &seen.dialect, &seen.binding)
+        (&result.id, &result.dialect, &result.binding)
+            == (&invariant.id, &invariant.dialect, &invariant.binding)
     };
     let Some(result) = results.iter_mut().find(same) else {
-        return results.push(seen);
+        return results.push(invariant);
     };
-    if seen.mismatches.is_empty() {
+    if invariant.mismatches.is_empty() {
         return;
     }
     let shown = result.evidence.len();
     if result.verdict.is_met() || result.verdict == Verdict::NotApplicable {
-        (result.verdict, result.reason) = (seen.verdict, None);
+        (result.verdict, result.reason) = (invariant.verdict, None);
     }
-    result.evidence.extend(seen.evidence);
-    let mismatches = seen.mismatches.into_iter().map(|mut mismatch| {
+    result.evidence.extend(invariant.evidence);
+    let mismatches = invariant.mismatches.into_iter().map(|mut mismatch| {
         mismatch.evidence = mismatch.evidence.map(|index| shown + index);
         mismatch
     });
@@ -47,7 +48,7 @@ pub(super) fn merged(results: &mut Vec<CheckResult>, seen: CheckResult) {
 }
 
 /// Combines the results of making a check several times.
-pub(super) fn repeated(mut results: Vec<CheckResult>) -> CheckResult {
+pub(super) fn combine_repetitions(mut results: Vec<CheckResult>) -> CheckResult {
     let is_unmet = |result: &&CheckResult| {
         !result.verdict.is_met() && result.verdict != Verdict::NotApplicable
     };
@@ -65,7 +66,7 @@ pub(super) fn repeated(mut results: Vec<CheckResult>) -> CheckResult {
     result
 }
 
-pub(super) fn unmet(level: Level) -> Verdict {
+pub(super) fn unmet_verdict(level: Level) -> Verdict {
     match level {
         Level::Must => Verdict::Fail,
         Level::Should => Verdict::Warn,
@@ -73,16 +74,21 @@ pub(super) fn unmet(level: Level) -> Verdict {
     }
 }
 
-pub(super) fn empty(id: &str, title: &str, level: Level, lane: &Lane) -> CheckResult {
-    let covered = requirements(lane.dialect)
+pub(super) fn initial_result(
+    id: &str,
+    title: &str,
+    level: Level,
+    interface: &Interface,
+) -> CheckResult {
+    let covered = requirements(interface.dialect)
         .iter()
         .filter(|requirement| requirement.checks.iter().any(|check| check == id));
     CheckResult {
         id: id.to_owned(),
         title: title.to_owned(),
         level,
-        dialect: Some(lane.dialect.version().to_owned()),
-        binding: Some(lane.binding.to_string()),
+        dialect: Some(interface.dialect.version().to_owned()),
+        binding: Some(interface.binding.to_string()),
         requirements: covered.map(|requirement| requirement.id.clone()).collect(),
         verdict: Verdict::Pass,
         reason: None,

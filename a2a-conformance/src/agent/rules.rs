@@ -5,19 +5,19 @@ use a2a_types::{Dialect, Operation, schema};
 use http::Uri;
 use serde_json::Value;
 
-use super::observed::unless;
-use super::tail::{resubscription_tail, subscription_tail};
+use super::invariants::unless;
+use super::stream_tail::{resubscription_tail, subscription_tail};
 use super::target::Target;
 use crate::card::problems;
-use crate::lint::misfit;
+use crate::lint::schema_violation;
 use crate::requirement::requirement;
 use crate::run::Mismatch;
 
 /// Function that returns every place where a value breaks the rule.
-pub(super) type Rule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
+pub(super) type ValueRule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
 
 /// All rules.
-const RULES: &[(&str, Rule)] = &[
+const RULES: &[(&str, ValueRule)] = &[
     ("card-valid", card_valid),
     ("card-recommended", card_recommended),
     ("card-https", card_https),
@@ -34,7 +34,7 @@ const RULES: &[(&str, Rule)] = &[
 ];
 
 /// Returns the rule of a name.
-pub(super) fn named(name: &str) -> Option<Rule> {
+pub(super) fn named(name: &str) -> Option<ValueRule> {
     let rule = RULES.iter().find(|(known, _)| *known == name);
     rule.map(|(_, rule)| *rule)
 }
@@ -48,11 +48,11 @@ pub(crate) fn is_known(name: &str) -> bool {
 /// Checks the answer to a message against the schema of 0.3, whichever version is tested.
 fn answer_of_0_3(_: &Target, _: Dialect, answer: &Value) -> Vec<Mismatch> {
     let definition = schema::response_definition(Dialect::V0_3, Operation::SendMessage);
-    let misfit = definition.and_then(|definition| {
-        let misfit = misfit(Dialect::V0_3, definition, answer)?;
-        Some(misfit.mismatch("", definition))
+    let schema_violation = definition.and_then(|definition| {
+        let schema_violation = schema_violation(Dialect::V0_3, definition, answer)?;
+        Some(schema_violation.mismatch("", definition))
     });
-    misfit.into_iter().collect()
+    schema_violation.into_iter().collect()
 }
 
 /// Checks a card against the schema and the requirements of the text.
@@ -118,7 +118,7 @@ fn in_the_clear(urls: Vec<(String, &str)>) -> Vec<Mismatch> {
     broken.collect()
 }
 
-/// Checks that a card, which everybody may read, has no secrets.
+/// Checks that the public card has no secrets.
 fn card_no_secrets(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     let mut texts = Vec::new();
     find_texts(card, "$", &mut texts);

@@ -13,11 +13,11 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use super::known::{Known, OwnTasks};
-use super::lane::{Callers, Lane};
-use super::observed::Observed;
+use super::connection_hints::{no_answer, no_card};
+use super::interface::{Callers, Interface};
+use super::invariants::Observations;
 use super::options::Options;
-use super::unreachable::{no_answer, no_card};
+use super::task_records::{OwnTasks, TaskRecords};
 use super::webhook::Webhooks;
 
 /// The agent under test.
@@ -31,10 +31,10 @@ pub(crate) struct Target {
     pub(crate) card_keys: Option<Jwks>,
     /// Value of the agent's `Server` header.
     pub(crate) server: Option<String>,
-    /// Lanes that are tested.
-    pub(crate) lanes: Vec<Lane>,
-    /// Other lanes that the card offers.
-    pub(crate) other_lanes: Vec<Lane>,
+    /// Interfaces that are tested.
+    pub(crate) interfaces: Vec<Interface>,
+    /// Other interfaces that the card offers.
+    pub(crate) other_interfaces: Vec<Interface>,
     /// Webhooks that the agent can reach.
     pub(crate) webhooks: Option<Webhooks>,
     /// `true` if the agent runs on this machine.
@@ -45,11 +45,13 @@ impl Target {
     /// Finds the card, and every interface on it that can be tested.
     pub(crate) async fn find(options: &Options, callers: &Arc<Callers>) -> Result<Self, String> {
         let cards = Cards::new(options.http.clone()).headers(callers.first.clone());
-        let waits = options.patience.mul_f64(options.scale.clamp(0.01, 1000.0));
+        let waits = options
+            .response_timeout
+            .mul_f64(options.scale.clamp(0.01, 1000.0));
         let late = |_| no_answer(&options.url, waits);
         let card = timeout(waits, cards.find(&options.url)).await;
         let card = match card.map_err(late)? {
-            // A malformed document may be a card that lacks only a version.
+            // A malformed document may be a card that missing_prerequisite only a version.
             Err(error) if !matches!(error, Error::Malformed(_)) => {
                 return Err(no_card(&options.url, &error));
             }
@@ -67,32 +69,32 @@ impl Target {
                 _ => other.map_err(|error| no_card(&options.url, &error))?,
             },
         };
-        let patience = patience(options, began.elapsed());
-        let (mut lanes, mut other_lanes): (Vec<Lane>, Vec<Lane>) = Default::default();
+        let response_timeout = response_timeout_of(options, began.elapsed());
+        let (mut interfaces, mut other_interfaces): (Vec<Interface>, Vec<Interface>) =
+            Default::default();
         let own = Arc::new(OwnTasks::default());
-        for interface in &card.supported_interfaces {
-            let (Some(dialect), Some(binding)) = (interface.dialect(), Binding::of(interface))
-            else {
+        for declared in &card.supported_interfaces {
+            let (Some(dialect), Some(binding)) = (declared.dialect(), Binding::of(declared)) else {
                 continue;
             };
-            let mut known = lanes.iter().chain(&other_lanes);
-            if known.any(|lane| (lane.dialect, lane.binding) == (dialect, binding)) {
+            let mut known = interfaces.iter().chain(&other_interfaces);
+            if known.any(|interface| (interface.dialect, interface.binding) == (dialect, binding)) {
                 continue;
             }
-            let lane = Lane {
+            let interface = Interface {
                 dialect,
                 binding,
-                url: interface.url.clone(),
-                tenant: interface.tenant.clone().filter(|tenant| !tenant.is_empty()),
+                url: declared.url.clone(),
+                tenant: declared.tenant.clone().filter(|tenant| !tenant.is_empty()),
                 extensions: required(&card),
                 http: options.http.clone(),
                 callers: Arc::clone(callers),
-                patience,
-                delivery_patience: options
-                    .delivery_patience
+                response_timeout,
+                delivery_timeout: options
+                    .delivery_timeout
                     .mul_f64(options.scale.clamp(0.01, 1000.0)),
-                observed: Observed::default(),
-                known: Known::default(),
+                observations: Observations::default(),
+                task_records: TaskRecords::default(),
                 own: Arc::clone(&own),
                 next_id: AtomicU64::new(1),
                 webhooks: OnceCell::new(),
@@ -100,11 +102,11 @@ impl Target {
             let dialect_wanted = options.dialects.is_empty() || options.dialects.contains(&dialect);
             let binding_wanted = options.bindings.is_empty() || options.bindings.contains(&binding);
             match dialect_wanted && binding_wanted {
-                true => lanes.push(lane),
-                false => other_lanes.push(lane),
+                true => interfaces.push(interface),
+                false => other_interfaces.push(interface),
             }
         }
-        lanes.sort_by_key(|lane| (lane.dialect, lane.binding.to_string()));
+        interfaces.sort_by_key(|interface| (interface.dialect, interface.binding.to_string()));
         let is_here = is_here(&place);
         let host = match (&options.webhook_host, is_here) {
             (Some(host), _) => Some(host.as_str()),
@@ -124,21 +126,21 @@ impl Target {
             place,
             card_keys: options.card_keys.clone(),
             server,
-            lanes,
-            other_lanes,
+            interfaces,
+            other_interfaces,
             webhooks,
             is_here,
         })
     }
 
-    /// Returns all lanes that the card offers, whether they are tested or not.
-    pub(crate) fn all_lanes(&self) -> impl Iterator<Item = &Lane> {
-        self.lanes.iter().chain(&self.other_lanes)
+    /// Returns all interfaces that the card offers, whether they are tested or not.
+    pub(crate) fn all_interfaces(&self) -> impl Iterator<Item = &Interface> {
+        self.interfaces.iter().chain(&self.other_interfaces)
     }
 
     pub(crate) fn serves(&self, dialect: Dialect, binding: Binding) -> bool {
-        self.all_lanes()
-            .any(|lane| (lane.dialect, lane.binding) == (dialect, binding))
+        self.all_interfaces()
+            .any(|interface| (interface.dialect, interface.binding) == (dialect, binding))
     }
 
     /// Returns the URL to which the path of the card is appended.
@@ -150,8 +152,8 @@ impl Target {
 }
 
 /// Returns the time within which the agent must answer, which grows with its distance.
-fn patience(options: &Options, round_trip: Duration) -> Duration {
-    let whole = options.patience + round_trip * 20;
+fn response_timeout_of(options: &Options, round_trip: Duration) -> Duration {
+    let whole = options.response_timeout + round_trip * 20;
     whole.mul_f64(options.scale.clamp(0.01, 1000.0))
 }
 
@@ -235,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_that_names_no_version_is_tested_as_what_it_looks_like() {
+    fn card_without_version_is_tested_as_1_0() {
         let interface = json!({"url": "http://127.0.0.1:1/", "protocolBinding": "JSONRPC"});
         let card = json!({"name": "n", "description": "d", "version": "1", "capabilities": {},
             "defaultInputModes": [], "defaultOutputModes": [], "skills": [],

@@ -1,4 +1,4 @@
-//! Webhooks of ours, to which the agent sends push notifications.
+//! The suite's webhooks, to which the agent sends push notifications.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::lane::headers_as_json;
+use super::interface::headers_as_json;
 
 /// Server that records push notifications. Every case has a webhook of its own, at the path `/KEY`; what
 /// follows the key says how it answers:
@@ -34,13 +34,13 @@ use super::lane::headers_as_json;
 /// Any other GET with `validationToken` is answered by that token, and is no notification.
 pub(super) struct Webhooks {
     base: String,
-    told: Arc<Told>,
+    deliveries: Arc<Deliveries>,
     _listening: JoinSet<()>,
 }
 
-struct Told {
+struct Deliveries {
     /// Deliveries by the key of the case.
-    deliveries: Mutex<BTreeMap<String, Vec<Value>>>,
+    by_key: Mutex<BTreeMap<String, Vec<Value>>>,
     changed: watch::Sender<()>,
 }
 
@@ -55,15 +55,15 @@ impl Webhooks {
             Err(error) => return Err(error),
         };
         let port = listener.local_addr()?.port();
-        let told = Arc::new(Told {
-            deliveries: Mutex::default(),
+        let received = Arc::new(Deliveries {
+            by_key: Mutex::default(),
             changed: watch::Sender::new(()),
         });
         let mut listening = JoinSet::new();
-        listening.spawn(accept(listener, Arc::clone(&told)));
+        listening.spawn(accept(listener, Arc::clone(&received)));
         Ok(Self {
             base: format!("http://{host}:{port}"),
-            told,
+            deliveries: received,
             _listening: listening,
         })
     }
@@ -79,13 +79,13 @@ impl Webhooks {
     }
 
     /// Returns the deliveries to a webhook so far, in order.
-    pub(super) fn told(&self, key: &str) -> Vec<Value> {
-        let deliveries = self.told.deliveries.lock();
+    pub(super) fn deliveries(&self, key: &str) -> Vec<Value> {
+        let deliveries = self.deliveries.by_key.lock();
         let deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);
         deliveries.get(key).cloned().unwrap_or_default()
     }
 
-    /// Waits until the deliveries to a webhook are enough, at most for `patience`. `judge` receives all
+    /// Waits until the deliveries to a webhook are enough, at most for `limit`. `judge` receives all
     /// deliveries so far whenever there are more; it returns a result, and whether they are enough.
     /// Returns its last result.
     ///
@@ -93,15 +93,15 @@ impl Webhooks {
     pub(super) async fn wait<T, E>(
         &self,
         key: &str,
-        patience: Duration,
+        limit: Duration,
         mut judge: impl FnMut(Vec<Value>) -> Result<(T, bool), E>,
     ) -> Result<T, E> {
-        let mut changes = self.told.changed.subscribe();
-        let deadline = Instant::now() + patience;
+        let mut changes = self.deliveries.changed.subscribe();
+        let deadline = Instant::now() + limit;
         loop {
             changes.mark_unchanged();
             let is_late = Instant::now() >= deadline;
-            let (result, is_enough) = judge(self.told(key))?;
+            let (result, is_enough) = judge(self.deliveries(key))?;
             if is_enough || is_late {
                 return Ok(result);
             }
@@ -111,10 +111,10 @@ impl Webhooks {
     }
 }
 
-impl Told {
+impl Deliveries {
     /// Marks a delivery as accepted.
-    fn take(&self, key: &str, number: usize) {
-        let deliveries = self.deliveries.lock();
+    fn mark_accepted(&self, key: &str, number: usize) {
+        let deliveries = self.by_key.lock();
         let mut deliveries = deliveries.unwrap_or_else(PoisonError::into_inner);
         let delivery = deliveries.get_mut(key).and_then(|all| all.get_mut(number));
         if let Some(delivery) = delivery {
@@ -125,7 +125,7 @@ impl Told {
     }
 }
 
-async fn accept(listener: TcpListener, told: Arc<Told>) {
+async fn accept(listener: TcpListener, received: Arc<Deliveries>) {
     let mut connections = JoinSet::new();
     loop {
         let connection = tokio::select! {
@@ -135,9 +135,9 @@ async fn accept(listener: TcpListener, told: Arc<Told>) {
         let Ok((connection, _)) = connection else {
             continue;
         };
-        let told = Arc::clone(&told);
+        let received = Arc::clone(&received);
         connections.spawn(async move {
-            let service = service_fn(|request| answer(Arc::clone(&told), request));
+            let service = service_fn(|request| answer(Arc::clone(&received), request));
             let connection = TokioIo::new(connection);
             // A connection that breaks off has delivered nothing.
             let _ = hyper::server::conn::http1::Builder::new()
@@ -148,7 +148,7 @@ async fn accept(listener: TcpListener, told: Arc<Told>) {
 }
 
 async fn answer(
-    told: Arc<Told>,
+    received: Arc<Deliveries>,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
@@ -178,8 +178,8 @@ async fn answer(
         "body": serde_json::from_slice::<Value>(&body).unwrap_or_default(),
     });
     let (fails, slow) = {
-        let mut deliveries = told
-            .deliveries
+        let mut deliveries = received
+            .by_key
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let deliveries = deliveries.entry(key.to_owned()).or_default();
@@ -197,11 +197,11 @@ async fn answer(
         }
         (fails, slow)
     };
-    told.changed.send_replace(());
+    received.changed.send_replace(());
     if let Some(number) = slow {
         // A sender that closes the connection meanwhile ends this.
         tokio::time::sleep(SLOW).await;
-        told.take(key, number);
+        received.mark_accepted(key, number);
     }
     let mut response = Response::new(Full::default());
     if fails {
@@ -215,7 +215,7 @@ async fn answer(
     Ok(response)
 }
 
-/// Returns whether a notification before 1.0 has a task that does not go on by itself.
+/// Returns whether a notification before 1.0 has a task that does not continue by itself.
 fn rests(delivery: &Value) -> bool {
     let state = delivery["body"]["status"]["state"].as_str();
     state.is_some_and(|state| !matches!(state, "submitted" | "working"))
@@ -239,38 +239,38 @@ mod tests {
     use super::*;
 
     const KEY: &str = "case";
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const LIMIT: Duration = Duration::from_secs(5);
 
     fn webhooks() -> Webhooks {
         Webhooks {
             base: "http://127.0.0.1:1".to_owned(),
-            told: Arc::new(Told {
-                deliveries: Mutex::default(),
+            deliveries: Arc::new(Deliveries {
+                by_key: Mutex::default(),
                 changed: watch::Sender::new(()),
             }),
             _listening: JoinSet::new(),
         }
     }
 
-    fn deliver(told: &Told, number: usize) {
-        let mut deliveries = told.deliveries.lock().unwrap();
+    fn deliver(received: &Deliveries, number: usize) {
+        let mut deliveries = received.by_key.lock().unwrap();
         deliveries
             .entry(KEY.to_owned())
             .or_default()
             .push(json!(number));
         drop(deliveries);
-        told.changed.send_replace(());
+        received.changed.send_replace(());
     }
 
     /// Waits for a number of deliveries, of which one comes every second; returns the number that came,
     /// and the seconds that passed on the paused clock.
     async fn waited(wanted: usize, every_second: bool) -> (usize, u64) {
         let webhooks = webhooks();
-        let told = Arc::clone(&webhooks.told);
+        let received = Arc::clone(&webhooks.deliveries);
         let delivering = tokio::spawn(async move {
             for number in 0.. {
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                deliver(&told, number);
+                deliver(&received, number);
             }
         });
         if !every_second {
@@ -278,21 +278,21 @@ mod tests {
         }
         let began = Instant::now();
         let judge = |all: Vec<Value>| Ok::<_, Infallible>((all.len(), all.len() >= wanted));
-        let Ok(came) = webhooks.wait(KEY, PATIENCE, judge).await;
+        let Ok(count) = webhooks.wait(KEY, LIMIT, judge).await;
         delivering.abort();
-        (came, began.elapsed().as_secs())
+        (count, began.elapsed().as_secs())
     }
 
     #[tokio::test(start_paused = true)]
-    async fn wait_for_what_never_comes_ends_with_the_patience() {
+    async fn wait_without_delivery_ends_at_the_limit() {
         assert_eq!(waited(1, false).await, (0, 5));
     }
 
     #[tokio::test(start_paused = true)]
     async fn deliveries_that_are_not_enough_do_not_prolong_the_wait() {
-        let (came, seconds) = waited(100, true).await;
+        let (count, seconds) = waited(100, true).await;
         assert_eq!(seconds, 5);
-        assert!((4..=5).contains(&came), "{came}");
+        assert!((4..=5).contains(&count), "{count}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -24,12 +24,12 @@ use a2a_types::reading::Mode;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::lint::{Kind, Subject, violations};
+use crate::lint::{LintSubject, SubjectKind, violations};
 use crate::requirement::{Level, requirement};
 
 /// Result of the validation of a card.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Inspected {
+pub struct Inspection {
     /// The protocol versions of the card, the newest first.
     pub dialects: Vec<&'static str>,
     /// The violations found.
@@ -39,7 +39,7 @@ pub struct Inspected {
     pub card: Value,
 }
 
-impl Inspected {
+impl Inspection {
     /// Returns whether the card satisfies every MUST.
     pub fn is_legal(&self) -> bool {
         self.problems
@@ -64,7 +64,7 @@ pub struct Problem {
 /// Validates a card of any protocol version.
 ///
 /// Errors: the text is no JSON object within the limits.
-pub fn inspect(text: &str) -> Result<Inspected, String> {
+pub fn inspect(text: &str) -> Result<Inspection, String> {
     let text = text.trim_start_matches('\u{feff}');
     a2a_jsonrpc::check(text.as_bytes(), &Limits::default()).map_err(|fault| fault.to_string())?;
     let card: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -72,21 +72,21 @@ pub fn inspect(text: &str) -> Result<Inspected, String> {
         return Err("expected an object".to_owned());
     }
     let dialects = dialects(&card);
-    let mut found = Found::default();
+    let mut found = Problems::default();
     for dialect in &dialects {
-        found.look(&card, text, *dialect);
+        found.check_version(&card, text, *dialect);
     }
-    Ok(Inspected {
+    Ok(Inspection {
         dialects: dialects.iter().map(|dialect| dialect.version()).collect(),
         problems: found.0,
         card,
     })
 }
 
-/// Returns the problems of a card as one of `dialect`, whatever other protocol versions it has.
+/// Returns the problems of a card as one of `dialect`, regardless of its other protocol versions.
 pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
-    let mut found = Found::default();
-    found.look(card, &card.to_string(), dialect);
+    let mut found = Problems::default();
+    found.check_version(card, &card.to_string(), dialect);
     found.0
 }
 
@@ -114,17 +114,17 @@ pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
 
 /// The problems found so far.
 #[derive(Default)]
-struct Found(Vec<Problem>);
+struct Problems(Vec<Problem>);
 
-impl Found {
-    fn look(&mut self, card: &Value, text: &str, dialect: Dialect) {
-        self.strictly(card, text, dialect);
+impl Problems {
+    fn check_version(&mut self, card: &Value, text: &str, dialect: Dialect) {
+        self.check_schema(card, text, dialect);
         rules::apply(card, dialect, self);
         security::apply(card, dialect, self);
     }
 
     /// Validates by the schema; if that accepts the card, by the types.
-    fn strictly(&mut self, card: &Value, text: &str, dialect: Dialect) {
+    fn check_schema(&mut self, card: &Value, text: &str, dialect: Dialect) {
         let members = of(
             dialect,
             [
@@ -136,7 +136,7 @@ impl Found {
         );
         let mut against = violations(dialect, "AgentCard", card).unwrap_or_default();
         if against.is_empty() {
-            let read = Subject::new(Kind::Card, dialect).read(text, Mode::Strict);
+            let read = LintSubject::new(SubjectKind::Card, dialect).read(text, Mode::Strict);
             against.extend(read.err());
         }
         for violation in against {

@@ -6,9 +6,9 @@ use a2a_types::Dialect;
 use http::Uri;
 use serde_json::Value;
 
-use super::{Found, of};
+use super::{Problems, of};
 
-pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
+pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
     let interfaces = interfaces(card, dialect);
     for interface in &interfaces {
         interface.apply(dialect, found);
@@ -55,7 +55,7 @@ fn interfaces(card: &Value, dialect: Dialect) -> Vec<Interface<'_>> {
 }
 
 impl Interface<'_> {
-    fn apply(&self, dialect: Dialect, found: &mut Found) {
+    fn apply(&self, dialect: Dialect, found: &mut Problems) {
         let Self {
             path,
             url,
@@ -168,7 +168,7 @@ const BINDINGS: [&str; 3] = ["JSONRPC", "GRPC", "HTTP+JSON"];
 
 /// Checks the order of interfaces: clients take the first that they support, so an older version before
 /// a newer one hides the newer.
-fn order(interfaces: &[Interface<'_>], found: &mut Found) {
+fn order(interfaces: &[Interface<'_>], found: &mut Problems) {
     for (index, later) in interfaces.iter().enumerate() {
         let earlier = interfaces.get(..index).unwrap_or_default();
         let same = |one: &&Interface<'_>| one.binding == later.binding;
@@ -195,7 +195,7 @@ fn order(interfaces: &[Interface<'_>], found: &mut Found) {
 }
 
 /// Checks the rules of 0.3 on transports and URLs.
-fn transports(card: &Value, interfaces: &[Interface<'_>], found: &mut Found) {
+fn transports(card: &Value, interfaces: &[Interface<'_>], found: &mut Problems) {
     if card["preferredTransport"].is_null() {
         found.add("$.preferredTransport", "missing", "A2A03-5.6.4-M1");
     }
@@ -222,7 +222,7 @@ fn transports(card: &Value, interfaces: &[Interface<'_>], found: &mut Found) {
     }
 }
 
-fn skills(card: &Value, dialect: Dialect, found: &mut Found) {
+fn skills(card: &Value, dialect: Dialect, found: &mut Problems) {
     let rule = of(
         dialect,
         [
@@ -249,7 +249,7 @@ fn skills(card: &Value, dialect: Dialect, found: &mut Found) {
 }
 
 /// Checks that media types have a type and a subtype; 0.1 allows `text` for `text/plain`, too.
-fn modes(card: &Value, dialect: Dialect, found: &mut Found) {
+fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
     let rule = of(
         dialect,
         [
@@ -288,7 +288,7 @@ fn modes(card: &Value, dialect: Dialect, found: &mut Found) {
 }
 
 /// Checks that links for people are absolute URLs.
-fn links(card: &Value, dialect: Dialect, found: &mut Found) {
+fn links(card: &Value, dialect: Dialect, found: &mut Problems) {
     let rule = of(
         dialect,
         [
@@ -311,7 +311,7 @@ fn links(card: &Value, dialect: Dialect, found: &mut Found) {
     }
 }
 
-fn extensions(card: &Value, dialect: Dialect, found: &mut Found) {
+fn extensions(card: &Value, dialect: Dialect, found: &mut Problems) {
     let rule = of(
         dialect,
         [

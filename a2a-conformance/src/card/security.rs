@@ -5,9 +5,9 @@ use a2a_types::Dialect;
 use serde_json::{Map, Value};
 
 use super::rules::secrets;
-use super::{Found, of};
+use super::{Problems, of};
 
-pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
+pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
     requirements(card, dialect, card, "$", found);
     for (index, skill) in card["skills"].as_array().into_iter().flatten().enumerate() {
         requirements(card, dialect, skill, &format!("$.skills[{index}]"), found);
@@ -28,7 +28,7 @@ pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Found) {
 }
 
 /// Checks that requirements name declared schemes.
-fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, found: &mut Found) {
+fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, found: &mut Problems) {
     let rule = match dialect {
         Dialect::V0_1 => return,
         Dialect::V0_2 => "A2A02-5.5.3-M1",
@@ -59,7 +59,7 @@ fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, foun
 }
 
 /// Checks that a scheme has exactly one kind, and exactly one flow.
-fn schemes(card: &Value, found: &mut Found) {
+fn schemes(card: &Value, found: &mut Problems) {
     const KINDS: [&str; 5] = [
         "apiKeySecurityScheme",
         "httpAuthSecurityScheme",
@@ -95,7 +95,7 @@ fn schemes(card: &Value, found: &mut Found) {
 }
 
 /// Checks the headers of signatures. Verifying them takes the keys.
-fn signatures(card: &Value, dialect: Dialect, found: &mut Found) {
+fn signatures(card: &Value, dialect: Dialect, found: &mut Problems) {
     let fields = of(dialect, ["", "", "A2A03-5.5.6-M1", "A2A10-4.4.7-M1"]);
     for (index, signature) in card["signatures"]
         .as_array()

@@ -147,7 +147,7 @@ fn every_fault_is_found_at_its_place() {
 }
 
 #[test]
-fn what_the_schema_refuses_is_found() {
+fn schema_violations_are_found() {
     let mut card = card();
     card.as_object_mut().unwrap().remove("version");
     card["skills"][0]["tags"] = json!("t");
@@ -165,20 +165,23 @@ fn schemes_and_algorithms() {
     let protected = "eyJhbGciOiAibm9uZSIsICJraWQiOiAiayIsICJ0eXAiOiAiSk9TRSJ9";
     card["signatures"] = json!([{"protected": protected, "signature": ""}]);
     let found = inspect(&card.to_string()).unwrap();
-    let told: Vec<_> = found.problems.iter().map(|one| &*one.problem).collect();
+    let problems: Vec<_> = found.problems.iter().map(|one| &*one.problem).collect();
     assert!(
-        told.iter()
-            .any(|told| told.starts_with("`none` proves nothing")),
-        "{told:#?}"
+        problems
+            .iter()
+            .any(|problems| problems.starts_with("`none` proves nothing")),
+        "{problems:#?}"
     );
     assert!(
-        told.iter().any(|told| told.ends_with("found 2")),
-        "{told:#?}"
+        problems
+            .iter()
+            .any(|problems| problems.ends_with("found 2")),
+        "{problems:#?}"
     );
 }
 
 #[test]
-fn versions_are_told_apart() {
+fn versions_are_detected() {
     let dialects = |card: Value| inspect(&card.to_string()).unwrap().dialects;
     assert_eq!(
         dialects(json!({"url": "https://a.example", "authentication": {"schemes": []}})),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Compares scalars; numbers are equal by value, however they are written.
+/// Compares scalars; numbers are equal by value, regardless of their notation.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
     if let (Some(one), Some(other)) = (one.as_i64(), other.as_i64()) {
         return one == other;
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agents_code_says_is_compared_by_value() {
+    fn data_and_metadata_are_compared_by_value() {
         check(json!({"data": {"a": ""}}), json!({"data": {}}), false);
         check(
             json!({"metadata": {"a": 0}}),

@@ -1,17 +1,19 @@
 //! Cases as data: steps and expected results.
 
+mod description;
 mod equality;
 mod expect;
+mod guessable;
+mod merge_patch;
 mod model;
-mod patch;
 pub mod pattern;
-mod template;
-mod told;
-mod unlike;
+mod variables;
 
+pub(crate) use self::description::describe;
 pub(crate) use self::equality::equivalent;
 pub use self::expect::Expect;
-pub use self::model::{Caller, Case, Http, Need, Per, Profile, Step, Until};
-pub use self::patch::lay_over;
-pub use self::template::Names;
-pub(crate) use self::told::told;
+pub use self::merge_patch::merge_patch;
+pub use self::model::{
+    Caller, Case, CaseScope, Prerequisite, Profile, RawHttpRequest, Step, StopCondition,
+};
+pub use self::variables::Variables;

@@ -41,10 +41,10 @@ pub struct Case {
     pub profile: Profile,
     /// Prerequisites of the case.
     #[serde(default)]
-    pub needs: Vec<Need>,
+    pub needs: Vec<Prerequisite>,
     /// Number of runs of the case.
     #[serde(default)]
-    pub per: Per,
+    pub per: CaseScope,
     /// Runs the case after all others.
     #[serde(default)]
     pub last: bool,
@@ -55,10 +55,10 @@ pub struct Case {
 /// Number of runs of a case.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Per {
+pub enum CaseScope {
     /// One in every protocol version and binding.
     #[default]
-    Lane,
+    Interface,
     /// One in every protocol version, in any binding.
     Version,
     /// One in all.
@@ -79,7 +79,7 @@ pub enum Profile {
 /// A prerequisite that the card or the user has to provide.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Need {
+pub enum Prerequisite {
     /// Streams.
     Streaming,
     /// No streams, as declared by the card.
@@ -88,7 +88,7 @@ pub enum Need {
     Push,
     /// No webhooks, as declared by the card.
     NoPush,
-    /// Webhooks, and one of ours that the agent can reach and accepts.
+    /// Webhooks, and a webhook of the suite that the agent can reach and accepts.
     Webhook,
     /// An extended card.
     ExtendedCard,
@@ -135,8 +135,8 @@ pub struct Step {
     pub call: Option<String>,
     /// An operation that is answered by a stream.
     pub stream: Option<String>,
-    /// An HTTP request sent as it is.
-    pub http: Option<Http>,
+    /// A raw HTTP request.
+    pub http: Option<RawHttpRequest>,
     /// Continues to read the stream of this name.
     pub next: Option<String>,
     /// Closes the stream of this name without reading more.
@@ -169,7 +169,7 @@ pub struct Step {
     /// Credentials of the call.
     pub caller: Caller,
     /// Event up to which a stream is read.
-    pub until: Option<Until>,
+    pub until: Option<StopCondition>,
     /// Name of the result, for later steps.
     pub r#as: Option<String>,
     /// Expected result.
@@ -188,10 +188,10 @@ pub struct Step {
     pub lenient: Option<Expect>,
 }
 
-/// An HTTP request sent as it is.
+/// A raw HTTP request.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Http {
+pub struct RawHttpRequest {
     /// The method; `POST` by default.
     pub method: Option<String>,
     /// Suffix of the URL of the interface; begins with `//` if it follows the origin, and with `http`
@@ -225,7 +225,7 @@ pub enum Caller {
 /// Event up to which a stream is read.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Until {
+pub enum StopCondition {
     /// This number of further events.
     Events(usize),
     /// The task's change to this state.
@@ -265,8 +265,8 @@ impl Case {
             problems.push("it has no steps".to_owned());
         }
         for (number, step) in self.steps.iter().enumerate() {
-            let told = |problem| format!("step {}: {problem}", number + 1);
-            problems.extend(step.problems().into_iter().map(told));
+            let numbered = |problem| format!("step {}: {problem}", number + 1);
+            problems.extend(step.problems().into_iter().map(numbered));
         }
         problems
     }

@@ -6,7 +6,7 @@
 //!
 //! | member | the value |
 //! |---|---|
-//! | `$any` | is there, whatever it is (`true`), or is not there (`false`) |
+//! | `$any` | is present with any value (`true`), or is absent (`false`) |
 //! | `$type` | is a `string`, `integer`, `number`, `boolean`, `object`, `array` or `null` |
 //! | `$one_of` | is like one of these patterns |
 //! | `$not` | is not like this pattern |
@@ -21,7 +21,7 @@
 //! | `$same` | is equal as ProtoJSON has it: what is left out is the default of its type |
 //! | `$all` | is like all of these patterns |
 //! | `$distinct` | is an array in whose items what stands at this path differs |
-//! | `$unlike` | is an array in whose items the texts at this path cannot be told from each other: each two differ in eight letters or more |
+//! | `$unlike` | is an array in whose items the texts at this path cannot be guessed from each other: each two differ in eight letters or more |
 //! | `$descending` | is an array in whose items what stands at this path never grows |
 //! | `$ends` | is an array, not empty, like the last items of this one |
 //! | `$decoded` | is a text of base64url, without padding; decoded it is JSON like this |
@@ -32,7 +32,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::equality::{equal, equivalent, same};
-use super::unlike::tells_of_others;
+use super::guessable::are_guessable;
 use crate::run::Mismatch;
 
 /// Returns every place where `found` does not match `pattern`; `place` is the path of `found`.
@@ -57,7 +57,7 @@ fn compare(pattern: &Value, found: Option<&Value>, place: &str, all: &mut Vec<Mi
         return;
     }
     let Some(found) = found else {
-        return all.push(mismatch(place, told(pattern), "nothing"));
+        return all.push(mismatch(place, shortened(pattern), "nothing"));
     };
     match (pattern, found) {
         (Value::Object(members), Value::Object(object)) => {
@@ -80,7 +80,7 @@ fn compare(pattern: &Value, found: Option<&Value>, place: &str, all: &mut Vec<Mi
             }
         }
         (pattern, found) if same(pattern, found) => {}
-        (pattern, found) => all.push(mismatch(place, told(pattern), told(found))),
+        (pattern, found) => all.push(mismatch(place, shortened(pattern), shortened(found))),
     }
 }
 
@@ -91,7 +91,7 @@ fn operate(
     place: &str,
     all: &mut Vec<Mismatch>,
 ) {
-    let text = found.map_or_else(|| "nothing".to_owned(), told);
+    let text = found.map_or_else(|| "nothing".to_owned(), shortened);
     let mut fail = |expected: String| all.push(mismatch(place, expected, text.clone()));
     let items = found.and_then(Value::as_array);
     match operator {
@@ -109,13 +109,13 @@ fn operate(
         "$one_of" => {
             let patterns = operand.as_array().map_or(&[][..], Vec::as_slice);
             if !patterns.iter().any(|pattern| is_like(pattern, found)) {
-                let told: Vec<_> = patterns.iter().map(told).collect();
-                fail(told.join(" or "));
+                let shortened: Vec<_> = patterns.iter().map(shortened).collect();
+                fail(shortened.join(" or "));
             }
         }
         "$not" => {
             if is_like(operand, found) {
-                fail(format!("not {}", told(operand)));
+                fail(format!("not {}", shortened(operand)));
             }
         }
         "$contains" => {
@@ -160,7 +160,7 @@ fn operate(
         }
         "$has" => {
             if !items.is_some_and(|items| items.iter().any(|item| is_like(operand, Some(item)))) {
-                fail(format!("an item like {}", told(operand)));
+                fail(format!("an item like {}", shortened(operand)));
             }
         }
         "$each" => match items {
@@ -181,7 +181,7 @@ fn operate(
         }
         "$exactly" if found.is_some_and(|found| equal(operand, found)) => {}
         "$same" if equivalent(operand, found.unwrap_or(&Value::Null)) => {}
-        "$exactly" | "$same" => fail(told(operand)),
+        "$exactly" | "$same" => fail(shortened(operand)),
         "$all" => {
             for pattern in operand.as_array().into_iter().flatten() {
                 compare(pattern, found, place, all);
@@ -211,7 +211,7 @@ fn operate(
         }
         "$unlike" => {
             let path = operand.as_str().unwrap_or_default();
-            if items.is_none_or(|items| tells_of_others(items, path)) {
+            if items.is_none_or(|items| are_guessable(items, path)) {
                 fail(format!("`{path}` that cannot be told from each other"));
             }
         }
@@ -222,7 +222,7 @@ fn operate(
                 Some(start) if length > 0 => {
                     compare(&Value::from(&whole[start..]), found, place, all);
                 }
-                _ => fail(format!("the last of {}", told(operand))),
+                _ => fail(format!("the last of {}", shortened(operand))),
             }
         }
         "$decoded" => {
@@ -329,7 +329,7 @@ fn length(found: &Value) -> Option<usize> {
 }
 
 /// Formats a value, shortened.
-fn told(value: &Value) -> String {
+fn shortened(value: &Value) -> String {
     const MAX_TEXT: usize = 300;
     let text = value.to_string();
     match text.char_indices().nth(MAX_TEXT) {
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_must_be_there() {
+    fn named_members_must_be_present() {
         let found = json!({"a": 1, "b": [1, {"c": "text"}], "d": null});
         check(
             &json!({"a": 1.0, "b": [1, {"c": "text"}], "d": null}),

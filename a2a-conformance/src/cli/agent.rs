@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use a2a_conformance::agent::{NoRun, Options, Process, Selection, run_until};
+use a2a_conformance::agent::{Options, Process, RunError, Selection, run_until};
 use a2a_conformance::case::Profile;
 use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::Level;
@@ -47,10 +47,10 @@ pub(crate) struct Arguments {
     /// Start the agent by this command, with `{port}` replaced by the port to listen on, and end it afterwards.
     #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
     exec: Option<String>,
-    /// The agent keeps no contract: only what every agent must do.
+    /// Test an agent without the behaviour contract: only what every agent must do.
     #[arg(long)]
     black_box: bool,
-    /// Message that is sent to an agent that keeps no contract.
+    /// Message text for an agent without the behaviour contract.
     #[arg(long, default_value = "hello")]
     prompt: String,
     /// Only this protocol version.
@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
     /// The host by which the agent reaches webhooks of this machine.
     #[arg(long, value_name = "HOST")]
     webhook_host: Option<String>,
-    /// Number of checks made at once.
+    /// Number of checks made concurrently.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
     /// Number of times each check is made: one that is not always met is flaky.
@@ -117,14 +117,14 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
         None => None,
         Some(jwks) => match read_keys(jwks).await {
             Ok(keys) => Some(keys),
-            Err(failed) => return failed.told(),
+            Err(failed) => return failed.report(),
         },
     };
     let http = match arguments.http() {
         Ok(http) => http,
         Err(problem) => return refused(&problem),
     };
-    let patience = arguments.timeout.saturating_mul(3);
+    let start_timeout = arguments.timeout.saturating_mul(3);
     if arguments.exec.is_none() && arguments.url.is_none() {
         return refused("which agent? give its URL, or start it by --exec COMMAND: see --help");
     }
@@ -132,14 +132,14 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
         None => None,
         Some(command) => {
             let started = tokio::select! {
-                started = Process::start(command, patience) => started,
-                () = interruption() => return ended_by(&NoRun::Interrupted),
+                started = Process::start(command, start_timeout) => started,
+                () = interruption() => return ended_by(&RunError::Interrupted),
             };
             match started {
                 Ok(process) => Some(process),
                 Err(problem) => {
                     let problem = format!("it cannot be started: {problem}");
-                    return ended_by(&NoRun::Unreachable(problem));
+                    return ended_by(&RunError::Unreachable(problem));
                 }
             }
         }
@@ -147,9 +147,9 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     let place = process.as_ref().map(|process| process.url().to_owned());
     let options = arguments.options(place, http, card_keys);
     let progress = Progress::new();
-    let tested = run_until(&options, interruption(), |so_far| {
-        progress.of(so_far.of);
-        if let Some(result) = so_far.last {
+    let tested = run_until(&options, interruption(), |state| {
+        progress.of(state.total);
+        if let Some(result) = state.last {
             progress.done(result);
         }
     })
@@ -161,12 +161,12 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn ended_by(problem: &NoRun) -> ExitCode {
+fn ended_by(problem: &RunError) -> ExitCode {
     let code = match problem {
-        NoRun::Unreachable(_) => UNREACHABLE,
-        NoRun::Broken(_) => 4,
-        NoRun::NoLane(_) | NoRun::NothingChosen => USAGE,
-        NoRun::Interrupted => 130,
+        RunError::Unreachable(_) => UNREACHABLE,
+        RunError::Broken(_) => 4,
+        RunError::NoInterface(_) | RunError::NoCheckSelected => USAGE,
+        RunError::Interrupted => 130,
     };
     failed_by(code, problem)
 }
@@ -212,8 +212,8 @@ impl Arguments {
             second_headers: headers(self.second_headers),
             forbidden_headers: headers(self.forbidden_headers),
             card_keys,
-            patience: self.timeout,
-            delivery_patience: self.patience,
+            response_timeout: self.timeout,
+            delivery_timeout: self.patience,
             scale: self.timeout_scale,
             webhook_host: self.webhook_host,
             jobs: self.jobs,

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use a2a_conformance::client::{Driver, Reception, Selection, cases};
-use a2a_conformance::mutant::client::Subject;
+use a2a_conformance::client::{CaseServer, Driver, Selection, cases};
+use a2a_conformance::mutant::client::ClientSubject;
 use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::{Level, Role};
 use a2a_conformance::run::{CheckResult, FORMAT, Run, Settings, Target};
@@ -37,16 +37,16 @@ pub(crate) struct Arguments {
     /// Starts this command for each case, with `{url}` replaced by the URL of the agent.
     #[arg(long, value_name = "COMMAND", group = "client")]
     exec: Option<String>,
-    /// Starts this command, and sends it instructions line by line.
+    /// Starts this command, and sends it one instruction per line.
     #[arg(long, value_name = "COMMAND", group = "client")]
     stdio: Option<String>,
-    /// Listens there, like 127.0.0.1:9900, for a client that goes through the cases by itself.
+    /// Listens at this address, like 127.0.0.1:9900, for a client that runs the cases by itself.
     #[arg(long, value_name = "ADDRESS", group = "client")]
     listen: Option<SocketAddr>,
     /// Tests the client of this project.
     #[arg(long, group = "client", hide = true)]
     ours: bool,
-    /// Is the client of this project, which reads instructions line by line.
+    /// Runs the client of this project, which reads one instruction per line.
     #[arg(long, group = "client", hide = true)]
     be_ours: bool,
     /// URL of the agent, for the client of this project.
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     /// Only this binding.
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
-    /// Number of cases run at once.
+    /// Number of cases run concurrently.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
     /// Factor by which the time that the client may take is multiplied.
@@ -77,21 +77,22 @@ pub(crate) struct Arguments {
     reports: ReportOptions,
 }
 
-/// Runs the cases, and tells what came of them.
+/// Runs the cases, and prints the results.
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     if arguments.be_ours {
         // The context says so, too.
         drop(arguments.url);
         if let Ok(context) = std::env::var("A2A_CONFORMANCE_CONTEXT") {
             let context = serde_json::from_str(&context).unwrap_or_default();
-            return match a2a_conformance::client::perform_once(&context).await {
+            return match a2a_conformance::client::perform_context(&context).await {
                 Ok(code) => u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from),
                 Err(problem) => failed(1, &problem.to_string()),
             };
         }
         let input = tokio::io::BufReader::new(tokio::io::stdin());
         let output = tokio::io::stdout();
-        let talked = a2a_conformance::client::converse(input, output, Subject::Ours).await;
+        let talked =
+            a2a_conformance::client::perform_lines(input, output, ClientSubject::Reference).await;
         return match talked {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
@@ -129,7 +130,7 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         (Some(command), _) => (Driver::exec(command), command.clone()),
         (None, Some(command)) => (Driver::stdio(command), command.clone()),
         (None, None) if arguments.ours || arguments.listen.is_some() => {
-            (Driver::ours(), "ours".to_owned())
+            (Driver::reference(), "ours".to_owned())
         }
         (None, None) => {
             let ways = "--stdio COMMAND, --exec COMMAND or --listen ADDRESS";
@@ -187,7 +188,7 @@ fn run_of(place: String, began: Timestamp, clock: Instant, checks: Vec<CheckResu
 /// Waits for a client that goes through the cases by itself.
 async fn receive(address: SocketAddr, selection: &Selection) -> Result<Run, (u8, String)> {
     let (began, clock) = (Timestamp::now(), Instant::now());
-    let reception = Reception::open(address, selection)
+    let reception = CaseServer::open(address, selection)
         .await
         .map_err(|error| (4, format!("cannot listen at {address}: {error}")))?;
     let place = format!("http://{}", reception.address());

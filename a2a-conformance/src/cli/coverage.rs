@@ -89,7 +89,7 @@ fn print_row(
     for role in roles {
         for level in Level::ALL {
             let cell = cells.get(role).and_then(|levels| levels.get(level));
-            let (text, style) = told(cell.copied().unwrap_or_default());
+            let (text, style) = cell_text(cell.copied().unwrap_or_default());
             write!(out, "{style}{text:>WIDTH$}{style:#}")?;
         }
     }
@@ -107,14 +107,14 @@ fn print_score(out: &mut impl Write, role: Role, total: &Cells) -> io::Result<()
         let (all, keyword) = (checked + missing, level.keyword());
         let percent = (checked * 100).checked_div(all);
         let percent = percent.map(|percent| format!("{checked} of {all} {keyword} ({percent} %)"));
-        let told = percent.unwrap_or_else(|| format!("no {keyword}"));
-        Some(format!("{told}, {excluded} excluded"))
+        let cell_text = percent.unwrap_or_else(|| format!("no {keyword}"));
+        Some(format!("{cell_text}, {excluded} excluded"))
     });
     let levels: Vec<_> = levels.collect();
     writeln!(out, "{:<14}{}", role.name(), levels.join("; "))
 }
 
-fn told(cell: Cell) -> (String, Style) {
+fn cell_text(cell: Cell) -> (String, Style) {
     let Cell {
         checked,
         excluded,

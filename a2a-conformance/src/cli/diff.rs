@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2a_conformance::report::{Changes, Error, Kind, read};
+use a2a_conformance::report::{ChangeKind, Changes, Error, read};
 use a2a_conformance::run::Verdict;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
@@ -60,11 +60,11 @@ impl Diff {
 
 fn print(changes: &Changes, out: &mut impl Write) -> io::Result<()> {
     let bold = Style::new().bold();
-    for kind in Kind::ALL {
+    for kind in ChangeKind::ALL {
         let style = match kind {
-            Kind::Worse => AnsiColor::Red.on_default(),
-            Kind::Better => AnsiColor::Green.on_default(),
-            Kind::Other | Kind::New | Kind::Gone => Style::new(),
+            ChangeKind::Worse => AnsiColor::Red.on_default(),
+            ChangeKind::Better => AnsiColor::Green.on_default(),
+            ChangeKind::Other | ChangeKind::New | ChangeKind::Gone => Style::new(),
         };
         let mut listed = changes.of(*kind).peekable();
         if listed.peek().is_some() {

@@ -9,15 +9,15 @@ use http::HeaderMap;
 use super::print::{UNREACHABLE, failed, refused};
 
 /// Reason why there is no document.
-pub(super) enum Failed {
+pub(super) enum DocumentError {
     /// A file that cannot be read, a key set that is none.
     Usage(String),
     /// A URL that does not answer with a document.
     Unreachable(String),
 }
 
-impl Failed {
-    pub(super) fn told(self) -> ExitCode {
+impl DocumentError {
+    pub(super) fn report(self) -> ExitCode {
         match self {
             Self::Usage(problem) => refused(&problem),
             Self::Unreachable(problem) => failed(UNREACHABLE, &problem),
@@ -26,21 +26,23 @@ impl Failed {
 }
 
 /// The keys of a JSON Web Key Set.
-pub(super) async fn read_keys(jwks: &str) -> Result<Jwks, Failed> {
+pub(super) async fn read_keys(jwks: &str) -> Result<Jwks, DocumentError> {
     let text = match is_url(jwks) {
-        true => fetch(jwks).await.map_err(Failed::Unreachable)?,
+        true => fetch(jwks).await.map_err(DocumentError::Unreachable)?,
         false => read_file(jwks)?,
     };
     let read = Jwks::read(text.as_bytes());
-    read.map_err(|error| Failed::Usage(format!("{jwks}: it is no JSON Web Key Set: {error}")))
+    read.map_err(|error| {
+        DocumentError::Usage(format!("{jwks}: it is no JSON Web Key Set: {error}"))
+    })
 }
 
 pub(super) fn is_url(place: &str) -> bool {
     place.starts_with("http://") || place.starts_with("https://")
 }
 
-pub(super) fn read_file(file: &str) -> Result<String, Failed> {
-    std::fs::read_to_string(file).map_err(|error| Failed::Usage(format!("{file}: {error}")))
+pub(super) fn read_file(file: &str) -> Result<String, DocumentError> {
+    std::fs::read_to_string(file).map_err(|error| DocumentError::Usage(format!("{file}: {error}")))
 }
 
 /// The text at a URL, or why there is none.

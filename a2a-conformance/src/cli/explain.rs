@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::check::{Check, Part, check, checks, covered_by, proofs_of};
+use a2a_conformance::check::{Check, CheckPart, check, checks, covered_by, mutants_caught_by};
 use a2a_conformance::explanation::explanation;
 use a2a_conformance::requirement::{Requirement, requirement, requirements};
 use a2a_types::Dialect;
@@ -20,7 +20,7 @@ Examples:
   a2a-conformance explain A2A10-3.1.1-M2            what a requirement says, and what checks it
   a2a-conformance explain contract                  what an instrumented agent does
 
-Exit codes: 0, or 2 if there is nothing of that name: then what is near it is named.")]
+Exit codes: 0, or 2 if there is nothing of that name: then what is similar_ids it is named.")]
 pub(crate) struct Args {
     /// A requirement like `A2A10-3.1.1-M2`, a check like `send.ended-task-refused`, or `contract`: what an
     /// instrumented agent does.
@@ -45,13 +45,16 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     if let Some(explained) = explained {
         return ended(&explained, 0);
     }
-    let near: Vec<_> = near(id).into_iter().map(|id| format!("\n  {id}")).collect();
-    let near = match near.is_empty() {
+    let similar_ids: Vec<_> = similar_ids(id)
+        .into_iter()
+        .map(|id| format!("\n  {id}"))
+        .collect();
+    let similar_ids = match similar_ids.is_empty() {
         true => "`a2a-conformance list` names all".to_owned(),
-        false => format!("near it are:{}", near.concat()),
+        false => format!("near it are:{}", similar_ids.concat()),
     };
     refused(&format!(
-        "no requirement and no check is called {id:?}; {near}"
+        "no requirement and no check is called {id:?}; {similar_ids}"
     ))
 }
 
@@ -129,13 +132,13 @@ fn explain_check(check: &Check) -> io::Result<()> {
     if let Some(source) = check.source() {
         writeln!(out, "Source   {source}")?;
     }
-    for (number, (name, says)) in proofs_of(id).into_iter().enumerate() {
+    for (number, (name, says)) in mutants_caught_by(id).into_iter().enumerate() {
         let label = if number == 0 { "Proof" } else { "" };
         writeln!(out, "{label:<8} {name}: {says}")?;
     }
     for part in &check.parts {
         let Some(case) = &part.case else {
-            writeln!(out, "\nEvery exchange is held against it.")?;
+            writeln!(out, "\nIt is checked in every exchange.")?;
             continue;
         };
         let text = serde_saphyr::to_string(case).map_err(io::Error::other)?;
@@ -145,8 +148,8 @@ fn explain_check(check: &Check) -> io::Result<()> {
     Ok(())
 }
 
-/// Describes what a part of a check is made of, and where it is made.
-fn place(part: &Part) -> String {
+/// Describes a part of a check: a case or an invariant, and the versions and bindings in which it is made.
+fn place(part: &CheckPart) -> String {
     let dialects: Vec<_> = part.dialects.iter().map(|one| one.version()).collect();
     let bindings: Vec<_> = part.bindings.iter().map(ToString::to_string).collect();
     let made = match part.case {
@@ -158,7 +161,7 @@ fn place(part: &Part) -> String {
 }
 
 /// Ids that have something of what was asked for, at most eight.
-fn near(id: &str) -> Vec<String> {
+fn similar_ids(id: &str) -> Vec<String> {
     let wanted = id.to_lowercase();
     let words = wanted.split(['.', '-']).filter(|word| word.len() > 3);
     let words: Vec<_> = words.filter(|word| !word.starts_with("a2a")).collect();
@@ -175,10 +178,10 @@ fn near(id: &str) -> Vec<String> {
         shared.count() + usize::from(same_section)
     };
     let checks = checks().iter().map(|check| check.id.as_str());
-    let mut near: Vec<_> = checks.chain(ids).collect();
-    near.retain(|candidate| likeness(candidate) > 0);
-    near.sort_by_key(|candidate| Reverse(likeness(candidate)));
-    near.into_iter().take(8).map(str::to_owned).collect()
+    let mut similar_ids: Vec<_> = checks.chain(ids).collect();
+    similar_ids.retain(|candidate| likeness(candidate) > 0);
+    similar_ids.sort_by_key(|candidate| Reverse(likeness(candidate)));
+    similar_ids.into_iter().take(8).map(str::to_owned).collect()
 }
 
 /// `a2a10-3.1.1` of `a2a10-3.1.1-m9`, and of itself.

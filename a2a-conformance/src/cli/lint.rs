@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use a2a_conformance::documents::Strict;
-use a2a_conformance::lint::{Context, DocumentKind, Finding, Linted, Mended, lint};
+use a2a_conformance::documents::StrictVerdict;
+use a2a_conformance::lint::{AppliedRepair, Context, DocumentKind, Finding, LintResult, lint};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
 
@@ -49,15 +49,17 @@ pub(crate) fn run(args: &Args) -> ExitCode {
                 false => print(&judged),
             };
             let documents = judged.iter().flat_map(|(_, found)| found);
-            let is_fine = documents.clone().all(|one| one.verdict == Strict::Accept);
+            let is_fine = documents
+                .clone()
+                .all(|one| one.verdict == StrictVerdict::Accept);
             ended(&printed, u8::from(!is_fine))
         }
     }
 }
 
-type Judged<'a> = Vec<(&'a Path, Vec<Linted>)>;
+type Verdicts<'a> = Vec<(&'a Path, Vec<LintResult>)>;
 
-fn judge(args: &Args) -> Result<Judged<'_>, String> {
+fn judge(args: &Args) -> Result<Verdicts<'_>, String> {
     let stdin = Path::new("-");
     let inputs = args.files.iter().chain(&args.request);
     if inputs.filter(|file| *file == stdin).count() > 1 {
@@ -78,7 +80,7 @@ fn judge(args: &Args) -> Result<Judged<'_>, String> {
         request: args.request.as_deref().map(read_request).transpose()?,
         kind: args.kind,
     };
-    let judge = |file: &Path| -> Result<Vec<Linted>, String> {
+    let judge = |file: &Path| -> Result<Vec<LintResult>, String> {
         let bytes = read(file)?;
         Ok(match std::str::from_utf8(&bytes) {
             Ok(text) => lint(text, &context),
@@ -122,13 +124,13 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Returns the judgement of bytes that are no text.
-fn no_text(valid: usize) -> Linted {
+fn no_text(valid: usize) -> LintResult {
     let problem = format!("not UTF-8 from byte {valid} on, as RFC 8259 §8.1 requires");
-    Linted {
+    LintResult {
         event: None,
         kind: "unknown".to_owned(),
         dialect: None,
-        verdict: Strict::Reject,
+        verdict: StrictVerdict::Reject,
         findings: vec![Finding {
             path: "$".to_owned(),
             problem: problem.clone(),
@@ -139,14 +141,14 @@ fn no_text(valid: usize) -> Linted {
     }
 }
 
-fn as_json(judged: &Judged<'_>) -> Value {
+fn as_json(judged: &Verdicts<'_>) -> Value {
     let files = judged
         .iter()
         .map(|(file, found)| json!({"file": file, "documents": found}));
     json!({"files": files.collect::<Vec<_>>()})
 }
 
-fn print(judged: &Judged<'_>) -> io::Result<()> {
+fn print(judged: &Verdicts<'_>) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for (file, found) in judged {
         for one in found {
@@ -160,16 +162,16 @@ fn print(judged: &Judged<'_>) -> io::Result<()> {
     let documents = judged.iter().flat_map(|(_, found)| found);
     let accepted = documents
         .clone()
-        .filter(|one| one.verdict == Strict::Accept);
+        .filter(|one| one.verdict == StrictVerdict::Accept);
     let (accepted, total) = (accepted.count(), documents.count());
     writeln!(out, "{accepted} of {total} documents accepted")
 }
 
-fn print_one(out: &mut impl Write, place: &str, one: &Linted) -> io::Result<()> {
+fn print_one(out: &mut impl Write, place: &str, one: &LintResult) -> io::Result<()> {
     let (style, verdict) = match one.verdict {
-        Strict::Accept => (GOOD, "accepted"),
-        Strict::Reject => (BAD, "refused"),
-        Strict::RejectByRule => (BAD, "refused by the words of the specification"),
+        StrictVerdict::Accept => (GOOD, "accepted"),
+        StrictVerdict::Reject => (BAD, "refused"),
+        StrictVerdict::RejectByRule => (BAD, "refused by the words of the specification"),
     };
     let dialect = one.dialect.map(|dialect| format!(", A2A {dialect}"));
     let kind = format!("{}{}", one.kind, dialect.unwrap_or_default());
@@ -185,7 +187,7 @@ fn print_one(out: &mut impl Write, place: &str, one: &Linted) -> io::Result<()> 
     {
         writeln!(out, "  {path}: {problem} {DIM}({rule}){DIM:#}")?;
     }
-    for Mended { code, about, path } in &one.repairs {
+    for AppliedRepair { code, about, path } in &one.repairs {
         let path = path.as_deref().map(|path| format!(" at {path}"));
         let path = path.unwrap_or_default();
         writeln!(out, "  {FAIR}mended {code}{FAIR:#}{path}: {about}")?;

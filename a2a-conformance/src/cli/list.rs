@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     ended(&printed, 0)
 }
 
-type Listed = [(Dialect, Vec<&'static Requirement>)];
+type RequirementLists = [(Dialect, Vec<&'static Requirement>)];
 
 impl Args {
     fn among(&self, all: &'static [Requirement]) -> Vec<&'static Requirement> {
@@ -82,7 +82,7 @@ impl Args {
     }
 }
 
-fn as_json(listed: &Listed, checks: &[&Check]) -> Value {
+fn as_json(listed: &RequirementLists, checks: &[&Check]) -> Value {
     let requirements = listed.iter().flat_map(|(dialect, listed)| {
         listed.iter().map(move |requirement| {
             let mut value = json!(requirement);
@@ -120,7 +120,7 @@ fn dialects_of(check: &Check) -> Vec<&'static str> {
     made.map(|dialect| dialect.version()).collect()
 }
 
-fn print(listed: &Listed, checks: &[&Check]) -> io::Result<()> {
+fn print(listed: &RequirementLists, checks: &[&Check]) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for (dialect, listed) in listed {
         writeln!(

@@ -13,15 +13,15 @@ pub(crate) const USAGE: u8 = 2;
 /// The agent or document that was asked for cannot be reached.
 pub(crate) const UNREACHABLE: u8 = 3;
 
-/// Style of what stands out.
+/// Style of emphasized text.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// Style of what stands back.
+/// Style of secondary text.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// As it should be.
+/// Style of what is as required.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// Not as it should be, but not wrong.
+/// Style of warnings.
 pub(crate) const FAIR: Style = AnsiColor::Yellow.on_default();
-/// Wrong.
+/// Style of errors.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
 /// Prints as JSON.
@@ -38,18 +38,18 @@ pub(crate) fn ended(printed: &io::Result<()>, code: u8) -> ExitCode {
     }
 }
 
-/// Says what is wrong with the command line, or that nothing is left to do.
+/// Prints a problem of the command line, and returns the usage exit code.
 pub(crate) fn refused(problem: &str) -> ExitCode {
     failed(USAGE, problem)
 }
 
-/// Says why it could not be done.
+/// Prints a failure, and returns its exit code.
 pub(crate) fn failed(code: u8, problem: &str) -> ExitCode {
     anstream::eprintln!("{BAD}error{BAD:#}: {problem}");
     ExitCode::from(code)
 }
 
-/// Says why it could not be done, with what was behind it.
+/// Prints a failure with its causes, and returns its exit code.
 pub(crate) fn failed_by(code: u8, error: &(dyn Error + 'static)) -> ExitCode {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     let causes: Vec<_> = causes.map(ToString::to_string).collect();

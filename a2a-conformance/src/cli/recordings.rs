@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use a2a_conformance::recorded::{Found, check as check_exchange};
+use a2a_conformance::recorded::{ExchangeFindings, check as check_exchange};
 use serde_json::json;
 
 use super::print::refused;
@@ -22,10 +22,7 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
     };
     let checked = files.iter().map(|file| (file, read(file)));
     let checked: Vec<_> = checked.collect();
-    let red = checked
-        .iter()
-        .filter(|(_, found)| !found.is_green())
-        .count();
+    let red = checked.iter().filter(|(_, found)| !found.passes()).count();
     let mut out = anstream::stdout();
     let told = match as_json {
         true => {
@@ -40,7 +37,7 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
         }
         false => checked
             .iter()
-            .try_for_each(|(file, found)| tell(file, found, &mut out))
+            .try_for_each(|(file, found)| print_result(file, found, &mut out))
             .and_then(|()| {
                 writeln!(
                     out,
@@ -79,7 +76,7 @@ fn files(places: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn read(file: &Path) -> Found {
+fn read(file: &Path) -> ExchangeFindings {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
     let exchange = text.and_then(|text| {
         let read = serde_json::from_str(&text);
@@ -87,15 +84,19 @@ fn read(file: &Path) -> Found {
     });
     match exchange {
         Ok(exchange) => check_exchange(&exchange),
-        Err(problem) => Found {
+        Err(problem) => ExchangeFindings {
             problems: vec![problem],
-            ..Found::default()
+            ..ExchangeFindings::default()
         },
     }
 }
 
-fn tell(file: &Path, found: &Found, out: &mut impl Write) -> std::io::Result<()> {
-    let verdict = if found.is_green() { "ok  " } else { "FAIL" };
+fn print_result(
+    file: &Path,
+    found: &ExchangeFindings,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let verdict = if found.passes() { "ok  " } else { "FAIL" };
     let operation = found.operation.unwrap_or("unknown");
     let dialect = found.dialect.unwrap_or_default();
     let events = match found.events {

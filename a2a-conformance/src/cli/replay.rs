@@ -76,7 +76,7 @@ pub(crate) async fn run(args: Args) -> ExitCode {
             .and_then(|text| writeln!(out, "{text}")),
         false => report.print(&corpus, &mut out),
     };
-    match (printed, report.is_green()) {
+    match (printed, report.passes()) {
         (Ok(()), true) => ExitCode::SUCCESS,
         (Ok(()), false) => ExitCode::FAILURE,
         // The reader of our output has closed it.

@@ -24,10 +24,10 @@ pub(crate) struct ReportOptions {
     /// expires}.
     #[arg(long, value_name = "FILE")]
     waivers: Option<PathBuf>,
-    /// The run fails for a SHOULD that is not met, too.
+    /// Fail the run for unmet SHOULDs, too.
     #[arg(long)]
     strict: bool,
-    /// Leaves what matches out of everything that is kept.
+    /// Redact matches of this regular expression in all output.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
     /// Prints the run as JSON.
@@ -36,19 +36,19 @@ pub(crate) struct ReportOptions {
 }
 
 /// Secrets to be redacted, and waivers.
-pub(crate) struct Known {
+pub(crate) struct RunInputs {
     redaction: Redaction,
     waivers: Waivers,
 }
 
 impl ReportOptions {
     /// Prepares the output, and reads the redaction and the waivers, so that errors come before the run.
-    pub(crate) fn prepare(&self) -> Result<Known, Error> {
+    pub(crate) fn prepare(&self) -> Result<RunInputs, Error> {
         if !self.report.is_empty() {
             prepare(&self.output)?;
         }
         let add = |redaction: Redaction, pattern: &String| redaction.pattern(pattern);
-        Ok(Known {
+        Ok(RunInputs {
             redaction: self.redact.iter().try_fold(Redaction::default(), add)?,
             waivers: match &self.waivers {
                 Some(path) => Waivers::read(path)?,
@@ -63,9 +63,9 @@ impl ReportOptions {
         forms.map(|form| write(run, *form, &self.output)).collect()
     }
 
-    /// Takes out what is secret, waives what is waived, writes the reports, prints what came of the
+    /// Redacts secrets, applies the waivers, writes the reports, prints the results of the
     /// run: with what the program ends.
-    pub(crate) fn conclude(&self, mut run: Run, known: &Known) -> ExitCode {
+    pub(crate) fn conclude(&self, mut run: Run, known: &RunInputs) -> ExitCode {
         known.redaction.target(&mut run.target);
         for result in &mut run.checks {
             known.redaction.check(result);

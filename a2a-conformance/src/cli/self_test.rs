@@ -4,8 +4,11 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use a2a_conformance::mutant::agent::{PLACES, Trial, mutations, try_out};
-use a2a_conformance::mutant::{Extent, NoSuchSubject, Proof, Red, Subject, Tally, prove_all};
+use a2a_conformance::interface_kind::InterfaceKind;
+use a2a_conformance::mutant::agent::{Trial, mutations, try_out};
+use a2a_conformance::mutant::{
+    Extent, FailedCheck, NoSuchSubject, Proof, Subject, Tally, prove_all,
+};
 use a2a_conformance::requirement::Role;
 use clap::Args;
 use futures_util::stream::{self as streams, StreamExt};
@@ -34,13 +37,13 @@ pub(crate) struct Arguments {
     /// Only this mutant or control; may be repeated.
     #[arg(long, value_name = "NAME", value_parser = read_subject)]
     mutant: Vec<Subject>,
-    /// Try out so many generated mutants instead.
+    /// Test this number of generated mutants instead.
     #[arg(long, value_name = "N", conflicts_with = "mutant")]
     generated: Option<usize>,
     /// Seed of the choice: the same seed chooses the same mutants.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "generated")]
     seed: u64,
-    /// Number of mutants tested at once.
+    /// Number of mutants tested concurrently.
     #[arg(long, value_name = "N", default_value_t = 6)]
     jobs: usize,
     /// Print the result as JSON.
@@ -78,12 +81,12 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     let tally: Tally = proofs.iter().collect();
     let printed = match arguments.json {
         true => print_json(&json!({"tally": tally, "seconds": seconds, "proofs": proofs})),
-        false => tell(&proofs, tally, seconds, &mut anstream::stdout()),
+        false => print_result(&proofs, tally, seconds, &mut anstream::stdout()),
     };
     ended(&printed, u8::from(!tally.is_complete()))
 }
 
-/// Runs the suite against each; on a terminal it tells how far it is.
+/// Runs the suite against each subject; shows progress on a terminal.
 async fn prove(subjects: &[Subject], jobs: usize) -> Result<Vec<Proof>, String> {
     let terminal = std::io::stderr().is_terminal();
     let total = subjects.len();
@@ -99,7 +102,12 @@ async fn prove(subjects: &[Subject], jobs: usize) -> Result<Vec<Proof>, String> 
     proofs
 }
 
-fn tell(proofs: &[Proof], tally: Tally, seconds: f64, out: &mut impl Write) -> std::io::Result<()> {
+fn print_result(
+    proofs: &[Proof],
+    tally: Tally,
+    seconds: f64,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
     for (role, is_of_mutant, title) in [
         (Role::Agent, false, "Agents that are odd, but right"),
         (Role::Agent, true, "Agents with a bug"),
@@ -155,11 +163,11 @@ fn tell_one(proof: &Proof, out: &mut impl Write) -> std::io::Result<()> {
     if proof.holds() {
         return Ok(());
     }
-    for (reds, what) in [
+    for (failed_checks, what) in [
         (&proof.survived, "should be red"),
         (&proof.collateral, "should be green"),
     ] {
-        for Red { check, place, why } in reds {
+        for FailedCheck { check, place, why } in failed_checks {
             writeln!(out, "      {check} ({place}) {what}: {why}")?;
         }
     }
@@ -173,8 +181,8 @@ const BROKEN: u8 = 4;
 async fn try_some(count: usize, arguments: &Arguments) -> Result<(), String> {
     let began = Instant::now();
     let mut all = Vec::new();
-    for place in PLACES {
-        all.extend(mutations(*place).await?);
+    for interface in InterfaceKind::ALL {
+        all.extend(mutations(*interface).await?);
     }
     let known = all.len();
     fastrand::Rng::with_seed(arguments.seed).shuffle(&mut all);

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::card::{Inspected, Problem, inspect};
+use a2a_conformance::card::{Inspection, Problem, inspect};
 use a2a_conformance::requirement::Level;
 use a2a_transport::card_signature::{Coverage, Verification, VerifyError, canonical, verify};
 use a2a_types::Dialect;
 use serde_json::json;
 
-use super::document::{Failed, fetch, is_url, read_file, read_keys};
+use super::document::{DocumentError, fetch, is_url, read_file, read_keys};
 use super::print::{BAD, BOLD, DIM, FAIR, GOOD, USAGE, ended, failed, print_json};
 
 /// Card to check, and the trusted keys.
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args) -> ExitCode {
     let (place, text) = match read_card(&args.card).await {
         Ok(read) => read,
-        Err(failed) => return failed.told(),
+        Err(failed) => return failed.report(),
     };
     let found = match inspect(&text) {
         Ok(found) => found,
@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
         None => None,
         Some(jwks) => match read_keys(jwks).await {
             Ok(keys) => Some(keys),
-            Err(failed) => return failed.told(),
+            Err(failed) => return failed.report(),
         },
     };
     let verified = keys.map(|keys| verify(&found.card, &keys));
@@ -68,7 +68,7 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
     ended(&printed, u8::from(!is_fine))
 }
 
-async fn read_card(card: &str) -> Result<(String, String), Failed> {
+async fn read_card(card: &str) -> Result<(String, String), DocumentError> {
     if !is_url(card) {
         return Ok((card.to_owned(), read_file(card)?));
     }
@@ -86,10 +86,10 @@ async fn read_card(card: &str) -> Result<(String, String), Failed> {
             Err(problem) => problems.push(problem),
         }
     }
-    Err(Failed::Unreachable(problems.join("\n")))
+    Err(DocumentError::Unreachable(problems.join("\n")))
 }
 
-fn print_canonical(found: &Inspected) -> ExitCode {
+fn print_canonical(found: &Inspection) -> ExitCode {
     match canonical(&found.card) {
         Err(problem) => {
             eprintln!("{problem}");
@@ -102,9 +102,9 @@ fn print_canonical(found: &Inspected) -> ExitCode {
     }
 }
 
-type Outcome = Result<Verification, VerifyError>;
+type VerifyResult = Result<Verification, VerifyError>;
 
-fn as_json(place: &str, found: &Inspected, verified: Option<&Outcome>) -> serde_json::Value {
+fn as_json(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> serde_json::Value {
     let signature = match verified {
         None => json!(null),
         Some(Ok(verified)) => json!({
@@ -123,7 +123,7 @@ fn as_json(place: &str, found: &Inspected, verified: Option<&Outcome>) -> serde_
     })
 }
 
-fn print(place: &str, found: &Inspected, verified: Option<&Outcome>) -> io::Result<()> {
+fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let name = found.card["name"]
         .as_str()

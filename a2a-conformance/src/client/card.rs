@@ -5,10 +5,11 @@ use a2a_transport::webhook::SigningKey;
 use a2a_types::{AgentCard, AgentInterface, AgentSkill, Dialect, v0_1, v0_2};
 use serde_json::{Value, json};
 
-use super::case::{Agent, Way};
+use super::case::Agent;
 use super::jws;
-use super::written::merge;
-use crate::case::Names;
+use super::wire_answer::merge;
+use crate::case::Variables;
+use crate::interface_kind::InterfaceKind;
 
 /// Keys that sign the card, and the URL of the second listener, which publishes the stranger's key.
 pub(super) struct Signers<'a> {
@@ -24,8 +25,8 @@ pub(super) const RPC: &str = "/rpc";
 pub(super) const REST: &str = "/rest";
 
 /// Returns the URL of the agent's interface.
-pub(super) fn endpoint(way: Way, url: &str) -> String {
-    match way.binding {
+pub(super) fn endpoint(interface: InterfaceKind, url: &str) -> String {
+    match interface.binding {
         Binding::JsonRpc => format!("{url}{}", RPC.trim_start_matches('/')),
         _ => format!("{url}{}", REST.trim_start_matches('/')),
     }
@@ -34,14 +35,17 @@ pub(super) fn endpoint(way: Way, url: &str) -> String {
 /// Returns the card in protocol 1.0.
 pub(super) fn canonical(
     agent: &Agent,
-    way: Way,
+    interface: InterfaceKind,
     url: &str,
-    names: &Names,
+    names: &Variables,
 ) -> Result<AgentCard, String> {
     let mut card = AgentCard::new("Conformance", "An agent that tries its clients");
     card.capabilities.push_notifications = Some(true);
-    card.capabilities.extended_agent_card =
-        matches!(way.dialect, Dialect::V0_2 | Dialect::V0_3 | Dialect::V1_0).then_some(true);
+    card.capabilities.extended_agent_card = matches!(
+        interface.dialect,
+        Dialect::V0_2 | Dialect::V0_3 | Dialect::V1_0
+    )
+    .then_some(true);
     card.skills = vec![AgentSkill {
         id: "try".to_owned(),
         name: "Try".to_owned(),
@@ -49,10 +53,10 @@ pub(super) fn canonical(
         tags: vec!["test".to_owned()],
         ..AgentSkill::default()
     }];
-    let endpoint = endpoint(way, url);
-    card.supported_interfaces = vec![match way.binding {
-        Binding::JsonRpc => AgentInterface::json_rpc(endpoint, way.dialect),
-        _ => AgentInterface::http_json(endpoint, way.dialect),
+    let endpoint = endpoint(interface, url);
+    card.supported_interfaces = vec![match interface.binding {
+        Binding::JsonRpc => AgentInterface::json_rpc(endpoint, interface.dialect),
+        _ => AgentInterface::http_json(endpoint, interface.dialect),
     }];
     let mut card = serde_json::to_value(card).map_err(|error| error.to_string())?;
     merge(&mut card, &names.fill(&Value::Object(agent.card.clone()))?);
@@ -62,15 +66,15 @@ pub(super) fn canonical(
 /// Returns the card in the format of the version.
 pub(super) fn written(
     agent: &Agent,
-    way: Way,
+    interface: InterfaceKind,
     card: AgentCard,
-    names: &Names,
+    names: &Variables,
     signers: &Signers<'_>,
 ) -> Result<Value, String> {
-    let mut card = match way.dialect {
+    let mut card = match interface.dialect {
         Dialect::V0_1 => {
             let mut card = json!(v0_1::AgentCard::from(card));
-            // Without this member the card cannot be told from one of 0.2.
+            // Without this member the card cannot be distinguished from one of 0.2.
             if card.get("authentication").is_none() {
                 card["authentication"] = json!({"schemes": []});
             }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::ask::{Ask, Feature};
+use super::instruction::{Feature, Instruction};
+use crate::interface_kind::InterfaceKind;
 use crate::level::level_in;
 use crate::requirement::Level;
 
@@ -23,7 +24,7 @@ pub struct Case {
     pub level: Level,
     /// Reason for the check, and the sections that state it.
     pub why: String,
-    /// The text that asks for it, like `RFC 9112 §8`, where none of A2A does.
+    /// The text that requires it, like `RFC 9112 §8`, where A2A does not.
     #[serde(default)]
     pub source: Option<String>,
     /// The protocol versions it applies to; all if none is named.
@@ -35,20 +36,20 @@ pub struct Case {
     /// Feature without which the check does not apply to a client.
     #[serde(default)]
     pub feature: Option<Feature>,
-    /// An odd but legal agent, with which a correct client gets along.
+    /// An unusual but valid agent, which a correct client accepts.
     #[serde(default)]
     pub control: bool,
     /// Card, signature and TLS of the agent, where they differ from those of a plain one.
     #[serde(default)]
     pub agent: Agent,
     /// Instructions to the client, in order.
-    pub ask: Vec<Ask>,
+    pub ask: Vec<Instruction>,
     /// Answers that differ from those of a plain agent.
     #[serde(default)]
-    pub serve: Vec<Answer>,
+    pub serve: Vec<ScriptedAnswer>,
     /// Notifications sent to the client's webhook.
     #[serde(default)]
-    pub notify: Vec<super::notify::Notify>,
+    pub notify: Vec<super::notification::Notification>,
     /// Pattern that everything seen by the suite must match.
     pub expect: Map<String, Value>,
     /// Milliseconds that the client may take for everything; 20000 by default.
@@ -74,30 +75,30 @@ pub struct Agent {
     /// Puts the agent behind TLS.
     pub tls: Option<Tls>,
     /// Signature of the card.
-    pub signed: Option<Signed>,
+    pub signed: Option<SignatureKind>,
 }
 
 /// Certificate of an agent behind TLS.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
-    /// One of the authority that the client is told to trust.
+    /// Issued by the authority that the client trusts.
     Trusted,
-    /// One of another.
+    /// Issued by another authority.
     Untrusted,
-    /// One of that authority, for another host.
+    /// Issued by the trusted authority, for another host.
     OtherHost,
-    /// One of that authority that was good until lately.
+    /// Issued by the trusted authority, and expired.
     Expired,
 }
 
 /// Signature of a card.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
-pub enum Signed {
-    /// By the key that the client is told to trust.
+pub enum SignatureKind {
+    /// By the key that the client trusts.
     Well,
-    /// Well, and then the card was changed.
+    /// Valid, but the card was changed afterwards.
     Tampered,
     /// By `alg: none`, with an empty signature.
     None,
@@ -105,16 +106,16 @@ pub enum Signed {
     Hmac,
     /// By another key, which the client finds only where the signature says: at the second listener.
     ElsewhereKey,
-    /// Well, but for an extension that must be understood, and that nobody knows.
+    /// Valid, but with an unknown `crit` extension.
     Critical,
-    /// Twice: by a key that the client does not know, then by the one that it is told to trust.
+    /// Twice: by a key that the client does not know, then by the key that it trusts.
     Twice,
 }
 
 /// Answer of the suite to some requests.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Answer {
+pub struct ScriptedAnswer {
     /// The operation by its name in 1.0, or `AgentCard`; any if none is named.
     pub on: Option<String>,
     /// Only the request of that number, from 1, among those of this operation.
@@ -134,9 +135,9 @@ pub struct Answer {
     /// Changes of the JSON of an answer or of the card.
     pub edit: Edit,
     /// Format of events as Server-Sent Events.
-    pub frame: Frame,
-    /// In what pieces, and when.
-    pub wire: Wire,
+    pub frame: EventFormat,
+    /// Chunking and timing of the body.
+    pub wire: Transmission,
     /// End of the answer.
     pub close: Close,
 }
@@ -160,7 +161,7 @@ pub struct Edit {
 /// Format of events as Server-Sent Events.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Frame {
+pub struct EventFormat {
     /// Line terminator.
     pub line_end: String,
     /// Begins with a byte order mark.
@@ -177,13 +178,13 @@ pub struct Frame {
     pub lines: bool,
     /// No blank after the colon.
     pub tight: bool,
-    /// The last event lacks its blank line.
+    /// The last event missing_feature its blank line.
     pub unfinished: bool,
-    /// Before each event a block that tells nothing: without any `data:` line.
+    /// Before each event an empty block, without any `data:` line.
     pub idle: bool,
 }
 
-impl Default for Frame {
+impl Default for EventFormat {
     fn default() -> Self {
         Self {
             line_end: "\n".to_owned(),
@@ -200,20 +201,20 @@ impl Default for Frame {
     }
 }
 
-/// In what pieces the body of an answer comes, and when.
+/// Chunking and timing of the body of an answer.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Wire {
+pub struct Transmission {
     /// So many bytes at a time.
     pub chunk: Option<usize>,
-    /// All of it at once, however many events it is.
+    /// All events in one write.
     pub together: bool,
-    /// `Transfer-Encoding: chunked`, where the length would be told otherwise.
+    /// `Transfer-Encoding: chunked` in place of `Content-Length`.
     pub chunked: bool,
     /// After so many events, or after the head if zero, waits.
-    pub hold: Option<Hold>,
+    pub hold: Option<Pause>,
     /// Ends the body by so many bytes of the same.
-    pub flood: Option<Flood>,
+    pub flood: Option<LongBody>,
     /// Sends only so many events.
     pub only: Option<usize>,
 }
@@ -221,7 +222,7 @@ pub struct Wire {
 /// A pause.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Hold {
+pub struct Pause {
     /// After so many events.
     pub after: usize,
     /// Until the client has asked for this, by the name of the operation in 1.0.
@@ -232,10 +233,10 @@ pub struct Hold {
     pub ms: Option<u64>,
 }
 
-/// A body that does not end soon.
+/// An oversized body.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Flood {
+pub struct LongBody {
     /// Text at its beginning.
     pub start: String,
     /// Number of bytes that follow, all of them `x`.
@@ -317,46 +318,22 @@ impl From<BindingName> for Binding {
 
 impl Case {
     /// Returns every version and binding in which the case applies.
-    pub fn ways(&self) -> impl Iterator<Item = Way> + '_ {
-        WAYS.iter().copied().filter(|way| {
-            let dialect = |name: &DialectName| Dialect::from(*name) == way.dialect;
-            let binding = |name: &BindingName| Binding::from(*name) == way.binding;
+    pub fn interface_kinds(&self) -> impl Iterator<Item = InterfaceKind> + '_ {
+        InterfaceKind::ALL.iter().copied().filter(|interface| {
+            let dialect = |name: &DialectName| Dialect::from(*name) == interface.dialect;
+            let binding = |name: &BindingName| Binding::from(*name) == interface.binding;
             (self.dialects.is_empty() || self.dialects.iter().any(dialect))
                 && (self.bindings.is_empty() || self.bindings.iter().any(binding))
         })
     }
 
     /// Returns its level in a version and binding.
-    pub fn level_in(&self, way: Way) -> Level {
-        level_in(way.dialect, Some(way.binding), &self.id, self.level)
+    pub fn level_in(&self, interface: InterfaceKind) -> Level {
+        level_in(
+            interface.dialect,
+            Some(interface.binding),
+            &self.id,
+            self.level,
+        )
     }
-}
-
-/// A protocol version in a binding.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Way {
-    /// The protocol version.
-    pub dialect: Dialect,
-    /// The binding.
-    pub binding: Binding,
-}
-
-impl std::fmt::Display for Way {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.binding, self.dialect)
-    }
-}
-
-/// Every protocol version in every binding that it has; the latest first.
-pub const WAYS: &[Way] = &[
-    way(Dialect::V1_0, Binding::JsonRpc),
-    way(Dialect::V1_0, Binding::HttpJson),
-    way(Dialect::V0_3, Binding::JsonRpc),
-    way(Dialect::V0_3, Binding::HttpJson),
-    way(Dialect::V0_2, Binding::JsonRpc),
-    way(Dialect::V0_1, Binding::JsonRpc),
-];
-
-const fn way(dialect: Dialect, binding: Binding) -> Way {
-    Way { dialect, binding }
 }

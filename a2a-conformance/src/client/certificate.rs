@@ -15,10 +15,10 @@ use super::case::Tls;
 
 /// An authority that is made when it is first needed, and certificates of it.
 pub(super) struct Authority {
-    made: Result<Made, String>,
+    made: Result<IssuedCertificates, String>,
 }
 
-struct Made {
+struct IssuedCertificates {
     pem: String,
     /// For this machine.
     good: TlsAcceptor,
@@ -73,14 +73,14 @@ impl Authority {
     }
 }
 
-fn make() -> Result<Made, Box<dyn std::error::Error>> {
+fn make() -> Result<IssuedCertificates, Box<dyn std::error::Error>> {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
     let mut expired = certificate_for(HOST)?;
     expired.not_before = rcgen::date_time_ymd(2020, 1, 1);
     expired.not_after = rcgen::date_time_ymd(2021, 1, 1);
-    Ok(Made {
+    Ok(IssuedCertificates {
         pem: authority.pem(),
         good: acceptor(certificate_for(HOST)?, &authority)?,
         other_host: acceptor(certificate_for("somebody.example")?, &authority)?,

@@ -4,15 +4,15 @@ mod command;
 mod lines;
 mod process;
 
-pub(super) use self::lines::Conversation;
+pub(super) use self::lines::LineConnection;
 use self::lines::Pool;
-use super::errand::{Errand, Told};
-use crate::mutant::client::Subject;
+use super::driver_request::{DriverOutcome, DriverRequest};
+use crate::mutant::client::ClientSubject;
 
 /// Driver of a client under test: starts it, and gives it the instructions of a case.
-pub struct Driver(Kind);
+pub struct Driver(DriverKind);
 
-enum Kind {
+enum DriverKind {
     Exec(String),
     Lines(Pool),
 }
@@ -20,31 +20,33 @@ enum Kind {
 impl Driver {
     /// Starts a command for each case. The agent's URL replaces `{url}` in it, or is appended.
     pub fn exec(command: impl Into<String>) -> Self {
-        Self(Kind::Exec(command.into()))
+        Self(DriverKind::Exec(command.into()))
     }
 
     /// Starts a command once for each job, and talks to it line by line.
     pub fn stdio(command: impl Into<String>) -> Self {
         let command = command.into();
-        Self(Kind::Lines(Pool::new(move || process::talk(&command))))
-    }
-
-    /// Runs our own client in this process.
-    pub fn ours() -> Self {
-        Self::of(Subject::Ours)
-    }
-
-    /// Runs our own client in this process, wrong or odd as `subject` says.
-    pub fn of(subject: Subject) -> Self {
-        Self(Kind::Lines(Pool::new(move || {
-            Ok(super::ours::talk(subject))
+        Self(DriverKind::Lines(Pool::new(move || {
+            process::connect(&command)
         })))
     }
 
-    pub(super) async fn run(&self, errand: &Errand) -> Told {
+    /// Runs our own client in this process.
+    pub fn reference() -> Self {
+        Self::of(ClientSubject::Reference)
+    }
+
+    /// Runs our own client in this process, with the bug or the peculiarity of `subject`.
+    pub fn of(subject: ClientSubject) -> Self {
+        Self(DriverKind::Lines(Pool::new(move || {
+            Ok(super::reference_client::connect(subject))
+        })))
+    }
+
+    pub(super) async fn run(&self, request: &DriverRequest) -> DriverOutcome {
         match &self.0 {
-            Kind::Exec(command) => command::run(command, errand).await,
-            Kind::Lines(pool) => pool.run(errand).await,
+            DriverKind::Exec(command) => command::run(command, request).await,
+            DriverKind::Lines(pool) => pool.run(request).await,
         }
     }
 }

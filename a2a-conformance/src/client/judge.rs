@@ -1,28 +1,32 @@
-//! Verdicts on what was seen of a client.
+//! Verdicts on the observations of a client.
 
 use serde_json::Value;
 
-use super::case::{Case, Way};
-use super::errand::{LACKS, Told};
-use super::seen::{evidence, seen};
-use super::stage::Stage;
+use super::case::Case;
+use super::driver_request::{DriverOutcome, EXIT_UNIMPLEMENTED};
+use super::fixture::Fixture;
+use super::observation::{evidence, observation};
 use crate::case::pattern::mismatches;
 use crate::cause::SILENCE;
+use crate::interface_kind::InterfaceKind;
 use crate::requirement::{Level, requirements};
 use crate::run::{CheckResult, Mismatch, Verdict};
 
 /// Returns the result of one case in one version and binding.
-pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
-    let case = &stage.case;
-    let mut result = blank(case, stage.way);
+pub(super) fn judge(fixture: &Fixture, outcome: &DriverOutcome, seconds: f64) -> CheckResult {
+    let case = &fixture.case;
+    let mut result = blank(case, fixture.interface);
     result.seconds = seconds;
-    let harness = stage.taken().into_iter().find_map(|taken| taken.harness);
-    if let Some(problem) = told.harness.clone().or(harness) {
+    let harness = fixture
+        .received()
+        .into_iter()
+        .find_map(|received| received.harness);
+    if let Some(problem) = outcome.harness.clone().or(harness) {
         result.verdict = Verdict::HarnessError;
         result.reason = Some(problem);
         return result;
     }
-    if let Some(why) = &told.lacks {
+    if let Some(why) = &outcome.missing_feature {
         result.verdict = match (case.feature, result.level) {
             (None, Level::Must) => Verdict::Untestable,
             _ => Verdict::NotApplicable,
@@ -30,7 +34,7 @@ pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
         result.reason = Some(format!("the client cannot do this: {why}"));
         return result;
     }
-    let (found, compared) = match compare(stage, told) {
+    let (found, compared) = match compare(fixture, outcome) {
         Ok(compared) => compared,
         Err(problem) => {
             result.verdict = Verdict::HarnessError;
@@ -50,15 +54,15 @@ pub(super) fn judge(stage: &Stage, told: &Told, seconds: f64) -> CheckResult {
             Level::Should => Verdict::Warn,
             Level::May => Verdict::Note,
         };
-        result.evidence = evidence(stage);
-        result.reason = told.reports.as_deref().map(in_few_words);
+        result.evidence = evidence(fixture);
+        result.reason = outcome.reports.as_deref().map(quoted_reports);
     }
     result
 }
 
 /// Returns whether the client did nothing that it was asked: it neither called the agent nor reported a
 /// result.
-pub(super) fn is_silent(stage: &Stage, told: &Told) -> bool {
+pub(super) fn is_silent(fixture: &Fixture, outcome: &DriverOutcome) -> bool {
     let says = |report: &Value| {
         let members = ["result", "error", "done"];
         let is_told = members.iter().any(|member| report.get(*member).is_some());
@@ -67,16 +71,16 @@ pub(super) fn is_silent(stage: &Stage, told: &Told) -> bool {
                 .as_array()
                 .is_some_and(|events| !events.is_empty())
     };
-    let reports = told.reports.iter().flatten();
-    told.harness.is_none()
-        && told.exit != Some(LACKS)
-        && told.webhook.is_empty()
-        && stage.taken().is_empty()
+    let reports = outcome.reports.iter().flatten();
+    outcome.harness.is_none()
+        && outcome.exit != Some(EXIT_UNIMPLEMENTED)
+        && outcome.webhook.is_empty()
+        && fixture.received().is_empty()
         && !reports.into_iter().any(says)
 }
 
-/// Sets the result of a check of a client that is silent in all of them, whatever was expected of it.
-pub(super) fn of_silence(result: &mut CheckResult) {
+/// Sets the result of a check of a client that is silent in every check.
+pub(super) fn set_silent(result: &mut CheckResult) {
     result.verdict = match result.level {
         Level::Must => Verdict::Fail,
         Level::Should => Verdict::Warn,
@@ -93,7 +97,7 @@ pub(super) fn of_silence(result: &mut CheckResult) {
 }
 
 /// Quotes the reports of the client: where a result was expected, its error explains why there was none.
-fn in_few_words(reports: &[Value]) -> String {
+fn quoted_reports(reports: &[Value]) -> String {
     let text = Value::from(reports).to_string();
     let clipped: String = text.chars().take(MAX_TOLD).collect();
     let dots = if clipped.len() < text.len() {
@@ -101,54 +105,54 @@ fn in_few_words(reports: &[Value]) -> String {
     } else {
         ""
     };
-    format!("the client told {clipped}{dots}")
+    format!("the client reported {clipped}{dots}")
 }
 
 /// Characters of the client's reports that are quoted.
 const MAX_TOLD: usize = 600;
 
 /// Returns the mismatches with the patterns of the case, and the number of patterns compared.
-fn compare(stage: &Stage, told: &Told) -> Result<(Vec<Mismatch>, usize), String> {
-    let seen = seen(stage, told);
+fn compare(fixture: &Fixture, outcome: &DriverOutcome) -> Result<(Vec<Mismatch>, usize), String> {
+    let observed = observation(fixture, outcome);
     let mut found = Vec::new();
-    if told.late && !stage.case.endless {
+    if outcome.late && !fixture.case.endless {
         found.push(Mismatch {
             place: "the client".to_owned(),
-            expected: format!("to be done in {} ms", stage.case.within),
+            expected: format!("to be done in {} ms", fixture.case.within),
             found: "it was not".to_owned(),
             evidence: None,
         });
     }
-    if told.exit.is_some_and(|code| code != 0) {
+    if outcome.exit.is_some_and(|code| code != 0) {
         found.push(Mismatch {
             place: "the client".to_owned(),
             expected: "exit code 0: how the agent behaves is no failure of the program".to_owned(),
-            found: format!("exit code {}", told.exit.unwrap_or_default()),
+            found: format!("exit code {}", outcome.exit.unwrap_or_default()),
             evidence: None,
         });
     }
     let mut compared = 0;
-    for (name, pattern) in &stage.case.expect {
-        if name == "reported" && told.reports.is_none() {
+    for (name, pattern) in &fixture.case.expect {
+        if name == "reported" && outcome.reports.is_none() {
             continue;
         }
         compared += 1;
-        let pattern = stage.names.fill(pattern)?;
-        found.extend(mismatches(&pattern, seen.get(name), name));
+        let pattern = fixture.names.fill(pattern)?;
+        found.extend(mismatches(&pattern, observed.get(name), name));
     }
     Ok((found, compared))
 }
 
 /// Returns an empty result of a case.
-pub(super) fn blank(case: &Case, way: Way) -> CheckResult {
-    let covers = requirements(way.dialect).iter();
+pub(super) fn blank(case: &Case, interface: InterfaceKind) -> CheckResult {
+    let covers = requirements(interface.dialect).iter();
     let covers = covers.filter(|requirement| requirement.checks.contains(&case.id));
     CheckResult {
         id: case.id.clone(),
         title: case.title.clone(),
-        level: case.level_in(way),
-        dialect: Some(way.dialect.version().to_owned()),
-        binding: Some(way.binding.to_string()),
+        level: case.level_in(interface),
+        dialect: Some(interface.dialect.version().to_owned()),
+        binding: Some(interface.binding.to_string()),
         requirements: covers.map(|requirement| requirement.id.clone()).collect(),
         verdict: Verdict::Pass,
         reason: None,
@@ -193,25 +197,25 @@ mod tests {
     fn instructions_about_push_configs_name_their_task() {
         let asks = cases().unwrap().iter().flat_map(|case| &case.ask);
         let asks = asks.filter(|ask| {
-            use crate::client::ask::Op;
+            use crate::client::instruction::InstructionKind;
             matches!(
                 ask.op,
-                Op::CreatePushConfig
-                    | Op::GetPushConfig
-                    | Op::ListPushConfigs
-                    | Op::DeletePushConfig
+                InstructionKind::CreatePushConfig
+                    | InstructionKind::GetPushConfig
+                    | InstructionKind::ListPushConfigs
+                    | InstructionKind::DeletePushConfig
             )
         });
-        let mut seen = 0;
+        let mut count = 0;
         for ask in asks {
-            seen += 1;
+            count += 1;
             assert!(ask.task.is_some(), "no `task`: {ask:?}");
             let repeated = ask.config.as_ref().map(|config| &config["taskId"]);
             if let Some(repeated) = repeated {
                 assert_eq!(Some(repeated.as_str().unwrap()), ask.task.as_deref());
             }
         }
-        assert!(seen >= 4, "only {seen} instructions");
+        assert!(count >= 4, "only {count} instructions");
     }
 
     #[test]
@@ -225,7 +229,11 @@ mod tests {
                 "{}",
                 case.id
             );
-            assert!(case.ways().next().is_some(), "{} applies nowhere", case.id);
+            assert!(
+                case.interface_kinds().next().is_some(),
+                "{} applies nowhere",
+                case.id
+            );
             let area = case.id.split('.').next();
             assert!(matches!(area, Some("client" | "webhook")), "{}", case.id);
         }

@@ -10,12 +10,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
-use super::case::Signed;
+use super::case::SignatureKind;
 
 /// Returns the card with signatures.
 pub(super) fn sign(
     mut card: Value,
-    how: Signed,
+    how: SignatureKind,
     key: &SigningKey,
     stranger: &SigningKey,
     elsewhere: &str,
@@ -28,30 +28,34 @@ pub(super) fn sign(
     };
     let forged = |algorithm: &str, more: Value, sign: &dyn Fn(&str) -> Result<Vec<u8>, String>| {
         let mut header = json!({"alg": algorithm, "typ": "JOSE", "kid": key.id()});
-        super::written::merge(&mut header, &more);
+        super::wire_answer::merge(&mut header, &more);
         let protected = URL_SAFE_NO_PAD.encode(header.to_string());
-        let signature = sign(&said(&card, &protected)?)?;
+        let signature = sign(&signing_input(&card, &protected)?)?;
         let signature = URL_SAFE_NO_PAD.encode(signature);
         Ok::<_, String>(json!({"protected": protected, "signature": signature}))
     };
     let signatures = match how {
-        Signed::Well | Signed::Tampered => json!([good(key, None)?]),
-        Signed::ElsewhereKey => {
+        SignatureKind::Well | SignatureKind::Tampered => json!([good(key, None)?]),
+        SignatureKind::ElsewhereKey => {
             json!([good(stranger, Some(&format!("{elsewhere}/jwks.json")))?])
         }
-        Signed::Twice => json!([good(stranger, None)?, good(key, None)?]),
-        Signed::None => json!([forged("none", json!({}), &|_| Ok(Vec::new()))?]),
-        Signed::Hmac => {
-            let by_public_key = |said: &str| Ok(hmac(key.public(), said.as_bytes()));
+        SignatureKind::Twice => json!([good(stranger, None)?, good(key, None)?]),
+        SignatureKind::None => json!([forged("none", json!({}), &|_| Ok(Vec::new()))?]),
+        SignatureKind::Hmac => {
+            let by_public_key =
+                |signing_input: &str| Ok(hmac(key.public(), signing_input.as_bytes()));
             json!([forged("HS256", json!({}), &by_public_key)?])
         }
-        Signed::Critical => {
+        SignatureKind::Critical => {
             let more = json!({"crit": ["https://example.com/valid-on"], "https://example.com/valid-on": "Mondays"});
-            json!([forged("ES256", more, &|said| by_curve(key, said))?])
+            json!([forged("ES256", more, &|signing_input| by_curve(
+                key,
+                signing_input
+            ))?])
         }
     };
     card["signatures"] = signatures;
-    if how == Signed::Tampered {
+    if how == SignatureKind::Tampered {
         card["description"] = "Somebody else's".into();
     }
     Ok(card)
@@ -60,7 +64,7 @@ pub(super) fn sign(
 /// Checks that one of the keys has signed the card; `rules` may accept bad signatures as well.
 ///
 /// Errors: no signature is good, for this reason.
-pub(super) fn verify(card: &Value, keys: &[Jwk], rules: Rules) -> Result<(), String> {
+pub(super) fn verify(card: &Value, keys: &[Jwk], rules: AcceptedForgeries) -> Result<(), String> {
     let keys = Jwks {
         keys: keys.to_vec(),
     };
@@ -74,7 +78,7 @@ pub(super) fn verify(card: &Value, keys: &[Jwk], rules: Rules) -> Result<(), Str
 
 /// Bad signatures that are accepted as if they were good.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rules {
+pub(super) struct AcceptedForgeries {
     /// `alg: none`, and HS256 with the public key as the secret.
     pub(super) any_algorithm: bool,
     /// Any ES256 signature, valid or not.
@@ -83,7 +87,7 @@ pub(super) struct Rules {
     pub(super) any_extension: bool,
 }
 
-impl Rules {
+impl AcceptedForgeries {
     fn allow(self, card: &Value, signature: &Value, keys: &Jwks) -> bool {
         let Ok(header) = header(signature) else {
             return false;
@@ -97,7 +101,8 @@ impl Rules {
             "none" => self.any_algorithm,
             "HS256" => {
                 let protected = signature["protected"].as_str().unwrap_or_default();
-                let expected = said(card, protected).map(|said| hmac(key, said.as_bytes()));
+                let expected = signing_input(card, protected)
+                    .map(|signing_input| hmac(key, signing_input.as_bytes()));
                 let expected = expected.map(|bytes| URL_SAFE_NO_PAD.encode(bytes));
                 self.any_algorithm && expected.as_deref().ok() == signature["signature"].as_str()
             }
@@ -112,25 +117,25 @@ pub(super) fn key_url(card: &Value) -> Option<String> {
 }
 
 /// Returns the text that is signed: the protected header, and the card without its signatures.
-fn said(card: &Value, protected: &str) -> Result<String, String> {
+fn signing_input(card: &Value, protected: &str) -> Result<String, String> {
     let payload = canonical(card).map_err(|error| error.to_string())?;
     Ok(format!("{protected}.{}", URL_SAFE_NO_PAD.encode(payload)))
 }
 
-fn by_curve(key: &SigningKey, said: &str) -> Result<Vec<u8>, String> {
+fn by_curve(key: &SigningKey, signing_input: &str) -> Result<Vec<u8>, String> {
     let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
     let pair = pair.map_err(|error| error.to_string())?;
-    let signature = pair.sign(&SystemRandom::new(), said.as_bytes());
+    let signature = pair.sign(&SystemRandom::new(), signing_input.as_bytes());
     signature
         .map(|signature| signature.as_ref().to_vec())
         .map_err(|error| error.to_string())
 }
 
 /// Returns the HMAC with a public key, as it is published, as the secret.
-pub(super) fn hmac(key: &Jwk, said: &[u8]) -> Vec<u8> {
+pub(super) fn hmac(key: &Jwk, signing_input: &[u8]) -> Vec<u8> {
     let secret = serde_json::to_vec(key).unwrap_or_default();
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-    hmac::sign(&key, said).as_ref().to_vec()
+    hmac::sign(&key, signing_input).as_ref().to_vec()
 }
 
 #[cfg(test)]
@@ -145,37 +150,37 @@ mod tests {
         let trusted = [own.public().clone()];
         let card = json!({"name": "n", "capabilities": {}, "description": "d"});
         for how in [
-            Signed::Well,
-            Signed::Tampered,
-            Signed::None,
-            Signed::Hmac,
-            Signed::ElsewhereKey,
-            Signed::Critical,
-            Signed::Twice,
+            SignatureKind::Well,
+            SignatureKind::Tampered,
+            SignatureKind::None,
+            SignatureKind::Hmac,
+            SignatureKind::ElsewhereKey,
+            SignatureKind::Critical,
+            SignatureKind::Twice,
         ] {
             let signed = sign(card.clone(), how, &own, &stranger, "http://h").unwrap();
             let takes = |rules| verify(&signed, &trusted, rules).is_ok();
-            let good = matches!(how, Signed::Well | Signed::Twice);
-            assert_eq!(takes(Rules::default()), good, "{how:?}");
-            let any_algorithm = Rules {
+            let good = matches!(how, SignatureKind::Well | SignatureKind::Twice);
+            assert_eq!(takes(AcceptedForgeries::default()), good, "{how:?}");
+            let any_algorithm = AcceptedForgeries {
                 any_algorithm: true,
-                ..Rules::default()
+                ..AcceptedForgeries::default()
             };
-            let expected = good || matches!(how, Signed::None | Signed::Hmac);
+            let expected = good || matches!(how, SignatureKind::None | SignatureKind::Hmac);
             assert_eq!(takes(any_algorithm), expected, "{how:?}");
-            let any_extension = Rules {
+            let any_extension = AcceptedForgeries {
                 any_extension: true,
-                ..Rules::default()
+                ..AcceptedForgeries::default()
             };
-            let expected = good || how == Signed::Critical;
+            let expected = good || how == SignatureKind::Critical;
             assert_eq!(takes(any_extension), expected, "{how:?}");
-            let any_signature = Rules {
+            let any_signature = AcceptedForgeries {
                 any_signature: true,
-                ..Rules::default()
+                ..AcceptedForgeries::default()
             };
-            let expected = good || how == Signed::Tampered;
+            let expected = good || how == SignatureKind::Tampered;
             assert_eq!(takes(any_signature), expected, "{how:?}");
         }
-        assert!(verify(&card, &trusted, Rules::default()).is_err());
+        assert!(verify(&card, &trusted, AcceptedForgeries::default()).is_err());
     }
 }

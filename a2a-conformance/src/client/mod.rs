@@ -14,35 +14,35 @@
 //!     run: vec!["client.message-is-answered".to_owned()],
 //!     ..Selection::default()
 //! };
-//! let results = selection.run(&Driver::ours(), |_| {}).await?;
+//! let results = selection.run(&Driver::reference(), |_| {}).await?;
 //! assert!(results.iter().all(|result| result.verdict == Verdict::Pass));
 //! # Ok(()) }
 //! ```
 
-mod answering;
-mod ask;
 mod card;
 mod case;
+mod case_server;
 mod certificate;
+mod connection;
+mod default_answers;
+mod description;
 mod driver;
-mod errand;
+mod driver_request;
+mod fixture;
+mod instruction;
 mod judge;
 mod jws;
-mod listen;
-mod notify;
-mod ours;
-mod plain;
-mod question;
-mod seen;
+mod notification;
+mod observation;
+mod parsed_request;
+mod reference_client;
 mod socket;
-mod stage;
 mod suite;
-mod told;
-mod written;
+mod wire_answer;
 
-pub use self::case::{Case, WAYS, Way};
+pub use self::case::Case;
+pub use self::case_server::CaseServer;
+pub(crate) use self::description::describe;
 pub use self::driver::Driver;
-pub use self::listen::Reception;
-pub use self::ours::{converse, perform_once};
+pub use self::reference_client::{perform_context, perform_lines};
 pub use self::suite::{Selection, cases, schema};
-pub(crate) use self::told::told;

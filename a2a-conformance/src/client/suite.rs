@@ -10,25 +10,28 @@ use futures_util::{StreamExt, stream};
 use rust_embed::RustEmbed;
 use serde_json::json;
 
-use super::case::{Case, Way};
+use super::case::Case;
 use super::driver::Driver;
-use super::errand::Errand;
-use super::judge::{blank, is_silent, judge, of_silence};
-use super::stage::Running;
-use crate::names::is_like;
+use super::driver_request::DriverRequest;
+use super::fixture::RunningFixture;
+use super::judge::{blank, is_silent, judge, set_silent};
+use crate::interface_kind::InterfaceKind;
+use crate::name_pattern::is_like;
 use crate::requirement::Level;
 use crate::run::{CheckResult, Verdict};
 
 #[derive(RustEmbed)]
 #[folder = "cases/client/"]
-struct Files;
+struct ClientCaseFiles;
 
 /// Returns all cases that are built in, or what is wrong with a file of them.
 pub fn cases() -> Result<&'static [Arc<Case>], String> {
     static ALL: LazyLock<Result<Vec<Arc<Case>>, String>> = LazyLock::new(|| {
         let mut all = Vec::new();
-        for name in Files::iter() {
-            let file = Files::get(&name).map(|file| file.data).unwrap_or_default();
+        for name in ClientCaseFiles::iter() {
+            let file = ClientCaseFiles::get(&name)
+                .map(|file| file.data)
+                .unwrap_or_default();
             let text = String::from_utf8_lossy(&file);
             let cases: Vec<Case> =
                 serde_saphyr::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
@@ -58,7 +61,7 @@ pub struct Selection {
     pub dialects: Vec<Dialect>,
     /// Bindings to include; all if empty.
     pub bindings: Vec<Binding>,
-    /// Number of cases that run at once.
+    /// Number of cases that run concurrently.
     pub jobs: usize,
     /// Factor of the time that the client may take.
     pub scale: f64,
@@ -82,7 +85,7 @@ impl Selection {
     /// Returns the chosen cases, in each of the chosen versions and bindings.
     ///
     /// Errors: a file of cases that cannot be read.
-    pub fn chosen(&self) -> Result<Vec<(Arc<Case>, Way)>, String> {
+    pub fn chosen(&self) -> Result<Vec<(Arc<Case>, InterfaceKind)>, String> {
         let any =
             |patterns: &[String], id: &str| patterns.iter().any(|pattern| is_like(pattern, id));
         let is_chosen = |case: &&Arc<Case>| {
@@ -90,12 +93,12 @@ impl Selection {
         };
         let mut chosen = Vec::new();
         for case in cases()?.iter().filter(is_chosen) {
-            let ways = case.ways().filter(|way| {
-                case.level_in(*way) <= self.level
-                    && (self.dialects.is_empty() || self.dialects.contains(&way.dialect))
-                    && (self.bindings.is_empty() || self.bindings.contains(&way.binding))
+            let interface_kinds = case.interface_kinds().filter(|interface| {
+                case.level_in(*interface) <= self.level
+                    && (self.dialects.is_empty() || self.dialects.contains(&interface.dialect))
+                    && (self.bindings.is_empty() || self.bindings.contains(&interface.binding))
             });
-            chosen.extend(ways.map(|way| (Arc::clone(case), way)));
+            chosen.extend(interface_kinds.map(|interface| (Arc::clone(case), interface)));
         }
         Ok(chosen)
     }
@@ -111,31 +114,31 @@ impl Selection {
     ) -> Result<Vec<CheckResult>, String> {
         let chosen = self.chosen()?;
         let jobs = self.jobs.max(1);
-        let life = Life::default();
+        let life = ClientActivity::default();
         let made = stream::iter(chosen.into_iter().enumerate())
-            .map(async |(index, (case, way))| {
-                // Only once all cases under way have ended is it known whether to go on.
-                let result = match life.is_missed_after(jobs) {
+            .map(async |(index, (case, interface))| {
+                // The decision whether to continue needs the results of all running cases.
+                let result = match life.is_silent_after(jobs) {
                     true => None,
-                    false => Some(run_one(&case, way, driver, self.scale, &life).await),
+                    false => Some(run_one(&case, interface, driver, self.scale, &life).await),
                 };
                 if let Some(result) = &result {
                     done(result);
                 }
-                (index, case, way, result)
+                (index, case, interface, result)
             })
             .buffer_unordered(jobs);
         let made: Vec<_> = made.collect().await;
-        let is_missed = life.is_missed_after(1);
+        let is_missed = life.is_silent_after(1);
         let mut results = Vec::new();
-        for (index, case, way, result) in made {
+        for (index, case, interface, result) in made {
             let mut result = match result {
                 Some(result) => result,
-                None if is_missed => blank(&case, way),
-                None => run_one(&case, way, driver, self.scale, &life).await,
+                None if is_missed => blank(&case, interface),
+                None => run_one(&case, interface, driver, self.scale, &life).await,
             };
             if is_missed {
-                of_silence(&mut result);
+                set_silent(&mut result);
             }
             results.push((index, result));
         }
@@ -146,7 +149,7 @@ impl Selection {
 
 /// Record of whether the client has ever done anything.
 #[derive(Default)]
-struct Life {
+struct ClientActivity {
     is_seen: AtomicBool,
     /// Number of cases in which it was silent.
     silent: AtomicUsize,
@@ -154,7 +157,7 @@ struct Life {
     is_unmet: AtomicBool,
 }
 
-impl Life {
+impl ClientActivity {
     fn note(&self, is_silent: bool, result: &CheckResult) {
         if !is_silent {
             self.is_seen.store(true, Ordering::Relaxed);
@@ -167,7 +170,7 @@ impl Life {
     }
 
     /// Returns whether nothing was seen of the client in at least `cases` cases, one of them unmet.
-    fn is_missed_after(&self, cases: usize) -> bool {
+    fn is_silent_after(&self, cases: usize) -> bool {
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         let enough = self.silent.load(Ordering::Relaxed) >= cases;
         enough && is_set(&self.is_unmet) && !is_set(&self.is_seen)
@@ -177,17 +180,19 @@ impl Life {
 /// Runs one case in one version and binding.
 async fn run_one(
     case: &Arc<Case>,
-    way: Way,
+    interface: InterfaceKind,
     driver: &Driver,
     scale: f64,
-    life: &Life,
+    life: &ClientActivity,
 ) -> CheckResult {
     let began = Instant::now();
-    match Running::start(Arc::clone(case), way, None).await {
+    match RunningFixture::start(Arc::clone(case), interface, None).await {
         Ok(running) => {
-            let told = driver.run(&Errand::new(&running.stage, scale)).await;
-            let result = judge(&running.stage, &told, began.elapsed().as_secs_f64());
-            life.note(is_silent(&running.stage, &told), &result);
+            let outcome = driver
+                .run(&DriverRequest::new(&running.fixture, scale))
+                .await;
+            let result = judge(&running.fixture, &outcome, began.elapsed().as_secs_f64());
+            life.note(is_silent(&running.fixture, &outcome), &result);
             result
         }
         Err(problem) => {
@@ -195,7 +200,7 @@ async fn run_one(
                 verdict: Verdict::HarnessError,
                 reason: Some(problem),
                 seconds: began.elapsed().as_secs_f64(),
-                ..blank(case, way)
+                ..blank(case, interface)
             };
             life.note(false, &result);
             result

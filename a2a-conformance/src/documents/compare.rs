@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::documents::corpus::{Allowance, Matching};
+use crate::documents::corpus::{Allowance, MatchMode};
 
 /// A place where the value found differs from the documented one.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -108,7 +108,7 @@ pub struct Rules<'a> {
     /// Differences that are right.
     pub allow: &'a [Allowance],
     /// `Contains` if more may come than is documented.
-    pub matching: Option<Matching>,
+    pub matching: Option<MatchMode>,
     /// `true` if times must be equal too.
     pub exact_times: bool,
 }
@@ -178,7 +178,7 @@ impl Comparison<'_> {
                 None => self.differs(&path, shown(expected), "nothing".to_owned()),
             }
         }
-        if self.rules.matching == Some(Matching::Contains) {
+        if self.rules.matching == Some(MatchMode::Contains) {
             return;
         }
         for (name, found) in found {

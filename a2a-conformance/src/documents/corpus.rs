@@ -47,14 +47,14 @@ pub struct Example {
     /// A profile of the version, like `trpc`.
     pub profile: Option<String>,
     /// Kind of document that it shows.
-    pub kind: Kind,
+    pub kind: ExampleKind,
     /// The codes of its departures from the specification.
     #[serde(default)]
     pub quirks: BTreeSet<String>,
     /// Verdict of a strict reader.
-    pub strict: Strict,
+    pub strict: StrictVerdict,
     /// Verdict of a lenient reader.
-    pub lenient: Lenient,
+    pub lenient: LenientVerdict,
     /// Remark for readers of this file.
     pub note: Option<String>,
     /// Departure of our judgement from the inventory that the corpus was made from, with the reason.
@@ -85,7 +85,7 @@ pub struct Source {
 /// Kind of document that an example shows.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ExampleKind {
     /// A JSON-RPC request.
     Request,
     /// A JSON-RPC response.
@@ -105,7 +105,7 @@ pub enum Kind {
 /// Verdict of a strict reader.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Strict {
+pub enum StrictVerdict {
     /// Nothing is wrong with it.
     Accept,
     /// It is not JSON, no envelope, or against the schema.
@@ -117,7 +117,7 @@ pub enum Strict {
 /// Verdict of a lenient reader.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Lenient {
+pub enum LenientVerdict {
     /// It can, after the repairs.
     Usable,
     /// No repair makes a message of it.
@@ -167,7 +167,7 @@ pub struct Exchange {
     #[serde(default)]
     pub given: Vec<String>,
     /// Steps that are compared.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ExchangeStep>,
 }
 
 /// Something that the reference agent does. One of the members says what.
@@ -200,14 +200,14 @@ pub struct ScriptStep {
     pub tool_responses: Vec<Value>,
     /// Lets waiting callers go.
     pub detach: bool,
-    /// Waits until the harness lets it go on, or for cancellation.
+    /// Waits until the harness releases it, or for cancellation.
     pub hold: bool,
 }
 
 /// One request and what is expected of it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct ExchangeStep {
     /// The example that is sent.
     pub request: Option<String>,
     /// Or the path that is fetched.
@@ -242,7 +242,7 @@ pub struct Step {
     pub open: bool,
     /// Mode in which the answer is compared.
     #[serde(rename = "match")]
-    pub matching: Option<Matching>,
+    pub matching: Option<MatchMode>,
     /// Differences that are right.
     #[serde(default)]
     pub allow: Vec<Allowance>,
@@ -261,7 +261,7 @@ pub enum Release {
 /// Mode in which an answer is compared.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "lowercase")]
-pub enum Matching {
+pub enum MatchMode {
     /// It holds everything that is documented, and perhaps more.
     Contains,
 }
@@ -328,7 +328,7 @@ impl Corpus {
 
     /// The request that an example answers, by the first exchange that says so.
     pub fn request_of(&self, id: &str) -> Option<&Example> {
-        let answered = |step: &&Step| {
+        let answered = |step: &&ExchangeStep| {
             step.answer.as_deref() == Some(id) || step.events.iter().any(|event| event == id)
         };
         let step = self
@@ -343,7 +343,7 @@ impl Corpus {
     pub fn messages(&self) -> impl Iterator<Item = &Example> {
         self.examples
             .values()
-            .filter(|example| example.kind != Kind::Head)
+            .filter(|example| example.kind != ExampleKind::Head)
     }
 
     fn check(&self) -> Result<(), CorpusError> {

@@ -66,7 +66,7 @@ faults! {
         RepeatedEvent = "repeated-event";
         /// The latest message first.
         ReversedHistory = "reversed-history";
-        /// Objects do not tell what they are.
+        /// Objects lack their discriminator.
         NoKind = "no-kind";
         /// A stream never ends.
         OpenStream = "open-stream";
@@ -74,7 +74,7 @@ faults! {
         MixedDialect = "mixed-dialect";
         /// 200, and nothing more.
         NoBody = "no-body";
-        /// Ended tasks seem to go on.
+        /// Ended tasks are reported as working.
         WrongState = "wrong-state";
         /// Streams do not say that they are streams.
         WrongMediaType = "wrong-media-type";
@@ -137,14 +137,14 @@ impl hyper::service::Service<http::Request<Incoming>> for FaultyService {
         Box::pin(async move {
             let response = service.inner.handle(request).await;
             Ok(match service.fault {
-                Some(fault) => spoil(response, fault).await,
+                Some(fault) => inject_fault(response, fault).await,
                 None => response.map(BodyExt::boxed_unsync),
             })
         })
     }
 }
 
-async fn spoil(response: http::Response<Body>, fault: Fault) -> http::Response<FaultyBody> {
+async fn inject_fault(response: http::Response<Body>, fault: Fault) -> http::Response<FaultyBody> {
     let (mut head, body) = response.into_parts();
     head.headers.remove(CONTENT_LENGTH);
     let streams = head
@@ -171,7 +171,7 @@ async fn spoil(response: http::Response<Body>, fault: Fault) -> http::Response<F
     let spoiled = match serde_json::from_slice::<Value>(&bytes) {
         _ if fault == Fault::NoBody => Bytes::new(),
         Ok(mut message) => {
-            spoil_message(&mut message, fault);
+            inject_into_message(&mut message, fault);
             message.to_string().into()
         }
         Err(_) => bytes,
@@ -195,7 +195,7 @@ impl http_body::Body for FaultyStream {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match Pin::new(&mut self.inner).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                Ok(data) => Poll::Ready(Some(Ok(Frame::data(self.spoil(&data))))),
+                Ok(data) => Poll::Ready(Some(Ok(Frame::data(self.inject_fault(&data))))),
                 Err(frame) => Poll::Ready(Some(Ok(frame))),
             },
             Poll::Ready(None) if self.fault == Fault::OpenStream => Poll::Pending,
@@ -205,7 +205,7 @@ impl http_body::Body for FaultyStream {
 }
 
 impl FaultyStream {
-    fn spoil(&mut self, data: &[u8]) -> Bytes {
+    fn inject_fault(&mut self, data: &[u8]) -> Bytes {
         let text = String::from_utf8_lossy(data);
         let mut spoiled = String::new();
         for block in text.split_inclusive("\n\n") {
@@ -221,7 +221,7 @@ impl FaultyStream {
             if self.fault == Fault::LostChunk && is_artifact && self.artifacts == 2 {
                 continue;
             }
-            spoil_message(&mut message, self.fault);
+            inject_into_message(&mut message, self.fault);
             let block = format!("{head}data: {message}\n\n");
             spoiled.push_str(&block);
             if self.fault == Fault::RepeatedEvent {
@@ -232,7 +232,7 @@ impl FaultyStream {
     }
 }
 
-fn spoil_message(message: &mut Value, fault: Fault) {
+fn inject_into_message(message: &mut Value, fault: Fault) {
     match fault {
         Fault::WrongId => message["id"] = json!("another"),
         Fault::NoEnvelope => *message = message["result"].take(),
@@ -303,10 +303,10 @@ impl<T: Transport> Transport for FaultyTransport<T> {
             let Some(fault) = self.fault else {
                 return self.inner.call(call).await;
             };
-            spoil_request(&mut call.request, fault);
+            inject_into_request(&mut call.request, fault);
             let mut reply = self.inner.call(call).await?;
             reply.answer = match reply.answer {
-                Answer::Once(response) => Answer::Once(spoil_response(response, fault)),
+                Answer::Once(response) => Answer::Once(inject_into_response(response, fault)),
                 Answer::Stream(updates) => {
                     let count = Arc::new(AtomicUsize::new(0));
                     let kept = move |update: &Result<Update, Error>| match fault {
@@ -318,7 +318,7 @@ impl<T: Transport> Transport for FaultyTransport<T> {
                     };
                     let updates = updates.filter(kept).map(move |update| {
                         update.map(|update| {
-                            let event = spoil_event(update.event.into_event(), fault);
+                            let event = inject_into_event(update.event.into_event(), fault);
                             Update::new(event, update.sequence)
                         })
                     });
@@ -330,7 +330,7 @@ impl<T: Transport> Transport for FaultyTransport<T> {
     }
 }
 
-fn spoil_request(request: &mut Request, fault: Fault) {
+fn inject_into_request(request: &mut Request, fault: Fault) {
     match (fault, request) {
         (
             Fault::LostContext,
@@ -355,7 +355,7 @@ fn spoil_request(request: &mut Request, fault: Fault) {
     }
 }
 
-fn spoil_response(mut response: Response, fault: Fault) -> Response {
+fn inject_into_response(mut response: Response, fault: Fault) -> Response {
     if fault == Fault::LostHistory
         && let Response::SendMessage(SendMessageResponse::Task(task)) | Response::GetTask(task) =
             &mut response
@@ -365,7 +365,7 @@ fn spoil_response(mut response: Response, fault: Fault) -> Response {
     response
 }
 
-fn spoil_event(mut event: Event, fault: Fault) -> Event {
+fn inject_into_event(mut event: Event, fault: Fault) -> Event {
     if fault == Fault::LostHistory
         && let Event::Task(task) = &mut event
     {

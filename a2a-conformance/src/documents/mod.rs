@@ -3,7 +3,7 @@
 pub(crate) mod compare;
 mod corpus;
 mod fault;
-pub mod printed;
+pub mod printed_example;
 mod reference;
 mod replay;
 mod report;
@@ -11,12 +11,12 @@ mod verdict;
 
 pub use self::compare::{Bindings, Difference, GENERATED, Rules, compare};
 pub use self::corpus::{
-    Allowance, Corpus, CorpusError, Document, Example, Exchange, Head, Kind, Lenient, Matching,
-    Refusal, Release, ScriptStep, Source, Step, Strict,
+    Allowance, Corpus, CorpusError, Document, Example, ExampleKind, Exchange, ExchangeStep, Head,
+    LenientVerdict, MatchMode, Refusal, Release, ScriptStep, Source, StrictVerdict,
 };
 pub use self::fault::{Fault, NoSuchFault, Side};
 pub use self::reference::Reference;
-pub use self::replay::{Direction, Options, Outcome, replay};
+pub use self::replay::{Direction, Options, ReplayResult, replay};
 pub use self::report::{Report, Tally};
-pub(crate) use self::verdict::observe;
-pub use self::verdict::{Judgement, answered, judge, mended, operation_of, validate};
+pub(crate) use self::verdict::accepted_departures;
+pub use self::verdict::{Judgement, answered, judge, operation_of, repairs_of, validate};

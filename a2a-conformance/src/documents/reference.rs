@@ -81,7 +81,7 @@ impl Reference {
             turn.reply(message_of(reply)?).await?;
         }
         if let Some(id) = &step.llm_response {
-            tell(turn.llm_response(id), step).await?;
+            write_response(turn.llm_response(id), step).await?;
         }
         if step.detach {
             turn.detach().await?;
@@ -116,7 +116,7 @@ impl Agent for Reference {
 }
 
 /// Writes the parts of a model response that a step of the script names.
-async fn tell(mut response: LlmResponse<'_>, step: &ScriptStep) -> Result<(), Failure> {
+async fn write_response(mut response: LlmResponse<'_>, step: &ScriptStep) -> Result<(), Failure> {
     if let Some(text) = &step.reasoning {
         response.reasoning(text).await?;
     }

@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::documents::corpus::{Corpus, Kind, Lenient, Strict};
-use crate::documents::replay::{Direction, Outcome};
+use crate::documents::corpus::{Corpus, ExampleKind, LenientVerdict, StrictVerdict};
+use crate::documents::replay::{Direction, ReplayResult};
 
 /// Report of a replay.
 #[derive(Clone, Debug, Serialize)]
@@ -16,7 +16,7 @@ pub struct Report {
     /// The judgement of the documents themselves.
     pub examples: Tally,
     /// Every example and exchange, in every direction.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ReplayResult>,
 }
 
 /// Counts of examples by verdict.
@@ -40,15 +40,15 @@ pub struct Tally {
 }
 
 impl Report {
-    /// Counts what came.
-    pub fn new(corpus: &Corpus, outcomes: Vec<Outcome>) -> Self {
+    /// Returns the report on these outcomes.
+    pub fn new(corpus: &Corpus, outcomes: Vec<ReplayResult>) -> Self {
         let mut examples = Tally::default();
         for outcome in outcomes
             .iter()
             .filter(|outcome| outcome.direction == Direction::Read)
         {
             let example = corpus.example(&outcome.id);
-            if example.kind == Kind::Head {
+            if example.kind == ExampleKind::Head {
                 examples.heads += 1;
                 continue;
             }
@@ -58,17 +58,17 @@ impl Report {
             }
             examples.accounted_for += 1;
             match example.strict {
-                Strict::Accept => examples.accepted += 1,
-                Strict::Reject => examples.refused += 1,
-                Strict::RejectByRule => examples.refused_by_rule += 1,
+                StrictVerdict::Accept => examples.accepted += 1,
+                StrictVerdict::Reject => examples.refused += 1,
+                StrictVerdict::RejectByRule => examples.refused_by_rule += 1,
             }
-            examples.usable += usize::from(example.lenient == Lenient::Usable);
+            examples.usable += usize::from(example.lenient == LenientVerdict::Usable);
         }
         Self { examples, outcomes }
     }
 
     /// Returns whether everything went as documented; `false` if nothing was replayed.
-    pub fn is_green(&self) -> bool {
+    pub fn passes(&self) -> bool {
         !self.outcomes.is_empty()
             && self
                 .outcomes
@@ -130,7 +130,7 @@ impl Report {
         }
         let exchanges: BTreeMap<_, _> = self.exchanges().into_iter().collect();
         let green = exchanges.values().filter(|green| **green).count();
-        let style = if self.is_green() { good } else { bad };
+        let style = if self.passes() { good } else { bad };
         let total = exchanges.len();
         writeln!(
             out,

@@ -6,15 +6,15 @@ use a2a_types::reading::{Mode, Repair};
 use a2a_types::{Base64, Dialect, Operation, Timestamp};
 use serde_json::Value;
 
-use crate::documents::corpus::{Corpus, Example, Kind, Strict};
-use crate::documents::printed;
-use crate::lint::{self, Subject, envelope_of, violations};
+use crate::documents::corpus::{Corpus, Example, ExampleKind, StrictVerdict};
+use crate::documents::printed_example;
+use crate::lint::{self, LintSubject, envelope_of, violations};
 
 /// A strict reader's judgement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Judgement {
     /// Accepted or refused.
-    pub verdict: Strict,
+    pub verdict: StrictVerdict,
     /// Reason for the refusal.
     pub reason: String,
 }
@@ -22,14 +22,14 @@ pub struct Judgement {
 impl Judgement {
     fn reject(reason: impl ToString) -> Self {
         Self {
-            verdict: Strict::Reject,
+            verdict: StrictVerdict::Reject,
             reason: reason.to_string(),
         }
     }
 
     fn by_rule(reason: impl ToString) -> Self {
         Self {
-            verdict: Strict::RejectByRule,
+            verdict: StrictVerdict::RejectByRule,
             reason: reason.to_string(),
         }
     }
@@ -38,10 +38,10 @@ impl Judgement {
 /// Reads an example strictly: as text, as a stream event, as a JSON-RPC message, by the schema of
 /// its version, and by the specification's words.
 pub fn judge(corpus: &Corpus, example: &Example) -> Judgement {
-    let printed = printed::read(&example.printed);
+    let printed = printed_example::read(&example.printed);
     let text = match example.kind {
-        Kind::Head => return judge_head(example),
-        Kind::Event => match lint::event_data(&printed.text) {
+        ExampleKind::Head => return judge_head(example),
+        ExampleKind::Event => match lint::event_data(&printed.text) {
             Some(data) => data,
             None => return Judgement::reject(lint::NOT_ONE_DOCUMENT),
         },
@@ -50,7 +50,7 @@ pub fn judge(corpus: &Corpus, example: &Example) -> Judgement {
     if serde_json::from_str::<Value>(&text).is_err() {
         return Judgement::reject("not JSON");
     }
-    if example.kind == Kind::Fragment {
+    if example.kind == ExampleKind::Fragment {
         return Judgement::by_rule("a fragment is no message");
     }
     let Some(subject) = subject(corpus, example) else {
@@ -86,7 +86,7 @@ fn judge_head(example: &Example) -> Judgement {
     match posts && whole && !has("content-length") && !has("transfer-encoding") {
         true => Judgement::by_rule("a POST without the length of its body"),
         false => Judgement {
-            verdict: Strict::Accept,
+            verdict: StrictVerdict::Accept,
             reason: String::new(),
         },
     }
@@ -108,17 +108,17 @@ pub fn validate(dialect: Dialect, definition: &'static str, value: &Value) -> Re
 
 /// Returns the subject that an example is read as, or `None` if it is a fragment or a head, or its request is
 /// unknown.
-fn subject(corpus: &Corpus, example: &Example) -> Option<Subject> {
+fn subject(corpus: &Corpus, example: &Example) -> Option<LintSubject> {
     let kind = match example.kind {
-        Kind::Request => lint::Kind::Request(operation_of(example)?),
-        Kind::Response => lint::Kind::Response,
-        Kind::Event => lint::Kind::Event,
-        Kind::Card => lint::Kind::Card,
-        Kind::Webhook => lint::Kind::Object("Task"),
-        Kind::Fragment | Kind::Head => return None,
+        ExampleKind::Request => lint::SubjectKind::Request(operation_of(example)?),
+        ExampleKind::Response => lint::SubjectKind::Response,
+        ExampleKind::Event => lint::SubjectKind::Event,
+        ExampleKind::Card => lint::SubjectKind::Card,
+        ExampleKind::Webhook => lint::SubjectKind::Object("Task"),
+        ExampleKind::Fragment | ExampleKind::Head => return None,
     };
-    let mut subject = Subject::new(kind, example.dialect);
-    if matches!(kind, lint::Kind::Response | lint::Kind::Event) {
+    let mut subject = LintSubject::new(kind, example.dialect);
+    if matches!(kind, lint::SubjectKind::Response | lint::SubjectKind::Event) {
         let (request, id) = answered(corpus, example)?;
         subject.envelope = envelope_of(&request, &id, example.dialect);
     }
@@ -135,7 +135,7 @@ pub fn answered(corpus: &Corpus, answer: &Example) -> Option<(Value, Value)> {
         .find(|step| {
             step.answer.as_ref() == Some(&answer.id) || step.events.contains(&answer.id)
         })?;
-    let printed: Value = printed::read(&request.printed)
+    let printed: Value = printed_example::read(&request.printed)
         .json
         .and_then(|json| serde_json::from_str(&json).ok())?;
     let id = step.id.clone().unwrap_or_else(|| printed["id"].clone());
@@ -145,32 +145,32 @@ pub fn answered(corpus: &Corpus, answer: &Example) -> Option<(Value, Value)> {
 }
 
 /// Returns the codes of what a lenient reader repairs. Errors: it cannot be read at all.
-pub fn mended(corpus: &Corpus, example: &Example) -> Result<BTreeSet<String>, String> {
-    let printed = printed::read(&example.printed);
+pub fn repairs_of(corpus: &Corpus, example: &Example) -> Result<BTreeSet<String>, String> {
+    let printed = printed_example::read(&example.printed);
     let mut codes: BTreeSet<String> = printed
         .repairs
         .iter()
         .map(|code| (*code).to_owned())
         .collect();
-    if example.kind == Kind::Fragment {
+    if example.kind == ExampleKind::Fragment {
         codes.insert("FRAG".to_owned());
     }
     let Some(json) = printed.json else {
         return Ok(codes);
     };
     let value: Value = serde_json::from_str(&json).map_err(|error| error.to_string())?;
-    observe(&value, example.dialect, &mut codes);
+    accepted_departures(&value, example.dialect, &mut codes);
     if let Some(subject) = subject(corpus, example) {
         let repairs = subject.read(&json, Mode::Lenient);
         let repairs: Vec<Repair> = repairs.map_err(|violation| violation.to_string())?;
         codes.extend(repairs.iter().map(|repair| repair.quirk.code().to_owned()));
     }
-    observe_neighbours(corpus, example, &mut codes);
+    accepted_departures_in_stream(corpus, example, &mut codes);
     Ok(codes)
 }
 
 /// Departures that need no repair: they are understood as they are.
-pub(crate) fn observe(value: &Value, dialect: Dialect, codes: &mut BTreeSet<String>) {
+pub(crate) fn accepted_departures(value: &Value, dialect: Dialect, codes: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
             for (name, member) in object {
@@ -190,10 +190,12 @@ pub(crate) fn observe(value: &Value, dialect: Dialect, codes: &mut BTreeSet<Stri
                     _ => None,
                 };
                 codes.extend(found.map(str::to_owned));
-                observe(member, dialect, codes);
+                accepted_departures(member, dialect, codes);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| observe(item, dialect, codes)),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| accepted_departures(item, dialect, codes)),
         _ => {}
     }
 }
@@ -207,7 +209,7 @@ fn is_not_base64(text: &str) -> bool {
 }
 
 /// Departures that only show beside the other events of the stream.
-fn observe_neighbours(corpus: &Corpus, example: &Example, codes: &mut BTreeSet<String>) {
+fn accepted_departures_in_stream(corpus: &Corpus, example: &Example, codes: &mut BTreeSet<String>) {
     let streams = corpus
         .exchanges
         .values()
@@ -225,7 +227,7 @@ fn observe_neighbours(corpus: &Corpus, example: &Example, codes: &mut BTreeSet<S
             codes.insert("NOBLANK".to_owned());
         }
         let of_printed = |id: &String| -> Value {
-            let json = printed::read(&corpus.example(id).printed).json;
+            let json = printed_example::read(&corpus.example(id).printed).json;
             json.and_then(|json| serde_json::from_str(&json).ok())
                 .unwrap_or_default()
         };

@@ -152,7 +152,7 @@ pub(super) fn json_rpc_error(error: &Value, _: &Members) -> Vec<(String, String)
         let code = error["code"].as_i64().unwrap_or_default();
         if code != kind.code() {
             let problem = format!(
-                "`{}` is told by the code {}, found {code}",
+                "`{}` has the code {}, found {code}",
                 kind.reason(),
                 kind.code()
             );
@@ -181,7 +181,7 @@ pub(super) fn http_error(error: &Value, _: &Members) -> Vec<(String, String)> {
     found
 }
 
-/// Details of an error tell their type, and `ErrorInfo` a reason.
+/// Checks that error details have their type, and `ErrorInfo` a reason.
 fn details(error: &Value, member: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let list = error[member].as_array().into_iter().flatten();

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::kind::{DocumentKind, Form};
 use super::marks::{is_proto_json, marked};
-use super::subject::{Kind, Subject};
+use super::subject::{LintSubject, SubjectKind};
 use crate::card;
 
 /// Returns what a document is, or nothing if it is none of A2A; `known` is its protocol version, if given. A
 /// card may be of several versions.
-pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Vec<Subject> {
+pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Vec<LintSubject> {
     let has = |member: &str| value.get(member).is_some();
     let is_enveloped = has("jsonrpc") || has("result") || is_json_rpc_error(value);
     if value["method"].is_string() || has("jsonrpc") && has("params") {
@@ -37,7 +37,7 @@ pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> V
         None if is_hybrid => {
             let dialects = card::dialects(value).into_iter();
             dialects
-                .map(|dialect| Subject::new(Kind::Card, dialect))
+                .map(|dialect| LintSubject::new(SubjectKind::Card, dialect))
                 .collect()
         }
         _ => vec![as_kind(kind, value, known)],
@@ -45,14 +45,14 @@ pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> V
 }
 
 /// The document as one of a kind.
-pub(crate) fn as_kind(kind: &DocumentKind, value: &Value, known: Option<Dialect>) -> Subject {
+pub(crate) fn as_kind(kind: &DocumentKind, value: &Value, known: Option<Dialect>) -> LintSubject {
     match kind.form {
         Form::Request => request(value, known),
         Form::Response => response(value, known),
         Form::Event => event(value, known),
         Form::Card => {
             let dialect = known.unwrap_or_else(|| dialect_of(value, kind));
-            Subject::new(Kind::Card, dialect)
+            LintSubject::new(SubjectKind::Card, dialect)
         }
         Form::Object(_) => {
             let dialect = known.unwrap_or_else(|| dialect_of(value, kind));
@@ -67,8 +67,8 @@ pub(crate) fn as_kind(kind: &DocumentKind, value: &Value, known: Option<Dialect>
                     kind.form.definition(dialect, Flavour::Proto),
                 ),
             };
-            let kind = Kind::Object(definition.unwrap_or(kind.name));
-            Subject::new(kind, dialect).in_flavour(flavour)
+            let kind = SubjectKind::Object(definition.unwrap_or(kind.name));
+            LintSubject::new(kind, dialect).in_flavour(flavour)
         }
     }
 }
@@ -81,7 +81,7 @@ fn flavour(value: &Value, dialect: Dialect) -> Flavour {
     }
 }
 
-fn request(value: &Value, known: Option<Dialect>) -> Subject {
+fn request(value: &Value, known: Option<Dialect>) -> LintSubject {
     let wanted = known.or_else(|| marked(value));
     let method = value["method"].as_str().and_then(Dialect::of_method);
     let is_known = |dialect: &Dialect| {
@@ -89,17 +89,18 @@ fn request(value: &Value, known: Option<Dialect>) -> Subject {
         method.is_some_and(|method| method.dialects.contains(dialect))
     };
     match (&method, known) {
-        (Some(method), None) => {
-            Subject::new(Kind::Request(method.operation), method.dialect(wanted))
-        }
+        (Some(method), None) => LintSubject::new(
+            SubjectKind::Request(method.operation),
+            method.dialect(wanted),
+        ),
         (Some(method), Some(dialect)) if is_known(&dialect) => {
-            Subject::new(Kind::Request(method.operation), dialect)
+            LintSubject::new(SubjectKind::Request(method.operation), dialect)
         }
-        _ => Subject::new(Kind::UnknownRequest, wanted.unwrap_or(Dialect::V1_0)),
+        _ => LintSubject::new(SubjectKind::UnknownRequest, wanted.unwrap_or(Dialect::V1_0)),
     }
 }
 
-fn event(value: &Value, known: Option<Dialect>) -> Subject {
+fn event(value: &Value, known: Option<Dialect>) -> LintSubject {
     let is_enveloped = ["jsonrpc", "result", "error"]
         .iter()
         .any(|member| value.get(member).is_some());
@@ -112,36 +113,36 @@ fn event(value: &Value, known: Option<Dialect>) -> Subject {
         false => Binding::JsonRpc,
     };
     let operation = Operation::SendStreamingMessage;
-    let subject = answer(Kind::Event, value, dialect, binding, operation);
+    let subject = answer(SubjectKind::Event, value, dialect, binding, operation);
     match is_bare {
         true => subject.in_flavour(flavour(value, dialect)),
         false => subject,
     }
 }
 
-fn response(value: &Value, known: Option<Dialect>) -> Subject {
+fn response(value: &Value, known: Option<Dialect>) -> LintSubject {
     let dialect = known.unwrap_or_else(|| answered_in(value));
     let (kind, operation) = answered(&value["result"], dialect);
     answer(kind, value, dialect, Binding::JsonRpc, operation)
 }
 
 fn answer(
-    kind: Kind,
+    kind: SubjectKind,
     value: &Value,
     dialect: Dialect,
     binding: Binding,
     operation: Operation,
-) -> Subject {
+) -> LintSubject {
     let id = serde_json::from_value(value["id"].clone()).unwrap_or(Id::Null);
     let mut envelope = Envelope::new(dialect, binding, operation);
     envelope.id = (binding == Binding::JsonRpc).then_some(id);
-    Subject {
+    LintSubject {
         envelope: Some(envelope),
-        ..Subject::new(kind, dialect)
+        ..LintSubject::new(kind, dialect)
     }
 }
 
-/// The members of which 1.0 and 0.3's ProtoJSON have one, around what a stream tells.
+/// Returns whether a value has one of the members that wrap an event in 1.0 and in 0.3's ProtoJSON.
 const WRAPPERS: [&str; 6] = [
     "task",
     "message",
@@ -161,7 +162,7 @@ fn is_json_rpc_error(value: &Value) -> bool {
 }
 
 /// Infers the kind and the operation of an answer from its result.
-fn answered(result: &Value, dialect: Dialect) -> (Kind, Operation) {
+fn answered(result: &Value, dialect: Dialect) -> (SubjectKind, Operation) {
     let has = |member: &str| result.get(member).is_some();
     let is_kind = |kind: &str| result["kind"] == kind;
     let is_update = is_kind("status-update")
@@ -170,7 +171,7 @@ fn answered(result: &Value, dialect: Dialect) -> (Kind, Operation) {
         || has("artifactUpdate")
         || (dialect == Dialect::V0_1 && (has("artifact") || has("final")));
     let operation = match result {
-        _ if is_update => return (Kind::Event, Operation::SendStreamingMessage),
+        _ if is_update => return (SubjectKind::Event, Operation::SendStreamingMessage),
         Value::Array(_) => Operation::ListTaskPushNotificationConfigs,
         Value::Null => Operation::DeleteTaskPushNotificationConfig,
         Value::Object(members) if members.is_empty() => Operation::DeleteTaskPushNotificationConfig,
@@ -183,7 +184,7 @@ fn answered(result: &Value, dialect: Dialect) -> (Kind, Operation) {
         _ if has("status") && dialect == Dialect::V1_0 => Operation::GetTask,
         _ => Operation::SendMessage,
     };
-    (Kind::Response, operation)
+    (SubjectKind::Response, operation)
 }
 
 /// Returns the name of the definition of an object that stands alone, or `None` if it is unknown.
@@ -259,7 +260,7 @@ fn is_problem(value: &Value) -> bool {
 
 /// The version of an answer that does not say it.
 fn answered_in(value: &Value) -> Dialect {
-    if let Some(dialect) = said(value).or_else(|| marked(value)) {
+    if let Some(dialect) = declared_version(value).or_else(|| marked(value)) {
         return dialect;
     }
     match (&value["error"], &value["result"]) {
@@ -283,7 +284,7 @@ fn dialect_of(value: &Value, kind: &DocumentKind) -> Dialect {
     let proto = || (is_flat_error || is_proto_json(value)).then_some(Dialect::V0_3);
     let is_flat = kind.name == "TaskPushNotificationConfig" && value["url"].is_string();
     let flat = || is_flat.then_some(Dialect::V1_0);
-    let found = said(value).or_else(proto).or_else(flat);
+    let found = declared_version(value).or_else(proto).or_else(flat);
     let found = found.or_else(|| marked(value));
     let default = match kind.form {
         Form::Card if value["url"].is_null() => Dialect::V1_0,
@@ -302,7 +303,7 @@ fn dialect_of(value: &Value, kind: &DocumentKind) -> Dialect {
 }
 
 /// The version that a card says.
-fn said(value: &Value) -> Option<Dialect> {
+fn declared_version(value: &Value) -> Option<Dialect> {
     let card = match &value["result"] {
         Value::Null => value,
         result => result,
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_are_told_apart() {
+    fn document_kinds_are_detected() {
         let (old, middle, new) = (Dialect::V0_1, Dialect::V0_2, Dialect::V1_0);
         let rpc = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let answer = |result: Value| json!({"jsonrpc": "2.0", "id": 1, "result": result});

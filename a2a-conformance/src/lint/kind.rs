@@ -111,7 +111,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::lint::{Kind, Subject};
+    use crate::lint::{LintSubject, SubjectKind};
 
     #[test]
     fn every_kind_has_its_definition() {
@@ -130,7 +130,8 @@ mod tests {
                     let Some(name) = kind.form.definition(dialect, flavour) else {
                         continue;
                     };
-                    let subject = Subject::new(Kind::Object(name), dialect).in_flavour(flavour);
+                    let subject =
+                        LintSubject::new(SubjectKind::Object(name), dialect).in_flavour(flavour);
                     let (bundle, name) = subject
                         .definition(&Value::Null)
                         .expect("it has a definition");

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 /// The version that the members and the spelling of values are of.
 pub(super) fn marked(value: &Value) -> Option<Dialect> {
-    let mut marks = Marks::default();
-    marks.look(value);
-    let Marks {
+    let mut marks = VersionMarks::default();
+    marks.scan(value);
+    let VersionMarks {
         of_1_0,
         of_0_3,
         of_0_2,
@@ -25,19 +25,19 @@ pub(super) fn marked(value: &Value) -> Option<Dialect> {
 }
 
 #[derive(Default)]
-struct Marks {
+struct VersionMarks {
     of_1_0: bool,
     of_0_3: bool,
     of_0_2: bool,
     of_0_1: bool,
-    /// A part without the member that tells its kind until 0.3.
+    /// A part without the discriminator that it has until 0.3.
     has_bare_part: bool,
     /// A member or a word that 1.0 does not have.
     has_plain_words: bool,
 }
 
-impl Marks {
-    fn look(&mut self, value: &Value) {
+impl VersionMarks {
+    fn scan(&mut self, value: &Value) {
         match value {
             Value::Object(object) => {
                 let has = |member: &str| object.contains_key(member);
@@ -74,11 +74,11 @@ impl Marks {
                     }
                     // Content of users says nothing of the protocol.
                     if name != "metadata" && name != "data" {
-                        self.look(member);
+                        self.scan(member);
                     }
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.look(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.scan(item)),
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Judges single documents: is this legal A2A, and if not, where and by which rule; and what a
-//! lenient reader has to mend to understand it.
+//! Validation of single documents: whether they are valid A2A, where they break which rule, and what a
+//! lenient reader repairs.
 //!
 //! ```
 //! use a2a_conformance::lint::{Context, lint};
@@ -32,11 +32,13 @@ use serde_json::Value;
 use self::detect::{as_kind, detect};
 pub use self::kind::DocumentKind;
 use self::schema::violations_in;
-pub(crate) use self::schema::{Misfit, held_against, misfit, misfits, violations};
+pub(crate) use self::schema::{
+    SchemaViolation, schema_violation, schema_violations, validate, violations,
+};
 use self::subject::limits;
-pub(crate) use self::subject::{Kind, Subject, envelope_of};
+pub(crate) use self::subject::{LintSubject, SubjectKind, envelope_of};
 use crate::card;
-use crate::documents::{Strict, observe, printed};
+use crate::documents::{StrictVerdict, accepted_departures, printed_example};
 use crate::requirement::Level;
 
 /// Facts that are known beside a document.
@@ -53,7 +55,7 @@ pub struct Context {
 /// Judgement of a document; of a card of several versions, as one of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Linted {
+pub struct LintResult {
     /// The number of the event, from 1, if the document is one of a stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<usize>,
@@ -62,16 +64,16 @@ pub struct Linted {
     /// Its version.
     pub dialect: Option<&'static str>,
     /// Verdict of a strict reader.
-    pub verdict: Strict,
+    pub verdict: StrictVerdict,
     /// Findings of a strict reader; empty if it is accepted.
     pub findings: Vec<Finding>,
     /// Repairs of a lenient reader.
-    pub repairs: Vec<Mended>,
+    pub repairs: Vec<AppliedRepair>,
     /// Reason why not even a lenient reader can use it.
     pub unusable: Option<String>,
 }
 
-/// Something that is not as it should be.
+/// A violation of a rule.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Finding {
     /// The JSON path.
@@ -83,9 +85,9 @@ pub struct Finding {
     pub rule: String,
 }
 
-/// Something that a lenient reader mends.
+/// A repair that a lenient reader makes.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Mended {
+pub struct AppliedRepair {
     /// Code of the departure.
     pub code: String,
     /// Description of the departure.
@@ -97,7 +99,7 @@ pub struct Mended {
 
 /// Judges a text: one document, or the events of a stream, each. A card of several versions is
 /// judged as one of each.
-pub fn lint(text: &str, context: &Context) -> Vec<Linted> {
+pub fn lint(text: &str, context: &Context) -> Vec<LintResult> {
     let blocks = events(text);
     if blocks.is_empty() {
         return lint_one(text, None, context);
@@ -155,7 +157,7 @@ fn events(text: &str) -> Vec<String> {
     blocks
 }
 
-fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<Linted> {
+fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<LintResult> {
     let data = event.and_then(|_| event_data(text));
     let printed = printed(data.as_deref().unwrap_or(text));
     let repaired = printed.json.as_deref();
@@ -170,9 +172,11 @@ fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<Linted> 
     let judged = subjects.into_iter().map(|subject| {
         let (repairs, unusable) = lenient(&printed, value.as_ref(), subject.as_ref());
         let (verdict, findings) = judge(text, event.is_some(), subject.as_ref());
-        Linted {
+        LintResult {
             event,
-            kind: subject.as_ref().map_or("unknown".to_owned(), Subject::name),
+            kind: subject
+                .as_ref()
+                .map_or("unknown".to_owned(), LintSubject::name),
             dialect: subject.as_ref().map(|subject| subject.dialect.version()),
             verdict,
             findings,
@@ -184,29 +188,30 @@ fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<Linted> 
 }
 
 /// The text, repaired if it is no JSON.
-fn printed(text: &str) -> printed::Printed {
+fn printed(text: &str) -> printed_example::PrintedExample {
     let text = text.trim_start_matches('\u{feff}');
     match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        Ok(_) => printed::Printed {
+        Ok(_) => printed_example::PrintedExample {
             json: Some(text.to_owned()),
             text: text.to_owned(),
             repairs: BTreeSet::new(),
         },
-        Err(_) => printed::read(text),
+        Err(_) => printed_example::read(text),
     }
 }
 
 /// Returns the repairs of a lenient reader, and why it cannot read the document all the same.
 fn lenient(
-    printed: &printed::Printed,
+    printed: &printed_example::PrintedExample,
     value: Option<&Value>,
-    subject: Option<&Subject>,
-) -> (Vec<Mended>, Option<String>) {
-    let mut repairs: Vec<Mended> = printed.repairs.iter().map(|code| textual(code)).collect();
+    subject: Option<&LintSubject>,
+) -> (Vec<AppliedRepair>, Option<String>) {
+    let mut repairs: Vec<AppliedRepair> =
+        printed.repairs.iter().map(|code| textual(code)).collect();
     let mut unusable = None;
     match (subject, printed.json.as_deref()) {
         (Some(subject), Some(json)) => match subject.read(json, Mode::Lenient) {
-            Ok(made) => repairs.extend(made.into_iter().map(|repair| Mended {
+            Ok(made) => repairs.extend(made.into_iter().map(|repair| AppliedRepair {
                 code: repair.quirk.code().to_owned(),
                 about: repair.quirk.about().to_owned(),
                 path: Some(repair.path),
@@ -218,7 +223,7 @@ fn lenient(
     }
     let mut seen = BTreeSet::new();
     if let (Some(subject), Some(value)) = (subject, value) {
-        observe(value, subject.dialect, &mut seen);
+        accepted_departures(value, subject.dialect, &mut seen);
     }
     let known = |code: &&String| !repairs.iter().any(|repair| repair.code == **code);
     let more: Vec<_> = seen
@@ -232,7 +237,7 @@ fn lenient(
 
 const UNKNOWN: &str = "no document of A2A: expected one of the kinds that --as takes";
 
-fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<Subject> {
+fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<LintSubject> {
     let mut subjects = match context.kind {
         Some(kind) => vec![as_kind(kind, value, context.dialect)],
         None => detect(value, is_event, context.dialect),
@@ -241,7 +246,7 @@ fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<Subject>
         return subjects;
     };
     for subject in &mut subjects {
-        if !matches!(subject.kind, Kind::Response | Kind::Event) {
+        if !matches!(subject.kind, SubjectKind::Response | SubjectKind::Event) {
             continue;
         }
         subject.envelope = envelope_of(request, &request["id"], subject.dialect);
@@ -250,9 +255,9 @@ fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<Subject>
         // An error before the stream begins is an answer as to any other request.
         let is_event = streams && (is_event || value["error"].is_null());
         subject.kind = if is_event {
-            Kind::Event
+            SubjectKind::Event
         } else {
-            Kind::Response
+            SubjectKind::Response
         };
     }
     subjects
@@ -262,38 +267,38 @@ fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<Subject>
 pub(crate) fn judge(
     text: &str,
     is_event: bool,
-    subject: Option<&Subject>,
-) -> (Strict, Vec<Finding>) {
+    subject: Option<&LintSubject>,
+) -> (StrictVerdict, Vec<Finding>) {
     let at_root = |rule: &str, problem: &str| vec![Finding::new("$", problem, rule)];
     let data = match is_event {
         true => match event_data(text) {
             Some(data) => data,
-            None => return (Strict::Reject, at_root("JSON", NOT_ONE_DOCUMENT)),
+            None => return (StrictVerdict::Reject, at_root("JSON", NOT_ONE_DOCUMENT)),
         },
         false => text.to_owned(),
     };
     if data.trim().is_empty() {
-        return (Strict::Reject, at_root("JSON", "the text is empty"));
+        return (StrictVerdict::Reject, at_root("JSON", "the text is empty"));
     }
     if data.starts_with('\u{feff}') {
         let problem = "a byte order mark before the document, which RFC 8259 §8.1 forbids";
-        return (Strict::Reject, at_root("JSON", problem));
+        return (StrictVerdict::Reject, at_root("JSON", problem));
     }
     let value: Value = match serde_json::from_str(&data) {
         Ok(value) => value,
-        Err(error) => return (Strict::Reject, at_root("JSON", &error.to_string())),
+        Err(error) => return (StrictVerdict::Reject, at_root("JSON", &error.to_string())),
     };
     let Some(subject) = subject else {
         let problem = match value.is_array() {
             true => "expected one document, found an array: judge its items one by one",
             false => UNKNOWN,
         };
-        return (Strict::RejectByRule, at_root("words", problem));
+        return (StrictVerdict::RejectByRule, at_root("words", problem));
     };
     let mut findings = against_schema(&data, &value, subject);
     let verdict = match findings.is_empty() {
-        true => Strict::RejectByRule,
-        false => Strict::Reject,
+        true => StrictVerdict::RejectByRule,
+        false => StrictVerdict::Reject,
     };
     findings.extend(against_words(&value, subject, &findings));
     if findings.is_empty()
@@ -302,13 +307,13 @@ pub(crate) fn judge(
         findings.push(Finding::new(path, problem, "words"));
     }
     match findings.is_empty() {
-        true => (Strict::Accept, findings),
+        true => (StrictVerdict::Accept, findings),
         false => (verdict, findings),
     }
 }
 
 /// Returns the findings on the text and the envelope, and by the schema.
-fn against_schema(text: &str, value: &Value, subject: &Subject) -> Vec<Finding> {
+fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Finding> {
     let finding = |rule: &'static str| {
         move |Violation { path, problem }: Violation| Finding::new(path, problem, rule)
     };
@@ -330,7 +335,7 @@ fn against_schema(text: &str, value: &Value, subject: &Subject) -> Vec<Finding> 
 }
 
 /// Returns the findings by the words of the specification; problems of a card at known paths are left out.
-fn against_words(value: &Value, subject: &Subject, known: &[Finding]) -> Vec<Finding> {
+fn against_words(value: &Value, subject: &LintSubject, known: &[Finding]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some((bundle, definition)) = subject.definition(value) {
         let found = words::violations(bundle, definition, value);
@@ -340,7 +345,7 @@ fn against_words(value: &Value, subject: &Subject, known: &[Finding]) -> Vec<Fin
             }),
         );
     }
-    if subject.kind == Kind::Card {
+    if subject.kind == SubjectKind::Card {
         let problems = card::problems(value, subject.dialect).into_iter();
         let musts = problems.filter(|problem| problem.level == Level::Must);
         for problem in musts {
@@ -364,9 +369,9 @@ impl Finding {
     }
 }
 
-fn textual(code: &str) -> Mended {
+fn textual(code: &str) -> AppliedRepair {
     let about = TEXTUAL.iter().find(|(known, _)| *known == code);
-    Mended {
+    AppliedRepair {
         code: code.to_owned(),
         about: about.map_or("", |(_, about)| about).to_owned(),
         path: None,

@@ -60,29 +60,33 @@ pub(crate) fn violations_in(
     definition: &'static str,
     value: &Value,
 ) -> Result<Vec<Violation>, String> {
-    let misfits = held_against(&*validator(bundle, definition)?, value);
-    Ok(misfits.into_iter().map(Violation::from).collect())
+    let schema_violations = validate(&*validator(bundle, definition)?, value);
+    Ok(schema_violations.into_iter().map(Violation::from).collect())
 }
 
 /// The same, with what the schema wants and what is there.
 ///
 /// Errors: there is no such definition.
-pub(crate) fn misfits(
+pub(crate) fn schema_violations(
     dialect: Dialect,
     definition: &'static str,
     value: &Value,
-) -> Result<Vec<Misfit>, String> {
-    Ok(held_against(
+) -> Result<Vec<SchemaViolation>, String> {
+    Ok(validate(
         &*validator(Bundle::Of(dialect), definition)?,
         value,
     ))
 }
 
 /// The first thing in a value that a definition of our schema does not allow.
-pub(crate) fn misfit(dialect: Dialect, definition: &'static str, value: &Value) -> Option<Misfit> {
-    match misfits(dialect, definition, value) {
-        Ok(misfits) => misfits.into_iter().next(),
-        Err(problem) => Some(Misfit {
+pub(crate) fn schema_violation(
+    dialect: Dialect,
+    definition: &'static str,
+    value: &Value,
+) -> Option<SchemaViolation> {
+    match schema_violations(dialect, definition, value) {
+        Ok(schema_violations) => schema_violations.into_iter().next(),
+        Err(problem) => Some(SchemaViolation {
             path: "$".to_owned(),
             expected: format!("what `{definition}` says"),
             found: problem.clone(),
@@ -92,18 +96,18 @@ pub(crate) fn misfit(dialect: Dialect, definition: &'static str, value: &Value) 
 }
 
 /// Everything in a value that a schema does not allow.
-pub(crate) fn held_against(validator: &Validator, value: &Value) -> Vec<Misfit> {
+pub(crate) fn validate(validator: &Validator, value: &Value) -> Vec<SchemaViolation> {
     // Most values are valid, and finding that costs far less than finding why others are not.
     if validator.is_valid(value) {
         return Vec::new();
     }
     let errors = validator.iter_errors(value).take(MAX_MISFITS);
-    errors.flat_map(|error| told(&error)).collect()
+    errors.flat_map(|error| describe(&error)).collect()
 }
 
 /// Something that a schema does not allow.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Misfit {
+pub(crate) struct SchemaViolation {
     /// JSON path.
     pub(crate) path: String,
     /// Value that the schema requires there.
@@ -114,13 +118,13 @@ pub(crate) struct Misfit {
     pub(crate) problem: String,
 }
 
-impl From<Misfit> for Violation {
-    fn from(Misfit { path, problem, .. }: Misfit) -> Self {
+impl From<SchemaViolation> for Violation {
+    fn from(SchemaViolation { path, problem, .. }: SchemaViolation) -> Self {
         Self { path, problem }
     }
 }
 
-impl Misfit {
+impl SchemaViolation {
     /// Moves the path from a part of a document into the whole document.
     pub(crate) fn within(mut self, inner: &str, outer: &str) -> Self {
         if let Some(rest) = self.path.strip_prefix(inner) {
@@ -144,7 +148,7 @@ impl Misfit {
     }
 }
 
-/// Maximum number of misfits of a document: more helps nobody.
+/// Maximum number of violations reported for a document.
 const MAX_MISFITS: usize = 50;
 
 fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>, String> {
@@ -166,9 +170,9 @@ fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>,
     Ok(validator)
 }
 
-/// Returns the misfits of an error. Of several alternatives, none of which fits, they are those of the one
-/// that comes closest: that none fits helps nobody.
-fn told(error: &ValidationError<'_>) -> Vec<Misfit> {
+/// Returns the schema_violations of an error. Of several alternatives, none of which fits, they are those of the one
+/// that comes closest.
+fn describe(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
     let alternatives = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             context.as_slice()
@@ -176,18 +180,21 @@ fn told(error: &ValidationError<'_>) -> Vec<Misfit> {
         _ => &[],
     };
     let closest = alternatives.iter().map(|errors| {
-        let told: Vec<_> = errors.iter().flat_map(told).collect();
-        let depth = told.iter().map(|misfit| depth(&misfit.path)).max();
+        let describe: Vec<_> = errors.iter().flat_map(describe).collect();
+        let depth = describe
+            .iter()
+            .map(|schema_violation| depth(&schema_violation.path))
+            .max();
         let of_another_kind = errors.iter().any(is_of_another_kind);
         (
-            (!of_another_kind, depth, std::cmp::Reverse(told.len())),
-            told,
+            (!of_another_kind, depth, std::cmp::Reverse(describe.len())),
+            describe,
         )
     });
-    if let Some((_, told)) = closest.max_by(|(one, _), (other, _)| one.cmp(other)) {
-        return told;
+    if let Some((_, describe)) = closest.max_by(|(one, _), (other, _)| one.cmp(other)) {
+        return describe;
     }
-    vec![Misfit {
+    vec![SchemaViolation {
         path: path(&error.instance_path().to_string()),
         expected: short(&expected(error)),
         found: short(&found(error)),
@@ -277,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closest_alternative_is_told() {
+    fn closest_alternative_is_reported() {
         let message = json!({"role": "user", "kind": "message", "messageId": "m", "parts": [{"kind": "text"}]});
         check(Dialect::V0_2, "Message", &message, &["$.parts[0]"]);
         let task =
@@ -292,12 +299,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wanted_is_told() {
+    fn expected_value_is_reported() {
         #[track_caller]
         fn check(task: &Value, expected: [&str; 3]) {
-            let misfit = misfit(Dialect::V1_0, "Task", task).unwrap();
-            let told = misfit.within("$", "$.result").mismatch("event 2", "Task");
-            assert_eq!([&*told.place, &*told.expected, &*told.found], expected);
+            let schema_violation = schema_violation(Dialect::V1_0, "Task", task).unwrap();
+            let describe = schema_violation
+                .within("$", "$.result")
+                .mismatch("event 2", "Task");
+            assert_eq!(
+                [&*describe.place, &*describe.expected, &*describe.found],
+                expected
+            );
         }
         check(
             &json!({"id": 1, "status": {"state": "TASK_STATE_WORKING"}}),
@@ -316,12 +328,12 @@ mod tests {
             ],
         );
         let fine = json!({"id": "t", "status": {"state": "TASK_STATE_WORKING"}});
-        assert_eq!(misfit(Dialect::V1_0, "Task", &fine), None);
-        assert!(misfit(Dialect::V1_0, "Tusk", &fine).is_some());
+        assert_eq!(schema_violation(Dialect::V1_0, "Task", &fine), None);
+        assert!(schema_violation(Dialect::V1_0, "Tusk", &fine).is_some());
     }
 
     #[test]
-    fn everything_is_told() {
+    fn all_violations_are_reported() {
         let task = json!({"id": 1, "status": {"state": "done"}});
         check(Dialect::V1_0, "Task", &task, &["$.id", "$.status.state"]);
         let fine = json!({"id": "t", "status": {"state": "TASK_STATE_WORKING"}});

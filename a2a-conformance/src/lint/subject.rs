@@ -16,8 +16,8 @@ use super::schema::Bundle;
 
 /// Document to be judged: its kind, its protocol version, and what it answers.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject {
-    pub(crate) kind: Kind,
+pub(crate) struct LintSubject {
+    pub(crate) kind: SubjectKind,
     pub(crate) dialect: Dialect,
     /// The form of JSON, if the version has two.
     pub(crate) flavour: Flavour,
@@ -27,7 +27,7 @@ pub(crate) struct Subject {
 
 /// The kinds of documents.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum SubjectKind {
     /// A JSON-RPC request.
     Request(Operation),
     /// A JSON-RPC request whose method the version does not have.
@@ -42,8 +42,8 @@ pub(crate) enum Kind {
     Object(&'static str),
 }
 
-impl Subject {
-    pub(crate) fn new(kind: Kind, dialect: Dialect) -> Self {
+impl LintSubject {
+    pub(crate) fn new(kind: SubjectKind, dialect: Dialect) -> Self {
         Self {
             kind,
             dialect,
@@ -59,15 +59,15 @@ impl Subject {
     /// Returns its name, for people.
     pub(crate) fn name(&self) -> String {
         match (self.kind, self.envelope.as_ref()) {
-            (Kind::Request(operation), _) => format!("request of {}", operation.name()),
-            (Kind::UnknownRequest, _) => "request".to_owned(),
-            (Kind::Event, Some(_)) if self.is_bare() => {
+            (SubjectKind::Request(operation), _) => format!("request of {}", operation.name()),
+            (SubjectKind::UnknownRequest, _) => "request".to_owned(),
+            (SubjectKind::Event, Some(_)) if self.is_bare() => {
                 "event of a stream over HTTP+JSON".to_owned()
             }
-            (Kind::Response, _) => "answer".to_owned(),
-            (Kind::Event, _) => "event of a stream".to_owned(),
-            (Kind::Card, _) => "AgentCard".to_owned(),
-            (Kind::Object(name), _) => name.to_owned(),
+            (SubjectKind::Response, _) => "answer".to_owned(),
+            (SubjectKind::Event, _) => "event of a stream".to_owned(),
+            (SubjectKind::Card, _) => "AgentCard".to_owned(),
+            (SubjectKind::Object(name), _) => name.to_owned(),
         }
     }
 
@@ -82,25 +82,27 @@ impl Subject {
         let own = Bundle::Of(self.dialect);
         let answered = self.envelope.as_ref();
         let name = match self.kind {
-            Kind::Request(operation) => schema::request_definition(self.dialect, operation)?,
-            Kind::UnknownRequest => return None,
-            Kind::Event if self.is_bare() => match self.dialect {
+            SubjectKind::Request(operation) => schema::request_definition(self.dialect, operation)?,
+            SubjectKind::UnknownRequest => return None,
+            SubjectKind::Event if self.is_bare() => match self.dialect {
                 Dialect::V0_3 => return Some((Bundle::ProtoJson, "StreamResponse")),
                 Dialect::V1_0 => "StreamResponse",
                 _ => return None,
             },
-            Kind::Response | Kind::Event if !value["error"].is_null() => match self.dialect {
-                Dialect::V0_1 => "JSONRPCResponse",
-                _ => "JSONRPCErrorResponse",
-            },
-            Kind::Response | Kind::Event => {
+            SubjectKind::Response | SubjectKind::Event if !value["error"].is_null() => {
+                match self.dialect {
+                    Dialect::V0_1 => "JSONRPCResponse",
+                    _ => "JSONRPCErrorResponse",
+                }
+            }
+            SubjectKind::Response | SubjectKind::Event => {
                 schema::response_definition(self.dialect, answered?.operation)?
             }
-            Kind::Card if self.flavour == Flavour::Proto => {
+            SubjectKind::Card if self.flavour == Flavour::Proto => {
                 return Some((Bundle::ProtoJson, "AgentCard"));
             }
-            Kind::Card => "AgentCard",
-            Kind::Object(name) => {
+            SubjectKind::Card => "AgentCard",
+            SubjectKind::Object(name) => {
                 let is_other = Bundle::Other.definitions().get(name).is_some();
                 return Some(match self.flavour {
                     _ if is_other => (Bundle::Other, name),
@@ -115,8 +117,12 @@ impl Subject {
     /// Returns what is wrong with the envelope of JSON-RPC: the words of every version want it in full, where
     /// the schema of 0.1 does not.
     pub(crate) fn envelope_violations(&self, message: &Value) -> Vec<Violation> {
-        let is_request = matches!(self.kind, Kind::Request(_) | Kind::UnknownRequest);
-        let is_answer = matches!(self.kind, Kind::Response | Kind::Event) && !self.is_bare();
+        let is_request = matches!(
+            self.kind,
+            SubjectKind::Request(_) | SubjectKind::UnknownRequest
+        );
+        let is_answer =
+            matches!(self.kind, SubjectKind::Response | SubjectKind::Event) && !self.is_bare();
         if !is_request && !is_answer {
             return Vec::new();
         }
@@ -151,7 +157,7 @@ impl Subject {
                 _ => {}
             }
         }
-        if self.kind == Kind::UnknownRequest {
+        if self.kind == SubjectKind::UnknownRequest {
             found.push(at("$.method", self.unknown_method(&message["method"])));
         }
         found
@@ -176,11 +182,11 @@ impl Subject {
         format!("`{name}` is no method of A2A {dialect}{hint}")
     }
 
-    /// Reads it with the types of its version: what had to be mended, or why it cannot be read.
+    /// Reads it with the types of its version, and returns the repairs.
     pub(crate) fn read(&self, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
         let limits = limits();
         match self.kind {
-            Kind::Request(_) => {
+            SubjectKind::Request(_) => {
                 let mut reading = ReadOptions::default();
                 reading.mode = mode;
                 reading.prefer = Some(self.dialect);
@@ -192,13 +198,13 @@ impl Subject {
                 let question = question.map_err(|refused| located(&refused.error.message))?;
                 Ok(question.repairs)
             }
-            Kind::UnknownRequest => Err(located("the version has no such method")),
-            Kind::Response => {
+            SubjectKind::UnknownRequest => Err(located("the version has no such method")),
+            SubjectKind::Response => {
                 let envelope = self.envelope.as_ref().ok_or_else(unasked)?;
                 let read = read_reply(envelope, text.as_bytes(), mode, &limits);
                 read.map(|read| read.repairs).or_else(unless_answered)
             }
-            Kind::Event => {
+            SubjectKind::Event => {
                 let envelope = self.envelope.clone().ok_or_else(unasked)?;
                 let read = match envelope.binding {
                     Binding::JsonRpc => {
@@ -208,8 +214,8 @@ impl Subject {
                 };
                 read.map(|read| read.repairs).or_else(unless_answered)
             }
-            Kind::Card => self.read_object("AgentCard", text, mode),
-            Kind::Object(name) => self.read_object(name, text, mode),
+            SubjectKind::Card => self.read_object("AgentCard", text, mode),
+            SubjectKind::Object(name) => self.read_object(name, text, mode),
         }
     }
 
@@ -315,7 +321,7 @@ fn unasked() -> Violation {
     located("no request belongs to it")
 }
 
-/// An error that the agent tells is an answer as good as any.
+/// Accepts an error of the agent as an answer.
 fn unless_answered(error: Error) -> Result<Vec<Repair>, Violation> {
     match error {
         Error::Agent(_) | Error::Busy { .. } => Ok(Vec::new()),

@@ -21,12 +21,12 @@ fn every_example_is_judged_as_in_the_inventory() {
             kind: None,
         };
         // Text that the extraction glued to an example is no part of it.
-        let found = lint(&printed::read(&example.printed).text, &context);
+        let found = lint(&printed_example::read(&example.printed).text, &context);
         let [found] = &found[..] else {
             panic!("{}: {} documents", example.id, found.len());
         };
         assert_eq!(found.verdict, example.strict, "{}: {found:#?}", example.id);
-        let accepted = found.verdict == Strict::Accept;
+        let accepted = found.verdict == StrictVerdict::Accept;
         assert_eq!(found.findings.is_empty(), accepted, "{}", example.id);
         judged += 1;
     }
@@ -40,21 +40,21 @@ fn every_example_is_recognised() {
     for example in corpus.messages() {
         let request = answered(&corpus, example).map(|(request, _)| request);
         let dialect = Some(example.dialect);
-        let text = printed::read(&example.printed).text;
+        let text = printed_example::read(&example.printed).text;
         let context = Context {
             dialect,
             request,
             kind: None,
         };
-        let told = &lint(&text, &context)[0];
+        let describe = &lint(&text, &context)[0];
         let alone = &lint(&text, &Context::default())[0];
-        let family = |found: &Linted| found.kind.split(' ').next().map(str::to_owned);
-        assert_eq!(family(alone), family(told), "{}", example.id);
+        let family = |found: &LintResult| found.kind.split(' ').next().map(str::to_owned);
+        assert_eq!(family(alone), family(describe), "{}", example.id);
         // 0.1 to 0.3 spell some requests alike; such a request is taken for one of 0.3.
-        let asks_alike = example.kind == documents::Kind::Request
-            && (alone.dialect, told.dialect) == (Some("0.3"), Some("0.1"));
+        let asks_alike = example.kind == documents::ExampleKind::Request
+            && (alone.dialect, describe.dialect) == (Some("0.3"), Some("0.1"));
         assert!(
-            asks_alike || alone.dialect == told.dialect,
+            asks_alike || alone.dialect == describe.dialect,
             "{}",
             example.id
         );
@@ -62,7 +62,7 @@ fn every_example_is_recognised() {
         let is_mismatch = ["IDMIS", "IDLESS"]
             .iter()
             .any(|code| example.quirks.contains(*code));
-        let is_same = alone.verdict == told.verdict;
+        let is_same = alone.verdict == describe.verdict;
         assert!(is_same || is_mismatch, "{}: {alone:#?}", example.id);
     }
 }
@@ -88,7 +88,11 @@ fn streams_are_judged_event_by_event() {
     let verdicts: Vec<_> = found.iter().map(|one| one.verdict).collect();
     assert_eq!(
         verdicts,
-        [Strict::Accept, Strict::Reject, Strict::Accept],
+        [
+            StrictVerdict::Accept,
+            StrictVerdict::Reject,
+            StrictVerdict::Accept
+        ],
         "{found:#?}"
     );
     assert_eq!(
@@ -99,12 +103,12 @@ fn streams_are_judged_event_by_event() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place_and_rule() {
+fn findings_have_path_and_rule() {
     let card = r#"{"name": "n", "description": "", "version": "1", "capabilities": {}, "supportedInterfaces": [
         {"url": "http://localhost", "protocolBinding": "JSONRPC"}], "defaultInputModes": [], "defaultOutputModes": [],
         "skills": [{"id": "s", "name": "s", "description": "s", "tags": "t"}]}"#;
     let found = &lint(card, &Context::default())[0];
-    let told: Vec<_> = found
+    let describe: Vec<_> = found
         .findings
         .iter()
         .map(|finding| (&*finding.path, &*finding.rule))
@@ -113,17 +117,17 @@ fn what_is_wrong_is_told_with_its_place_and_rule() {
         ("$.skills[0].tags", "AgentCard"),
         ("$.supportedInterfaces[0]", "AgentCard"),
     ];
-    assert_eq!(told, expected, "{found:#?}");
+    assert_eq!(describe, expected, "{found:#?}");
     assert!(found.unusable.is_some());
     let unknown = &lint("{\"a\": 1}", &Context::default())[0];
     assert_eq!(
         (&*unknown.kind, unknown.verdict),
-        ("unknown", Strict::RejectByRule)
+        ("unknown", StrictVerdict::RejectByRule)
     );
     let text = &lint("id: 7\nname: hello\n", &Context::default())[0];
     assert_eq!(
         (text.verdict, &*text.findings[0].rule),
-        (Strict::Reject, "JSON")
+        (StrictVerdict::Reject, "JSON")
     );
 }
 
@@ -134,13 +138,13 @@ fn check(context: &Context, document: &Value, refused: &[&str]) {
     let [found] = &found[..] else {
         panic!("{document}: {} documents", found.len());
     };
-    let told: Vec<_> = found
+    let describe: Vec<_> = found
         .findings
         .iter()
         .map(|Finding { path, rule, .. }| format!("{path} {rule}"))
         .collect();
-    assert_eq!(told, refused, "{document}: {found:#?}");
-    assert_eq!(found.verdict == Strict::Accept, refused.is_empty());
+    assert_eq!(describe, refused, "{document}: {found:#?}");
+    assert_eq!(found.verdict == StrictVerdict::Accept, refused.is_empty());
 }
 
 /// Without a hint, and as the version that it is of.
@@ -151,11 +155,11 @@ fn check_1_0(document: &Value, kind: &str, refused: &[&str]) {
     assert_eq!(recognised, (kind, Some("1.0")), "{document}");
     check(&Context::default(), document, refused);
     let dialect = Some(Dialect::V1_0);
-    let told = Context {
+    let describe = Context {
         dialect,
         ..Context::default()
     };
-    check(&told, document, refused);
+    check(&describe, document, refused);
 }
 
 fn of_task(member: &str, value: Value) -> Value {

@@ -17,7 +17,7 @@ pub(crate) fn violations(
     value: &Value,
 ) -> Vec<(Violation, String)> {
     let mut found = Vec::new();
-    let mut walk = Walk {
+    let mut walk = DefinitionWalker {
         bundle,
         definitions: bundle.definitions(),
         found: &mut found,
@@ -28,13 +28,13 @@ pub(crate) fn violations(
 
 /// Descends into a value as its definition describes it: what users put into metadata and data has no
 /// definition, and is not looked at.
-struct Walk<'a> {
+struct DefinitionWalker<'a> {
     bundle: Bundle,
     definitions: &'static Value,
     found: &'a mut Vec<(Violation, String)>,
 }
 
-impl Walk<'_> {
+impl DefinitionWalker<'_> {
     fn definition(&mut self, name: &str, value: &Value, path: &str) {
         let definitions = self.definitions;
         if let Value::Object(members) = value {
@@ -249,7 +249,7 @@ mod tests {
 
     /// A rule about what no definition has would never be applied.
     #[test]
-    fn every_rule_has_its_place() {
+    fn every_rule_has_a_definition() {
         for rule in RULES {
             let (definition, member) = rule.place.split_once('.').unwrap();
             for bundle in rule.bundles {

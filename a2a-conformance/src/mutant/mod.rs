@@ -1,12 +1,12 @@
-//! Deliberate bugs: what proves that the checks can fail. And what is odd but right, which proves that
-//! they fail for nothing else.
+//! Mutation tests of the suite: subjects with deliberate bugs prove that the checks can fail, and unusual but correct
+//! controls prove that they fail for nothing else.
 //!
 //! ```text
-//! Subject ─ prove ─► the suite ─► Proof: the check named for the bug was red, and no other;
-//!                                        nothing was red of what is odd
+//! Subject ─ prove ─► the suite ─► Proof: the check named for the bug failed, and no other;
+//!                                        no check failed for a control
 //! ```
 
-/// Names of what is odd but right.
+/// Defines the controls: unusual but correct subjects, with their names.
 macro_rules! controls {
     ($says_of_all:literal $($control:ident = $name:literal: $says:literal;)*) => {
         #[doc = $says_of_all]
@@ -32,9 +32,9 @@ macro_rules! controls {
 
 pub mod agent;
 pub mod client;
+mod member_order;
 mod proof;
 mod subject;
-mod written;
 
-pub use self::proof::{Extent, Proof, Red, Tally};
+pub use self::proof::{Extent, FailedCheck, Proof, Tally};
 pub use self::subject::{NoSuchSubject, Subject, prove_all};

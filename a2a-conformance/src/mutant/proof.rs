@@ -13,7 +13,8 @@ pub enum Extent {
     /// In one version and binding: the suite for what is right and for one mutant in three, and for
     /// the others what is near their bugs.
     Brief,
-    /// Besides, the checks named for a bug wherever it shows, and what is odd wherever it is right.
+    /// Besides, the checks named for a bug on every interface on which it shows, and the controls on every interface
+    /// on which they are correct.
     Whole,
 }
 
@@ -33,30 +34,30 @@ impl Extent {
 pub struct Proof {
     /// The mutant or control.
     pub name: String,
-    /// Party that is wrong or odd.
+    /// Party that the subject plays.
     pub role: Role,
     /// Description of what it does.
     pub says: String,
-    /// The checks that had to be red; none if it is right.
+    /// The checks that must fail; none for a control.
     pub wanted: Vec<String>,
-    /// Wanted checks that were red, with their places.
-    pub caught: Vec<Red>,
-    /// Wanted checks that were not red, with their places.
-    pub survived: Vec<Red>,
-    /// Checks that were red although they should not have been.
-    pub collateral: Vec<Red>,
-    /// Checks that were red, as they may be.
-    pub allowed: Vec<Red>,
+    /// Wanted checks that failed, with their interfaces.
+    pub caught: Vec<FailedCheck>,
+    /// Wanted checks that passed, with their interfaces.
+    pub survived: Vec<FailedCheck>,
+    /// Checks that failed unexpectedly.
+    pub collateral: Vec<FailedCheck>,
+    /// Checks that failed, as they may.
+    pub allowed: Vec<FailedCheck>,
     /// Number of checks that were met.
     pub green: usize,
     /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// A check, and what was made of it.
+/// A check that failed, or that should have failed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Red {
+pub struct FailedCheck {
     /// Its id.
     pub check: String,
     /// Version and binding.
@@ -65,7 +66,7 @@ pub struct Red {
     pub why: String,
 }
 
-impl Red {
+impl FailedCheck {
     /// Returns the entry of a result.
     pub(super) fn of(result: &CheckResult) -> Self {
         let mismatch = result.mismatches.first();
@@ -82,7 +83,7 @@ impl Red {
         }
     }
 
-    /// Returns the entry of a result that should have been red.
+    /// Returns the entry of a result that should have failed.
     pub(super) fn missing(result: &CheckResult) -> Self {
         Self {
             why: "it is met".to_owned(),
@@ -108,7 +109,7 @@ impl Proof {
         }
     }
 
-    /// Notes what should be green, but for what may be red; the rest is left to the caller.
+    /// Records the results that should pass, except those that may fail; returns the others.
     pub(super) fn note_others<'r>(
         &mut self,
         results: &'r [CheckResult],
@@ -120,13 +121,14 @@ impl Proof {
             .count();
         let (allowed, rest): (Vec<_>, Vec<_>) = results
             .iter()
-            .filter(|result| is_red(result) && !self.wanted.contains(&result.id))
+            .filter(|result| is_failed(result) && !self.wanted.contains(&result.id))
             .partition(|result| allows.contains(&result.id.as_str()));
-        self.allowed.extend(allowed.into_iter().map(Red::of));
+        self.allowed
+            .extend(allowed.into_iter().map(FailedCheck::of));
         rest
     }
 
-    /// Notes what came of a check that had to be red wherever it was made.
+    /// Records the results of a check that must fail on every interface.
     pub(super) fn note_wanted<'r>(
         &mut self,
         check: &str,
@@ -138,13 +140,13 @@ impl Proof {
                 continue;
             }
             is_made = true;
-            match is_red(result) {
-                true => self.caught.push(Red::of(result)),
-                false => self.survived.push(Red::missing(result)),
+            match is_failed(result) {
+                true => self.caught.push(FailedCheck::of(result)),
+                false => self.survived.push(FailedCheck::missing(result)),
             }
         }
         if !is_made {
-            self.survived.push(Red {
+            self.survived.push(FailedCheck {
                 check: check.to_owned(),
                 place: "nowhere".to_owned(),
                 why: "the check is not made there".to_owned(),
@@ -168,11 +170,11 @@ impl Proof {
 }
 
 /// Returns whether a check applies and is not met.
-pub(super) fn is_red(result: &CheckResult) -> bool {
+pub(super) fn is_failed(result: &CheckResult) -> bool {
     !result.verdict.is_met() && result.verdict != Verdict::NotApplicable
 }
 
-/// Counts of mutants that were caught, and of controls that were green.
+/// Counts of mutants that were caught, and of controls that passed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
@@ -180,14 +182,14 @@ pub struct Tally {
     pub caught: usize,
     /// Mutants in all.
     pub mutants: usize,
-    /// Controls that were green.
+    /// Controls that passed.
     pub green: usize,
     /// Controls in all.
     pub controls: usize,
 }
 
 impl Tally {
-    /// Returns whether all mutants were caught and all controls were green.
+    /// Returns whether all mutants were caught and all controls passed.
     pub fn is_complete(&self) -> bool {
         self.caught == self.mutants && self.green == self.controls
     }

@@ -12,16 +12,16 @@ use super::{Extent, Proof, agent, client};
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// An agent.
-    Agent(agent::Subject),
+    Agent(agent::AgentSubject),
     /// A client.
-    Client(client::Subject),
+    Client(client::ClientSubject),
 }
 
 impl Subject {
-    /// Everybody: agents, then clients; of each those that are right, and then those that are wrong.
+    /// Returns all subjects: agents, then clients; the correct ones before the mutants.
     pub fn all() -> Vec<Self> {
-        let agents = agent::Subject::all().into_iter().map(Self::Agent);
-        let clients = client::Subject::all().into_iter().map(Self::Client);
+        let agents = agent::AgentSubject::all().into_iter().map(Self::Agent);
+        let clients = client::ClientSubject::all().into_iter().map(Self::Client);
         agents.chain(clients).collect()
     }
 
@@ -59,8 +59,8 @@ impl FromStr for Subject {
     }
 }
 
-/// Runs the suite against all subjects, so many at once; `progress` receives how many are done, and how many
-/// of them are not as they should be. The proofs are in the order of the subjects.
+/// Runs the suite against all subjects, `jobs` at a time; `progress` receives the number of finished subjects, and of
+/// those whose proof does not hold. The proofs are in the order of the subjects.
 ///
 /// Errors: why there was no run. It must be called within a runtime of several threads.
 pub async fn prove_all(
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_has_the_name_of_another() {
+    fn subject_names_are_unique() {
         let all = Subject::all();
         let names: BTreeSet<_> = all.iter().map(Subject::name).collect();
         assert_eq!(names.len(), all.len());

@@ -12,9 +12,9 @@ use crate::run::{CheckResult, Column, Run, Verdict};
 #[serde(rename_all = "camelCase")]
 pub struct Changes {
     /// The target, the suite and the time of the old run.
-    pub old: Made,
+    pub old: RunOrigin,
     /// The target, the suite and the time of the new run.
-    pub new: Made,
+    pub new: RunOrigin,
     /// The changes, regressions first.
     pub changes: Vec<Change>,
     /// Number of checks with the same verdict in both.
@@ -24,7 +24,7 @@ pub struct Changes {
 /// Origin of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Made {
+pub struct RunOrigin {
     /// The tested agent or client.
     pub target: String,
     /// The version of the suite.
@@ -38,7 +38,7 @@ pub struct Made {
 #[serde(rename_all = "camelCase")]
 pub struct Change {
     /// Direction of the change.
-    pub kind: Kind,
+    pub kind: ChangeKind,
     /// The check.
     pub id: String,
     /// The title of the check.
@@ -57,7 +57,7 @@ pub struct Change {
 /// Direction of a change.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ChangeKind {
     /// Met before and not now, or less so.
     Worse,
     /// Not met before and met now, or more so.
@@ -70,7 +70,7 @@ pub enum Kind {
     Gone,
 }
 
-impl Kind {
+impl ChangeKind {
     /// All kinds, in the order of the report.
     pub const ALL: &[Self] = &[
         Self::Worse,
@@ -103,17 +103,19 @@ impl Changes {
         let gone = before.iter().filter(|(key, _)| !after.contains_key(*key));
         changes.extend(gone.filter_map(|(_, old)| change(Some(old), None)));
         changes.sort_by_key(|change| change.kind);
-        let kept = changes.iter().filter(|change| change.kind != Kind::Gone);
+        let kept = changes
+            .iter()
+            .filter(|change| change.kind != ChangeKind::Gone);
         Self {
-            old: Made::from(old),
-            new: Made::from(new),
+            old: RunOrigin::from(old),
+            new: RunOrigin::from(new),
             unchanged: after.len() - kept.count(),
             changes,
         }
     }
 
     /// Returns the changes of a kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Change> {
+    pub fn of(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
         self.changes
             .iter()
             .filter(move |change| change.kind == kind)
@@ -121,7 +123,7 @@ impl Changes {
 
     /// Returns whether any check got worse.
     pub fn is_worse(&self) -> bool {
-        self.of(Kind::Worse).next().is_some()
+        self.of(ChangeKind::Worse).next().is_some()
     }
 
     /// Returns the changes as Markdown.
@@ -133,7 +135,7 @@ impl Changes {
             self.new.markdown()
         );
         text += &format!("{}\n", self.summary());
-        for kind in Kind::ALL {
+        for kind in ChangeKind::ALL {
             let mut rows = self.of(*kind).peekable();
             if rows.peek().is_none() {
                 continue;
@@ -160,22 +162,22 @@ impl Changes {
 
     /// Returns the numbers of changed checks, in one line.
     pub fn summary(&self) -> String {
-        let counts = Kind::ALL
+        let counts = ChangeKind::ALL
             .iter()
             .map(|kind| (self.of(*kind).count(), kind.words()));
-        let told: Vec<_> = counts
+        let parts: Vec<_> = counts
             .chain([(self.unchanged, "as before")])
             .filter(|(count, _)| *count > 0)
             .map(|(count, words)| format!("{count} {words}"))
             .collect();
-        match told.is_empty() {
+        match parts.is_empty() {
             true => "nothing to compare".to_owned(),
-            false => told.join(", "),
+            false => parts.join(", "),
         }
     }
 }
 
-impl Made {
+impl RunOrigin {
     fn from(run: &Run) -> Self {
         Self {
             target: run.target.title(),
@@ -221,18 +223,18 @@ fn change(old: Option<&CheckResult>, new: Option<&CheckResult>) -> Option<Change
     let (was, is) = (old.map(|old| old.verdict), new.map(|new| new.verdict));
     let kind = match (was, is) {
         (Some(was), Some(is)) if was == is => return None,
-        (Some(was), Some(is)) if was.severity() < is.severity() => Kind::Worse,
-        (Some(was), Some(is)) if was.severity() > is.severity() => Kind::Better,
-        (Some(_), Some(_)) => Kind::Other,
-        (None, _) => Kind::New,
-        (_, None) => Kind::Gone,
+        (Some(was), Some(is)) if was.severity() < is.severity() => ChangeKind::Worse,
+        (Some(was), Some(is)) if was.severity() > is.severity() => ChangeKind::Better,
+        (Some(_), Some(_)) => ChangeKind::Other,
+        (None, _) => ChangeKind::New,
+        (_, None) => ChangeKind::Gone,
     };
-    let told = new.or(old)?;
+    let result = new.or(old)?;
     Some(Change {
         kind,
-        id: told.id.clone(),
-        title: told.title.clone(),
-        column: told.column(),
+        id: result.id.clone(),
+        title: result.title.clone(),
+        column: result.column(),
         old: was,
         new: is,
     })

@@ -50,8 +50,8 @@ impl Progress {
         let CheckResult { id, verdict, .. } = result;
         if !verdict.is_met() && verdict.severity() > 1 {
             let (sign, place) = (verdict.sign(), result.column().to_string());
-            let told = format!("{sign} {}  {}  {}", line(id), line(&place), result.words());
-            self.0.println(told);
+            let text = format!("{sign} {}  {}  {}", line(id), line(&place), result.words());
+            self.0.println(text);
         }
         self.0.set_message(line(id).into_owned());
         self.0.inc(1);
@@ -95,7 +95,7 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, ", {:.1} s{DIM:#}\n", run.seconds)?;
     scores(run, out)?;
     all_unmet(run, out)?;
-    brief(run.unheeded(), out)?;
+    brief(run.tolerated(), out)?;
     let is_waived = |result: &&CheckResult| result.verdict == Verdict::Waived;
     brief(run.checks.iter().filter(is_waived), out)?;
     let problems: Vec<_> = run
@@ -116,7 +116,7 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
             let id = line(&first.id);
             writeln!(
                 out,
-                "{DIM}a2a-conformance explain {id}   tells what it wants, and why{DIM:#}"
+                "{DIM}a2a-conformance explain {id}   explains the check{DIM:#}"
             )
         }
         None => Ok(()),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_tells_what_is_not_met_and_goes() {
+    fn progress_prints_failed_checks_and_disappears() {
         let terminal = InMemoryTerm::new(5, 60);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
         let progress = Progress::on(target);

@@ -1,12 +1,12 @@
 //! Shell command that repeats an exchange.
 
 use super::visible::acts;
-use crate::run::{Evidence, Half};
+use crate::run::{Evidence, HttpMessage};
 
 /// Returns the command that sends the request of an exchange again, or `None` if it has no URL. The
 /// user has to fill in redacted values.
 pub fn curl(evidence: &Evidence) -> Option<String> {
-    let Half {
+    let HttpMessage {
         start,
         headers,
         body,
@@ -70,7 +70,7 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
 const COMPUTED: &[&str] = &["content-length", "transfer-encoding", "connection"];
 
 fn is_stream(evidence: &Evidence) -> bool {
-    let streams = |half: &Half| !half.events.is_empty();
+    let streams = |half: &HttpMessage| !half.events.is_empty();
     evidence.response.as_ref().is_some_and(streams)
 }
 
@@ -113,11 +113,11 @@ mod tests {
 
     fn evidence(start: &str, headers: &[(&str, &str)], body: &str) -> Evidence {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let request = Half {
+        let request = HttpMessage {
             start: start.to_owned(),
             headers: headers.iter().map(owned).collect(),
             body: body.to_owned(),
-            ..Half::default()
+            ..HttpMessage::default()
         };
         Evidence {
             request,
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_not_held_back_and_what_is_left_out_is_told() {
+    fn streams_are_unbuffered_and_omissions_are_noted() {
         let mut sent = evidence("POST http://h/", &[("Content-Type", "a")], "long");
         sent.request.left_out = 9;
         let events = vec![(1, "{}".to_owned())];
-        sent.response = Some(Half {
+        sent.response = Some(HttpMessage {
             events,
-            ..Half::default()
+            ..HttpMessage::default()
         });
         check(
             &sent,
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_shell_reads_back_what_was_quoted() {
+    fn shell_reads_back_quoted_words() {
         let words = [
             "",
             "plain",

@@ -1,8 +1,8 @@
 //! `report.html`: one self-contained page for people.
 
 mod exchange;
+mod position;
 mod row;
-mod spot;
 
 use askama::Template;
 use base64::Engine;
@@ -35,7 +35,7 @@ struct Page {
     title: String,
     place: Option<String>,
     facts: Vec<(&'static str, String)>,
-    cards: Vec<Card>,
+    cards: Vec<ScoreCard>,
     /// The conclusion, shown first.
     conclusion: String,
     state: &'static str,
@@ -43,7 +43,7 @@ struct Page {
     unmet: Vec<(String, String)>,
     more: usize,
     problems: Vec<String>,
-    choices: Vec<Choice>,
+    choices: Vec<Filter>,
     areas: Vec<Area>,
 }
 
@@ -51,7 +51,7 @@ const STYLE: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
 
 /// The score of a protocol version in a binding.
-struct Card {
+struct ScoreCard {
     title: String,
     note: &'static str,
     must: Score,
@@ -63,7 +63,7 @@ struct Card {
 }
 
 /// A filter and its options.
-struct Choice {
+struct Filter {
     name: &'static str,
     label: &'static str,
     options: Vec<(String, String)>,
@@ -179,7 +179,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn cards(run: &Run) -> Vec<Card> {
+fn cards(run: &Run) -> Vec<ScoreCard> {
     let is_scored = |column: &Column| run.within(column).any(|result| result.verdict.is_scored());
     let columns = run.columns().into_iter().filter(is_scored);
     columns
@@ -206,7 +206,7 @@ fn cards(run: &Run) -> Vec<Card> {
                 ),
             ];
             let is_bad = of_target(run).any(|result| result.column() == column);
-            Card {
+            ScoreCard {
                 title: line(column.dialect.as_deref().unwrap_or("All")).into_owned(),
                 note: match column.binding.as_deref() {
                     Some("JSONRPC") => "JSON-RPC",
@@ -235,7 +235,7 @@ fn cards(run: &Run) -> Vec<Card> {
         .collect()
 }
 
-fn choices(run: &Run) -> Vec<Choice> {
+fn choices(run: &Run) -> Vec<Filter> {
     let columns = run.columns();
     let distinct = |values: Vec<Option<String>>| {
         let mut distinct: Vec<(String, String)> = Vec::new();
@@ -248,8 +248,8 @@ fn choices(run: &Run) -> Vec<Choice> {
         }
         distinct
     };
-    let seen = |verdict: &&Verdict| run.checks.iter().any(|result| result.verdict == **verdict);
-    let verdicts = Verdict::ALL.iter().filter(seen);
+    let occurs = |verdict: &&Verdict| run.checks.iter().any(|result| result.verdict == **verdict);
+    let verdicts = Verdict::ALL.iter().filter(occurs);
     let verdicts = verdicts.map(|verdict| (verdict.name().to_owned(), verdict.words().to_owned()));
     let levels = [Level::Must, Level::Should, Level::May];
     let levels = levels
@@ -283,7 +283,7 @@ fn choices(run: &Run) -> Vec<Choice> {
     choices
         .into_iter()
         .filter(|(_, _, options): &(_, _, Vec<_>)| options.len() > 1)
-        .map(|(name, label, options)| Choice {
+        .map(|(name, label, options)| Filter {
             name,
             label,
             options,

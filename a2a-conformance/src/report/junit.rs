@@ -50,8 +50,8 @@ fn case(run: &Run, result: &CheckResult) -> TestCase {
     for requirement in &result.requirements {
         case.add_property(Property::new("requirement", line(requirement)));
     }
-    if run.is_unheeded(result) || result.verdict == Verdict::Note {
-        case.set_system_out(told(run, result));
+    if run.is_tolerated(result) || result.verdict == Verdict::Note {
+        case.set_system_out(details(run, result));
     }
     case
 }
@@ -59,7 +59,7 @@ fn case(run: &Run, result: &CheckResult) -> TestCase {
 /// Returns the status of a case. Only what fails the run is a failure: ignored advice is output.
 fn status(run: &Run, result: &CheckResult) -> TestCaseStatus {
     let mut status = match result.verdict {
-        _ if result.verdict.is_met() || run.is_unheeded(result) => {
+        _ if result.verdict.is_met() || run.is_tolerated(result) => {
             return TestCaseStatus::success();
         }
         Verdict::NotApplicable | Verdict::Waived => TestCaseStatus::skipped(),
@@ -77,13 +77,13 @@ fn status(run: &Run, result: &CheckResult) -> TestCaseStatus {
     let message = first.or(reason.map(|reason| reason.into_owned()));
     status.set_message(message.unwrap_or_else(|| result.words()));
     if !matches!(result.verdict, Verdict::NotApplicable | Verdict::Waived) {
-        status.set_description(told(run, result));
+        status.set_description(details(run, result));
     }
     status
 }
 
 /// Returns all details of a check as text.
-fn told(run: &Run, result: &CheckResult) -> String {
+fn details(run: &Run, result: &CheckResult) -> String {
     let mut text = format!("{}\n{}\n", line(&result.title), result.words());
     for id in &result.requirements {
         match run.requirement(id) {
@@ -117,11 +117,11 @@ fn told(run: &Run, result: &CheckResult) -> String {
             .response
             .as_ref()
             .map(|response| line(&response.start));
-        let came = response
+        let status = response
             .or(evidence.failure.as_deref().map(line))
             .unwrap_or_default();
         text += &format!(
-            "\n\nstep {}: {} → {came}",
+            "\n\nstep {}: {} → {status}",
             evidence.step,
             line(&evidence.request.start)
         );

@@ -56,26 +56,26 @@ pub(crate) fn leading<'p>(paths: &'p [String], text: &str) -> Option<&'p str> {
 
 /// A member or an element.
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+enum PathSegment {
     Member(String),
     Element(usize),
 }
 
 /// A marked place.
-struct Target {
-    place: Vec<Step>,
+struct MarkedPath {
+    place: Vec<PathSegment>,
     /// Marks the whole value, not only its first line.
     whole: bool,
 }
 
 /// Resolves a path like `$.result.parts[0]['text']` in a document. The path may start at the document,
 /// or at the `result`, `error` or `params` of its envelope.
-fn target(path: &str, document: &Value) -> Option<Target> {
+fn target(path: &str, document: &Value) -> Option<MarkedPath> {
     let steps = steps(path)?;
     let found = |envelope: &[&str]| {
         let envelope: Vec<_> = envelope
             .iter()
-            .map(|name| Step::Member((*name).to_owned()))
+            .map(|name| PathSegment::Member((*name).to_owned()))
             .collect();
         let place = [&*envelope, &*steps].concat();
         let depth = depth(&place, document);
@@ -91,16 +91,16 @@ fn target(path: &str, document: &Value) -> Option<Target> {
     }
     let whole = best == steps.len() && best > 0;
     place.truncate(depth);
-    Some(Target { place, whole })
+    Some(MarkedPath { place, whole })
 }
 
 /// Returns the number of steps of a place that exist in a document.
-fn depth(place: &[Step], document: &Value) -> usize {
+fn depth(place: &[PathSegment], document: &Value) -> usize {
     let mut value = document;
     for (depth, step) in place.iter().enumerate() {
         let next = match step {
-            Step::Member(name) => value.get(name),
-            Step::Element(index) => value.get(index),
+            PathSegment::Member(name) => value.get(name),
+            PathSegment::Element(index) => value.get(index),
         };
         match next {
             Some(next) => value = next,
@@ -111,20 +111,20 @@ fn depth(place: &[Step], document: &Value) -> usize {
 }
 
 /// Parses a path: `.name`, `['name']`, `[0]` after `$`.
-fn steps(path: &str) -> Option<Vec<Step>> {
+fn steps(path: &str) -> Option<Vec<PathSegment>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
         let (step, after) = if let Some(quoted) = rest.strip_prefix("['") {
             let (name, after) = quoted.split_once("']")?;
-            (Step::Member(name.to_owned()), after)
+            (PathSegment::Member(name.to_owned()), after)
         } else if let Some(index) = rest.strip_prefix('[') {
             let (index, after) = index.split_once(']')?;
-            (Step::Element(index.parse().ok()?), after)
+            (PathSegment::Element(index.parse().ok()?), after)
         } else {
             let name = rest.strip_prefix('.')?;
             let (name, after) = name.split_at(name.find(['.', '[']).unwrap_or(name.len()));
-            (Step::Member(name.to_owned()), after)
+            (PathSegment::Member(name.to_owned()), after)
         };
         steps.push(step);
         rest = after;
@@ -134,11 +134,11 @@ fn steps(path: &str) -> Option<Vec<Step>> {
 
 /// Writer of a listing. Its input must be valid JSON of limited depth.
 struct Listing {
-    targets: Vec<Target>,
+    targets: Vec<MarkedPath>,
     lines: Vec<Line>,
     line: Line,
     /// Current position.
-    place: Vec<Step>,
+    place: Vec<PathSegment>,
     /// Open containers.
     open: Vec<char>,
     /// Number of open containers at the start of the marked value.
@@ -175,7 +175,7 @@ impl Listing {
                     self.open.push(first);
                     expects_name = first == '{';
                     self.place
-                        .extend((first == '[').then_some(Step::Element(0)));
+                        .extend((first == '[').then_some(PathSegment::Element(0)));
                     self.end_line();
                 }
                 '}' | ']' => {
@@ -189,7 +189,9 @@ impl Listing {
                 ',' => {
                     self.line.text.push(',');
                     match self.place.pop() {
-                        Some(Step::Element(index)) => self.place.push(Step::Element(index + 1)),
+                        Some(PathSegment::Element(index)) => {
+                            self.place.push(PathSegment::Element(index + 1))
+                        }
                         _ => expects_name = true,
                     }
                     self.end_line();
@@ -197,7 +199,7 @@ impl Listing {
                 ':' => self.line.text.push_str(": "),
                 '"' if expects_name => {
                     let name = serde_json::from_str(token).unwrap_or_default();
-                    self.place.push(Step::Member(name));
+                    self.place.push(PathSegment::Member(name));
                     self.begin();
                     self.line.text.push_str(token);
                     expects_name = false;
@@ -215,7 +217,7 @@ impl Listing {
     /// Returns the rest of an opened container if it is short and has no mark: it stays on one line, as
     /// it was sent.
     fn short<'t>(&self, rest: &'t str) -> Option<&'t str> {
-        let within = |target: &Target| {
+        let within = |target: &MarkedPath| {
             target.place.len() > self.place.len() && target.place.starts_with(&self.place)
         };
         let (window, _) = head(rest, SHORT);
@@ -290,13 +292,13 @@ mod tests {
     /// Checks a listing, whose marked lines begin with `>`.
     #[track_caller]
     fn check(text: &str, paths: &[&str], expected: &[&str]) {
-        let told = |line: Line| format!("{}{}", if line.marked { ">" } else { "" }, line.text);
-        let found: Vec<_> = listing(text, paths).into_iter().map(told).collect();
+        let shown = |line: Line| format!("{}{}", if line.marked { ">" } else { "" }, line.text);
+        let found: Vec<_> = listing(text, paths).into_iter().map(shown).collect();
         assert_eq!(found, expected, "{text}");
     }
 
     #[test]
-    fn json_is_indented_as_it_was_sent_and_what_is_short_stays_in_a_line() {
+    fn json_is_indented_in_order_and_short_values_stay_on_one_line() {
         let long = "x".repeat(70);
         let text =
             r#"{"z":1, "a":[true,{"b":"x,]}\"","c":"LONG"}],"e":{ }, "f":[{"g":"]"}, 2],"h":null}"#;
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_required_is_marked() {
+    fn mismatches_are_marked() {
         let text = r#"{"result":{"status":{"state":"x"},"parts":[[1],[2]]}}"#;
         let lines =
             |result: &[&'static str]| [&["{", "  \"result\": {"], result, &["  }", "}"]].concat();
@@ -379,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_stays_as_it_is() {
+    fn other_text_is_unchanged() {
         check("<html>\n {\"a\":", &["$.a"], &["<html>", " {\"a\":"]);
         let deep = "[".repeat(100_000);
         check(&deep, &["$"], &[&deep]);

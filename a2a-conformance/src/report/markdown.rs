@@ -21,7 +21,7 @@ pub fn markdown(run: &Run) -> String {
     text += &format!("**{}**\n\n", conclusion(run));
     text += &table(run);
     text += &failures(run);
-    text += &list("not as advised", run.unheeded());
+    text += &list("not as advised", run.tolerated());
     let is_waived = |result: &&CheckResult| result.verdict == Verdict::Waived;
     text += &list("waived", run.checks.iter().filter(is_waived));
     let problems: Vec<_> = run

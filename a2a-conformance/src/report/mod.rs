@@ -17,7 +17,7 @@ mod visible;
 mod waivers;
 
 pub use self::badge::badge;
-pub use self::change::{Change, Changes, Kind};
+pub use self::change::{Change, ChangeKind, Changes};
 pub use self::console::{Progress, print};
 pub use self::curl::curl;
 pub use self::error::Error;

@@ -7,7 +7,7 @@ use regex::{NoExpand, Regex};
 
 use super::Error;
 use super::visible::head;
-use crate::run::{CheckResult, Evidence, Half, Target};
+use crate::run::{CheckResult, Evidence, HttpMessage, Target};
 
 /// Redacts secrets in results, and limits their size.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl Redaction {
         text
     }
 
-    fn half(&self, half: &mut Half) {
+    fn half(&self, half: &mut HttpMessage) {
         half.start = self.text(&half.start);
         cut(&mut half.start, QUOTED);
         for (name, value) in &mut half.headers {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_taken_out_where_they_stand() {
+    fn secrets_are_redacted_in_place() {
         check(
             r#"{"token": "ab\"cd", "pageToken": "p"}"#,
             r#"{"token": "***", "pageToken": "p"}"#,
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_user_names_is_taken_out() {
+    fn user_patterns_are_redacted() {
         let redaction = Redaction::default()
             .secret("hunter2")
             .secret("hunter")
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_of_headers_are_taken_out_and_the_scheme_stays() {
+    fn header_credentials_are_redacted_and_the_scheme_stays() {
         let headers = [
             ("Authorization", "bearer abc", "Bearer ***"),
             ("AUTHORIZATION", "abc def", "***"),
@@ -310,9 +310,9 @@ mod tests {
         ];
         let sent = headers.map(|(name, value, _)| (name.to_owned(), value.to_owned()));
         let mut evidence = Evidence {
-            request: Half {
+            request: HttpMessage {
                 headers: sent.to_vec(),
-                ..Half::default()
+                ..HttpMessage::default()
             },
             ..Evidence::default()
         };
@@ -325,15 +325,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn kept_text_is_bounded() {
         let mut evidence = Evidence {
-            request: Half {
+            request: HttpMessage {
                 body: "é".repeat(500_000),
-                ..Half::default()
+                ..HttpMessage::default()
             },
-            response: Some(Half {
+            response: Some(HttpMessage {
                 events: (0..10).map(|at| (at, "x".repeat(100_000))).collect(),
-                ..Half::default()
+                ..HttpMessage::default()
             }),
             ..Evidence::default()
         };

@@ -75,11 +75,11 @@ pub(crate) fn conclusion(run: &Run) -> String {
     let made = run.checks.len();
     let is_waived = |result: &CheckResult| result.verdict == Verdict::Waived;
     let waived = run.checks.iter().any(is_waived);
-    let mut told = match run.not_made {
+    let mut text = match run.not_made {
         0 => String::new(),
         left => format!("Interrupted: {made} of {} checks were made. ", made + left),
     };
-    told += &match (run.exit_code(), unmet) {
+    text += &match (run.exit_code(), unmet) {
         (2, _) if made == 0 => "Nothing was checked.".to_owned(),
         (2, _) => "Nothing was checked: nothing of what was chosen applies.".to_owned(),
         (0, _) if waived => "Everything that is required is met or waived.".to_owned(),
@@ -88,15 +88,15 @@ pub(crate) fn conclusion(run: &Run) -> String {
         (_, 0) => String::new(),
         (_, unmet) => format!("{} not met.", are(unmet)),
     };
-    match run.unheeded().count() {
+    match run.tolerated().count() {
         0 => {}
-        unheeded => told += &format!(" Of what is only advised, {} not met.", are(unheeded)),
+        tolerated => text += &format!(" Of what is only advised, {} not met.", are(tolerated)),
     }
     if broken > 0 {
         let plural = if broken == 1 { "check" } else { "checks" };
-        told += &format!(" In {broken} {plural} the suite itself did not work.");
+        text += &format!(" In {broken} {plural} the suite itself did not work.");
     }
-    told.trim().to_owned()
+    text.trim().to_owned()
 }
 
 fn are(checks: usize) -> String {

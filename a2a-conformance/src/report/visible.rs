@@ -37,14 +37,14 @@ fn spelled(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&is_spelled) {
         return Cow::Borrowed(text);
     }
-    let mut seen = String::with_capacity(text.len() + 16);
+    let mut escaped = String::with_capacity(text.len() + 16);
     for character in text.chars() {
         match is_spelled(character) {
-            true => seen.extend(character.escape_default()),
-            false => seen.push(character),
+            true => escaped.extend(character.escape_default()),
+            false => escaped.push(character),
         }
     }
-    Cow::Owned(seen)
+    Cow::Owned(escaped)
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_acts_is_spelled_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             visible("plain “text”, 中文, 👩\n\tok"),
             "plain “text”, 中文, 👩\n\tok"

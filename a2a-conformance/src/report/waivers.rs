@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
-use crate::names::Names;
+use crate::name_pattern::NamePattern;
 use crate::run::{CheckResult, Run, Verdict};
 
 /// The known failures of a target: a YAML file with a list.
@@ -102,7 +102,7 @@ impl Waivers {
             serde_saphyr::from_str(text).map_err(|error| format!("no list of waivers: {error}"))?;
         for (index, waiver) in list.iter().enumerate() {
             let problem = |problem: String| format!("waiver {}: {problem}", index + 1);
-            Names::new(&waiver.check).map_err(problem)?;
+            NamePattern::new(&waiver.check).map_err(problem)?;
             if waiver.reason.trim().is_empty() {
                 return Err(problem("it gives no reason".to_owned()));
             }
@@ -156,7 +156,7 @@ fn about<'a>(
     waiver: &'a Waiver,
     checks: &'a mut [CheckResult],
 ) -> impl Iterator<Item = &'a mut CheckResult> {
-    let names = Names::new(&waiver.check).ok();
+    let names = NamePattern::new(&waiver.check).ok();
     let same =
         |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
     checks.iter_mut().filter(move |result| {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_met_is_waived_until_the_day() {
+    fn failed_checks_are_waived_until_the_expiry() {
         use WaiverState::{Expired, Stale, Used};
         let all = "- {check: 'push.*', reason: r, expires: 2026-06-01}\n";
         let one =
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waived_check_tells_what_it_was_and_why_it_is_accepted() {
+    fn waived_check_has_its_verdict_and_the_reason() {
         let mut run = run();
         let waivers = "- {check: push.a, reason: our proxy, expires: 2026-06-01}";
         Waivers::parse(waivers)
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiver_says_why_and_until_when() {
+    fn waiver_requires_reason_and_expiry() {
         #[track_caller]
         fn check(text: &str, expected: &str) {
             let error = Waivers::parse(text).unwrap_err();

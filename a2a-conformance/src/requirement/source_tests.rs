@@ -1,4 +1,4 @@
-//! Requirements held against the published texts.
+//! Comparison of the requirements with the published texts.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -162,7 +162,7 @@ fn every_requirement_has_a_source_and_a_verdict() {
 }
 
 #[test]
-fn what_rests_on_less_than_a_sentence_is_no_must() {
+fn requirements_without_a_normative_sentence_are_no_must() {
     for requirement in Dialect::ALL
         .iter()
         .flat_map(|dialect| requirements(*dialect))

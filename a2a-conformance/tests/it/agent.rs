@@ -44,8 +44,8 @@ fn bearer(token: &str) -> HeaderMap {
 
 fn options(url: &str) -> Options {
     Options {
-        patience: Duration::from_secs(20),
-        delivery_patience: Duration::from_secs(20),
+        response_timeout: Duration::from_secs(20),
+        delivery_timeout: Duration::from_secs(20),
         ..Options::of(url)
     }
 }
@@ -67,16 +67,16 @@ fn card() -> AgentCard {
 }
 
 /// Everything that is not met, for people.
-fn told(run: &Run) -> String {
+fn describe(run: &Run) -> String {
     let unmet = run
         .checks
         .iter()
         .filter(|result| !result.verdict.is_met() && result.verdict != Verdict::NotApplicable);
     let lines = unmet.map(|result| {
-        let lane = (result.dialect.as_deref(), result.binding.as_deref());
+        let interface = (result.dialect.as_deref(), result.binding.as_deref());
         let (verdict, id) = (result.verdict, &result.id);
         format!(
-            "{verdict:?} {id} {lane:?}: {:?} {:#?}",
+            "{verdict:?} {id} {interface:?}: {:?} {:#?}",
             result.reason, result.mismatches
         )
     });
@@ -84,13 +84,13 @@ fn told(run: &Run) -> String {
 }
 
 /// Our server, which offers everything, behind a card that is signed.
-struct Ours {
+struct SignedAgent {
     url: String,
     keys: Jwks,
     serving: JoinHandle<()>,
 }
 
-impl Ours {
+impl SignedAgent {
     async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -137,16 +137,16 @@ impl Ours {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn our_server_passes_everything() {
-    let ours = Ours::open().await;
+    let ours = SignedAgent::open().await;
     let run = run(&ours.options(), |_, _| {}).await.unwrap();
     ours.serving.abort();
-    let problems = told(&run);
+    let problems = describe(&run);
     assert!(problems.is_empty(), "{problems}");
-    let lanes = ["0.1", "0.2", "0.3", "1.0"];
-    for lane in lanes {
-        let score = run.score(Level::Must, Some(lane), Some("JSONRPC"));
-        assert_eq!(score.untestable, 0, "{lane}");
-        assert!(score.met > 60, "{lane}: {score:?}");
+    let versions = ["0.1", "0.2", "0.3", "1.0"];
+    for version in versions {
+        let score = run.score(Level::Must, Some(version), Some("JSONRPC"));
+        assert_eq!(score.untestable, 0, "{version}");
+        assert!(score.met > 60, "{version}: {score:?}");
     }
     for id in ["card.signature-verifies", "auth.forbidden"] {
         assert_eq!(verdict(&run, id), Some(Verdict::Pass), "{id}");
@@ -162,9 +162,9 @@ fn verdict(run: &Run, id: &str) -> Option<Verdict> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_card_counts_as_signed_by_keys_that_are_trusted_only() {
+async fn card_signature_requires_a_trusted_key() {
     const CHECK: &str = "card.signature-verifies";
-    let ours = Ours::open().await;
+    let ours = SignedAgent::open().await;
     let stranger = SigningKey::generate(Algorithm::Es256).unwrap();
     for (keys, expected) in [
         (Some(Jwks::of([&stranger])), Verdict::Fail),
@@ -204,7 +204,7 @@ async fn a_server_that_offers_little_passes() {
     };
     let run = run(&options, |_, _| {}).await.unwrap();
     serving.abort();
-    let problems = told(&run);
+    let problems = describe(&run);
     assert!(problems.is_empty(), "{problems}");
     let passed = |id: &str| {
         let mut results = run.checks.iter();
@@ -252,7 +252,7 @@ async fn checked(card: AgentCard, checks: &[&str], dialect: Dialect) -> Run {
 
 /// Our server says so when it has no extended card, and speaks only what its card offers.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_card_promises_is_there_and_what_is_there_is_on_the_card() {
+async fn card_and_served_interfaces_agree() {
     const CHECKS: [&str; 2] = ["card.extended-not-configured", "card.bindings-declared"];
     let mut card = Reference::card();
     card.capabilities.extended_agent_card = Some(true);
@@ -291,7 +291,7 @@ async fn a_server_that_requires_an_extension_passes() {
     };
     let run = run(&options, |_, _| {}).await.unwrap();
     serving.abort();
-    let problems = told(&run);
+    let problems = describe(&run);
     assert!(problems.is_empty(), "{problems}");
     let mut results = run.checks.iter();
     assert!(results.any(|result| {
@@ -300,7 +300,7 @@ async fn a_server_that_requires_an_extension_passes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn small_agents_in_python_pass_what_any_agent_must() {
+async fn small_python_agents_pass_the_black_box_musts() {
     let python = std::process::Command::new("python3")
         .arg("--version")
         .output();
@@ -327,7 +327,7 @@ async fn check_small_agent(name: &str, dialect: &str) {
         ..options(agent.url())
     };
     let run = run(&options, |_, _| {}).await.unwrap();
-    let problems = told(&run);
+    let problems = describe(&run);
     assert!(problems.is_empty(), "{name}: {problems}");
     let score = run.score(Level::Must, Some(dialect), Some("JSONRPC"));
     assert!(score.met > 30 && score.untestable == 0, "{name}: {score:?}");

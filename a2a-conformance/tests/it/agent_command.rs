@@ -24,12 +24,18 @@ fn check(arguments: &[&str], code: i32, expected: &[&str]) {
         stdout,
         stderr,
     } = command(arguments).output().unwrap();
-    let told = String::from_utf8([stdout, stderr].concat()).unwrap();
-    assert_eq!(status.code(), Some(code), "{arguments:?}: {told}");
+    let output = String::from_utf8([stdout, stderr].concat()).unwrap();
+    assert_eq!(status.code(), Some(code), "{arguments:?}: {output}");
     for part in expected {
-        assert!(told.contains(part), "{arguments:?}: no {part:?} in {told}");
+        assert!(
+            output.contains(part),
+            "{arguments:?}: no {part:?} in {output}"
+        );
     }
-    assert!(!told.contains('\u{1b}'), "no terminal, no colors: {told}");
+    assert!(
+        !output.contains('\u{1b}'),
+        "no terminal, no colors: {output}"
+    );
 }
 
 /// Starts a server that answers by `answer`, called with its URL and the request line, or never if
@@ -48,24 +54,24 @@ fn server(answer: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static)
 }
 
 fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> Option<String>) {
-    let mut asked = BufReader::new(stream);
+    let mut reader = BufReader::new(stream);
     loop {
         let (mut first, mut line, mut length) = (String::new(), String::new(), 0);
-        if !asked.read_line(&mut first).is_ok_and(|read| read > 0) {
+        if !reader.read_line(&mut first).is_ok_and(|read| read > 0) {
             return;
         }
-        while asked.read_line(&mut line).is_ok_and(|read| read > 2) {
+        while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
             let header = line.to_ascii_lowercase();
             if let Some(value) = header.strip_prefix("content-length:") {
                 length = value.trim().parse().unwrap();
             }
             line.clear();
         }
-        std::io::copy(&mut asked.by_ref().take(length), &mut std::io::sink()).unwrap();
+        std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink()).unwrap();
         match answer(&first) {
-            Some(answer) => asked.get_mut().write_all(answer.as_bytes()).unwrap(),
+            Some(answer) => reader.get_mut().write_all(answer.as_bytes()).unwrap(),
             // The client closes the connection.
-            None => drop(asked.read(&mut [0])),
+            None => drop(reader.read(&mut [0])),
         }
     }
 }
@@ -79,11 +85,11 @@ fn http(status: &str, kind: &str, body: &str) -> Option<String> {
 
 /// Starts an agent that serves its card and answers nothing else; it sends on `asked` for each
 /// POST.
-fn silent(asked: Sender<()>) -> String {
+fn silent(reader: Sender<()>) -> String {
     server(move |url, first| {
         let is_card = first.starts_with("GET /.well-known/agent-card.json");
         if first.starts_with("POST") {
-            asked.send(()).unwrap();
+            reader.send(()).unwrap();
         }
         let mut card = AgentCard::new("Silent", "Says nothing").at(url);
         card.supported_interfaces.truncate(1);
@@ -105,7 +111,7 @@ fn a_url_is_a_url() {
 }
 
 #[test]
-fn whoever_is_not_there_is_told_so() {
+fn unreachable_agent_is_reported() {
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -163,7 +169,7 @@ fn card(interface: serde_json::Value, capabilities: serde_json::Value) -> serde_
 }
 
 #[test]
-fn a_card_without_a_version_is_tested_to_the_end_and_told_what_it_lacks() {
+fn card_without_version_is_tested_and_reported() {
     let interface = serde_json::json!({"url": "URL", "protocolBinding": "JSONRPC"});
     let url = agreeing(card(interface, serde_json::json!({})));
     let directory = tempfile::tempdir().unwrap();
@@ -178,14 +184,14 @@ fn a_card_without_a_version_is_tested_to_the_end_and_told_what_it_lacks() {
     let found = run.checks.iter().find(|result| result.id == "card.valid");
     let mismatches = &found.unwrap().mismatches;
     let names_it = mismatches.iter().any(|mismatch| {
-        let told = format!("{} {}", mismatch.place, mismatch.found);
-        told.contains("supportedInterfaces[0]") && told.contains("protocolVersion")
+        let output = format!("{} {}", mismatch.place, mismatch.found);
+        output.contains("supportedInterfaces[0]") && output.contains("protocolVersion")
     });
     assert!(names_it, "{mismatches:#?}");
 }
 
 #[test]
-fn the_wait_for_a_webhook_is_what_patience_says() {
+fn webhook_timeout_is_the_patience_option() {
     let interface =
         serde_json::json!({"url": "URL", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
     let url = agreeing(card(
@@ -199,7 +205,7 @@ fn the_wait_for_a_webhook_is_what_patience_says() {
 }
 
 #[test]
-fn whoever_does_not_answer_is_not_waited_for() {
+fn silent_agent_times_out() {
     let url = server(|_, _| None);
     check(
         &[&url, "--timeout", "0.2"],
@@ -209,7 +215,7 @@ fn whoever_does_not_answer_is_not_waited_for() {
 }
 
 #[test]
-fn what_is_wrong_with_the_command_line_is_told_before_anything_is_asked() {
+fn command_line_errors_come_before_any_request() {
     let url = server(|_, first| panic!("nobody is to be asked: {first}"));
     check(
         &[&url, "--run", "sned.*"],
@@ -237,12 +243,12 @@ fn what_is_wrong_with_the_command_line_is_told_before_anything_is_asked() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_has_reports_of_what_was_done() {
+fn interrupted_run_writes_reports_of_finished_checks() {
     use rustix::process::{Pid, Signal, kill_process};
     for signal in [Signal::INT, Signal::TERM] {
-        let (asked, hears) = channel();
+        let (reader, hears) = channel();
         let directory = tempfile::tempdir().unwrap();
-        let mut running = command(&[&silent(asked), "--jobs", "1", "--black-box"]);
+        let mut running = command(&[&silent(reader), "--jobs", "1", "--black-box"]);
         running.args([
             "--run",
             "card.valid",
@@ -262,11 +268,11 @@ fn an_interrupted_run_has_reports_of_what_was_done() {
         let id = i32::try_from(running.id()).unwrap();
         kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
         let ended = running.wait_with_output().unwrap();
-        let told = String::from_utf8(ended.stdout).unwrap();
-        assert_eq!(ended.status.code(), Some(130), "{told}");
+        let output = String::from_utf8(ended.stdout).unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{output}");
         assert!(
-            told.contains("Interrupted: 1 of 2 checks were made."),
-            "{told}"
+            output.contains("Interrupted: 1 of 2 checks were made."),
+            "{output}"
         );
         let run = report::read(&directory.path().join("report.json")).unwrap();
         assert_eq!(run.not_made, 1);

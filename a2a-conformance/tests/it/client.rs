@@ -7,7 +7,7 @@ use a2a_conformance::run::{CheckResult, Verdict};
 const SCALE: f64 = 3.0;
 
 /// Formats results as text.
-fn told(results: &[CheckResult]) -> String {
+fn describe(results: &[CheckResult]) -> String {
     let mut text = String::new();
     for result in results {
         let (binding, dialect) = (&result.binding, &result.dialect);
@@ -36,8 +36,8 @@ async fn our_client_meets_every_check() {
         scale: SCALE,
         ..Selection::default()
     };
-    let unmet = unmet(&Driver::ours(), &selection).await;
-    assert!(unmet.is_empty(), "{}", told(&unmet));
+    let unmet = unmet(&Driver::reference(), &selection).await;
+    assert!(unmet.is_empty(), "{}", describe(&unmet));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use a2a_conformance::client::{Reception, Selection};
+use a2a_conformance::client::{CaseServer, Selection};
 use a2a_conformance::requirement::Level;
 use a2a_conformance::run::{CheckResult, Run, Verdict};
 use a2a_types::Dialect;
@@ -69,7 +69,7 @@ fn a_command_that_is_talked_to() {
 }
 
 #[test]
-fn what_a_client_cannot_do() {
+fn unimplemented_features_are_reported() {
     let arguments = [
         "--exec",
         "exit 89; :",
@@ -100,7 +100,7 @@ fn a_client_that_never_does_anything_is_one_finding() {
 }
 
 #[test]
-fn a_client_that_hangs_is_ended_with_what_it_started() {
+fn hanging_client_is_killed_with_its_children() {
     let run = report(
         1,
         &[
@@ -202,7 +202,7 @@ async fn a_client_that_comes_by_itself() {
         dialects: vec![Dialect::V1_0],
         ..Selection::default()
     };
-    let reception = Reception::open("127.0.0.1:0".parse().unwrap(), &selection)
+    let reception = CaseServer::open("127.0.0.1:0".parse().unwrap(), &selection)
         .await
         .unwrap();
     let place = format!("http://{}", reception.address());

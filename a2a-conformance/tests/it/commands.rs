@@ -36,7 +36,7 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn list_tells_requirements_and_checks() {
+fn list_prints_requirements_and_checks() {
     let all = json(&["list", "--json"]);
     let of = |arguments: &[&str]| {
         let listed = json(&[&["list", "--json"], arguments].concat());
@@ -79,7 +79,7 @@ fn a_list_of_nothing_is_an_error() {
 }
 
 #[test]
-fn explain_tells_requirements_checks_and_what_is_near() {
+fn explain_prints_requirements_checks_and_similar_ids() {
     let requirement = run(&["explain", "A2A10-3.1.1-M2"], 0);
     for part in [
         "UnsupportedOperation",
@@ -100,20 +100,17 @@ fn explain_tells_requirements_checks_and_what_is_near() {
         "Level    must in 0.2, 0.3, 1.0",
         "Made     a case, in 0.2, 0.3, 1.0, by JSONRPC and HTTP+JSON",
         "§3.1.1 of 1.0",
-        "S07: a message to a task that has ended is taken",
+        "S07: a message to a terminal task is accepted",
     ] {
         assert!(check.contains(part), "{part} is not in {check}");
     }
-    let seen = run(&["explain", "error.codes"], 0);
-    assert!(
-        seen.contains("Every exchange is held against it."),
-        "{seen}"
-    );
+    let text = run(&["explain", "error.codes"], 0);
+    assert!(text.contains("It is checked in every exchange."), "{text}");
     let named = run(&["explain", "client.chunked-answer-read"], 0);
     assert!(named.contains("Source   RFC 9112 §7.1"), "{named}");
-    let told = json(&["explain", "send.ended-task-refused", "--json"]);
-    let explanation = told["explanation"].as_str().unwrap_or_default();
-    assert!(explanation.starts_with("The suite calls "), "{told}");
+    let explained = json(&["explain", "send.ended-task-refused", "--json"]);
+    let explanation = explained["explanation"].as_str().unwrap_or_default();
+    assert!(explanation.starts_with("The suite calls "), "{explained}");
     assert_eq!(
         json(&["explain", "A2A10-3.1.1-M2", "--json"])["level"],
         "must"
@@ -170,7 +167,7 @@ fn file(name: &str, text: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
-fn lint_tells_place_rule_and_repair() {
+fn lint_prints_path_rule_and_repair() {
     let message =
         r#"{"role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "hi"}]}"#;
     let (_folder, path) = file("message.json", message);
@@ -261,7 +258,7 @@ fn card() -> Value {
 }
 
 #[test]
-fn verify_card_tells_what_is_wrong_with_it() {
+fn verify_card_prints_problems() {
     let (_folder, path) = file("card.json", &card().to_string());
     let text = run(&["verify-card", &path], 0);
     assert!(
@@ -272,8 +269,9 @@ fn verify_card_tells_what_is_wrong_with_it() {
     wrong["supportedInterfaces"][0]["url"] = "/rpc".into();
     let (_folder, path) = file("card.json", &wrong.to_string());
     let text = run(&["verify-card", &path], 1);
-    let told = "must   $.supportedInterfaces[0].url: expected an absolute URL (A2A10-4.4.6-M1)";
-    assert!(text.contains(told), "{text}");
+    let explained =
+        "must   $.supportedInterfaces[0].url: expected an absolute URL (A2A10-4.4.6-M1)";
+    assert!(text.contains(explained), "{text}");
     let found: Value =
         serde_json::from_str(&run(&["verify-card", "--json", &path], 1)).expect("JSON");
     assert_eq!(found["problems"][0]["requirement"], "A2A10-4.4.6-M1");

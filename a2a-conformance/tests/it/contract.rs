@@ -111,8 +111,8 @@ const KEPT: &[(&str, &str, &str)] = &[
 #[tokio::test]
 async fn the_reference_agent_keeps_the_contract() {
     let client = client();
-    for (said, then, expected) in KEPT {
-        let mut found = answer(&client, Message::user(*said)).await;
+    for (order, then, expected) in KEPT {
+        let mut found = answer(&client, Message::user(*order)).await;
         if !then.is_empty() {
             let task = found["task"]["id"].as_str().unwrap();
             let sending = client.send(*then).task(task);
@@ -120,7 +120,7 @@ async fn the_reference_agent_keeps_the_contract() {
         }
         let expected: Value = serde_json::from_str(expected).unwrap();
         let differ = mismatches(&expected, Some(&found), "$");
-        assert_eq!(differ, [], "{said}, {then}: {found}");
+        assert_eq!(differ, [], "{order}, {then}: {found}");
     }
 }
 
@@ -158,7 +158,7 @@ fn the_page_has_every_order() {
     let orders = rows.filter_map(|row| row.strip_prefix("| `")?.split(['`', ' ']).next());
     let mut kept: BTreeSet<_> = KEPT
         .iter()
-        .filter_map(|(said, ..)| said.split(' ').next())
+        .filter_map(|(order, ..)| order.split(' ').next())
         .collect();
     // They have tests of their own; and this one is no order.
     kept.extend(["parts", "wait"]);

@@ -2,7 +2,7 @@
 
 mod agent;
 mod agent_command;
-mod broken;
+mod broken_agents;
 #[cfg(unix)]
 mod broken_clients;
 mod client;
@@ -14,4 +14,4 @@ mod recorded;
 mod replay;
 mod report;
 mod self_test;
-mod slips;
+mod wire_mutations;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use a2a_conformance::documents::Strict;
-use a2a_conformance::lint::{Context, Linted, lint};
+use a2a_conformance::documents::StrictVerdict;
+use a2a_conformance::lint::{Context, LintResult, lint};
 use a2a_types::Dialect;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,9 +34,9 @@ struct Exception {
 fn every_official_example_is_judged_by_schema_or_rule() {
     let Some(folder) = folder() else {
         // Past the capture of the test's output: a test that has tested nothing says so.
-        let told = "official examples: not judged, no texts in ../shared/spec/official\n";
+        let text = "official examples: not judged, no texts in ../shared/spec/official\n";
         std::io::stderr()
-            .write_all(told.as_bytes())
+            .write_all(text.as_bytes())
             .expect("stderr is open");
         return;
     };
@@ -46,13 +46,13 @@ fn every_official_example_is_judged_by_schema_or_rule() {
         .into_iter()
         .map(|exception| (exception.at.clone(), exception))
         .collect();
-    let official = Official::read(&folder.join("schemas"));
+    let official = OfficialSchemas::read(&folder.join("schemas"));
     let (mut judged, mut accepted, mut problems) = (0, 0, Vec::new());
     for block in blocks(&folder.join("official")) {
         let exception = exceptions.remove(&block.at);
         for found in block.judge(exception.as_ref()) {
             judged += 1;
-            accepted += usize::from(found.linted.verdict == Strict::Accept);
+            accepted += usize::from(found.linted.verdict == StrictVerdict::Accept);
             if let Err(problem) = found.check(&official, exception.as_ref()) {
                 problems.push(format!("{}: {problem}\n{:#?}", block.at, found.linted));
             }
@@ -154,14 +154,14 @@ fn content(message: &str) -> String {
 }
 
 /// One document of a block, as it was judged.
-struct Judged {
+struct JudgedDocument {
     text: String,
     dialect: Dialect,
-    linted: Linted,
+    linted: LintResult,
 }
 
 impl Block {
-    fn judge(&self, exception: Option<&Exception>) -> Vec<Judged> {
+    fn judge(&self, exception: Option<&Exception>) -> Vec<JudgedDocument> {
         let other = exception.and_then(|exception| exception.dialect.as_deref());
         let dialect = other
             .and_then(Dialect::from_version)
@@ -172,7 +172,7 @@ impl Block {
         };
         let judged = lint(&self.text, &context).into_iter();
         judged
-            .map(|linted| Judged {
+            .map(|linted| JudgedDocument {
                 text: self.document(linted.event),
                 dialect,
                 linted,
@@ -195,14 +195,18 @@ impl Block {
     }
 }
 
-impl Judged {
-    fn check(&self, official: &Official, exception: Option<&Exception>) -> Result<(), String> {
+impl JudgedDocument {
+    fn check(
+        &self,
+        official: &OfficialSchemas,
+        exception: Option<&Exception>,
+    ) -> Result<(), String> {
         let Self {
             text,
             dialect,
             linted,
         } = self;
-        let is_accepted = linted.verdict == Strict::Accept;
+        let is_accepted = linted.verdict == StrictVerdict::Accept;
         if is_accepted != linted.findings.is_empty() {
             return Err("the findings are not those of the verdict".to_owned());
         }
@@ -239,7 +243,7 @@ impl Judged {
         }?;
         // Without context the verdict must not be worse.
         let alone = lint(text, &Context::default());
-        let is_fine = alone.iter().all(|one| one.verdict == Strict::Accept);
+        let is_fine = alone.iter().all(|one| one.verdict == StrictVerdict::Accept);
         match is_accepted && !is_fine {
             true => Err(format!("refused if nothing is told: {alone:#?}")),
             false if exception.is_some_and(|exception| exception.because.is_empty()) => {
@@ -251,9 +255,9 @@ impl Judged {
 }
 
 /// The official schemas, and that derived from the official proto.
-struct Official(BTreeMap<Dialect, Value>);
+struct OfficialSchemas(BTreeMap<Dialect, Value>);
 
-impl Official {
+impl OfficialSchemas {
     fn read(folder: &Path) -> Self {
         let files = [
             (Dialect::V0_1, "v0.1.json"),

@@ -1,4 +1,4 @@
-//! Recordings of our client with our server: green in every protocol version and binding, while a
+//! Recordings of our client with our server: they pass in every protocol version and binding, while a
 //! file that is not A2A fails.
 
 use std::process::Command;
@@ -10,7 +10,7 @@ use a2a_server::Server;
 use a2a_server::demo::Reference;
 
 #[tokio::test]
-async fn what_our_ends_say_is_as_specified() {
+async fn exchanges_of_client_and_server_conform() {
     let server = Server::builder(Reference::card(), Reference)
         .build()
         .unwrap();
@@ -49,7 +49,7 @@ async fn what_our_ends_say_is_as_specified() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let found = check(&serde_json::from_str(&text).unwrap());
-        assert!(found.is_green(), "{found:?}: {text}");
+        assert!(found.passes(), "{found:?}: {text}");
         assert_eq!(found.mended, [""; 0], "{text}");
         *operations.entry(found.operation.unwrap()).or_insert(0) += 1;
     }
@@ -67,8 +67,8 @@ async fn what_our_ends_say_is_as_specified() {
         .arg(directory.path())
         .output()
         .unwrap();
-    let told = String::from_utf8(replayed.stdout).unwrap();
-    assert!(told.contains("30 of 30 exchanges green"), "{told}");
+    let text = String::from_utf8(replayed.stdout).unwrap();
+    assert!(text.contains("30 of 30 exchanges green"), "{text}");
     assert_eq!(replayed.status.code(), Some(0));
 
     std::fs::write(directory.path().join("9999.json"), "{}").unwrap();

@@ -1,10 +1,12 @@
-//! The replay is green against our own ends, and red against every broken one.
+//! Replay against our own ends, which passes, and against broken ones, which fails.
 
 use futures_util::stream::{self, StreamExt};
 
-use a2a_conformance::documents::{Corpus, Fault, Kind, Options, Outcome, Report, Side, replay};
+use a2a_conformance::documents::{
+    Corpus, ExampleKind, Fault, Options, ReplayResult, Report, Side, replay,
+};
 
-async fn outcomes(fault: Option<Fault>) -> Vec<Outcome> {
+async fn outcomes(fault: Option<Fault>) -> Vec<ReplayResult> {
     let corpus = Corpus::embedded().unwrap();
     replay(&corpus, &Options { only: None, fault }, |_, _| {}).await
 }
@@ -18,7 +20,7 @@ async fn everything_goes_as_documented() {
         .iter()
         .flat_map(|outcome| &outcome.problems)
         .collect();
-    assert!(report.is_green(), "{problems:#?}");
+    assert!(report.passes(), "{problems:#?}");
     let tally = report.examples;
     assert_eq!(
         (tally.total, tally.accounted_for, tally.heads),
@@ -122,7 +124,7 @@ fn every_message_is_in_an_exchange() {
         .collect();
     for example in corpus
         .messages()
-        .filter(|example| !matches!(example.kind, Kind::Fragment | Kind::Webhook))
+        .filter(|example| !matches!(example.kind, ExampleKind::Fragment | ExampleKind::Webhook))
     {
         let named = steps.iter().any(|step| {
             let one = [&step.request, &step.answer]

@@ -66,7 +66,7 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "models that write for different callers do not write at the same moments",
     },
     Exception {
-        path: "a2a-conformance/src/client/answering.rs",
+        path: "a2a-conformance/src/client/connection.rs",
         word: "sleep",
         reason: "one arm of a select: how long an agent is silent, as a case says",
     },
@@ -106,7 +106,7 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "a webhook that is slow on purpose",
     },
     Exception {
-        path: "a2a-conformance/src/agent/step.rs",
+        path: "a2a-conformance/src/agent/call_step.rs",
         word: "sleep",
         reason: "a black box tells nobody when something has come to be: it is asked again",
     },
@@ -116,7 +116,7 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "a bug that shows when messages meet: nothing tells that no more will come",
     },
     Exception {
-        path: "a2a-conformance/src/mutant/agent/odd.rs",
+        path: "a2a-conformance/src/mutant/agent/control_wire.rs",
         word: "sleep",
         reason: "an agent that is slow on purpose",
     },

@@ -8,26 +8,30 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::process::{Process, shell};
-use crate::client::errand::{Errand, LACKS, Told};
+use crate::client::driver_request::{DriverOutcome, DriverRequest, EXIT_UNIMPLEMENTED};
 
 /// Runs the command for one case. Only its requests and its exit code are seen.
-pub(super) async fn run(command: &str, errand: &Errand) -> Told {
-    let mut told = Told::default();
-    match timeout(errand.within, see_through(command, errand, &mut told)).await {
+pub(super) async fn run(command: &str, request: &DriverRequest) -> DriverOutcome {
+    let mut outcome = DriverOutcome::default();
+    match timeout(request.within, drive(command, request, &mut outcome)).await {
         Ok(Ok(())) => {}
-        Ok(Err(problem)) => told.harness = Some(problem),
-        Err(_) => told.late = true,
+        Ok(Err(problem)) => outcome.harness = Some(problem),
+        Err(_) => outcome.late = true,
     }
-    told
+    outcome
 }
 
-async fn see_through(command: &str, errand: &Errand, told: &mut Told) -> Result<(), String> {
+async fn drive(
+    command: &str,
+    request: &DriverRequest,
+    outcome: &mut DriverOutcome,
+) -> Result<(), String> {
     let line = match command.contains("{url}") {
-        true => command.replace("{url}", errand.url()),
-        false => format!("{command} {}", errand.url()),
+        true => command.replace("{url}", request.url()),
+        false => format!("{command} {}", request.url()),
     };
-    let mut context = errand.context()?;
-    let port = match errand.receives() {
+    let mut context = request.context()?;
+    let port = match request.receives() {
         true => Some(free_port().await?),
         false => None,
     };
@@ -36,7 +40,7 @@ async fn see_through(command: &str, errand: &Errand, told: &mut Told) -> Result<
     }
     let mut command = shell(&line);
     command
-        .env("A2A_CONFORMANCE_CASE", &errand.case().id)
+        .env("A2A_CONFORMANCE_CASE", &request.case().id)
         .env(
             "A2A_CONFORMANCE_CONTEXT",
             Value::Object(context).to_string(),
@@ -48,24 +52,24 @@ async fn see_through(command: &str, errand: &Errand, told: &mut Told) -> Result<
         tokio::select! {
             () = until_open(port) => {
                 let url = format!("http://127.0.0.1:{port}/hook");
-                told.webhook = errand.notify(&url).await;
+                outcome.webhook = request.notify(&url).await;
                 // Nothing more comes, so its end is not awaited.
                 return Ok(());
             }
             status = process.0.wait() => {
                 let status = status.map_err(|error| error.to_string())?;
-                return end(status.code(), told);
+                return end(status.code(), outcome);
             }
         }
     }
     let status = process.0.wait().await.map_err(|error| error.to_string())?;
-    end(status.code(), told)
+    end(status.code(), outcome)
 }
 
-fn end(code: Option<i32>, told: &mut Told) -> Result<(), String> {
-    told.exit = code;
-    if code == Some(LACKS) {
-        told.lacks = Some(format!("it exits with {LACKS}"));
+fn end(code: Option<i32>, outcome: &mut DriverOutcome) -> Result<(), String> {
+    outcome.exit = code;
+    if code == Some(EXIT_UNIMPLEMENTED) {
+        outcome.missing_feature = Some(format!("it exits with {EXIT_UNIMPLEMENTED}"));
     }
     match code {
         // The shell found no such command.

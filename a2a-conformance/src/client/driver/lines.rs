@@ -7,33 +7,35 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::client::ask::Op;
-use crate::client::errand::{Errand, Told};
+use crate::client::driver_request::{DriverOutcome, DriverRequest};
+use crate::client::instruction::InstructionKind;
 
 /// Both directions of a conversation with a client; dropping it ends the client.
-pub(in crate::client) struct Conversation {
-    pub(in crate::client) says: Box<dyn AsyncBufRead + Send + Unpin>,
-    pub(in crate::client) hears: Box<dyn AsyncWrite + Send + Unpin>,
+pub(in crate::client) struct LineConnection {
+    pub(in crate::client) reader: Box<dyn AsyncBufRead + Send + Unpin>,
+    pub(in crate::client) writer: Box<dyn AsyncWrite + Send + Unpin>,
     /// Value that keeps the client alive until it is dropped.
-    pub(in crate::client) life: Box<dyn Send>,
+    pub(in crate::client) guard: Box<dyn Send>,
 }
 
 /// Pool of idle clients.
 pub(super) struct Pool {
-    open: Box<dyn Fn() -> io::Result<Conversation> + Send + Sync>,
-    idle: Mutex<Vec<Conversation>>,
+    open: Box<dyn Fn() -> io::Result<LineConnection> + Send + Sync>,
+    idle: Mutex<Vec<LineConnection>>,
 }
 
 impl Pool {
-    pub(super) fn new(open: impl Fn() -> io::Result<Conversation> + Send + Sync + 'static) -> Self {
+    pub(super) fn new(
+        open: impl Fn() -> io::Result<LineConnection> + Send + Sync + 'static,
+    ) -> Self {
         Self {
             open: Box::new(open),
             idle: Mutex::default(),
         }
     }
 
-    pub(super) async fn run(&self, errand: &Errand) -> Told {
-        let lines = match errand.lines() {
+    pub(super) async fn run(&self, request: &DriverRequest) -> DriverOutcome {
+        let lines = match request.lines() {
             Ok(lines) => lines,
             Err(problem) => return failed(problem),
         };
@@ -45,74 +47,79 @@ impl Pool {
             Ok(conversation) => conversation,
             Err(error) => return failed(format!("the client cannot be started: {error}")),
         };
-        let mut told = Told {
+        let mut outcome = DriverOutcome {
             reports: Some(Vec::new()),
-            ..Told::default()
+            ..DriverOutcome::default()
         };
-        let asking = conversation.ask_all(errand, lines, &mut told);
-        let in_time = timeout(errand.within, asking).await;
+        let asking = conversation.run_all(request, lines, &mut outcome);
+        let in_time = timeout(request.within, asking).await;
         match in_time {
             Ok(true) => idle().push(conversation),
             // A client that has ended is not used again.
             Ok(false) => {}
             Err(_) => {
-                told.late = true;
-                let _ = conversation.hears.shutdown().await;
-                drop(conversation.life);
+                outcome.late = true;
+                let _ = conversation.writer.shutdown().await;
+                drop(conversation.guard);
             }
         }
-        told
+        outcome
     }
 }
 
-fn failed(problem: String) -> Told {
-    Told {
+fn failed(problem: String) -> DriverOutcome {
+    DriverOutcome {
         harness: Some(problem),
-        ..Told::default()
+        ..DriverOutcome::default()
     }
 }
 
-impl Conversation {
+impl LineConnection {
     /// Gives all instructions, one after another; returns false if the client has ended.
-    async fn ask_all(&mut self, errand: &Errand, lines: Vec<Value>, told: &mut Told) -> bool {
-        for (index, (mut line, ask)) in lines.into_iter().zip(&errand.case().ask).enumerate() {
+    async fn run_all(
+        &mut self,
+        request: &DriverRequest,
+        lines: Vec<Value>,
+        outcome: &mut DriverOutcome,
+    ) -> bool {
+        for (index, (mut line, ask)) in lines.into_iter().zip(&request.case().ask).enumerate() {
             line["id"] = (index + 1).into();
-            let Told {
+            let DriverOutcome {
                 reports, webhook, ..
-            } = told;
+            } = outcome;
             let reports = reports.get_or_insert_default();
             reports.push(json!({"op": ask.op, "events": []}));
             let Some(report) = reports.last_mut() else {
                 return false;
             };
-            if self.tell(&line).await.is_err() {
+            if self.write_line(&line).await.is_err() {
                 report["died"] = true.into();
                 return false;
             }
             while !is_over(report) {
-                let Some(said) = self.hear().await else {
+                let Some(line_of_client) = self.read_line().await else {
                     report["died"] = true.into();
                     return false;
                 };
-                if said["id"] != line["id"] {
+                if line_of_client["id"] != line["id"] {
                     continue;
                 }
                 for member in ["result", "error", "done"] {
-                    if let Some(value) = said.get(member) {
+                    if let Some(value) = line_of_client.get(member) {
                         report[member] = value.clone();
                     }
                 }
                 if let (Some(event), Some(events)) =
-                    (said.get("event"), report["events"].as_array_mut())
+                    (line_of_client.get("event"), report["events"].as_array_mut())
                 {
                     events.push(event.clone());
                 }
-                if let Some(url) = said["listening"].as_str()
-                    && ask.op == Op::Receive
+                if let Some(url) = line_of_client["listening"].as_str()
+                    && ask.op == InstructionKind::Receive
                 {
-                    webhook.extend(errand.notify(url).await);
+                    webhook.extend(request.notify(url).await);
                     if self
-                        .tell(&json!({"id": line["id"], "op": "stop"}))
+                        .write_line(&json!({"id": line["id"], "op": "stop"}))
                         .await
                         .is_err()
                     {
@@ -120,30 +127,32 @@ impl Conversation {
                     }
                 }
             }
-            told.note_lack(errand.case());
-            if told.lacks.is_some() {
+            outcome.note_missing_feature(request.case());
+            if outcome.missing_feature.is_some() {
                 return true;
             }
         }
         true
     }
 
-    async fn tell(&mut self, line: &Value) -> io::Result<()> {
-        self.hears.write_all(format!("{line}\n").as_bytes()).await?;
-        self.hears.flush().await
+    async fn write_line(&mut self, line: &Value) -> io::Result<()> {
+        self.writer
+            .write_all(format!("{line}\n").as_bytes())
+            .await?;
+        self.writer.flush().await
     }
 
     /// Returns the next line that is JSON, or `None` at the end. Other lines are for people.
-    async fn hear(&mut self) -> Option<Value> {
+    async fn read_line(&mut self) -> Option<Value> {
         loop {
             let mut line = Vec::new();
-            let mut bounded = (&mut self.says).take(MAX_LINE);
+            let mut bounded = (&mut self.reader).take(MAX_LINE);
             match bounded.read_until(b'\n', &mut line).await {
                 Ok(1..) if line.ends_with(b"\n") => {}
                 _ => return None,
             }
-            if let Ok(said) = serde_json::from_slice(&line) {
-                return Some(said);
+            if let Ok(line_of_client) = serde_json::from_slice(&line) {
+                return Some(line_of_client);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use tokio::io::BufReader;
 use tokio::process::{Child, Command};
 
-use super::Conversation;
+use super::LineConnection;
 
 /// A process with all that it has started: ended when this is dropped.
 pub(super) struct Process(pub(super) Child);
@@ -44,15 +44,15 @@ pub(super) fn shell(line: &str) -> Command {
 }
 
 /// Starts a client for a conversation line by line.
-pub(super) fn talk(line: &str) -> io::Result<Conversation> {
+pub(super) fn connect(line: &str) -> io::Result<LineConnection> {
     let mut command = shell(line);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut process = Process::start(command)?;
     let pipes = process.0.stdin.take().zip(process.0.stdout.take());
-    let (hears, says) = pipes.ok_or_else(|| io::Error::other("it has no pipes"))?;
-    Ok(Conversation {
-        says: Box::new(BufReader::new(says)),
-        hears: Box::new(hears),
-        life: Box::new(process),
+    let (writer, reader) = pipes.ok_or_else(|| io::Error::other("it has no pipes"))?;
+    Ok(LineConnection {
+        reader: Box::new(BufReader::new(reader)),
+        writer: Box::new(writer),
+        guard: Box::new(process),
     })
 }

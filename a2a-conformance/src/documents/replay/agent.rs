@@ -1,4 +1,4 @@
-//! The documented requests sent to our server, and its answers held against the documented ones.
+//! Replay of the documented requests to our server, whose answers are compared with the documented ones.
 
 use a2a_server::{AuthError, Authenticator, Principal, Server, SqliteStore};
 use a2a_transport::BoxFuture;
@@ -13,12 +13,14 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::wire::{Caller, Got, PATIENCE};
-use super::{Direction, Outcome, profile};
+use super::wire::{Caller, SILENCE_TIMEOUT, StreamedResponse};
+use super::{Direction, ReplayResult, profile};
 use crate::documents::compare::{Bindings, Rules, compare};
-use crate::documents::corpus::{Corpus, Example, Exchange, Matching, Release, Step, Strict};
+use crate::documents::corpus::{
+    Corpus, Example, Exchange, ExchangeStep, MatchMode, Release, StrictVerdict,
+};
 use crate::documents::fault::{Fault, FaultyService};
-use crate::documents::printed;
+use crate::documents::printed_example;
 use crate::documents::reference::Reference;
 use crate::documents::verdict::{operation_of, validate};
 
@@ -27,7 +29,7 @@ pub(super) async fn replay(
     corpus: &Corpus,
     exchange: &Exchange,
     fault: Option<Fault>,
-) -> Vec<Outcome> {
+) -> Vec<ReplayResult> {
     let mut outcomes = Vec::new();
     for direction in [
         Direction::AgentCorrected,
@@ -38,22 +40,22 @@ pub(super) async fn replay(
             Direction::AgentPrinted => Mode::Lenient,
             _ => Mode::Strict,
         };
-        let problems = match Stage::set(corpus, exchange, mode, fault).await {
-            Ok(mut stage) => {
+        let problems = match ReplayServer::start(corpus, exchange, mode, fault).await {
+            Ok(mut server) => {
                 let run = async {
                     match direction {
-                        Direction::AgentStrict => stage.refusals().await,
-                        _ => stage.play(direction == Direction::AgentPrinted).await,
+                        Direction::AgentStrict => server.refusals().await,
+                        _ => server.play(direction == Direction::AgentPrinted).await,
                     }
                 };
-                match tokio::time::timeout(6 * PATIENCE, run).await {
-                    Ok(()) => std::mem::take(&mut stage.problems),
+                match tokio::time::timeout(6 * SILENCE_TIMEOUT, run).await {
+                    Ok(()) => std::mem::take(&mut server.problems),
                     Err(_) => vec![format!("{}: the exchange does not end", exchange.id)],
                 }
             }
             Err(problem) => vec![format!("{}: {problem}", exchange.id)],
         };
-        outcomes.push(Outcome {
+        outcomes.push(ReplayResult {
             document: exchange.id.split('-').next().unwrap_or_default().to_owned(),
             id: exchange.id.clone(),
             direction,
@@ -64,7 +66,7 @@ pub(super) async fn replay(
 }
 
 /// A server with the reference agent on a real socket, and a caller.
-struct Stage<'a> {
+struct ReplayServer<'a> {
     corpus: &'a Corpus,
     exchange: &'a Exchange,
     reference: Reference,
@@ -77,14 +79,14 @@ struct Stage<'a> {
     _directory: TempDir,
 }
 
-impl Drop for Stage<'_> {
+impl Drop for ReplayServer<'_> {
     fn drop(&mut self) {
         self.server.abort();
     }
 }
 
-impl<'a> Stage<'a> {
-    async fn set(
+impl<'a> ReplayServer<'a> {
+    async fn start(
         corpus: &'a Corpus,
         exchange: &'a Exchange,
         mode: Mode,
@@ -197,11 +199,11 @@ impl<'a> Stage<'a> {
 
     async fn ask(
         &mut self,
-        step: &Step,
+        step: &ExchangeStep,
         request: &Example,
         as_printed: bool,
     ) -> Result<(), String> {
-        let printed = printed::read(&request.printed);
+        let printed = printed_example::read(&request.printed);
         let mut text = request.corrected.clone().unwrap_or_default();
         if as_printed && printed.is_json() {
             text = printed.text;
@@ -239,9 +241,9 @@ impl<'a> Stage<'a> {
 
     async fn check_answer(
         &mut self,
-        step: &Step,
+        step: &ExchangeStep,
         request: &Example,
-        got: Got,
+        got: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
         if got.media_type() != "application/json" {
@@ -271,9 +273,9 @@ impl<'a> Stage<'a> {
 
     async fn check_stream(
         &mut self,
-        step: &Step,
+        step: &ExchangeStep,
         request: &Example,
-        mut got: Got,
+        mut got: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
         if got.media_type() != "text/event-stream" {
@@ -328,7 +330,7 @@ impl<'a> Stage<'a> {
     fn check_message(
         &mut self,
         label: &str,
-        step: &Step,
+        step: &ExchangeStep,
         request: &Example,
         mut expected: Value,
         found: &Value,
@@ -355,7 +357,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    async fn fetch(&mut self, step: &Step, path: &str) -> Result<(), String> {
+    async fn fetch(&mut self, step: &ExchangeStep, path: &str) -> Result<(), String> {
         let got = self.caller.get(path, &step.headers).await?;
         let status = step.status.unwrap_or(200);
         if got.status.as_u16() != status {
@@ -380,7 +382,7 @@ impl<'a> Stage<'a> {
                 .unwrap_or_default();
             let rules = Rules {
                 allow: &step.allow,
-                matching: Some(step.matching.unwrap_or(Matching::Contains)),
+                matching: Some(step.matching.unwrap_or(MatchMode::Contains)),
                 ..Rules::default()
             };
             for difference in compare(&expected, &found, &mut self.bindings, rules) {
@@ -399,7 +401,7 @@ impl<'a> Stage<'a> {
             .filter_map(|step| step.request.as_ref());
         for id in requests {
             let request = self.corpus.example(id);
-            if request.strict == Strict::Accept {
+            if request.strict == StrictVerdict::Accept {
                 continue;
             }
             if let Err(problem) = self.refusal(request).await {
@@ -409,7 +411,7 @@ impl<'a> Stage<'a> {
     }
 
     async fn refusal(&self, request: &Example) -> Result<(), String> {
-        let printed = printed::read(&request.printed);
+        let printed = printed_example::read(&request.printed);
         let got = self
             .caller
             .post(self.path, printed.text.clone(), &Default::default())

@@ -1,4 +1,4 @@
-//! The documented answers played to our client, and what it makes of them.
+//! Replay of the documented answers to our client, whose results are compared with the documented ones.
 
 use a2a_client::Client;
 use a2a_transport::binding::ReadOptions;
@@ -12,24 +12,24 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 
-use super::wire::{PATIENCE, Said, Scripted, Taken};
-use super::{Direction, Outcome, profile};
+use super::wire::{CapturedRequest, SILENCE_TIMEOUT, ScriptedResponse, ScriptedServer};
+use super::{Direction, ReplayResult, profile};
 use crate::documents::compare::{Bindings, Rules, compare};
-use crate::documents::corpus::{Corpus, Example, Exchange, Step};
+use crate::documents::corpus::{Corpus, Example, Exchange, ExchangeStep};
 use crate::documents::fault::{Fault, FaultyTransport};
-use crate::documents::printed;
+use crate::documents::printed_example;
 
 /// Replays one exchange with its answers as corrected and as printed.
 pub(super) async fn replay(
     corpus: &Corpus,
     exchange: &Exchange,
     fault: Option<Fault>,
-) -> Vec<Outcome> {
+) -> Vec<ReplayResult> {
     let mut outcomes = Vec::new();
     for direction in [Direction::ClientCorrected, Direction::ClientPrinted] {
         let mut problems = Vec::new();
         for step in &exchange.steps {
-            let play = Play {
+            let play = StepReplay {
                 corpus,
                 exchange,
                 step,
@@ -41,13 +41,13 @@ pub(super) async fn replay(
                 .as_ref()
                 .or(step.get.as_ref())
                 .map_or("", String::as_str);
-            match tokio::time::timeout(3 * PATIENCE, play.run()).await {
+            match tokio::time::timeout(3 * SILENCE_TIMEOUT, play.run()).await {
                 Ok(Ok(found)) => problems.extend(found),
                 Ok(Err(problem)) => problems.push(format!("{label}: {problem}")),
                 Err(_) => problems.push(format!("{label}: the client hangs")),
             }
         }
-        outcomes.push(Outcome {
+        outcomes.push(ReplayResult {
             document: exchange.id.split('-').next().unwrap_or_default().to_owned(),
             id: exchange.id.clone(),
             direction,
@@ -58,15 +58,15 @@ pub(super) async fn replay(
 }
 
 /// One step, played by a scripted server.
-struct Play<'a> {
+struct StepReplay<'a> {
     corpus: &'a Corpus,
     exchange: &'a Exchange,
-    step: &'a Step,
+    step: &'a ExchangeStep,
     as_printed: bool,
     fault: Option<Fault>,
 }
 
-impl Play<'_> {
+impl StepReplay<'_> {
     async fn run(&self) -> Result<Vec<String>, String> {
         match (&self.step.request, &self.step.get) {
             (Some(request), _) => self.ask(self.corpus.example(request)).await,
@@ -86,8 +86,9 @@ impl Play<'_> {
             .collect();
         let streams = operation.is_stream();
         let substitute = !self.as_printed;
-        let server = Scripted::start(move |taken| {
-            let id = serde_json::from_slice::<Value>(&taken.body).unwrap_or_default()["id"].take();
+        let server = ScriptedServer::start(move |captured| {
+            let id =
+                serde_json::from_slice::<Value>(&captured.body).unwrap_or_default()["id"].take();
             let texts = script.iter().map(|text| match substitute {
                 true => with_id(text, &id, streams),
                 false => text.clone(),
@@ -98,7 +99,7 @@ impl Play<'_> {
             } else {
                 "application/json"
             };
-            Said::new(200, media_type, body)
+            ScriptedResponse::new(200, media_type, body)
         });
         let server = server.await.map_err(|error| error.to_string())?;
         let mode = if self.as_printed {
@@ -117,10 +118,10 @@ impl Play<'_> {
                 let (declares, open) = (self.step.declares, self.step.open);
                 profile::ask(transport, call.request, declares, open).await
             }
-            false => take_in(transport.call(call).await, self.step.open).await,
+            false => collect_reply(transport.call(call).await, self.step.open).await,
         };
         let declares = self.step.declares;
-        problems.extend(check_request(request, declares, &server.taken())?);
+        problems.extend(check_request(request, declares, &server.captured())?);
         if answers.is_empty() {
             return Ok(problems);
         }
@@ -146,7 +147,7 @@ impl Play<'_> {
     /// Returns the server's answer for an example: its printed bytes, or the corrected message.
     fn script_of(&self, answer: &Example) -> String {
         match self.as_printed {
-            true => printed::read(&answer.printed).text,
+            true => printed_example::read(&answer.printed).text,
             false => answer.corrected.clone().unwrap_or_default(),
         }
     }
@@ -207,13 +208,19 @@ impl Play<'_> {
                 json!(v0_2::AgentCard::from(card)).to_string()
             }
         };
-        let server = Scripted::start(move |taken| match taken.path.as_str() {
-            "/.well-known/agent.json" => Said::new(200, "application/json", card.clone()),
-            _ => Said::new(404, "text/plain", ""),
+        let server = ScriptedServer::start(move |captured| match captured.path.as_str() {
+            "/.well-known/agent.json" => {
+                ScriptedResponse::new(200, "application/json", card.clone())
+            }
+            _ => ScriptedResponse::new(404, "text/plain", ""),
         });
         let server = server.await.map_err(|error| error.to_string())?;
         let found = Client::connect(&format!("http://{}", server.address)).await;
-        let paths: Vec<_> = server.taken().into_iter().map(|taken| taken.path).collect();
+        let paths: Vec<_> = server
+            .captured()
+            .into_iter()
+            .map(|captured| captured.path)
+            .collect();
         let mut problems = Vec::new();
         if paths != ["/.well-known/agent-card.json", "/.well-known/agent.json"] {
             problems.push(format!(
@@ -254,11 +261,12 @@ impl Play<'_> {
         let status = self.step.status.unwrap_or(200);
         let card = AgentCard::new("Reference", "The longer card").at("http://127.0.0.1:9/");
         let body = json!(v0_2::AgentCard::from(card)).to_string();
-        let server = Scripted::start(move |_| {
-            let mut said = Said::new(status, "application/json", body.clone());
-            said.headers
+        let server = ScriptedServer::start(move |_| {
+            let mut response = ScriptedResponse::new(status, "application/json", body.clone());
+            response
+                .headers
                 .push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
-            said
+            response
         });
         let server = server.await.map_err(|error| error.to_string())?;
         let url = format!("http://{}/a2a/v1", server.address);
@@ -285,18 +293,18 @@ impl Play<'_> {
             ) if challenge.as_deref() == Some("Bearer") => {}
             (found, _) => problems.push(format!("{path}: expected HTTP {status}, found {found:?}")),
         }
-        let taken = server.taken();
-        let Some(taken) = taken.first() else {
+        let captured = server.captured();
+        let Some(captured) = captured.first() else {
             return Err("the client asked for nothing".to_owned());
         };
-        if taken.method != "GET" || taken.path != path {
+        if captured.method != "GET" || captured.path != path {
             problems.push(format!(
                 "{path}: the client asked for {} {}",
-                taken.method, taken.path
+                captured.method, captured.path
             ));
         }
         for (name, value) in &self.step.headers {
-            let sent = taken
+            let sent = captured
                 .headers
                 .get(name.as_str())
                 .and_then(|value| value.to_str().ok());
@@ -328,7 +336,7 @@ fn call_of(request: &Example) -> Result<Call, String> {
 }
 
 /// Everything that an answer brings, in the canonical spelling. An `open` stream may end any time.
-async fn take_in(
+async fn collect_reply(
     reply: Result<a2a_transport::Reply, Error>,
     open: bool,
 ) -> Result<Vec<Value>, Error> {
@@ -384,12 +392,12 @@ fn with_id(text: &str, id: &Value, streams: bool) -> String {
 fn check_request(
     request: &Example,
     declares: bool,
-    taken: &[Taken],
+    captured: &[CapturedRequest],
 ) -> Result<Vec<String>, String> {
-    let [taken] = taken else {
-        return Err(format!("expected one request, found {}", taken.len()));
+    let [captured] = captured else {
+        return Err(format!("expected one request, found {}", captured.len()));
     };
-    let found: Value = serde_json::from_slice(&taken.body).map_err(|error| error.to_string())?;
+    let found: Value = serde_json::from_slice(&captured.body).map_err(|error| error.to_string())?;
     let mut expected = request.corrected_value().unwrap_or_default();
     expected["id"] = found["id"].clone();
     if declares {
@@ -402,8 +410,8 @@ fn check_request(
         .into_iter()
         .map(|difference| format!("{}: {difference}", request.id))
         .collect();
-    if taken.method != "POST" {
-        problems.push(format!("{}: sent by {}", request.id, taken.method));
+    if captured.method != "POST" {
+        problems.push(format!("{}: sent by {}", request.id, captured.method));
     }
     Ok(problems)
 }
@@ -412,7 +420,7 @@ fn check_request(
 /// needs.
 fn printed_is_readable(answer: &Example) -> bool {
     let text_only = ["GLUE", "GUTTER"];
-    printed::read(&answer.printed)
+    printed_example::read(&answer.printed)
         .repairs
         .iter()
         .all(|code| text_only.contains(code))

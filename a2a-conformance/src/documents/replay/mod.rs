@@ -3,7 +3,7 @@
 mod agent;
 mod client;
 mod profile;
-mod read;
+mod reading;
 mod wire;
 
 use futures_util::stream::{self, StreamExt};
@@ -56,7 +56,7 @@ impl Direction {
 
 /// Result of one example or exchange in one direction.
 #[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
+pub struct ReplayResult {
     /// The document.
     pub document: String,
     /// The example or the exchange.
@@ -84,7 +84,7 @@ impl Options {
     }
 }
 
-/// Number of exchanges replayed at once: most of their time is waiting.
+/// Number of exchanges replayed concurrently: most of their time is waiting.
 const AT_ONCE: usize = 8;
 
 /// Replays everything. `progress` receives the number done and the total.
@@ -92,7 +92,7 @@ pub async fn replay(
     corpus: &Corpus,
     options: &Options,
     mut progress: impl FnMut(usize, usize),
-) -> Vec<Outcome> {
+) -> Vec<ReplayResult> {
     let exchanges: Vec<_> = corpus
         .exchanges
         .values()
@@ -105,7 +105,7 @@ pub async fn replay(
         .values()
         .filter(|example| options.wants(&example.id))
     {
-        outcomes.push(read::replay(corpus, example));
+        outcomes.push(reading::replay(corpus, example));
     }
     let ends = |exchange| async move {
         let mut outcomes = agent::replay(corpus, exchange, options.fault).await;

@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// Time for which a peer may be silent before the replay gives it up.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const SILENCE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A plain caller.
 pub(super) struct Caller {
@@ -31,7 +31,7 @@ pub(super) struct Caller {
 }
 
 /// The head of an answer, and its body as it comes.
-pub(super) struct Got {
+pub(super) struct StreamedResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     body: Incoming,
@@ -52,7 +52,7 @@ impl Caller {
         path: &str,
         body: String,
         headers: &BTreeMap<String, String>,
-    ) -> Result<Got, String> {
+    ) -> Result<StreamedResponse, String> {
         self.send(Method::POST, path, body, headers).await
     }
 
@@ -60,7 +60,7 @@ impl Caller {
         &self,
         path: &str,
         headers: &BTreeMap<String, String>,
-    ) -> Result<Got, String> {
+    ) -> Result<StreamedResponse, String> {
         self.send(Method::GET, path, String::new(), headers).await
     }
 
@@ -70,7 +70,7 @@ impl Caller {
         path: &str,
         body: String,
         headers: &BTreeMap<String, String>,
-    ) -> Result<Got, String> {
+    ) -> Result<StreamedResponse, String> {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
@@ -85,12 +85,13 @@ impl Caller {
                 HeaderValue::from_str(value).map_err(|_| format!("no header value: {value}"))?;
             request.headers_mut().insert(name, value);
         }
-        let response = tokio::time::timeout(2 * PATIENCE, self.client.request(request)).await;
+        let response =
+            tokio::time::timeout(2 * SILENCE_TIMEOUT, self.client.request(request)).await;
         let response = response
             .map_err(|_| "no answer")?
             .map_err(|error| format!("no answer: {error}"))?;
         let (head, body) = response.into_parts();
-        Ok(Got {
+        Ok(StreamedResponse {
             status: head.status,
             headers: head.headers,
             body,
@@ -100,7 +101,7 @@ impl Caller {
     }
 }
 
-impl Got {
+impl StreamedResponse {
     pub(super) fn media_type(&self) -> &str {
         let value = self
             .headers
@@ -115,7 +116,7 @@ impl Got {
 
     /// The whole body as JSON.
     pub(super) async fn json(self) -> Result<Value, String> {
-        let body = tokio::time::timeout(PATIENCE, self.body.collect()).await;
+        let body = tokio::time::timeout(SILENCE_TIMEOUT, self.body.collect()).await;
         let body = body
             .map_err(|_| "$: the body does not end")?
             .map_err(|error| error.to_string())?
@@ -130,7 +131,7 @@ impl Got {
     /// The next event; none at the end of the stream.
     pub(super) async fn event(&mut self) -> Result<Option<Value>, String> {
         while self.ready.is_empty() {
-            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
+            let frame = tokio::time::timeout(SILENCE_TIMEOUT, self.body.frame()).await;
             let events = match frame
                 .map_err(|_| "$: expected an event or the end of the stream, found silence")?
             {
@@ -158,7 +159,7 @@ impl Got {
 
 /// A request that a scripted server got.
 #[derive(Clone, Debug)]
-pub(super) struct Taken {
+pub(super) struct CapturedRequest {
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) headers: HeaderMap,
@@ -167,14 +168,14 @@ pub(super) struct Taken {
 
 /// Response of a scripted server.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct ScriptedResponse {
     pub(super) status: u16,
     pub(super) media_type: &'static str,
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) body: String,
 }
 
-impl Said {
+impl ScriptedResponse {
     pub(super) fn new(status: u16, media_type: &'static str, body: impl Into<String>) -> Self {
         Self {
             status,
@@ -186,26 +187,26 @@ impl Said {
 }
 
 /// A server that answers from a script.
-pub(super) struct Scripted {
+pub(super) struct ScriptedServer {
     pub(super) address: SocketAddr,
-    taken: Arc<Mutex<Vec<Taken>>>,
+    captured: Arc<Mutex<Vec<CapturedRequest>>>,
     task: JoinHandle<()>,
 }
 
-impl Scripted {
-    /// Serves `say` of every request that comes.
+impl ScriptedServer {
+    /// Serves the response of `respond` to every request that comes.
     pub(super) async fn start(
-        say: impl Fn(&Taken) -> Said + Send + Sync + 'static,
+        respond: impl Fn(&CapturedRequest) -> ScriptedResponse + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let taken = Arc::new(Mutex::new(Vec::new()));
-        let (say, seen) = (Arc::new(say), Arc::clone(&taken));
+        let captured = Arc::new(Mutex::new(Vec::new()));
+        let (respond, log) = (Arc::new(respond), Arc::clone(&captured));
         let service = service_fn(move |request: Request<Incoming>| {
-            let (say, seen) = (Arc::clone(&say), Arc::clone(&seen));
+            let (respond, log) = (Arc::clone(&respond), Arc::clone(&log));
             async move {
                 let (head, body) = request.into_parts();
-                let taken = Taken {
+                let captured = CapturedRequest {
                     method: head.method,
                     path: head.uri.path().to_owned(),
                     headers: head.headers,
@@ -215,17 +216,18 @@ impl Scripted {
                         .map(|body| body.to_bytes())
                         .unwrap_or_default(),
                 };
-                let said = say(&taken);
-                seen.lock()
+                let scripted = respond(&captured);
+                log.lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .push(taken);
-                let mut response = Response::new(Full::from(said.body));
-                *response.status_mut() = StatusCode::from_u16(said.status).unwrap_or_default();
+                    .push(captured);
+                let mut response = Response::new(Full::from(scripted.body));
+                *response.status_mut() = StatusCode::from_u16(scripted.status).unwrap_or_default();
                 response
                     .headers_mut()
-                    .insert(CONTENT_TYPE, HeaderValue::from_static(said.media_type));
+                    .insert(CONTENT_TYPE, HeaderValue::from_static(scripted.media_type));
                 response.headers_mut().extend(
-                    said.headers
+                    scripted
+                        .headers
                         .into_iter()
                         .map(|(name, value)| (Some(name), value)),
                 );
@@ -240,21 +242,21 @@ impl Scripted {
         ));
         Ok(Self {
             address,
-            taken,
+            captured,
             task,
         })
     }
 
     /// Returns the requests received so far.
-    pub(super) fn taken(&self) -> Vec<Taken> {
-        self.taken
+    pub(super) fn captured(&self) -> Vec<CapturedRequest> {
+        self.captured
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 }
 
-impl Drop for Scripted {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.task.abort();
     }

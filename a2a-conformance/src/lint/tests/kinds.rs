@@ -57,19 +57,20 @@ fn methods_are_of_their_version() {
 fn errors_pass_as_answers() {
     let error = |error: Value| json!({"jsonrpc": "2.0", "id": 1, "error": error});
     let info = |reason: &str| json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "a2a-protocol.org"});
-    let told = |code: i64, data: Value| error(json!({"code": code, "message": "m", "data": data}));
+    let describe =
+        |code: i64, data: Value| error(json!({"code": code, "message": "m", "data": data}));
     check_1_0(
         &error(json!({"code": -32_603, "message": "m"})),
         "answer",
         &[],
     );
     check_1_0(
-        &told(-32_001, json!([info("TASK_NOT_FOUND")])),
+        &describe(-32_001, json!([info("TASK_NOT_FOUND")])),
         "answer",
         &[],
     );
     check_1_0(
-        &told(-32_002, json!([info("TASK_NOT_FOUND"), {"reason": "r"}])),
+        &describe(-32_002, json!([info("TASK_NOT_FOUND"), {"reason": "r"}])),
         "answer",
         &[
             "$.error.data[1].@type 1.0 §9.5",
@@ -78,7 +79,7 @@ fn errors_pass_as_answers() {
     );
     check(
         &Context::default(),
-        &told(-32_001, json!({"taskId": "t"})),
+        &describe(-32_001, json!({"taskId": "t"})),
         &[],
     );
     let mut unread = error(json!({"code": -32_700, "message": "m"}));
@@ -137,7 +138,7 @@ fn http_errors_are_recognised() {
     let found = &lint(&flat.to_string(), &Context::default())[0];
     assert_eq!(
         (found.verdict, found.dialect),
-        (Strict::Accept, Some("0.3"))
+        (StrictVerdict::Accept, Some("0.3"))
     );
 }
 
@@ -233,7 +234,7 @@ fn the_proto_json_of_0_3_is_recognised() {
         let recognised = (&*found.kind, found.dialect, found.verdict);
         assert_eq!(
             recognised,
-            (kind, Some("0.3"), Strict::Accept),
+            (kind, Some("0.3"), StrictVerdict::Accept),
             "{found:#?}"
         );
     }
@@ -244,10 +245,10 @@ fn events_with_other_fields_are_read() {
     let update = json!({"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}});
     for head in ["id: 7\n", "event: message\nid: 7\n", "retry: 10\n", ""] {
         let found = &lint(&format!("{head}data: {update}\n\n"), &Context::default())[0];
-        assert_eq!(found.verdict, Strict::Accept, "{head}: {found:#?}");
+        assert_eq!(found.verdict, StrictVerdict::Accept, "{head}: {found:#?}");
         let printed = format!("{head}data: {update:#}\n\n");
         let found = &lint(&printed, &Context::default())[0];
-        assert_eq!(found.verdict, Strict::Reject, "{head}: {found:#?}");
+        assert_eq!(found.verdict, StrictVerdict::Reject, "{head}: {found:#?}");
         assert_eq!(found.kind, "event of a stream over HTTP+JSON", "{head}");
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn words_refuse_what_schemas_let_pass() {
+fn prose_rules_refuse_what_schemas_accept() {
     let at = |time: &str| {
         of_task(
             "status",
@@ -174,17 +174,17 @@ fn a_card_of_several_versions_is_judged_as_each() {
         "security": [{"b": []}], "securityRequirements": [{"schemes": {"b": {"list": []}}}],
     });
     let found = lint(&both.to_string(), &Context::default());
-    let told: Vec<_> = found.iter().map(|one| (one.dialect, one.verdict)).collect();
+    let describe: Vec<_> = found.iter().map(|one| (one.dialect, one.verdict)).collect();
     let expected = [
-        (Some("1.0"), Strict::RejectByRule),
-        (Some("0.3"), Strict::Accept),
+        (Some("1.0"), StrictVerdict::RejectByRule),
+        (Some("0.3"), StrictVerdict::Accept),
     ];
-    assert_eq!(told, expected, "{found:#?}");
+    assert_eq!(describe, expected, "{found:#?}");
     assert_eq!(found[0].findings[0].path, "$.supportedInterfaces");
 }
 
 #[test]
-fn the_kind_that_is_told_decides() {
+fn given_kind_takes_precedence() {
     let as_kind = |name: &str| Context {
         kind: DocumentKind::named(name),
         ..Context::default()
@@ -210,7 +210,7 @@ fn the_kind_that_is_told_decides() {
 }
 
 #[test]
-fn what_follows_a_document_is_no_part_of_it() {
+fn text_after_a_document_is_not_part_of_it() {
     let task = of_task("id", "t".into()).to_string();
     for text in [
         format!("{task}\n{task}\n"),
@@ -220,7 +220,7 @@ fn what_follows_a_document_is_no_part_of_it() {
         String::new(),
     ] {
         let found = &lint(&text, &Context::default())[0];
-        assert_eq!(found.verdict, Strict::Reject, "{text}: {found:#?}");
+        assert_eq!(found.verdict, StrictVerdict::Reject, "{text}: {found:#?}");
         assert_eq!(found.findings[0].rule, "JSON", "{text}");
     }
 }

@@ -3,27 +3,26 @@
 use a2a_transport::Binding;
 use a2a_types::Dialect;
 
-/// A version in a binding.
-pub type Place = (Dialect, Binding);
+use crate::interface_kind::InterfaceKind;
 
 /// Description of a bug: where it shows, and which checks find it.
 #[derive(Clone, Copy, Debug)]
-pub struct Story {
+pub struct BugDescription {
     /// Description of what the agent does wrong.
     pub says: &'static str,
-    /// Places in which it shows. In the first of them the whole suite is run.
-    pub places: &'static [Place],
-    /// The checks that must turn red, in every one of these places in which they are made.
+    /// Interfaces on which it shows. The whole suite runs on the first of them.
+    pub interfaces: &'static [InterfaceKind],
+    /// The checks that must fail, on every one of these interfaces on which they run.
     pub kills: &'static [&'static str],
-    /// The checks that may: what the bug breaks in passing.
+    /// The checks that may fail, too.
     pub allows: &'static [&'static str],
-    /// Checks are made one after the other: the bug is about what happens at once.
+    /// Runs one check at a time, since the bug is about concurrency.
     pub alone: bool,
 }
 
 macro_rules! bugs {
-    ($($bug:ident: $says:literal, $places:expr, [$($kill:literal),* $(,)?] $(, allows [$($allow:literal),* $(,)?])? $(=> $alone:ident)?;)*) => {
-        /// A way in which an agent is wrong.
+    ($($bug:ident: $says:literal, $interfaces:expr, [$($kill:literal),* $(,)?] $(, allows [$($allow:literal),* $(,)?])? $(=> $alone:ident)?;)*) => {
+        /// A bug of an agent.
         #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub enum Bug { $(#[doc = $says] $bug,)* }
 
@@ -37,11 +36,11 @@ macro_rules! bugs {
             }
 
             /// Returns its description.
-            pub fn story(self) -> Story {
+            pub fn description(self) -> BugDescription {
                 match self {
-                    $(Self::$bug => Story {
+                    $(Self::$bug => BugDescription {
                         says: $says,
-                        places: $places,
+                        interfaces: $interfaces,
                         kills: &[$($kill),*],
                         allows: &[$($($allow),*)?],
                         alone: bugs!(@alone $($alone)?),
@@ -54,22 +53,19 @@ macro_rules! bugs {
     (@alone alone) => { true };
 }
 
-/// Every version in every binding that it has.
-pub const PLACES: &[Place] = &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1];
-
 /// Every version by JSON-RPC.
-const RPC: &[Place] = &[RPC_1_0, RPC_0_3, RPC_0_2, RPC_0_1];
+const RPC: &[InterfaceKind] = &[RPC_1_0, RPC_0_3, RPC_0_2, RPC_0_1];
 /// Since the server names tasks.
-const SINCE_0_2: &[Place] = &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2];
+const SINCE_0_2: &[InterfaceKind] = &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2];
 /// The newest version.
-const NEWEST: &[Place] = &[RPC_1_0, REST_1_0];
+const NEWEST: &[InterfaceKind] = &[RPC_1_0, REST_1_0];
 
-const RPC_1_0: Place = (Dialect::V1_0, Binding::JsonRpc);
-const REST_1_0: Place = (Dialect::V1_0, Binding::HttpJson);
-const RPC_0_3: Place = (Dialect::V0_3, Binding::JsonRpc);
-const REST_0_3: Place = (Dialect::V0_3, Binding::HttpJson);
-const RPC_0_2: Place = (Dialect::V0_2, Binding::JsonRpc);
-const RPC_0_1: Place = (Dialect::V0_1, Binding::JsonRpc);
+const RPC_1_0: InterfaceKind = InterfaceKind::new(Dialect::V1_0, Binding::JsonRpc);
+const REST_1_0: InterfaceKind = InterfaceKind::new(Dialect::V1_0, Binding::HttpJson);
+const RPC_0_3: InterfaceKind = InterfaceKind::new(Dialect::V0_3, Binding::JsonRpc);
+const REST_0_3: InterfaceKind = InterfaceKind::new(Dialect::V0_3, Binding::HttpJson);
+const RPC_0_2: InterfaceKind = InterfaceKind::new(Dialect::V0_2, Binding::JsonRpc);
+const RPC_0_1: InterfaceKind = InterfaceKind::new(Dialect::V0_1, Binding::JsonRpc);
 
 #[rustfmt::skip]
 bugs! {
@@ -90,7 +86,7 @@ bugs! {
         RPC, ["rpc.notification-unanswered"];
     S06: "an unknown method is answered by a page of HTML",
         RPC, ["rpc.method-not-found"];
-    S07: "a message to a task that has ended is taken",
+    S07: "a message to a terminal task is accepted",
         SINCE_0_2, ["send.ended-task-refused"],
         allows ["send.every-end-refuses", "stream.ended-task-refused", "task.ended-stays"];
     S08: "canceling a task that has ended succeeds",
@@ -103,16 +99,16 @@ bugs! {
     S11: "a stream begins with the state of the task, without the task",
         NEWEST, ["stream.begins-with-task"], allows ["stream.continues", "stream.same-for-all", "stream.subscribe-begins-with-task"];
     S12: "a stream stays open when the task has failed",
-        PLACES, ["stream.closes"], allows ["stream.crash-told", "stream.tells-all"];
+        InterfaceKind::ALL, ["stream.closes"], allows ["stream.crash-told", "stream.tells-all"];
     S13: "something is told after the task has ended",
-        PLACES, ["stream.closes"], allows ["stream.in-order"];
+        InterfaceKind::ALL, ["stream.closes"], allows ["stream.in-order"];
     S14: "who follows a task later misses an event",
         NEWEST, ["stream.same-for-all"],
         allows ["stream.independent", "stream.resumed", "stream.subscribe-begins-with-task", "stream.subscribe-goes-on"];
     S15: "when a stream is closed, the other streams of its task end",
-        PLACES, ["stream.independent"];
+        InterfaceKind::ALL, ["stream.independent"];
     S16: "when a stream is closed, its task is canceled",
-        PLACES, ["stream.cut-leaves-task"], allows ["stream.independent"];
+        InterfaceKind::ALL, ["stream.cut-leaves-task"], allows ["stream.independent"];
     S17: "events come without an envelope",
         &[RPC_0_2, RPC_1_0, RPC_0_3, RPC_0_1], ["stream.envelope"], allows ["stream.event-shapes"];
     S18: "a stream that follows a task says that it is plain text",
@@ -122,7 +118,7 @@ bugs! {
         NEWEST, ["task.shape"], allows ["list.filters", "list.same-as-read"];
     S20: "a request with a member that nobody knows is refused",
         RPC, ["send.unknown-members-ignored"], allows ["task.enum-numbers"];
-    S21: "history is told to who wants none",
+    S21: "history is returned although none was requested",
         &[RPC_1_0, REST_1_0, RPC_0_3, RPC_0_2], ["task.history"], allows ["task.history-omitted"];
     S22: "tasks are listed with the oldest first",
         NEWEST, ["list.sorted"], allows ["list.cursor", "list.filters", "list.pages", "list.same-as-read"];
@@ -133,31 +129,31 @@ bugs! {
     S25: "a page token shows one tenant the tasks of another",
         NEWEST, ["list.own-only"];
     S26: "other callers read a task",
-        PLACES, ["task.foreign-hidden"];
+        InterfaceKind::ALL, ["task.foreign-hidden"];
     S27: "other callers follow and cancel a task",
         &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["task.foreign-hidden", "task.foreign-stream-hidden"];
     S28: "other callers read the webhooks of a task",
         SINCE_0_2, ["task.foreign-push-hidden"];
     S29: "webhooks at addresses of the agent's own network are called",
-        PLACES, ["push.private-refused"], allows ["push.bad-url-refused"];
+        InterfaceKind::ALL, ["push.private-refused"], allows ["push.bad-url-refused"];
     S30: "a webhook that points elsewhere is followed there",
-        PLACES, ["push.redirect-not-followed"];
+        InterfaceKind::ALL, ["push.redirect-not-followed"];
     S31: "webhooks are told without credentials and token",
-        PLACES, ["push.credentials", "push.token"], allows ["push.set-told"];
+        InterfaceKind::ALL, ["push.credentials", "push.token"], allows ["push.set-told"];
     S32: "line breaks of a token make headers",
-        PLACES, ["push.bad-token-refused"];
+        InterfaceKind::ALL, ["push.bad-token-refused"];
     S33: "a webhook that fails is not told again",
-        PLACES, ["push.retried"];
+        InterfaceKind::ALL, ["push.retried"];
     S34: "a webhook that is told again is told something else",
         NEWEST, ["push.retried"];
-    S35: "a message of any size is taken",
+    S35: "a message of any size is accepted",
         RPC, ["send.size-limited"] => alone;
     S36: "deep JSON ends the process",
         RPC, ["send.deep-json"], allows ["send.size-limited", "rpc.content-type"] => alone;
     S37: "errors tell where in the source they were made",
         &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["error.no-internals"];
     S38: "of two messages at once one is lost",
-        PLACES, ["send.at-once"] => alone;
+        InterfaceKind::ALL, ["send.at-once"] => alone;
     S39: "the card promises streams, and nobody knows the method that follows a task",
         &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.streaming-methods"],
         allows [
@@ -167,9 +163,9 @@ bugs! {
     S40: "the card is signed over its signatures, too",
         NEWEST, ["card.signature-verifies"];
     S41: "webhooks are told states in the letters of another version",
-        PLACES, ["push.body"];
+        InterfaceKind::ALL, ["push.body"];
     S42: "files are fetched from wherever they are said to be",
-        PLACES, ["send.private-files-not-fetched"];
+        InterfaceKind::ALL, ["send.private-files-not-fetched"];
     S43: "a webhook that does not answer within a second is given up",
         NEWEST, ["push.slow-webhook-waited"];
     S44: "errors of HTTP+JSON say that their status is UNKNOWN",
@@ -194,7 +190,7 @@ bugs! {
     S53: "who follows a task later is told again a chunk that the task of the first event has",
         NEWEST, ["stream.same-for-all", "stream.subscribe-goes-on"];
     S54: "who follows a task later is told an event of another task",
-        PLACES, ["stream.event-shapes"],
+        InterfaceKind::ALL, ["stream.event-shapes"],
         allows ["stream.same-for-all", "stream.subscribe-goes-on", "stream.resumed", "stream.independent"];
     S55: "before 1.0, who follows a task later misses an event",
         &[RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["stream.subscribe-goes-on"];
@@ -228,12 +224,12 @@ mod tests {
     fn bugs_name_checks_that_there_are() {
         let known = check_ids().unwrap();
         for bug in Bug::ALL {
-            let story = bug.story();
-            assert!(!story.places.is_empty() && !story.kills.is_empty());
+            let description = bug.description();
+            assert!(!description.interfaces.is_empty() && !description.kills.is_empty());
             let is_known = |check: &&&str| known.contains(**check);
-            let unknown = story.kills.iter().find(|check| !is_known(check));
+            let unknown = description.kills.iter().find(|check| !is_known(check));
             assert_eq!(unknown, None, "{}", bug.name());
-            let unknown = story.allows.iter().find(|check| !is_known(check));
+            let unknown = description.allows.iter().find(|check| !is_known(check));
             assert_eq!(unknown, None, "{}", bug.name());
         }
     }

@@ -1,4 +1,4 @@
-//! The agents that are odd, but right.
+//! Control agents: unusual, but correct.
 
 use a2a_server::demo::Reference;
 use a2a_server::{Agent, Failure, Server, ServerBuilder, Turn};
@@ -6,7 +6,7 @@ use a2a_types::{AgentCard, Dialect, Message};
 
 use crate::case::Profile;
 
-use super::stand::card;
+use super::running_agent::card;
 
 controls! {
     "A way in which an agent is odd, but right."
@@ -93,7 +93,7 @@ impl Control {
     }
 }
 
-/// Answers with a message, whatever it receives.
+/// Agent that answers every request with a message.
 struct Answering;
 
 impl Agent for Answering {
@@ -102,7 +102,7 @@ impl Agent for Answering {
     }
 }
 
-/// Wants nothing to do with anything.
+/// Agent that rejects every request.
 struct Rejecting;
 
 impl Agent for Rejecting {

@@ -1,4 +1,4 @@
-//! Streams that do something when their reader is gone.
+//! Streams that act when their reader is dropped.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -20,13 +20,13 @@ pub(super) struct Followers {
 
 impl Followers {
     /// The same stream, which ends when another of its task is closed by its reader.
-    pub(super) fn of_one_fate(self: &Arc<Self>, updates: UpdateStream) -> UpdateStream {
+    pub(super) fn linked(self: &Arc<Self>, updates: UpdateStream) -> UpdateStream {
         let followers = Arc::clone(self);
-        let closed = OnDrop::new(updates, move |task| {
+        let closed = DropHookStream::new(updates, move |task| {
             followers.of(&task).send_replace(true);
         });
         let followers = Arc::clone(self);
-        Box::pin(OneFate {
+        Box::pin(LinkedStream {
             updates: closed,
             followers,
             gone: None,
@@ -40,13 +40,13 @@ impl Followers {
 }
 
 /// A stream that ends with the others of its task.
-struct OneFate {
-    updates: OnDrop,
+struct LinkedStream {
+    updates: DropHookStream,
     followers: Arc<Followers>,
     gone: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-impl Stream for OneFate {
+impl Stream for LinkedStream {
     type Item = Result<Update, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -72,14 +72,14 @@ impl Stream for OneFate {
     }
 }
 
-/// Updates, and what is done when they are dropped before their end.
-pub(super) struct OnDrop {
+/// Updates with a hook that runs when they are dropped before their end.
+pub(super) struct DropHookStream {
     updates: UpdateStream,
     task: Option<TaskId>,
     then: Option<Box<dyn FnOnce(TaskId) + Send>>,
 }
 
-impl OnDrop {
+impl DropHookStream {
     pub(super) fn new(updates: UpdateStream, then: impl FnOnce(TaskId) + Send + 'static) -> Self {
         Self {
             updates,
@@ -89,7 +89,7 @@ impl OnDrop {
     }
 }
 
-impl Stream for OnDrop {
+impl Stream for DropHookStream {
     type Item = Result<Update, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -103,7 +103,7 @@ impl Stream for OnDrop {
     }
 }
 
-impl Drop for OnDrop {
+impl Drop for DropHookStream {
     fn drop(&mut self) {
         if let (Some(task), Some(then)) = (self.task.take(), self.then.take()) {
             then(task);

@@ -9,19 +9,19 @@ use http::Response;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bug::Place;
+use super::interceptor::{InterceptedRequest, Interceptor};
 use super::memory::lock;
-use super::proof::{options, reds, told};
+use super::proof::{failed_checks, interface_name, options};
+use super::running_agent::{AgentSubject, RunningAgent};
 use super::shape::{Change, Path, kind_of};
-use super::slip::{Slip, Slipping};
-use super::stand::{Stand, Subject};
-use super::wire::{Asked, Wire};
-use crate::agent::{NoRun, run};
+use super::wire_mutation::{WireMutation, WireMutator};
+use crate::agent::{RunError, run};
+use crate::interface_kind::InterfaceKind;
 
 /// One place of one kind of answer, and what becomes of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Mutation {
-    place: Place,
+    interface: InterfaceKind,
     kind: String,
     path: Path,
     change: Change,
@@ -32,7 +32,11 @@ impl fmt::Display for Mutation {
         let Self {
             kind, path, change, ..
         } = self;
-        write!(f, "{} {kind}: {path} {change}", told(&self.place))
+        write!(
+            f,
+            "{} {kind}: {path} {change}",
+            interface_name(self.interface)
+        )
     }
 }
 
@@ -44,20 +48,24 @@ pub struct Trial {
     pub mutation: String,
     /// `true` if it concerns what an answer is, whose it is, or how it went.
     pub vital: bool,
-    /// The checks that were red; none if it survived.
+    /// The checks that failed; none if it survived.
     pub red: BTreeSet<String>,
 }
 
 /// Every mutation of what the reference agent answers in a run.
 ///
 /// Errors: why there was no run.
-pub async fn mutations(place: Place) -> Result<Vec<Mutation>, String> {
+pub async fn mutations(interface: InterfaceKind) -> Result<Vec<Mutation>, String> {
     let seen = Arc::new(Recorder::default());
-    let stand = Stand::behind(Arc::clone(&seen) as Arc<dyn Wire>, &Subject::Reference).await;
+    let stand = RunningAgent::behind(
+        Arc::clone(&seen) as Arc<dyn Interceptor>,
+        &AgentSubject::Reference,
+    )
+    .await;
     let stand = stand.map_err(|error| error.to_string())?;
-    let made = run(&in_place(&stand, place), |_, _| {}).await;
+    let made = run(&on_interface(&stand, interface), |_, _| {}).await;
     let made = made.map_err(|error| error.to_string())?;
-    if let Some(red) = reds(&made).next() {
+    if let Some(red) = failed_checks(&made).next() {
         return Err(format!(
             "{} is red where nothing is wrong: {}",
             red.check, red.why
@@ -68,7 +76,7 @@ pub async fn mutations(place: Place) -> Result<Vec<Mutation>, String> {
         paths.into_iter().flat_map(move |(path, changes)| {
             let kind = kind.clone();
             changes.into_iter().map(move |change| Mutation {
-                place,
+                interface,
                 kind: kind.clone(),
                 path: path.clone(),
                 change,
@@ -82,12 +90,18 @@ pub async fn mutations(place: Place) -> Result<Vec<Mutation>, String> {
 ///
 /// Errors: why there was no run.
 pub async fn try_out(mutation: &Mutation) -> Result<Trial, String> {
-    let stand = Stand::behind(Arc::new(Mutated(mutation.clone())), &Subject::Reference).await;
+    let stand = RunningAgent::behind(
+        Arc::new(MutationInterceptor(mutation.clone())),
+        &AgentSubject::Reference,
+    )
+    .await;
     let stand = stand.map_err(|error| error.to_string())?;
-    let red = match run(&in_place(&stand, mutation.place), |_, _| {}).await {
-        Ok(made) => reds(&made).map(|red| red.check).collect(),
+    let red = match run(&on_interface(&stand, mutation.interface), |_, _| {}).await {
+        Ok(made) => failed_checks(&made).map(|red| red.check).collect(),
         // Its card is so wrong that there is nothing to test.
-        Err(NoRun::Unreachable(_) | NoRun::NoLane(_)) => BTreeSet::from(["the card".to_owned()]),
+        Err(RunError::Unreachable(_) | RunError::NoInterface(_)) => {
+            BTreeSet::from(["the card".to_owned()])
+        }
         Err(problem) => return Err(problem.to_string()),
     };
     Ok(Trial {
@@ -97,38 +111,48 @@ pub async fn try_out(mutation: &Mutation) -> Result<Trial, String> {
     })
 }
 
-/// Runs the suite in one place against an agent that makes a slip; nothing, if it does not show there.
+/// Runs the suite on one interface against an agent with a wire mutation, and returns the checks that failed; `None`
+/// if the mutation changed nothing.
 ///
 /// Errors: why there was no run.
-pub async fn slipped(slip: Slip, place: Place) -> Result<Option<BTreeSet<String>>, String> {
-    let slipping = Arc::new(Slipping::new(slip, place));
-    let stand = Stand::behind(Arc::clone(&slipping) as Arc<dyn Wire>, &Subject::Reference).await;
+pub async fn run_wire_mutation(
+    mutation: WireMutation,
+    interface: InterfaceKind,
+) -> Result<Option<BTreeSet<String>>, String> {
+    let mutator = Arc::new(WireMutator::new(mutation, interface));
+    let stand = RunningAgent::behind(
+        Arc::clone(&mutator) as Arc<dyn Interceptor>,
+        &AgentSubject::Reference,
+    )
+    .await;
     let stand = stand.map_err(|error| error.to_string())?;
-    let mut options = in_place(&stand, place);
+    let mut options = on_interface(&stand, interface);
     // They have nothing to do with it.
     let others = ["auth.*", "card.*", "version.*"];
     options.selection.skip = others.map(str::to_owned).to_vec();
     let red = match run(&options, |_, _| {}).await {
-        Ok(made) => reds(&made).map(|red| red.check).collect(),
+        Ok(made) => failed_checks(&made).map(|red| red.check).collect(),
         // Its card is so wrong that there is nothing to test.
-        Err(NoRun::Unreachable(_) | NoRun::NoLane(_)) => BTreeSet::from(["the card".to_owned()]),
+        Err(RunError::Unreachable(_) | RunError::NoInterface(_)) => {
+            BTreeSet::from(["the card".to_owned()])
+        }
         Err(problem) => return Err(problem.to_string()),
     };
-    Ok(slipping.has_shown().then_some(red))
+    Ok(mutator.has_shown().then_some(red))
 }
 
-fn in_place(stand: &Stand, (dialect, binding): Place) -> crate::agent::Options {
+fn on_interface(stand: &RunningAgent, interface: InterfaceKind) -> crate::agent::Options {
     crate::agent::Options {
-        dialects: vec![dialect],
-        bindings: vec![binding],
-        patience: std::time::Duration::from_secs(2),
-        delivery_patience: std::time::Duration::from_secs(6),
+        dialects: vec![interface.dialect],
+        bindings: vec![interface.binding],
+        response_timeout: std::time::Duration::from_secs(2),
+        delivery_timeout: std::time::Duration::from_secs(6),
         jobs: 16,
-        ..options(stand, &Subject::Reference)
+        ..options(stand, &AgentSubject::Reference)
     }
 }
 
-/// Remembers what answers are made of.
+/// Interceptor that records the shape of answers.
 #[derive(Debug, Default)]
 struct Recorder(Mutex<Kinds>);
 
@@ -136,9 +160,9 @@ struct Recorder(Mutex<Kinds>);
 type Kinds = BTreeMap<String, BTreeMap<Path, BTreeSet<Change>>>;
 
 impl Recorder {
-    fn note(&self, asked: &Asked, json: &Value) {
+    fn note(&self, request: &InterceptedRequest, json: &Value) {
         let mut kinds = lock(&self.0);
-        let paths = kinds.entry(kind(asked, json)).or_default();
+        let paths = kinds.entry(kind(request, json)).or_default();
         for path in Path::all_of(json) {
             for change in Change::ALL {
                 if path.change(&mut json.clone(), change) {
@@ -149,21 +173,21 @@ impl Recorder {
     }
 }
 
-impl Wire for Recorder {
-    fn answer(&self, asked: &Asked, answer: &mut Response<Bytes>) {
+impl Interceptor for Recorder {
+    fn answer(&self, request: &InterceptedRequest, answer: &mut Response<Bytes>) {
         if let Ok(json) = serde_json::from_slice(answer.body()) {
-            self.note(asked, &json);
+            self.note(request, &json);
         }
     }
 
-    fn event(&self, asked: &Asked, event: &mut Value) {
-        self.note(asked, event);
+    fn event(&self, request: &InterceptedRequest, event: &mut Value) {
+        self.note(request, event);
     }
 }
 
 /// Returns the kind of an answer, with the ids made up for this run replaced by `*`.
-fn kind(asked: &Asked, json: &Value) -> String {
-    let kind = kind_of(asked, json);
+fn kind(request: &InterceptedRequest, json: &Value) -> String {
+    let kind = kind_of(request, json);
     let is_id = |word: &str| word.len() == 36 && word.matches('-').count() == 4;
     let segments = kind.split('/').map(|segment| {
         let end = segment.len().saturating_sub(36);
@@ -177,27 +201,27 @@ fn kind(asked: &Asked, json: &Value) -> String {
 
 /// Changes one place of one kind of answer.
 #[derive(Debug)]
-struct Mutated(Mutation);
+struct MutationInterceptor(Mutation);
 
-impl Mutated {
-    fn change(&self, asked: &Asked, json: &mut Value) -> bool {
+impl MutationInterceptor {
+    fn change(&self, request: &InterceptedRequest, json: &mut Value) -> bool {
         let Mutation {
             kind, path, change, ..
         } = &self.0;
-        self::kind(asked, json) == *kind && path.change(json, *change)
+        self::kind(request, json) == *kind && path.change(json, *change)
     }
 }
 
-impl Wire for Mutated {
-    fn answer(&self, asked: &Asked, answer: &mut Response<Bytes>) {
+impl Interceptor for MutationInterceptor {
+    fn answer(&self, request: &InterceptedRequest, answer: &mut Response<Bytes>) {
         if let Ok(mut json) = serde_json::from_slice(answer.body())
-            && self.change(asked, &mut json)
+            && self.change(request, &mut json)
         {
             *answer.body_mut() = json.to_string().into();
         }
     }
 
-    fn event(&self, asked: &Asked, event: &mut Value) {
-        self.change(asked, event);
+    fn event(&self, request: &InterceptedRequest, event: &mut Value) {
+        self.change(request, event);
     }
 }

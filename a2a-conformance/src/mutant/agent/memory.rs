@@ -1,4 +1,4 @@
-//! Memory of a wrong agent, on which its bugs depend.
+//! State of a mutant agent, on which its bugs depend.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,15 +7,15 @@ use std::time::Duration;
 use a2a_transport::{Call, Principal, Update};
 use a2a_types::{Event, Part, TaskId};
 
-/// Memory of a wrong agent.
+/// State of a mutant agent.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     owners: Mutex<HashMap<TaskId, Owner>>,
     tokens: Mutex<HashMap<String, Owner>>,
     read: Mutex<HashSet<TaskId>>,
-    /// The last chunk of each task that a stream from its beginning told.
+    /// The last chunk of each task, from a stream that began with the task.
     chunks: Mutex<HashMap<TaskId, Update>>,
-    pub(super) desk: Desk,
+    pub(super) message_swap: MessageSwap,
 }
 
 /// Owner of a task or a page token.
@@ -33,7 +33,7 @@ impl Owner {
         }
     }
 
-    /// Makes a call look like one of this owner.
+    /// Changes the caller of a call to this owner.
     pub(super) fn pose(self, call: &mut Call) {
         call.context.principal = self.principal;
         call.request.set_tenant(self.tenant);
@@ -78,12 +78,12 @@ impl Memory {
     }
 }
 
-/// A place for one message, where several are put at once.
+/// A slot for one message that concurrent requests share, so that they mix up their messages.
 #[derive(Debug, Default)]
-pub(super) struct Desk(Mutex<Vec<Part>>);
+pub(super) struct MessageSwap(Mutex<Vec<Part>>);
 
-impl Desk {
-    /// Puts a message down and takes up the one that lies there a moment later.
+impl MessageSwap {
+    /// Stores a message, and a moment later returns the one that is stored then.
     pub(super) async fn exchange(&self, parts: &[Part]) -> Vec<Part> {
         *lock(&self.0) = parts.to_vec();
         tokio::time::sleep(MOMENT).await;
@@ -91,7 +91,7 @@ impl Desk {
     }
 }
 
-/// Long enough for what is sent at once to meet.
+/// Pause in which concurrent requests arrive.
 const MOMENT: Duration = Duration::from_millis(20);
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,32 +1,32 @@
-//! Agents that are wrong on purpose, and agents that are odd but right.
+//! Mutant agents, which have a deliberate bug, and control agents, which are unusual but correct.
 //!
 //! ```text
 //! Stand ─ Wired (bugs of the wire, oddities) ─ HttpService ─ Inside (bugs of what it does) ─ Server
-//!                                              webhooks ◄── Relay (bugs of what they are told) ◄──┘
+//!                                              webhooks ◄── Relay (bugs of notifications) ◄──┘
 //! ```
 
 mod bug;
+mod card_signing;
 mod control;
+mod control_wire;
+#[cfg(test)]
+mod false_positive_tests;
+mod faulty_server;
+mod faulty_wire;
 mod followers;
 mod generated;
-mod inside;
+mod interceptor;
 mod memory;
-mod odd;
-#[cfg(test)]
-mod others;
-mod outside;
 mod proof;
 mod relay;
+mod running_agent;
 mod shape;
-mod signing;
-mod slip;
-mod stand;
-mod tails;
-mod wire;
+mod subscription_bugs;
+mod wire_mutation;
 
-pub use self::bug::{Bug, PLACES, Place, Story};
+pub use self::bug::{Bug, BugDescription};
 pub use self::control::Control;
-pub use self::generated::{Mutation, Trial, mutations, slipped, try_out};
+pub use self::generated::{Mutation, Trial, mutations, run_wire_mutation, try_out};
 pub use self::proof::prove;
-pub use self::slip::{SLIPS, Slip};
-pub use self::stand::{Stand, Subject, credentials, forbidden};
+pub use self::running_agent::{AgentSubject, RunningAgent, credentials, forbidden};
+pub use self::wire_mutation::{WIRE_MUTATIONS, WireMutation};

@@ -1,4 +1,4 @@
-//! Relay between a server that calls webhooks as it should and the webhooks; it spoils the deliveries.
+//! Relay between a correct server and the webhooks; it injects bugs into the deliveries.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -28,7 +28,7 @@ use super::memory::lock;
 pub(super) struct Relay {
     bug: Bug,
     local: SocketAddr,
-    hooks: Mutex<HashMap<String, Hook>>,
+    hooks: Mutex<HashMap<String, RegisteredWebhook>>,
     next: AtomicUsize,
     /// Bodies passed on.
     bodies: Mutex<HashSet<Vec<u8>>>,
@@ -36,7 +36,7 @@ pub(super) struct Relay {
 
 /// A webhook as its owner registered it.
 #[derive(Clone, Debug)]
-struct Hook {
+struct RegisteredWebhook {
     url: String,
     token: Option<String>,
 }
@@ -95,7 +95,7 @@ impl Relay {
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let place = format!("http://{}/{number}", self.local);
-        let hook = Hook {
+        let hook = RegisteredWebhook {
             url: std::mem::replace(&mut config.url, place.clone()),
             token: config.token.clone(),
         };
@@ -144,9 +144,9 @@ impl Relay {
             body = in_other_letters(&body);
         }
         let headers = self.headers(&head.headers, &hook);
-        let telling = tell(&hook.url, &headers, &body);
+        let telling = deliver(&hook.url, &headers, &body);
         let told = match self.bug {
-            Bug::S43 => timeout(HASTY, telling)
+            Bug::S43 => timeout(HASTY_TIMEOUT, telling)
                 .await
                 .unwrap_or_else(|late| Err(late.into())),
             _ => telling.await,
@@ -154,11 +154,11 @@ impl Relay {
         match self.bug {
             Bug::S33 => StatusCode::OK,
             Bug::S30 => match told {
-                Ok(Told {
+                Ok(WebhookResponse {
                     location: Some(elsewhere),
                     ..
                 }) => {
-                    let followed = tell(&elsewhere, &headers, &body).await;
+                    let followed = deliver(&elsewhere, &headers, &body).await;
                     followed.map_or(StatusCode::BAD_GATEWAY, |told| told.status)
                 }
                 told => told.map_or(StatusCode::BAD_GATEWAY, |told| told.status),
@@ -168,7 +168,7 @@ impl Relay {
     }
 
     /// The head of a request, line by line.
-    fn headers(&self, headers: &HeaderMap, hook: &Hook) -> String {
+    fn headers(&self, headers: &HeaderMap, hook: &RegisteredWebhook) -> String {
         let mut lines = String::new();
         for (name, value) in headers {
             let is_token = name.as_str().ends_with("a2a-notification-token");
@@ -213,22 +213,22 @@ fn in_other_letters(body: &[u8]) -> Vec<u8> {
 }
 
 /// Response of a webhook.
-struct Told {
+struct WebhookResponse {
     status: StatusCode,
     location: Option<String>,
 }
 
 /// Delivers to a webhook, without any of the care that this takes.
-async fn tell(url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
+async fn deliver(url: &str, headers: &str, body: &[u8]) -> io::Result<WebhookResponse> {
     ask("POST", url, headers, body).await
 }
 
-/// Fetches what is at a URL, whatever it is, likewise.
+/// Fetches a URL in the same way, and drops the response.
 pub(super) async fn fetch(url: &str) -> io::Result<()> {
     ask("GET", url, "", b"").await.map(drop)
 }
 
-async fn ask(method: &str, url: &str, headers: &str, body: &[u8]) -> io::Result<Told> {
+async fn ask(method: &str, url: &str, headers: &str, body: &[u8]) -> io::Result<WebhookResponse> {
     let bad = |_| io::Error::from(io::ErrorKind::InvalidInput);
     let uri: Uri = url.parse().map_err(bad)?;
     let authority = uri.authority().ok_or(io::ErrorKind::InvalidInput)?;
@@ -266,14 +266,14 @@ async fn ask(method: &str, url: &str, headers: &str, body: &[u8]) -> io::Result<
         name.eq_ignore_ascii_case(LOCATION.as_str())
             .then_some(absolute)
     });
-    Ok(Told {
+    Ok(WebhookResponse {
         status: status.unwrap_or(StatusCode::BAD_GATEWAY),
         location,
     })
 }
 
 /// Time for which a hasty sender waits for an answer.
-const HASTY: Duration = Duration::from_secs(1);
+const HASTY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Maximum number of bytes read of an answer.
 const MAX_ANSWER: u64 = 64 << 10;

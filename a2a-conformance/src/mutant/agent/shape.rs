@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::wire::Asked;
+use super::interceptor::InterceptedRequest;
 use crate::documents::compare::IDS;
 
 /// A place in a JSON document; `*` stands for every item of an array.
@@ -186,10 +186,10 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Returns the kind of an answer, like `SendMessage: task`, `GET /tasks/*: error -32001`.
-pub(super) fn kind_of(asked: &Asked, answer: &Value) -> String {
-    let question = match asked.rpc_method() {
+pub(super) fn kind_of(request: &InterceptedRequest, answer: &Value) -> String {
+    let question = match request.rpc_method() {
         Some(method) => method.to_owned(),
-        None => format!("{} {}", asked.method, general(&asked.path)),
+        None => format!("{} {}", request.method, general(&request.path)),
     };
     let code = &answer["error"]["code"];
     if !code.is_null() {

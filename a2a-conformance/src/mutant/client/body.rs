@@ -11,9 +11,9 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
 use tokio::sync::{mpsc, watch};
 
-use super::meddler::BoxError;
-use super::odd::Replace;
-use super::{Bug, Subject};
+use super::control_request::Replacer;
+use super::tampering_proxy::BoxError;
+use super::{Bug, ClientSubject};
 
 /// Body of an answer to the client.
 pub(super) struct Body {
@@ -38,7 +38,7 @@ impl Body {
     /// A body as it comes, changed; the end of it is counted.
     pub(super) fn through(
         mut body: Incoming,
-        mut change: Change,
+        mut change: BodyRewriter,
         open: watch::Sender<usize>,
     ) -> Self {
         let (give, take) = mpsc::channel(1);
@@ -94,20 +94,20 @@ impl hyper::body::Body for Body {
 }
 
 /// Change of the bytes of an answer.
-pub(super) struct Change {
-    subject: Subject,
+pub(super) struct BodyRewriter {
+    subject: ClientSubject,
     is_stream: bool,
     decoder: Decoder,
     line_begins: bool,
-    replace: Option<Replace>,
+    replace: Option<Replacer>,
     told_more: Arc<AtomicBool>,
 }
 
-impl Change {
+impl BodyRewriter {
     pub(super) fn new(
-        subject: Subject,
+        subject: ClientSubject,
         is_stream: bool,
-        replace: Option<Replace>,
+        replace: Option<Replacer>,
         told_more: Arc<AtomicBool>,
     ) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Change {
             return Ok(replace.push(&data));
         }
         let bug = match self.subject {
-            Subject::Mutant(bug) if self.is_stream => Some(bug),
+            ClientSubject::Mutant(bug) if self.is_stream => Some(bug),
             _ => None,
         };
         match bug {
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_came_before_a_break_arrives() {
+    async fn bytes_before_a_break_are_delivered() {
         let (mut client, server) = tokio::io::duplex(1 << 10);
         let service = service_fn(async |_| {
             let (give, take) = mpsc::channel(3);
@@ -204,8 +204,11 @@ mod tests {
             .serve_connection(TokioIo::new(server), service)
             .await;
         assert!(served.unwrap_err().is_user());
-        let mut seen = String::new();
-        client.read_to_string(&mut seen).await.unwrap();
-        assert!(seen.ends_with("\r\n\r\n3\r\none\r\n3\r\ntwo\r\n"), "{seen}");
+        let mut received = String::new();
+        client.read_to_string(&mut received).await.unwrap();
+        assert!(
+            received.ends_with("\r\n\r\n3\r\none\r\n3\r\ntwo\r\n"),
+            "{received}"
+        );
     }
 }

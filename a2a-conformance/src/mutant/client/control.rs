@@ -1,7 +1,7 @@
-//! The clients that are odd, but right.
+//! Control clients: unusual, but correct.
 
 controls! {
-    "A way in which a client is odd, but right."
+    "A control: an unusual but correct client."
     Headers = "client-headers": "requests have many headers that nobody asked for";
     TitleCase = "client-title-case": "names of headers are written with capitals";
     AcceptAnything = "client-accept-anything": "it accepts any media type";

@@ -1,18 +1,18 @@
-//! Our client with one bug at a time, and the check that must catch each; and our client made odd.
+//! Mutant clients: our client with one bug at a time, and the check that must detect it; and control clients.
 
 mod body;
 mod control;
-pub(crate) mod lax;
-mod meddler;
-mod odd;
+mod control_request;
+pub(crate) mod lax_verifier;
 mod proof;
 mod subject;
 mod table;
-mod transport;
+mod tampering_proxy;
+mod tampering_transport;
 
 pub use self::control::Control;
-pub(crate) use self::meddler::Meddler;
 pub use self::proof::prove;
-pub use self::subject::Subject;
+pub use self::subject::ClientSubject;
 pub use self::table::{Bug, Mutant, mutants};
-pub(crate) use self::transport::meddling;
+pub(crate) use self::tampering_proxy::TamperingProxy;
+pub(crate) use self::tampering_transport::tampering;

@@ -2,64 +2,71 @@
 
 use std::time::Instant;
 
-use super::{Bug, Subject};
-use crate::client::{Driver, Selection, WAYS, Way, cases};
-use crate::mutant::proof::is_red;
-use crate::mutant::{Extent, Proof, Red};
+use super::{Bug, ClientSubject};
+use crate::client::{Driver, Selection, cases};
+use crate::interface_kind::InterfaceKind;
+use crate::mutant::proof::is_failed;
+use crate::mutant::{Extent, FailedCheck, Proof};
 use crate::requirement::Role;
 
 /// Runs the suite against a mutant or a control.
 ///
 /// Errors: why there was no run.
-pub async fn prove(subject: Subject, extent: Extent) -> Result<Proof, String> {
+pub async fn prove(subject: ClientSubject, extent: Extent) -> Result<Proof, String> {
     let began = Instant::now();
     let driver = Driver::of(subject);
     let mut proof = match subject {
-        Subject::Mutant(bug) => prove_mutant(bug, extent, &driver).await?,
-        Subject::Ours | Subject::Control(_) => prove_right(subject, extent, &driver).await?,
+        ClientSubject::Mutant(bug) => prove_mutant(bug, extent, &driver).await?,
+        ClientSubject::Reference | ClientSubject::Control(_) => {
+            prove_right(subject, extent, &driver).await?
+        }
     };
     proof.seconds = began.elapsed().as_secs_f64();
     Ok(proof)
 }
 
-/// Nothing may be red.
-async fn prove_right(subject: Subject, extent: Extent, driver: &Driver) -> Result<Proof, String> {
+/// Proves that no check fails.
+async fn prove_right(
+    subject: ClientSubject,
+    extent: Extent,
+    driver: &Driver,
+) -> Result<Proof, String> {
     let all = Selection {
-        scale: PATIENT,
+        scale: SLOW_MACHINE_SCALE,
         ..match extent {
             Extent::Whole => Selection::default(),
-            Extent::Brief => in_way(place_of(subject)),
+            Extent::Brief => on_interface(interface_of(subject)),
         }
     };
     let results = all.run(driver, |_| {}).await?;
     let mut proof = Proof::new(Role::Client, subject.name(), subject.says(), &[]);
     let red = proof.note_others(&results, &[]);
-    proof.collateral = red.into_iter().map(Red::of).collect();
+    proof.collateral = red.into_iter().map(FailedCheck::of).collect();
     Ok(proof)
 }
 
 /// One of the ways: not the same for all.
-fn place_of(subject: Subject) -> Way {
+fn interface_of(subject: ClientSubject) -> InterfaceKind {
     let number = match subject {
-        Subject::Control(control) => control as usize,
+        ClientSubject::Control(control) => control as usize,
         _ => 0,
     };
-    WAYS[number % WAYS.len()]
+    InterfaceKind::ALL[number % InterfaceKind::ALL.len()]
 }
 
-/// Proves that its check catches the mutant wherever that applies, and that no other does in one way.
+/// Proves that its check catches the mutant wherever that applies, and that no other does in one interface.
 async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof, String> {
     let mutant = bug.mutant();
     let named = mutant.caught_by;
     let mut proof = Proof::new(Role::Client, mutant.id, mutant.says, &[named]);
     let case = cases()?.iter().find(|case| case.id == named);
-    let way = case.and_then(|case| case.ways().next());
-    let way = way.ok_or_else(|| format!("{}: there is no check {named}", mutant.id))?;
+    let interface = case.and_then(|case| case.interface_kinds().next());
+    let interface = interface.ok_or_else(|| format!("{}: there is no check {named}", mutant.id))?;
     let selection = Selection {
         run: vec![named.to_owned()],
         ..match extent {
             Extent::Whole => Selection::default(),
-            Extent::Brief => in_way(way),
+            Extent::Brief => on_interface(interface),
         }
     };
     let results = selection.run(driver, |_| {}).await?;
@@ -70,7 +77,7 @@ async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof
             false => near(named, mutant.collateral),
         },
         skip: vec![named.to_owned()],
-        ..in_way(way)
+        ..on_interface(interface)
     };
     let results = others.run(driver, |_| {}).await?;
     let suspects = proof.note_others(&results, mutant.collateral);
@@ -80,12 +87,12 @@ async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof
         // Some may only have been too slow on this machine.
         let again = Selection {
             run: suspects,
-            scale: PATIENT,
-            ..in_way(way)
+            scale: SLOW_MACHINE_SCALE,
+            ..on_interface(interface)
         };
         let results = again.run(driver, |_| {}).await?;
-        let red = results.iter().filter(|result| is_red(result));
-        proof.collateral = red.map(Red::of).collect();
+        let red = results.iter().filter(|result| is_failed(result));
+        proof.collateral = red.map(FailedCheck::of).collect();
     }
     Ok(proof)
 }
@@ -98,13 +105,13 @@ fn near(named: &str, more: &[&str]) -> Vec<String> {
     near.collect()
 }
 
-fn in_way(way: Way) -> Selection {
+fn on_interface(interface: InterfaceKind) -> Selection {
     Selection {
-        dialects: vec![way.dialect],
-        bindings: vec![way.binding],
+        dialects: vec![interface.dialect],
+        bindings: vec![interface.binding],
         ..Selection::default()
     }
 }
 
-/// Factor on the time of clients that should be green, for slow machines.
-const PATIENT: f64 = 6.0;
+/// Factor of the timeouts of clients that must pass, for slow machines.
+const SLOW_MACHINE_SCALE: f64 = 6.0;

@@ -2,23 +2,23 @@
 
 use super::{Bug, Control};
 
-/// Our client, and what is special about it.
+/// Test client: our client, a mutant or a control.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Subject {
+pub enum ClientSubject {
     /// Nothing.
-    Ours,
-    /// It is wrong.
+    Reference,
+    /// It is a mutant: it has a bug.
     Mutant(Bug),
-    /// It is odd, but right.
+    /// It is a control: unusual, but correct.
     Control(Control),
 }
 
-impl Subject {
+impl ClientSubject {
     /// Every one.
     pub fn all() -> Vec<Self> {
         let controls = Control::ALL.iter().copied().map(Self::Control);
         let mutants = Bug::ALL.iter().copied().map(Self::Mutant);
-        std::iter::once(Self::Ours)
+        std::iter::once(Self::Reference)
             .chain(controls)
             .chain(mutants)
             .collect()
@@ -27,7 +27,7 @@ impl Subject {
     /// Its name, like `C07` or `client-chunked`.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Ours => "client",
+            Self::Reference => "client",
             Self::Mutant(bug) => bug.mutant().id,
             Self::Control(control) => control.name(),
         }
@@ -36,7 +36,7 @@ impl Subject {
     /// Returns a description of its peculiarity.
     pub fn says(self) -> &'static str {
         match self {
-            Self::Ours => "nothing is special",
+            Self::Reference => "nothing is special",
             Self::Mutant(bug) => bug.mutant().says,
             Self::Control(control) => control.says(),
         }
@@ -46,7 +46,7 @@ impl Subject {
     pub(crate) fn bug(self) -> Option<Bug> {
         match self {
             Self::Mutant(bug) => Some(bug),
-            Self::Ours | Self::Control(_) => None,
+            Self::Reference | Self::Control(_) => None,
         }
     }
 
@@ -55,10 +55,10 @@ impl Subject {
         self == Self::Mutant(bug)
     }
 
-    /// Returns whether its peculiarity is in what is sent and what comes back, not in what is made of it.
+    /// Returns whether its peculiarity is applied to the bytes on the wire, and not by the client itself.
     pub(crate) fn is_on_the_wire(self) -> bool {
         match self {
-            Self::Ours => false,
+            Self::Reference => false,
             Self::Mutant(bug) => bug.is_on_the_wire(),
             Self::Control(_) => true,
         }

@@ -3,7 +3,7 @@
 /// A client with a bug.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
-    /// Names it for ever.
+    /// Permanent name.
     pub id: &'static str,
     /// The bug.
     pub bug: Bug,
@@ -123,7 +123,7 @@ pub fn mutants() -> impl Iterator<Item = Mutant> {
 }
 
 impl Bug {
-    /// Returns whether the bug is in what is sent and what comes back, not in what is made of it.
+    /// Returns whether the bug is applied to the bytes on the wire, and not by the client itself.
     pub(crate) fn is_on_the_wire(self) -> bool {
         matches!(
             self,

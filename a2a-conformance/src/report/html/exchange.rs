@@ -4,22 +4,22 @@ use crate::report::curl::curl;
 use crate::report::listing::{Line, leading, listing};
 use crate::report::visible::{head, line, visible};
 use crate::requirement::Role;
-use crate::run::{CheckResult, Evidence, Half, Mismatch, Run};
+use crate::run::{CheckResult, Evidence, HttpMessage, Mismatch, Run};
 
-use super::spot::Spot;
+use super::position::MismatchPosition;
 
 /// An exchange, as text.
 pub(super) struct Exchange {
     pub(super) step: usize,
     /// `true` if it is shown unfolded.
     pub(super) open: bool,
-    pub(super) halves: Vec<Side>,
+    pub(super) halves: Vec<MessageView>,
     pub(super) failure: Option<String>,
     pub(super) curl: Option<String>,
 }
 
 /// One half of an exchange: the request or the response.
-pub(super) struct Side {
+pub(super) struct MessageView {
     /// The sender, as in "We sent".
     pub(super) who: &'static str,
     pub(super) start: String,
@@ -58,14 +58,14 @@ pub(super) fn exchange(
     open: bool,
 ) -> Exchange {
     let about = |mismatch: &&Mismatch| mismatch.evidence.unwrap_or(0) == index;
-    let told: Vec<_> = result.mismatches.iter().filter(about).collect();
+    let marked: Vec<_> = result.mismatches.iter().filter(about).collect();
     // Mismatches belong to the half that the tested side sent.
     let of_client = run.target.role == Some(Role::Client);
-    let (asked, answered) = match of_client {
-        true => (("It sent", &*told), ("We answered", &[][..])),
-        false => (("We sent", &[][..]), ("It answered", &*told)),
+    let (sent, answered) = match of_client {
+        true => (("It sent", &*marked), ("We answered", &[][..])),
+        false => (("We sent", &[][..]), ("It answered", &*marked)),
     };
-    let mut halves = vec![side(&evidence.request, asked.0, asked.1)];
+    let mut halves = vec![side(&evidence.request, sent.0, sent.1)];
     let response = evidence.response.as_ref();
     halves.extend(response.map(|half| side(half, answered.0, answered.1)));
     Exchange {
@@ -80,16 +80,18 @@ pub(super) fn exchange(
     }
 }
 
-fn side(half: &Half, who: &'static str, told: &[&Mismatch]) -> Side {
-    let spots: Vec<_> = told.iter().filter_map(|one| Spot::of(one, half)).collect();
+fn side(half: &HttpMessage, who: &'static str, marked: &[&Mismatch]) -> MessageView {
+    let spots: Vec<_> = marked
+        .iter()
+        .filter_map(|one| MismatchPosition::of(one, half))
+        .collect();
     let is_marked = |name: &str| {
-        let same =
-            |spot: &Spot| matches!(spot, Spot::Header(marked) if marked.eq_ignore_ascii_case(name));
+        let same = |spot: &MismatchPosition| matches!(spot, MismatchPosition::Header(marked) if marked.eq_ignore_ascii_case(name));
         spots.iter().any(same)
     };
     let paths = |text: &str, event: Option<usize>| -> Vec<&str> {
         let here = spots.iter().filter_map(|spot| match spot {
-            Spot::Json { event: of, paths } if *of == event => leading(paths, text),
+            MismatchPosition::Json { event: of, paths } if *of == event => leading(paths, text),
             _ => None,
         });
         here.collect()
@@ -119,11 +121,11 @@ fn side(half: &Half, who: &'static str, told: &[&Mismatch]) -> Side {
         name: line(name).into_owned(),
         value: line(value).into_owned(),
     };
-    Side {
+    MessageView {
         who,
         start: line(&half.start).into_owned(),
         headers: half.headers.iter().map(header).collect(),
-        marked: spots.contains(&Spot::Start),
+        marked: spots.contains(&MismatchPosition::Start),
         body: shown(body, &paths(body, None)),
         events,
         left_out: (left_out > 0).then(|| format!("{left_out} more bytes are not shown")),

@@ -28,14 +28,14 @@ pub(super) struct Row {
     pub(super) open: bool,
     pub(super) explanation: String,
     /// Requirements that it covers: those shown at once, and the rest.
-    pub(super) rules: Vec<Rule>,
-    pub(super) more_rules: Vec<Rule>,
+    pub(super) rules: Vec<CoveredRequirement>,
+    pub(super) more_rules: Vec<CoveredRequirement>,
     pub(super) cells: Vec<Cell>,
 }
 
 /// A requirement that a check covers.
 #[derive(PartialEq)]
-pub(super) struct Rule {
+pub(super) struct CoveredRequirement {
     pub(super) says: String,
     /// Its id, section and level.
     pub(super) place: String,
@@ -61,7 +61,7 @@ pub(super) struct Cell {
 
 impl Cell {
     /// Returns whether there is more to show than the verdict and a reason.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn has_details(&self) -> bool {
         !self.mismatches.is_empty() || !self.exchanges.is_empty() || self.verdict.severity() > 0
     }
 }
@@ -155,9 +155,9 @@ fn row(run: &Run, id: &str) -> Option<Row> {
     let explained = explained.cloned().or_else(|| explanation(id));
     let explained = explained.unwrap_or_default();
     // Shows the first failed result in full: the others are mostly alike.
-    let told = results.iter().position(|result| run.fails_for(result));
+    let first_failed = results.iter().position(|result| run.fails_for(result));
     let cells = results.iter().enumerate();
-    let cells = cells.map(|(at, result)| cell(run, result, told == Some(at)));
+    let cells = cells.map(|(at, result)| cell(run, result, first_failed == Some(at)));
     let cells: Vec<_> = cells.collect();
     let of_worst = cells.iter().find(|cell| cell.verdict == verdict);
     Some(Row {
@@ -166,7 +166,7 @@ fn row(run: &Run, id: &str) -> Option<Row> {
         level: first.level,
         verdict,
         class: of_worst.map_or("", |cell| cell.class),
-        open: told.is_some(),
+        open: first_failed.is_some(),
         explanation: visible(&explained).into_owned(),
         more_rules: rules.split_off(rules.len().min(RULES)),
         rules,
@@ -174,7 +174,7 @@ fn row(run: &Run, id: &str) -> Option<Row> {
     })
 }
 
-fn rule(run: &Run, id: &str) -> Rule {
+fn rule(run: &Run, id: &str) -> CoveredRequirement {
     let (says, place, source) = match run.requirement(id) {
         Some(Requirement {
             says,
@@ -191,7 +191,7 @@ fn rule(run: &Run, id: &str) -> Rule {
     };
     // Reports may come from a file: nothing but a web address becomes a link.
     let source = source.starts_with("https://").then_some(source);
-    Rule {
+    CoveredRequirement {
         says: visible(says).into_owned(),
         place: line(&place).into_owned(),
         source: source.map(|source| line(source).into_owned()),
@@ -200,7 +200,7 @@ fn rule(run: &Run, id: &str) -> Rule {
 
 /// Returns the CSS class of a verdict. A mismatch that does not fail the run looks like advice.
 fn class(run: &Run, result: &CheckResult) -> &'static str {
-    match run.is_unheeded(result) {
+    match run.is_tolerated(result) {
         true => Verdict::Warn.name(),
         false => result.verdict.name(),
     }

@@ -102,7 +102,7 @@ fn a_report_that_cannot_be_written_leaves_the_old_one() {
 }
 
 #[test]
-fn whoever_reads_a_report_reads_all_of_one() {
+fn reports_are_written_atomically() {
     let directory = directory(&[("run.json", &sample::run()), ("met.json", &met())]);
     let write = |run: &str| program(&directory, &["report", run, "--report", "md"]);
     write("run.json");
@@ -119,7 +119,7 @@ fn whoever_reads_a_report_reads_all_of_one() {
 }
 
 #[test]
-fn what_is_met_ends_well_and_stale_waivers_do_not() {
+fn met_run_succeeds_and_stale_waiver_fails() {
     let directory = directory(&[("run.json", &met())]);
     assert_eq!(program(&directory, &["report", "run.json"]).0, Some(0));
     let waivers = directory.path().join("waivers.yaml");
@@ -147,7 +147,7 @@ fn what_is_met_ends_well_and_stale_waivers_do_not() {
 }
 
 #[test]
-fn what_is_waived_ends_well() {
+fn waived_run_succeeds() {
     let mut run = met();
     let failed = sample::run()
         .checks
@@ -166,7 +166,7 @@ fn what_is_waived_ends_well() {
 }
 
 #[test]
-fn what_the_user_redacts_is_left_out() {
+fn user_redactions_are_applied() {
     let directory = directory(&[("run.json", &sample::run())]);
     let (code, out, _) = program(
         &directory,
@@ -180,7 +180,7 @@ fn what_the_user_redacts_is_left_out() {
 }
 
 #[test]
-fn what_is_no_run_is_told() {
+fn other_files_are_refused() {
     let directory = directory(&[("run.json", &Run::default())]);
     let (code, _, error) = program(&directory, &["report", "run.json"]);
     assert_eq!(code, Some(2));
@@ -198,7 +198,7 @@ fn what_is_no_run_is_told() {
 }
 
 #[test]
-fn what_got_worse_is_told_first() {
+fn regressions_come_first() {
     let runs = [("old.json", &sample::run()), ("new.json", &sample::later())];
     let directory = directory(&runs);
     let (code, out, _) = program(&directory, &["diff", "old.json", "new.json"]);
@@ -222,7 +222,7 @@ fn what_got_worse_is_told_first() {
 }
 
 #[test]
-fn what_got_no_worse_ends_well() {
+fn diff_without_regression_succeeds() {
     let runs = [("old.json", &sample::run()), ("new.json", &met())];
     let directory = directory(&runs);
     let (code, out, _) = program(&directory, &["diff", "old.json", "new.json"]);

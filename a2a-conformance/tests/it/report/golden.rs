@@ -52,7 +52,7 @@ pub(crate) fn run() -> Run {
 }
 
 #[test]
-fn the_schema_is_what_the_types_say() {
+fn schema_matches_the_types() {
     check("schemas/report.schema.json", &format!("{:#}\n", schema()));
 }
 
@@ -117,7 +117,7 @@ fn the_changes() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_run_is_read_back() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("report.json");
     fs::write(&path, json(&run())).unwrap();

@@ -88,16 +88,16 @@ fn markdown_is_not_taken_over() {
             .all(|line| line.matches("<summary>").count() == 1 && !line.contains("<b>"))
     );
     let text = text.join("\n");
-    for taken in ["\n# head", "<b>", "[x](", "@all", "</failure>"] {
+    for markup in ["\n# head", "<b>", "[x](", "@all", "</failure>"] {
         let inside_code = |at: usize| {
             text[..at].matches("````sh").count() > text[..at].matches("\n````\n").count()
         };
         let outside: Vec<_> = text
-            .match_indices(taken)
+            .match_indices(markup)
             .filter(|(at, _)| !inside_code(*at))
-            .map(|(at, _)| &text[at.saturating_sub(20)..at + taken.len()])
+            .map(|(at, _)| &text[at.saturating_sub(20)..at + markup.len()])
             .collect();
-        assert_eq!(outside, [""; 0], "{taken:?}");
+        assert_eq!(outside, [""; 0], "{markup:?}");
     }
     for row in text.lines().filter(|row| row.starts_with("| <code>")) {
         let cells = row.replace("\\|", "").matches('|').count();

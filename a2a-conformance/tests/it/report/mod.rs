@@ -1,9 +1,9 @@
 //! The reports of one realistic run, in every form.
 
 mod commands;
+mod exit_code;
 mod golden;
 mod hostile;
 mod page;
 mod sample;
 mod secrets;
-mod standing;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use a2a_conformance::report::{Form, Redaction};
 use a2a_conformance::requirement::Role;
-use a2a_conformance::run::{Half, Run, Verdict};
+use a2a_conformance::run::{HttpMessage, Run, Verdict};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -59,10 +59,10 @@ fn the_page_says_who_and_how_and_how_well() {
 }
 
 #[test]
-fn a_check_that_is_not_met_is_open_and_tells_why() {
+fn failed_check_is_open_and_explained() {
     let page = page(&golden::run(), "report");
-    let told = row(&page, "send.ended-task-refused");
-    assert!(told.starts_with(" open>"), "{told}");
+    let row_text = row(&page, "send.ended-task-refused");
+    assert!(row_text.starts_with(" open>"), "{row_text}");
     for expected in [
         "is answered with UnsupportedOperation.",
         "A2A10-3.1.1-M2 · section 3.1.1 · MUST",
@@ -77,7 +77,7 @@ fn a_check_that_is_not_met_is_open_and_tells_why() {
         "curl -sSi http://127.0.0.1:9900/rpc",
         "waived until 2999-12-31",
     ] {
-        says(told, expected);
+        says(row_text, expected);
     }
     let stream = row(&page, "stream.two-subscribers-same-order");
     says(stream, "event 3, after 1204 ms");
@@ -88,7 +88,7 @@ fn a_check_that_is_not_met_is_open_and_tells_why() {
 }
 
 #[test]
-fn of_a_client_what_it_sent_is_marked() {
+fn client_requests_are_marked() {
     let mut run = golden::run();
     run.target.role = Some(Role::Client);
     for result in &mut run.checks {
@@ -97,10 +97,10 @@ fn of_a_client_what_it_sent_is_marked() {
         }
     }
     let page = page(&run, "client");
-    let told = row(&page, "send.ended-task-refused");
-    says(told, "<h4>It sent</h4>");
-    says(told, "<h4>We answered</h4>");
-    says(between(told, "<mark>", "</mark>"), "ROLE_USER");
+    let row_text = row(&page, "send.ended-task-refused");
+    says(row_text, "<h4>It sent</h4>");
+    says(row_text, "<h4>We answered</h4>");
+    says(between(row_text, "<mark>", "</mark>"), "ROLE_USER");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn the_page_needs_nothing_else() {
 const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`{{7*7}}&amp;\u{202e}evil\u{0}\u{1b}[31m";
 
 #[test]
-fn what_a_target_says_is_told_and_not_obeyed() {
+fn target_text_is_escaped() {
     let mut run = golden::run();
     let target = &mut run.target;
     for text in [&mut target.place, &mut target.name, &mut target.version] {
@@ -147,7 +147,7 @@ fn what_a_target_says_is_told_and_not_obeyed() {
             let halves = [&mut evidence.request]
                 .into_iter()
                 .chain(&mut evidence.response);
-            for Half {
+            for HttpMessage {
                 start,
                 headers,
                 body,
@@ -177,7 +177,7 @@ fn what_a_target_says_is_told_and_not_obeyed() {
 }
 
 #[test]
-fn what_is_long_is_cut() {
+fn long_values_are_cut() {
     let mut run = golden::run();
     let huge = "x".repeat(1024 * 1024);
     let mut checks = std::mem::take(&mut run.checks);

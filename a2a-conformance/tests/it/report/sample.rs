@@ -3,7 +3,7 @@
 use a2a_conformance::report::Redaction;
 use a2a_conformance::requirement::{Basis, Level, Requirement, Role};
 use a2a_conformance::run::{
-    CheckResult, Evidence, FORMAT, Half, Mismatch, Run, Settings, Target, Verdict,
+    CheckResult, Evidence, FORMAT, HttpMessage, Mismatch, Run, Settings, Target, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -294,7 +294,7 @@ fn event_missed(result: &mut CheckResult) {
     let subscribe =
         json!({"jsonrpc": "2.0", "id": 2, "method": "SubscribeToTask", "params": {"id": "t-78"}});
     let mut exchange = exchange(2, &subscribe, &json!(null));
-    exchange.response = Some(Half {
+    exchange.response = Some(HttpMessage {
         start: "200 OK".to_owned(),
         headers: headers(&[
             ("content-type", "text/event-stream"),
@@ -315,7 +315,7 @@ fn event_missed(result: &mut CheckResult) {
             ),
             (1204, event(update("TASK_STATE_COMPLETED"))),
         ],
-        ..Half::default()
+        ..HttpMessage::default()
     });
     exchange.failure = Some("the stream was closed by the agent".to_owned());
     result.evidence = vec![exchange];
@@ -329,10 +329,10 @@ fn no_answer(result: &mut CheckResult) {
         found: "none".to_owned(),
         evidence: Some(0),
     }];
-    let request = Half {
+    let request = HttpMessage {
         start: "GET http://127.0.0.1:9900/v1/tasks?pageSize=2&pageToken=a%20b".to_owned(),
         headers: headers(&[("accept", "application/json"), ("a2a-version", "1.0")]),
-        ..Half::default()
+        ..HttpMessage::default()
     };
     let failure = Some("the connection was closed before an answer came".to_owned());
     result.evidence = vec![Evidence {
@@ -364,7 +364,7 @@ fn exchange(step: usize, request: &Value, response: &Value) -> Evidence {
     let length = request.to_string().len().to_string();
     Evidence {
         step,
-        request: Half {
+        request: HttpMessage {
             start: "POST http://127.0.0.1:9900/rpc".to_owned(),
             headers: headers(&[
                 ("host", "127.0.0.1:9900"),
@@ -375,9 +375,9 @@ fn exchange(step: usize, request: &Value, response: &Value) -> Evidence {
                 ("content-length", &length),
             ]),
             body: request.to_string(),
-            ..Half::default()
+            ..HttpMessage::default()
         },
-        response: Some(Half {
+        response: Some(HttpMessage {
             start: "200 OK".to_owned(),
             headers: headers(&[
                 json,
@@ -385,7 +385,7 @@ fn exchange(step: usize, request: &Value, response: &Value) -> Evidence {
                 ("date", "Sat, 21 Nov 2026 18:04:33 GMT"),
             ]),
             body: response.to_string(),
-            ..Half::default()
+            ..HttpMessage::default()
         }),
         failure: None,
     }

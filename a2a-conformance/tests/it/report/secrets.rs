@@ -1,7 +1,7 @@
 //! Redaction of secrets: none is in a report, wherever in an exchange it was.
 
 use a2a_conformance::report::{Changes, Form, Redaction, print};
-use a2a_conformance::run::{CheckResult, Evidence, Half, Mismatch, Run, Verdict};
+use a2a_conformance::run::{CheckResult, Evidence, HttpMessage, Mismatch, Run, Verdict};
 
 use super::sample;
 
@@ -30,7 +30,7 @@ fn run() -> Run {
         .secret("canary-10-that-the-user-gave")
         .pattern("secret-[a-z]+-[0-9]+")
         .unwrap();
-    let half = |start: &str| Half {
+    let half = |start: &str| HttpMessage {
         start: start.to_owned(),
         headers: HEADERS
             .iter()
@@ -38,7 +38,7 @@ fn run() -> Run {
             .collect(),
         body: BODY.to_owned(),
         events: vec![(1, BODY.to_owned())],
-        ..Half::default()
+        ..HttpMessage::default()
     };
     let evidence = Evidence {
         step: 1,
@@ -70,18 +70,18 @@ fn run() -> Run {
 }
 
 #[test]
-fn no_report_tells_a_secret() {
+fn no_report_contains_a_secret() {
     let run = run();
     let mut console = Vec::new();
     print(&run, &mut console).unwrap();
-    let mut told = vec![("console", String::from_utf8(console).unwrap())];
+    let mut texts = vec![("console", String::from_utf8(console).unwrap())];
     for form in [Form::Json, Form::Html, Form::Junit, Form::Md, Form::Badge] {
-        told.push((form.file(), form.text(&run).unwrap()));
+        texts.push((form.file(), form.text(&run).unwrap()));
     }
     let changes = Changes::between(&run, &sample::later());
-    told.push(("changes", changes.markdown()));
-    told.push(("changes.json", serde_json::to_string(&changes).unwrap()));
-    for (name, text) in told {
+    texts.push(("changes", changes.markdown()));
+    texts.push(("changes.json", serde_json::to_string(&changes).unwrap()));
+    for (name, text) in texts {
         let found: Vec<_> = text
             .match_indices("canary")
             .map(|(at, _)| &text[at.saturating_sub(60)..at + 9])
@@ -91,7 +91,7 @@ fn no_report_tells_a_secret() {
 }
 
 #[test]
-fn the_rest_is_told() {
+fn other_values_are_kept() {
     let json = Form::Json.text(&run()).unwrap();
     for kept in [
         "Bearer ***",

@@ -1,0 +1,395 @@
+//! Steps of a case whose requests are answered once.
+
+use std::time::Duration;
+
+use a2a_transport::sse::{Bounds, Decoder};
+use a2a_transport::{Binding, Envelope, Error};
+use a2a_types::{Dialect, Operation, Request};
+use http::header::HeaderMap;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::case_run::{CaseRun, StopReason};
+use super::expectation::task_of;
+use super::interface::{AgentResponse, Interface, ResponseContent, WireRequest, set_header};
+use super::judge::RawRequest;
+use crate::case::{RawHttpRequest, Step, merge_patch};
+use crate::run::Mismatch;
+
+impl<'t> CaseRun<'t> {
+    pub(super) async fn call(&mut self, step: &Step, name: &str) -> Result<(), StopReason> {
+        let interface = self.interface_of(step)?;
+        let deadline = tokio::time::Instant::now() + interface.response_timeout;
+        loop {
+            let (outgoing, envelope) = self.write(interface, step, name)?;
+            let answered = interface
+                .ask(self.number(), outgoing, &envelope, step.caller)
+                .await;
+            let late = tokio::time::Instant::now() >= deadline;
+            if step.eventually && !late && !self.check(&step.expect, &answered)?.is_empty() {
+                tokio::time::sleep(RETRY_PAUSE).await;
+                continue;
+            }
+            let found = self.judge_step(step, |this, expect| this.check(expect, &answered));
+            return self.note(step, answered, found);
+        }
+    }
+
+    pub(super) async fn http(
+        &mut self,
+        step: &Step,
+        http: &RawHttpRequest,
+    ) -> Result<(), StopReason> {
+        let interface = self.interface_of(step)?;
+        let path = self.fill_text(&http.path)?;
+        let url = match path.strip_prefix("//") {
+            Some(path) => format!("{}/{path}", origin(&interface.url)),
+            None if path.starts_with("http") => path,
+            None if path.is_empty() => interface.url.clone(),
+            None => format!("{}{path}", interface.url.trim_end_matches('/')),
+        };
+        let body = self.body(http)?;
+        let mut headers = interface.usual_headers(body.is_some());
+        self.add_headers(step, &mut headers)?;
+        let outgoing = WireRequest {
+            method: http.method.clone().unwrap_or_else(|| "POST".to_owned()),
+            url,
+            headers,
+            body,
+            params: Value::Null,
+            is_altered: true,
+            has_title_case_headers: self.has_capitals(step)?,
+        };
+        let json = outgoing.body.as_deref();
+        let json = json.and_then(|body| serde_json::from_slice::<Value>(body).ok());
+        let json = json.unwrap_or_default();
+        let (envelope, is_known) = envelope_of(interface, &outgoing, &json);
+        let raw = RawRequest {
+            is_of_interface: is_of_interface(interface, &outgoing),
+            is_known,
+            json: &json,
+        };
+        let (mut answered, body) = interface
+            .exchange(self.number(), outgoing, step.caller)
+            .await;
+        if answered.evidence.failure.is_none() {
+            answered.outcome = interface.read(&envelope, answered.status, &body);
+            interface.judge_raw(&envelope, &raw, &answered);
+        }
+        if answered.json.is_none() {
+            answered.json = only_event(&answered.headers, &body);
+        }
+        let found = self.judge_step(step, |this, expect| this.check(expect, &answered));
+        self.note(step, answered, found)
+    }
+
+    fn body(&self, http: &RawHttpRequest) -> Result<Option<Vec<u8>>, StopReason> {
+        if let Some(bytes) = &http.bytes {
+            let digits: Vec<_> = bytes.bytes().filter(u8::is_ascii_hexdigit).collect();
+            let pairs = digits.chunks(2).map(|pair| {
+                let pair = std::str::from_utf8(pair).unwrap_or_default();
+                u8::from_str_radix(pair, 16).unwrap_or_default()
+            });
+            return Ok(Some(pairs.collect()));
+        }
+        Ok(match (&http.body, &http.repeat) {
+            (None, None) => None,
+            (piece, Some((before, times, after))) => {
+                let piece = piece.as_ref().and_then(Value::as_str).unwrap_or_default();
+                let (before, after) = (self.fill_text(before)?, self.fill_text(after)?);
+                Some(format!("{before}{}{after}", piece.repeat(*times)).into_bytes())
+            }
+            (Some(Value::String(text)), None) => match self.fill(&json!(text))? {
+                Value::String(text) => Some(text.into_bytes()),
+                value => Some(value.to_string().into_bytes()),
+            },
+            (Some(value), None) => Some(self.fill(value)?.to_string().into_bytes()),
+        })
+    }
+
+    fn note(
+        &mut self,
+        step: &Step,
+        answered: AgentResponse,
+        found: Result<Vec<Mismatch>, StopReason>,
+    ) -> Result<(), StopReason> {
+        let shown = self.evidence.len();
+        self.evidence.push(answered.evidence);
+        self.mismatches
+            .extend(found?.into_iter().map(|mismatch| Mismatch {
+                evidence: Some(shown),
+                ..mismatch
+            }));
+        if let Some(name) = &step.r#as {
+            let body = answered.json.unwrap_or_default();
+            let value = match answered.outcome {
+                ResponseContent::Result(value) => value,
+                _ => body.clone(),
+            };
+            let id = task_of(&value).map(|task| task["id"].clone());
+            self.names.put(name, value);
+            if let Some(id) = id {
+                self.names.put(&format!("{name}_task"), id);
+            }
+            self.names.put(&format!("{name}_body"), body);
+            self.names.put(&format!("{name}_headers"), answered.headers);
+        }
+        Ok(())
+    }
+
+    /// Makes several calls concurrently; each is judged by itself.
+    pub(super) async fn together(&mut self, step: &Step) -> Result<(), StopReason> {
+        let (interface, number) = (self.interface, self.number());
+        let mut requests = Vec::new();
+        for step in &step.together {
+            let name = step.call.as_deref().unwrap_or_default();
+            let (outgoing, envelope) = self.write(interface, step, name)?;
+            requests.push((step, outgoing, envelope));
+        }
+        let asking = requests
+            .into_iter()
+            .map(|(step, outgoing, envelope)| async move {
+                let answered = interface
+                    .ask(number, outgoing, &envelope, step.caller)
+                    .await;
+                (step, answered)
+            });
+        for (step, answered) in futures_util::future::join_all(asking).await {
+            let found = self.judge_step(step, |this, expect| this.check(expect, &answered));
+            self.note(step, answered, found)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the request of a step for an operation.
+    pub(super) fn write(
+        &self,
+        interface: &Interface,
+        step: &Step,
+        name: &str,
+    ) -> Result<(WireRequest, Envelope), StopReason> {
+        let mut params = self.fill(&self.without_absent_context_ids(&step.params, None))?;
+        if let (Some(tenant), Value::Object(params)) = (&interface.tenant, &mut params) {
+            let tenant = || tenant.as_str().into();
+            params.entry("tenant").or_insert_with(tenant);
+        }
+        complete(&mut params);
+        let may_be_early = matches!(interface.dialect, Dialect::V0_2 | Dialect::V0_3);
+        if name == "SendMessage" && may_be_early && self.is_instrumented {
+            wait(&mut params);
+        }
+        let canonical = params.clone();
+        let request = request(name, params).map_err(StopReason::InvalidCase)?;
+        let id = step.id.as_ref().map(|id| self.fill(id)).transpose()?;
+        let written = interface.write(request, id.as_ref());
+        let (mut outgoing, envelope) = written.map_err(|error| match error {
+            Error::NotSupported { .. } => StopReason::OperationNotInVersion,
+            error => StopReason::InvalidCase(error.to_string()),
+        })?;
+        let is_media_type = |name: &String| name.eq_ignore_ascii_case("content-type");
+        outgoing.is_altered = step.alter.is_some()
+            || step.envelope.is_some()
+            || step.headers.keys().any(is_media_type);
+        if step.alter.is_none() && step.envelope.is_none() {
+            outgoing.params = as_sent(interface, canonical, &outgoing);
+        }
+        if let Some(patch) = &step.alter {
+            alter(interface.binding, &mut outgoing, &self.fill(patch)?);
+        }
+        if let (Some(patch), Binding::JsonRpc) = (&step.envelope, interface.binding) {
+            let patch = self.fill(patch)?;
+            change(&mut outgoing.body, |whole| merge_patch(whole, &patch));
+        }
+        if let Some(verb) = &step.verb {
+            outgoing.method.clone_from(verb);
+            if verb == "GET" {
+                outgoing.body = None;
+                outgoing.headers.remove("content-type");
+            }
+        }
+        self.add_headers(step, &mut outgoing.headers)?;
+        outgoing.has_title_case_headers = self.has_capitals(step)?;
+        Ok((outgoing, envelope))
+    }
+
+    /// Returns whether the step writes the name of a header with has_title_case_headers.
+    fn has_capitals(&self, step: &Step) -> Result<bool, StopReason> {
+        for name in step.headers.keys() {
+            if self.fill_text(name)?.contains(char::is_uppercase) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn add_headers(&self, step: &Step, headers: &mut HeaderMap) -> Result<(), StopReason> {
+        for (name, value) in &step.headers {
+            let value = value.as_ref().map(|value| self.fill_text(value));
+            let (name, value) = (self.fill_text(name)?, value.transpose()?);
+            set_header(headers, &name, value.as_deref()).map_err(StopReason::InvalidCase)?;
+        }
+        Ok(())
+    }
+}
+
+/// Changes the params, in the body or the query.
+fn alter(binding: Binding, outgoing: &mut WireRequest, patch: &Value) {
+    match (binding, &outgoing.body) {
+        (Binding::JsonRpc, _) => change(&mut outgoing.body, |whole| {
+            if let Some(whole) = whole.as_object_mut() {
+                let params = whole.entry("params").or_insert_with(|| json!({}));
+                merge_patch(params, patch);
+            }
+        }),
+        (_, Some(_)) => change(&mut outgoing.body, |whole| merge_patch(whole, patch)),
+        (_, None) => {
+            for (name, value) in patch.as_object().into_iter().flatten() {
+                let sign = if outgoing.url.contains('?') { '&' } else { '?' };
+                let value = match value {
+                    Value::String(text) => encoded(text),
+                    other => encoded(&other.to_string()),
+                };
+                outgoing.url.push_str(&format!("{sign}{name}={value}"));
+            }
+        }
+    }
+}
+
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let bytes = text.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    bytes.collect()
+}
+
+fn change(body: &mut Option<Vec<u8>>, change: impl FnOnce(&mut Value)) {
+    let whole = body
+        .as_deref()
+        .and_then(|body| serde_json::from_slice(body).ok());
+    if let Some(mut whole) = whole {
+        change(&mut whole);
+        *body = Some(whole.to_string().into_bytes());
+    }
+}
+
+/// Returns the event of a stream that has only one: it may be a refusal.
+fn only_event(headers: &Value, body: &[u8]) -> Option<Value> {
+    let media_type = headers["content-type"].as_str()?.to_ascii_lowercase();
+    if !media_type.starts_with("text/event-stream") {
+        return None;
+    }
+    let mut decoder = Decoder::new(Bounds::default());
+    let mut events = decoder.push(body).ok()?;
+    events.extend(decoder.finish().ok()?);
+    match events.as_slice() {
+        [only] => serde_json::from_slice(&only.data).ok(),
+        _ => None,
+    }
+}
+
+/// Returns the envelope by which the answer to a raw request is read, and whether the request is one of
+/// the version.
+fn envelope_of(interface: &Interface, outgoing: &WireRequest, json: &Value) -> (Envelope, bool) {
+    let operation = match interface.binding {
+        Binding::JsonRpc => {
+            let method = json["method"].as_str().and_then(Dialect::of_method);
+            let method = method.filter(|method| method.dialects.contains(&interface.dialect));
+            method.map(|method| method.operation)
+        }
+        _ => {
+            let path = outgoing.url.split('?').next().unwrap_or_default();
+            let route = ROUTES
+                .iter()
+                .find(|(method, end, _)| *method == outgoing.method && path.ends_with(end));
+            route.map(|(_, _, operation)| *operation)
+        }
+    };
+    let id = serde_json::from_value(json["id"].clone());
+    let operation_or_get = operation.unwrap_or(Operation::GetTask);
+    let mut envelope = Envelope::new(interface.dialect, interface.binding, operation_or_get);
+    envelope.id = Some(id.unwrap_or(a2a_jsonrpc::Id::Null));
+    (envelope, operation.is_some())
+}
+
+/// Routes of the raw requests in cases: method, end of the path, operation.
+const ROUTES: &[(&str, &str, Operation)] = &[
+    ("POST", "/message:send", Operation::SendMessage),
+    ("GET", "/tasks", Operation::ListTasks),
+];
+
+/// Returns whether a request goes to the interface, and not to the card or another URL of the agent.
+fn is_of_interface(interface: &Interface, outgoing: &WireRequest) -> bool {
+    let path = outgoing.url.split('?').next().unwrap_or_default();
+    let own = interface.url.split('?').next().unwrap_or_default();
+    match interface.binding {
+        Binding::JsonRpc => outgoing.method == "POST" && path == own,
+        _ => path.starts_with(own) && !path.contains("/.well-known/"),
+    }
+}
+
+/// Returns the params of a request as they were sent: in 0.1 callers name tasks and sessions.
+fn as_sent(interface: &Interface, mut params: Value, outgoing: &WireRequest) -> Value {
+    if let (Dialect::V0_1, Some(body)) = (interface.dialect, &outgoing.body)
+        && params["message"].is_object()
+        && let Ok(json) = serde_json::from_slice::<Value>(body)
+    {
+        for (name, own) in [("taskId", "id"), ("contextId", "sessionId")] {
+            if let Some(id) = json["params"].get(own) {
+                params["message"][name] = id.clone();
+            }
+        }
+    }
+    params
+}
+
+fn origin(url: &str) -> &str {
+    let scheme = url.find("://").map_or(0, |end| end + 3);
+    let end = url[scheme..]
+        .find('/')
+        .map_or(url.len(), |slash| scheme + slash);
+    &url[..end]
+}
+
+/// Adds the role and id of the message, which cases leave out.
+fn complete(params: &mut Value) {
+    if params.is_null() {
+        *params = json!({});
+    }
+    if let Some(message) = params.get_mut("message").and_then(Value::as_object_mut) {
+        message.entry("role").or_insert_with(|| "ROLE_USER".into());
+        let id = || Value::from(Uuid::new_v4().to_string());
+        message.entry("messageId").or_insert_with(id);
+    }
+}
+
+/// Asks the agent to wait, unless the case has a `configuration`: the behaviour contract promises the
+/// task at rest.
+fn wait(params: &mut Value) {
+    if let Some(params) = params.as_object_mut() {
+        let waits = || json!({"returnImmediately": false});
+        params.entry("configuration").or_insert_with(waits);
+    }
+}
+
+/// Reads the params of an operation as a request.
+fn request(name: &str, params: Value) -> Result<Request, String> {
+    let bad = |error: serde_json::Error| format!("the params of {name}: {error}");
+    macro_rules! read {
+        ($($operation:ident)*) => {
+            match name {
+                $(stringify!($operation) => {
+                    serde_json::from_value(params).map(Request::$operation).map_err(bad)
+                })*
+                _ => Err(format!("`{name}` is no operation")),
+            }
+        };
+    }
+    read!(SendMessage SendStreamingMessage GetTask ListTasks CancelTask SubscribeToTask
+        CreateTaskPushNotificationConfig GetTaskPushNotificationConfig
+        ListTaskPushNotificationConfigs DeleteTaskPushNotificationConfig GetExtendedAgentCard)
+}
+
+/// Pause before a request is repeated.
+const RETRY_PAUSE: Duration = Duration::from_millis(30);

@@ -1,0 +1,315 @@
+//! An event stream of the agent, as the suite reads it.
+
+use std::time::Instant;
+
+use a2a_jsonrpc::Limits;
+use a2a_transport::Envelope;
+use a2a_transport::binding::EventReader;
+use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
+use a2a_types::reading::Mode;
+use a2a_types::{Dialect, ErrorKind, Operation, Task};
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::interface::{
+    AgentResponse, Interface, ResponseBody, ResponseContent, headers_as_json, shown,
+};
+use super::invariants::unless;
+use crate::case::StopCondition;
+use crate::run::Evidence;
+
+/// An event stream of the agent, as the suite reads it.
+pub(crate) struct EventStream {
+    pub(crate) evidence: Evidence,
+    pub(crate) status: u16,
+    pub(crate) headers: Value,
+    /// The answer that came instead of a stream.
+    pub(crate) refused: Option<ResponseContent>,
+    /// The events so far, in protocol 1.0.
+    pub(crate) events: Vec<Value>,
+    /// The task as assembled from the events.
+    pub(crate) folded: Option<Task>,
+    /// `true` once the stream has ended, by the agent or by an error.
+    pub(crate) closed: bool,
+    /// The protocol version.
+    pub(crate) dialect: Dialect,
+    /// The id of the last event of Server-Sent Events that had one.
+    pub(crate) last_id: String,
+    /// Number of events up to that one.
+    pub(crate) last_id_at: usize,
+    body: Option<ResponseBody>,
+    decoder: Decoder,
+    ready: Vec<ServerSentEvent>,
+    pub(super) envelope: Envelope,
+    pub(super) reader: EventReader,
+    began: Instant,
+    /// `true` once the task has ended, or the agent answered by a message or an error.
+    pub(super) ended: bool,
+    /// Kind of the error that came as an event.
+    pub(super) failed: Option<ErrorKind>,
+    pub(super) last: Option<bool>,
+    /// `true` if the events may begin in the middle of a task.
+    pub(super) resumes: bool,
+    pub(super) begun_artifacts: Vec<String>,
+    /// Artifacts of which the last chunk came.
+    pub(super) whole_artifacts: Vec<String>,
+    /// Params of the request in protocol 1.0; null if the case altered them.
+    pub(super) params: Value,
+    /// Time of the last status.
+    pub(super) since: Option<Timestamp>,
+}
+
+impl EventStream {
+    pub(super) fn new(
+        interface: &Interface,
+        envelope: Envelope,
+        params: Value,
+        evidence: Evidence,
+        began: Instant,
+    ) -> Self {
+        let reader = EventReader::new(envelope.clone(), Mode::Lenient, Limits::default());
+        let mut headers = evidence.request.headers.iter();
+        // Before 1.0 a follower of a task need not get earlier events.
+        let follows =
+            envelope.operation == Operation::SubscribeToTask && interface.dialect != Dialect::V1_0;
+        let resumes = follows || headers.any(|(name, _)| name == "last-event-id");
+        Self {
+            evidence,
+            status: 0,
+            headers: Value::Null,
+            refused: None,
+            events: Vec::new(),
+            folded: None,
+            closed: false,
+            dialect: interface.dialect,
+            last_id: String::new(),
+            last_id_at: 0,
+            body: None,
+            decoder: Decoder::new(Bounds::default()),
+            ready: Vec::new(),
+            envelope,
+            reader,
+            began,
+            ended: false,
+            failed: None,
+            last: None,
+            resumes,
+            begun_artifacts: Vec::new(),
+            whole_artifacts: Vec::new(),
+            params,
+            since: None,
+        }
+    }
+
+    /// Reads the head of the response, and its body if it is no stream.
+    pub(super) async fn begin(
+        &mut self,
+        interface: &Interface,
+        response: Result<http::Response<ResponseBody>, String>,
+    ) {
+        let response = match response {
+            Ok(response) => response,
+            Err(problem) => {
+                self.refused = Some(ResponseContent::Nothing(problem));
+                return;
+            }
+        };
+        let (head, body) = response.into_parts();
+        self.status = head.status.as_u16();
+        self.headers = headers_as_json(&head.headers);
+        let media_type = self.headers["content-type"].as_str().unwrap_or_default();
+        let essence = media_type.to_ascii_lowercase();
+        if essence.starts_with("text/event-stream") {
+            interface
+                .observations
+                .record("stream.media-type", None, &self.evidence);
+            let found = unless(self.status == 200, "HTTP status", "200", self.status);
+            interface
+                .observations
+                .record("stream.status", found, &self.evidence);
+            self.body = Some(body);
+            return;
+        }
+        let limited = http_body_util::Limited::new(body, 1 << 20);
+        let whole = tokio::time::timeout(interface.response_timeout, limited.collect()).await;
+        let whole = whole
+            .ok()
+            .and_then(Result::ok)
+            .map(http_body_util::Collected::to_bytes);
+        let whole: Bytes = whole.unwrap_or_default();
+        if let Some(half) = &mut self.evidence.response {
+            half.body = shown(&whole);
+        }
+        let mut envelope = self.envelope.clone();
+        envelope.operation = Operation::GetTask;
+        let answered = AgentResponse {
+            late: false,
+            evidence: self.evidence.clone(),
+            dialect: interface.dialect,
+            binding: interface.binding,
+            status: self.status,
+            headers: self.headers.clone(),
+            json: serde_json::from_slice(&whole).ok(),
+            outcome: interface.read(&envelope, self.status, &whole),
+        };
+        if matches!(answered.outcome, ResponseContent::Error { .. }) {
+            // The params of an altered request are not known.
+            match self.params.is_null() {
+                true => interface.judge_internals(&answered),
+                false => interface.judge(&envelope, &Value::Null, &answered),
+            }
+        } else {
+            let found = unless(false, "Content-Type", "text/event-stream", media_type);
+            interface
+                .observations
+                .record("stream.media-type", found, &self.evidence);
+        }
+        self.refused = Some(answered.outcome);
+        self.closed = true;
+    }
+
+    /// Returns the error of a refusal that came as the only event, after the head of a stream.
+    pub(super) fn refusal(&self) -> Option<ErrorKind> {
+        self.failed
+            .filter(|_| self.closed && self.events.len() == 1)
+    }
+
+    /// Reads on; returns the events that came, and a problem if the stream stalled or broke off.
+    pub(crate) async fn read(
+        &mut self,
+        interface: &Interface,
+        until: &StopCondition,
+    ) -> (Vec<Value>, Option<String>) {
+        let before = self.events.len();
+        let began = tokio::time::Instant::now();
+        let (mut deadline, last) = (
+            began + interface.response_timeout,
+            began + interface.response_timeout * MAX_TIMEOUTS,
+        );
+        let enough = |stream: &Self| match until {
+            StopCondition::Events(count) => stream.events.len() - before >= *count,
+            StopCondition::Status(state) => {
+                let folded = stream.folded.as_ref();
+                folded.is_some_and(|task| task.status.state.as_str() == state)
+            }
+            StopCondition::End => false,
+        };
+        let mut problem = None;
+        while !enough(self) && !self.closed {
+            if let Some(event) = (!self.ready.is_empty()).then(|| self.ready.remove(0)) {
+                self.record_event(interface, &event);
+                deadline = last.min(tokio::time::Instant::now() + interface.response_timeout);
+                continue;
+            }
+            let Some(body) = &mut self.body else { break };
+            let frame = match tokio::time::timeout_at(deadline, body.frame()).await {
+                Ok(frame) => frame,
+                Err(_) => {
+                    problem = Some(format!(
+                        "nothing more came within {:?}",
+                        interface.response_timeout
+                    ));
+                    break;
+                }
+            };
+            let decoded = match frame {
+                None => {
+                    self.closed = true;
+                    self.decoder
+                        .finish()
+                        .map(|event| event.into_iter().collect())
+                }
+                Some(Err(error)) => {
+                    self.closed = true;
+                    problem = Some(format!("the stream broke off: {error}"));
+                    continue;
+                }
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.decoder.push(&data),
+                    Err(_) => continue,
+                },
+            };
+            match decoded {
+                Ok(events) => {
+                    self.ready.extend(events);
+                    if self.closed {
+                        for event in std::mem::take(&mut self.ready) {
+                            self.record_event(interface, &event);
+                        }
+                    }
+                }
+                Err(error) => {
+                    let found = unless(false, "the stream", "Server-Sent Events", &error);
+                    interface
+                        .observations
+                        .record("stream.framing", found, &self.evidence);
+                    self.closed = true;
+                    problem = Some(error.to_string());
+                }
+            }
+        }
+        self.judge_end(interface, until, problem.is_some());
+        (self.events[before..].to_vec(), problem)
+    }
+
+    /// Adds an event to the evidence, with the time since the request.
+    pub(super) fn show(&mut self, text: &str) {
+        let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if let Some(half) = &mut self.evidence.response
+            && half.events.len() < MAX_EVENTS
+        {
+            half.events
+                .push((after, text.chars().take(MAX_EVENT).collect()));
+        }
+    }
+
+    fn judge_end(&mut self, interface: &Interface, until: &StopCondition, late: bool) {
+        if *until != StopCondition::End || self.refused.is_some() {
+            return;
+        }
+        let state = self.folded.as_ref().map(|task| task.status.state);
+        // A task may wait for authorization elsewhere, and 1.0 leaves open what a question does.
+        if let (true, false, false, Some(state)) = (self.closed, self.ended, late, state)
+            && !state.is_interrupted()
+        {
+            let expected = "more, until the task has ended";
+            let found = unless(false, "the stream", expected, state.as_str());
+            interface
+                .observations
+                .record("stream.closes", found, &self.evidence);
+        }
+        if self.ended {
+            let state_text = if late {
+                "it stays open"
+            } else {
+                "it was closed"
+            };
+            let found = unless(
+                self.closed,
+                "the stream",
+                "closed after the last event",
+                state_text,
+            );
+            interface
+                .observations
+                .record("stream.closes", found, &self.evidence);
+            if interface.dialect != Dialect::V1_0
+                && let Some(last) = self.last
+            {
+                let found = unless(last, "the last status", "`final: true`", "`final: false`");
+                interface
+                    .observations
+                    .record("stream.final", found, &self.evidence);
+            }
+        }
+    }
+}
+
+/// Limit on reading a whole stream, in times of the limit for one event.
+const MAX_TIMEOUTS: u32 = 20;
+/// Number of events that the evidence keeps.
+const MAX_EVENTS: usize = 200;
+/// Characters of an event that the evidence keeps.
+const MAX_EVENT: usize = 4000;

@@ -1,0 +1,453 @@
+//! An interface of the agent under test: requests to it, and its answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_transport::binding::{OutgoingCall, read_reply, write_call};
+use a2a_transport::http::HttpClient;
+use a2a_transport::{Binding, Envelope, Error};
+use a2a_types::reading::Mode;
+use a2a_types::{Dialect, ErrorKind, Request, Response};
+use bytes::Bytes;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Map, Value, json};
+use tokio::sync::OnceCell;
+
+use super::event_stream::EventStream;
+use super::invariants::Observations;
+use super::task_records::{OwnTasks, TaskRecords};
+use super::title_case_headers;
+use crate::case::Caller;
+use crate::run::{Evidence, HttpMessage};
+
+/// An interface of the agent under test: one protocol version in one binding.
+pub(crate) struct Interface {
+    pub(crate) dialect: Dialect,
+    pub(crate) binding: Binding,
+    /// URL of the interface.
+    pub(crate) url: String,
+    /// Tenant that every request to it names.
+    pub(crate) tenant: Option<String>,
+    /// Extensions that the card requires, as the value of a header.
+    pub(crate) extensions: Option<HeaderValue>,
+    pub(crate) http: HttpClient,
+    pub(crate) callers: Arc<Callers>,
+    /// Time within which the agent must answer.
+    pub(crate) response_timeout: Duration,
+    /// Time within which the agent must notify a webhook.
+    pub(crate) delivery_timeout: Duration,
+    pub(crate) observations: Observations,
+    /// Records of the agent's reports on its tasks.
+    pub(crate) task_records: TaskRecords,
+    /// The tasks that the suite has begun, on any interface.
+    pub(crate) own: Arc<OwnTasks>,
+    pub(crate) next_id: AtomicU64,
+    /// `Ok` if the agent accepts the suite's webhooks, else its reason; requested once.
+    pub(crate) webhooks: OnceCell<Result<(), String>>,
+}
+
+/// Headers that authenticate each caller.
+#[derive(Debug, Default)]
+pub(crate) struct Callers {
+    pub(crate) first: HeaderMap,
+    pub(crate) second: HeaderMap,
+    pub(crate) forbidden: HeaderMap,
+}
+
+impl Callers {
+    /// Returns the headers of the first caller with wrong secrets.
+    fn wrong(&self) -> HeaderMap {
+        let wrong = |value: &HeaderValue| {
+            let scheme = value.to_str().ok().and_then(|text| text.split_once(' '));
+            let text = match scheme {
+                Some((scheme, _)) => format!("{scheme} d3Jvbmc6d3Jvbmc="),
+                None => "d3Jvbmc6d3Jvbmc=".to_owned(),
+            };
+            HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("wrong"))
+        };
+        let headers = self.first.iter();
+        headers
+            .map(|(name, value)| (name.clone(), wrong(value)))
+            .collect()
+    }
+}
+
+/// Answer to a request that is answered once.
+pub(crate) struct AgentResponse {
+    pub(crate) evidence: Evidence,
+    pub(crate) dialect: Dialect,
+    pub(crate) binding: Binding,
+    pub(crate) status: u16,
+    /// Headers by their names in lower case.
+    pub(crate) headers: Value,
+    /// The body, if it is JSON.
+    pub(crate) json: Option<Value>,
+    pub(crate) outcome: ResponseContent,
+    /// `true` if nothing came because the time was over.
+    pub(crate) late: bool,
+}
+
+/// Content of an answer.
+#[derive(Clone, Debug)]
+pub(crate) enum ResponseContent {
+    /// The result, in protocol 1.0.
+    Result(Value),
+    /// The agent answered with an error.
+    Error { kind: ErrorKind, message: String },
+    /// The answer cannot be read, for this reason.
+    Unreadable(String),
+    /// No whole answer came, for this reason.
+    Nothing(String),
+}
+
+/// A request as it goes over the wire.
+pub(crate) struct WireRequest {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Vec<u8>>,
+    /// Params in protocol 1.0; null if the case altered them.
+    pub(crate) params: Value,
+    /// `true` if the request departs from the version on purpose.
+    pub(crate) is_altered: bool,
+    /// `true` if header names begin with has_title_case_headers, where the connection can do that.
+    pub(crate) has_title_case_headers: bool,
+}
+
+impl Interface {
+    /// Writes a request for the version and binding; the envelope says how it will be answered.
+    pub(crate) fn write(
+        &self,
+        request: Request,
+        id: Option<&Value>,
+    ) -> Result<(WireRequest, Envelope), Error> {
+        let id = match id {
+            Some(id) => serde_json::from_value(id.clone()).unwrap_or(Id::Null),
+            None => Id::number(self.next_id.fetch_add(1, Ordering::Relaxed)),
+        };
+        let streams = request.operation().is_stream();
+        let asking = write_call(request, self.dialect, self.binding, &id)?;
+        let OutgoingCall {
+            method,
+            target,
+            body,
+            envelope,
+            ..
+        } = asking;
+        let mut headers = self.usual_headers(body.is_some());
+        let accept = match (streams, self.binding, self.dialect) {
+            (true, ..) => "text/event-stream",
+            (false, Binding::HttpJson, Dialect::V1_0) => "application/a2a+json, application/json",
+            (false, ..) => "application/json",
+        };
+        headers.insert("accept", HeaderValue::from_static(accept));
+        let outgoing = WireRequest {
+            method: method.to_string(),
+            url: format!("{}{target}", self.base(&target)),
+            headers,
+            body,
+            params: Value::Null,
+            is_altered: false,
+            has_title_case_headers: false,
+        };
+        Ok((outgoing, envelope))
+    }
+
+    fn base(&self, target: &str) -> &str {
+        match target.is_empty() {
+            true => &self.url,
+            false => self.url.trim_end_matches('/'),
+        }
+    }
+
+    /// Returns the headers that every request of this version has.
+    pub(crate) fn usual_headers(&self, has_body: bool) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if has_body {
+            let media_type = match (self.binding, self.dialect) {
+                (Binding::HttpJson, Dialect::V1_0) => "application/a2a+json",
+                _ => "application/json",
+            };
+            headers.insert("content-type", HeaderValue::from_static(media_type));
+        }
+        if self.dialect == Dialect::V1_0 {
+            headers.insert("a2a-version", HeaderValue::from_static("1.0"));
+        }
+        let name = match self.dialect {
+            Dialect::V1_0 => "a2a-extensions",
+            _ => "x-a2a-extensions",
+        };
+        if let Some(required) = &self.extensions {
+            headers.insert(name, required.clone());
+        }
+        headers
+    }
+
+    /// Sends a request, and reads the whole answer.
+    pub(crate) async fn exchange(
+        &self,
+        step: usize,
+        outgoing: WireRequest,
+        caller: Caller,
+    ) -> (AgentResponse, Bytes) {
+        let began = Instant::now();
+        let (mut evidence, response) = self.send(step, outgoing, caller).await;
+        let mut answered = AgentResponse {
+            late: false,
+            evidence: Evidence::default(),
+            dialect: self.dialect,
+            binding: self.binding,
+            status: 0,
+            headers: Value::Null,
+            json: None,
+            outcome: ResponseContent::Nothing(String::new()),
+        };
+        let mut body = Bytes::new();
+        match response {
+            Err(problem) => answered.outcome = ResponseContent::Nothing(problem),
+            Ok(response) => {
+                let (head, incoming) = response.into_parts();
+                answered.status = head.status.as_u16();
+                answered.headers = headers_as_json(&head.headers);
+                let limited = http_body_util::Limited::new(incoming, MAX_BODY);
+                let collected =
+                    tokio::time::timeout(self.response_timeout, limited.collect()).await;
+                match collected {
+                    Ok(Ok(whole)) => body = whole.to_bytes(),
+                    Ok(Err(error)) => {
+                        answered.outcome =
+                            ResponseContent::Nothing(format!("the answer broke off: {error}"));
+                    }
+                    Err(_) => {
+                        answered.outcome =
+                            ResponseContent::Nothing("the answer has no end".to_owned());
+                    }
+                }
+                answered.json = serde_json::from_slice(&body).ok();
+                if let Some(half) = &mut evidence.response {
+                    half.body = shown(&body);
+                }
+            }
+        }
+        if let ResponseContent::Nothing(problem) = &answered.outcome
+            && !problem.is_empty()
+        {
+            evidence.failure = Some(problem.clone());
+            answered.late = began.elapsed() >= self.response_timeout;
+        }
+        answered.evidence = evidence;
+        (answered, body)
+    }
+
+    /// Calls an operation that is answered once, and checks the answer.
+    pub(crate) async fn ask(
+        &self,
+        step: usize,
+        outgoing: WireRequest,
+        envelope: &Envelope,
+        caller: Caller,
+    ) -> AgentResponse {
+        let (params, is_altered) = (outgoing.params.clone(), outgoing.is_altered);
+        self.task_records.record_message(&params);
+        let (mut answered, body) = self.exchange(step, outgoing, caller).await;
+        if answered.evidence.failure.is_none() {
+            answered.outcome = self.read(envelope, answered.status, &body);
+            match is_altered {
+                true => self.judge_internals(&answered),
+                false => self.judge(envelope, &params, &answered),
+            }
+        }
+        answered
+    }
+
+    /// Reads an answer leniently; its form is checked separately.
+    pub(crate) fn read(&self, envelope: &Envelope, status: u16, body: &[u8]) -> ResponseContent {
+        let Ok(status) = http::StatusCode::from_u16(status) else {
+            return ResponseContent::Unreadable(format!("HTTP status {status}"));
+        };
+        match read_reply(envelope, status, body, Mode::Lenient, &Limits::default()) {
+            Ok(read) => ResponseContent::Result(canonical(&read.value)),
+            Err(Error::Agent(error)) => ResponseContent::Error {
+                kind: error.kind,
+                message: error.message,
+            },
+            Err(error) => ResponseContent::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Opens a stream.
+    pub(crate) async fn follow(
+        &self,
+        step: usize,
+        outgoing: WireRequest,
+        envelope: Envelope,
+        caller: Caller,
+    ) -> EventStream {
+        let began = Instant::now();
+        let params = outgoing.params.clone();
+        self.task_records.record_message(&params);
+        let (evidence, response) = self.send(step, outgoing, caller).await;
+        let mut stream = EventStream::new(self, envelope, params, evidence, began);
+        stream.begin(self, response).await;
+        stream
+    }
+
+    async fn send(
+        &self,
+        step: usize,
+        outgoing: WireRequest,
+        caller: Caller,
+    ) -> (Evidence, Result<http::Response<ResponseBody>, String>) {
+        let WireRequest {
+            method,
+            url,
+            mut headers,
+            body,
+            has_title_case_headers,
+            ..
+        } = outgoing;
+        let wrong;
+        let shows = match caller {
+            Caller::First => Some(&self.callers.first),
+            Caller::Second => Some(&self.callers.second),
+            Caller::Forbidden => Some(&self.callers.forbidden),
+            Caller::Nobody => None,
+            Caller::Wrong => {
+                wrong = self.callers.wrong();
+                Some(&wrong)
+            }
+        };
+        for (name, value) in shows.into_iter().flatten() {
+            headers.insert(name.clone(), value.clone());
+        }
+        let mut evidence = Evidence {
+            step,
+            request: HttpMessage {
+                start: format!("{method} {url}"),
+                headers: headers_as_pairs(&headers),
+                body: shown(body.as_deref().unwrap_or_default()),
+                ..HttpMessage::default()
+            },
+            response: None,
+            failure: None,
+        };
+        let request = http::Request::builder()
+            .method(method.as_str())
+            .uri(&url)
+            .body(Full::from(body.unwrap_or_default()));
+        let mut request = match request {
+            Ok(request) => request,
+            Err(error) => return (evidence, Err(format!("`{url}` cannot be asked: {error}"))),
+        };
+        *request.headers_mut() = headers;
+        let sent = tokio::time::timeout(
+            self.response_timeout,
+            self.fetch(request, has_title_case_headers),
+        )
+        .await;
+        let late = |_| Err(format!("no answer within {:?}", self.response_timeout));
+        let response = sent.unwrap_or_else(late);
+        match &response {
+            Ok(response) => {
+                evidence.response = Some(HttpMessage {
+                    start: response.status().to_string(),
+                    headers: headers_as_pairs(response.headers()),
+                    ..HttpMessage::default()
+                });
+            }
+            Err(problem) => evidence.failure = Some(problem.clone()),
+        }
+        (evidence, response)
+    }
+
+    async fn fetch(
+        &self,
+        request: http::Request<Full<Bytes>>,
+        has_title_case_headers: bool,
+    ) -> Result<http::Response<ResponseBody>, String> {
+        if has_title_case_headers
+            && let Some(sender) = title_case_headers::connected(request.uri()).await
+        {
+            let response = title_case_headers::send(sender, request).await;
+            let response = response.map_err(|error| causes(&error))?;
+            return Ok(response.map(BodyExt::boxed));
+        }
+        let response = self.http.fetch(request).await;
+        let response = response.map_err(|error| causes(&error))?;
+        Ok(response.map(BodyExt::boxed))
+    }
+}
+
+/// The body of an answer.
+pub(crate) type ResponseBody = http_body_util::combinators::BoxBody<Bytes, hyper::Error>;
+
+/// Sets a header of one request, or leaves it out if there is no value.
+pub(crate) fn set_header(
+    headers: &mut HeaderMap,
+    name: &str,
+    value: Option<&str>,
+) -> Result<(), String> {
+    let bad = |error: String| format!("the header `{name}`: {error}");
+    let name = HeaderName::try_from(name).map_err(|error| bad(error.to_string()))?;
+    let Some(value) = value else {
+        headers.remove(name);
+        return Ok(());
+    };
+    let value = HeaderValue::from_str(value).map_err(|error| bad(error.to_string()))?;
+    headers.insert(name, value);
+    Ok(())
+}
+
+/// Returns a response in protocol 1.0.
+fn canonical(response: &Response) -> Value {
+    let value = match response {
+        Response::SendMessage(response) => serde_json::to_value(response),
+        Response::GetTask(task) | Response::CancelTask(task) => serde_json::to_value(task),
+        Response::ListTasks(list) => serde_json::to_value(list),
+        Response::CreateTaskPushNotificationConfig(config)
+        | Response::GetTaskPushNotificationConfig(config) => serde_json::to_value(config),
+        Response::ListTaskPushNotificationConfigs(list) => serde_json::to_value(list),
+        Response::DeleteTaskPushNotificationConfig(()) => Ok(json!({})),
+        Response::GetExtendedAgentCard(card) => serde_json::to_value(card),
+    };
+    value.unwrap_or_default()
+}
+
+pub(crate) fn headers_as_json(headers: &HeaderMap) -> Value {
+    let pairs = headers_as_pairs(headers).into_iter();
+    Value::Object(
+        pairs
+            .map(|(name, value)| (name, value.into()))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+fn headers_as_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
+    let shown_value = |value: &HeaderValue| match value.is_sensitive() {
+        true => "***".to_owned(),
+        false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+    };
+    let pairs = headers.iter();
+    pairs
+        .map(|(name, value)| (name.to_string(), shown_value(value)))
+        .collect()
+}
+
+/// Returns the first 64 KiB of a body as text, for the evidence.
+pub(crate) fn shown(body: &[u8]) -> String {
+    const MAX_SHOWN_BYTES: usize = 64 << 10;
+    String::from_utf8_lossy(&body[..body.len().min(MAX_SHOWN_BYTES)]).into_owned()
+}
+
+/// Formats an error with its causes.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let causes: Vec<_> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
+/// Maximum bytes of an answer.
+const MAX_BODY: usize = 32 << 20;

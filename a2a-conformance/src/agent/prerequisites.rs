@@ -1,0 +1,164 @@
+//! Prerequisites of a case that are missing.
+
+use a2a_transport::Binding;
+use a2a_types::{Dialect, ErrorKind, Operation, Request};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::interface::{Interface, ResponseContent};
+use super::options::Options;
+use super::target::Target;
+use crate::case::{Caller, Case, Prerequisite, Profile};
+use crate::run::Verdict;
+
+/// A missing prerequisite of a case: the verdict, and the reason.
+pub(super) type MissingPrerequisite = (Verdict, String);
+
+impl Target {
+    /// Returns the first prerequisite of a case that neither the card nor the user provides.
+    pub(super) async fn missing_prerequisite(
+        &self,
+        case: &Case,
+        interface: &Interface,
+        options: &Options,
+    ) -> Option<MissingPrerequisite> {
+        if case.profile == Profile::Instrumented && options.profile == Profile::BlackBox {
+            return not_applicable("only for agents that keep the behaviour contract");
+        }
+        for need in &case.needs {
+            let missing = match need {
+                Prerequisite::Webhook => match self.card.capabilities.push_notifications {
+                    Some(true) => self.webhook_refusal(interface, options).await,
+                    _ => not_applicable("the card does not declare: webhooks"),
+                },
+                need => self.missing_prerequisite_of(*need, interface),
+            };
+            if missing.is_some() {
+                return missing;
+            }
+        }
+        None
+    }
+
+    fn missing_prerequisite_of(
+        &self,
+        need: Prerequisite,
+        interface: &Interface,
+    ) -> Option<MissingPrerequisite> {
+        let card = &self.card;
+        let capabilities = &card.capabilities;
+        let has_authentication = !card.security_requirements.is_empty();
+        let extended = capabilities.extended_agent_card == Some(true);
+        let required = capabilities.extensions.iter().any(|one| one.required);
+        let old = || {
+            self.all_interfaces()
+                .any(|interface| interface.dialect < Dialect::V1_0)
+        };
+        // A request without a version differs from others only where both versions share a URL.
+        let old_there = || {
+            let place = |interface: &Interface| interface.url.trim_end_matches('/').to_owned();
+            let is_there = |other: &Interface| {
+                matches!(other.dialect, Dialect::V0_2 | Dialect::V0_3)
+                    && other.binding == Binding::JsonRpc
+                    && place(other) == place(interface)
+            };
+            self.all_interfaces().any(is_there)
+        };
+        let both = || {
+            let bindings = [Binding::JsonRpc, Binding::HttpJson];
+            bindings
+                .into_iter()
+                .all(|binding| self.serves(interface.dialect, binding))
+        };
+        let (has, capability) = match need {
+            Prerequisite::Streaming => (capabilities.streaming == Some(true), "streams"),
+            Prerequisite::NoStreaming => (capabilities.streaming != Some(true), "no streams"),
+            Prerequisite::Push | Prerequisite::Webhook => {
+                (capabilities.push_notifications == Some(true), "webhooks")
+            }
+            Prerequisite::NoPush => (capabilities.push_notifications != Some(true), "no webhooks"),
+            Prerequisite::ExtendedCard => (extended, "an extended card"),
+            Prerequisite::NoExtendedCard => (!extended, "no extended card"),
+            Prerequisite::SecondCaller if interface.callers.second.is_empty() => {
+                let given = "credentials of a second caller were not given (--second-header)";
+                return match has_authentication {
+                    // The card says that the agent distinguishes callers.
+                    true => Some((Verdict::Untestable, given.to_owned())),
+                    false => not_applicable(given),
+                };
+            }
+            Prerequisite::SecondCaller => (true, ""),
+            Prerequisite::ForbiddenCaller if interface.callers.forbidden.is_empty() => {
+                let given = "credentials that may do nothing were not given (--forbidden-header)";
+                return not_applicable(given);
+            }
+            Prerequisite::ForbiddenCaller => (true, ""),
+            Prerequisite::CardKeys if self.card_keys.is_none() => {
+                return not_applicable("keys that are trusted were not given (--jwks)");
+            }
+            Prerequisite::CardKeys => (true, ""),
+            Prerequisite::Authentication => (has_authentication, "authentication"),
+            Prerequisite::BothBindings => (both(), "JSON-RPC and HTTP+JSON in this version"),
+            Prerequisite::OneBinding => (!both(), "only one binding in this version"),
+            Prerequisite::Extension => (!capabilities.extensions.is_empty(), "an extension"),
+            Prerequisite::RequiredExtension => (required, "a required extension"),
+            Prerequisite::NoRequiredExtension => (!required, "no required extension"),
+            Prerequisite::Tenant => (interface.tenant.is_some(), "a tenant"),
+            Prerequisite::Signatures => (!card.signatures.is_empty(), "signatures"),
+            Prerequisite::OldVersion => (old_there(), "0.2 or 0.3 by JSON-RPC at this URL"),
+            Prerequisite::NoOldVersion => (!old(), "no version before 1.0"),
+            Prerequisite::Here if !self.is_here => {
+                return not_applicable("the agent runs elsewhere, where its calls cannot be seen");
+            }
+            Prerequisite::Here => (true, ""),
+            Prerequisite::Https => (self.place.starts_with("https:"), "a place at `https`"),
+        };
+        match has {
+            true => None,
+            false => not_applicable(&format!("the card does not declare: {capability}")),
+        }
+    }
+
+    /// Returns the reason why webhooks cannot be tested, or `None` if they can. The agent is only asked
+    /// whether it accepts one: the cases test that it sends notifications.
+    async fn webhook_refusal(
+        &self,
+        interface: &Interface,
+        options: &Options,
+    ) -> Option<MissingPrerequisite> {
+        let Some(webhooks) = &self.webhooks else {
+            let reason = "the agent cannot reach webhooks of this machine: --webhook-host names it";
+            return Some((Verdict::Untestable, reason.to_owned()));
+        };
+        let text = match options.profile {
+            Profile::BlackBox => options.prompt.as_str(),
+            Profile::Instrumented => "echo hello",
+        };
+        let refusal = interface.webhooks.get_or_init(|| async {
+            let url = webhooks.url(&Uuid::new_v4().simple().to_string());
+            let message = json!({"messageId": Uuid::new_v4().to_string(), "role": "ROLE_USER", "parts": [{"text": text}]});
+            let params = json!({"message": message, "configuration": {"taskPushNotificationConfig": {"url": url}}});
+            let request = serde_json::from_value(params).map(Request::SendMessage);
+            let Ok((outgoing, envelope)) = request
+                .map_err(|error| error.to_string())
+                .and_then(|request| interface.write(request, None).map_err(|error| error.to_string()))
+            else {
+                return Ok(());
+            };
+            debug_assert_eq!(envelope.operation, Operation::SendMessage);
+            let answered = interface.ask(0, outgoing, &envelope, Caller::First).await;
+            match answered.outcome {
+                // The card promises webhooks: cases report this contradiction.
+                ResponseContent::Error { kind: ErrorKind::PushNotificationNotSupported, .. } => Ok(()),
+                ResponseContent::Error { message, .. } => Err(format!("the agent takes no webhook at {url}: {message}")),
+                _ => Ok(()),
+            }
+        });
+        let refused = refusal.await.as_ref().err()?;
+        Some((Verdict::Untestable, refused.clone()))
+    }
+}
+
+fn not_applicable(reason: &str) -> Option<MissingPrerequisite> {
+    Some((Verdict::NotApplicable, reason.to_owned()))
+}

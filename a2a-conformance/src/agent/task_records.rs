@@ -1,0 +1,178 @@
+//! Records of the agent's reports on its tasks, with which later answers must agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use a2a_types::{Dialect, Operation, TaskState};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::answer::items;
+use super::expectation::task_of;
+use super::interface::Interface;
+use super::invariants::unless;
+use crate::case::{equivalent, pattern};
+use crate::run::Evidence;
+
+/// Records of the agent's reports on its tasks so far.
+#[derive(Debug, Default)]
+pub(crate) struct TaskRecords {
+    tasks: Mutex<BTreeMap<String, TaskRecord>>,
+    /// Messages that were sent to the agent, by their ids.
+    sent: Mutex<BTreeMap<String, Value>>,
+}
+
+impl TaskRecords {
+    /// Records the message of a request that is about to be sent.
+    pub(super) fn record_message(&self, params: &Value) {
+        let message = &params["message"];
+        if let Some(id) = message["messageId"].as_str() {
+            let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+            sent.insert(id.to_owned(), message.clone());
+        }
+    }
+}
+
+/// The tasks that the suite has begun, in all interfaces of the agent. The tasks of other callers are not
+/// checked in lists.
+#[derive(Debug, Default)]
+pub(crate) struct OwnTasks(Mutex<BTreeSet<String>>);
+
+impl OwnTasks {
+    pub(super) fn add(&self, id: &str) {
+        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !own.contains(id) {
+            own.insert(id.to_owned());
+        }
+    }
+
+    /// Leaves only the suite's own tasks in a page of a list.
+    pub(super) fn retain(&self, page: &mut Value) {
+        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tasks) = page.get_mut("tasks").and_then(Value::as_array_mut) {
+            tasks.retain(|task| task["id"].as_str().is_some_and(|id| own.contains(id)));
+        }
+    }
+}
+
+/// Record of the reports on one task.
+#[derive(Clone, Debug, Default)]
+struct TaskRecord {
+    context: Option<Value>,
+    /// The task as it ended.
+    ended: Option<Value>,
+    /// The message for which it was made.
+    made_for: Option<String>,
+}
+
+impl Interface {
+    /// Checks the history of a task against the messages that were sent.
+    pub(super) fn judge_history_messages(&self, task: &Value, evidence: &Evidence) {
+        let sent = self.task_records.sent.lock();
+        let sent = sent.unwrap_or_else(PoisonError::into_inner);
+        for (index, message) in items(&task["history"]).iter().enumerate() {
+            let id = message["messageId"].as_str().unwrap_or_default();
+            let Some(before) = sent.get(id) else { continue };
+            let same = ["role", "parts"].iter().all(|name| {
+                let before = before.get(name);
+                before.is_none_or(|before| pattern::is_like(before, message.get(name)))
+            });
+            let place = format!("$.history[{index}]");
+            let found = unless(same, &place, format!("{before}, as it was said"), message);
+            self.observations
+                .record("task.messages-kept", found, evidence);
+        }
+    }
+
+    /// Checks the task of an answer against earlier reports of it.
+    pub(super) fn judge_tasks(
+        &self,
+        operation: Operation,
+        params: &Value,
+        result: &Value,
+        evidence: &Evidence,
+    ) {
+        // A listed task may have changed while the list was on its way.
+        let tells = matches!(
+            operation,
+            Operation::SendMessage | Operation::GetTask | Operation::CancelTask
+        );
+        let Some(task) = task_of(result).filter(|_| tells) else {
+            return;
+        };
+        let Some(id) = task["id"].as_str() else {
+            return;
+        };
+        self.own.add(id);
+        let see = |check, found| self.observations.record(check, found, evidence);
+        let tasks = self.task_records.tasks.lock();
+        let mut tasks = tasks.unwrap_or_else(PoisonError::into_inner);
+        let record = tasks.entry(id.to_owned()).or_default();
+        let message = &params["message"];
+        let is_send = operation == Operation::SendMessage;
+        if self.dialect == Dialect::V0_1 {
+            if is_send {
+                // In 0.1 a message may restart a task.
+                record.ended = None;
+            }
+        } else if is_send && params.is_object() && message.get("taskId").is_none() {
+            let new = message.get("contextId").is_none();
+            let made_for = message["messageId"].as_str().map(str::to_owned);
+            let first = record
+                .made_for
+                .get_or_insert(made_for.clone().unwrap_or_default());
+            if new && let Some(made_for) = made_for {
+                let expected = "an id that no other task has";
+                let found = unless(*first == made_for, "$.task.id", expected, id);
+                see("send.names-new-task", found);
+            }
+        }
+        if let Some(context) = task.get("contextId") {
+            let before = record.context.get_or_insert_with(|| context.clone());
+            let expected = format!("{before}, as before");
+            let found = unless(before == context, "contextId", expected, context);
+            see("task.identities", found);
+        }
+        match &record.ended {
+            Some(ended) => see("task.ended-stays", changed(operation, ended, task)),
+            None if has_ended(task) => record.ended = Some(task.clone()),
+            None => {}
+        }
+    }
+}
+
+fn has_ended(task: &Value) -> bool {
+    let state = TaskState::deserialize(&task["status"]["state"]);
+    state.is_ok_and(TaskState::is_terminal)
+}
+
+/// Returns the first difference between a task that has ended and a later report of it.
+fn changed(operation: Operation, before: &Value, now: &Value) -> Option<crate::run::Mismatch> {
+    let (status, status_now) = (&before["status"], &now["status"]);
+    let mut places = vec![("status.state", &status["state"], &status_now["state"])];
+    if operation != Operation::CancelTask {
+        let time = (&status["timestamp"], &status_now["timestamp"]);
+        places.push(("status.timestamp", time.0, time.1));
+        places.push(("artifacts", &before["artifacts"], &now["artifacts"]));
+    }
+    places.into_iter().find_map(|(place, before, now)| {
+        let expected = format!("{before}, as it ended");
+        unless(equivalent(before, now), place, expected, now)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tasks_of_others_are_left_out_of_a_page() {
+        let own = OwnTasks::default();
+        own.add("mine");
+        let mut page = json!({"tasks": [{"id": "theirs"}, {"id": "mine"}, {}], "totalSize": 3});
+        own.retain(&mut page);
+        assert_eq!(page, json!({"tasks": [{"id": "mine"}], "totalSize": 3}));
+    }
+}

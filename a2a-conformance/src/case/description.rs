@@ -1,0 +1,92 @@
+//! Description of a case in a few sentences.
+
+use serde_json::Value;
+
+use super::{Case, Profile, RawHttpRequest, Step};
+use crate::explanation::one_after_another;
+
+/// Describes a case in one or two sentences.
+pub(crate) fn describe(case: &Case) -> String {
+    let mut text = format!(
+        "The suite {}.",
+        one_after_another(case.steps.iter().map(describe_step))
+    );
+    if case.profile == Profile::Instrumented {
+        text += " Only agents that keep the behaviour contract are asked.";
+    }
+    match &*case.why {
+        "" => text,
+        why => format!("{text} {why}"),
+    }
+}
+
+fn describe_step(step: &Step) -> String {
+    let mut text = match step {
+        Step {
+            call: Some(operation),
+            ..
+        } => format!("calls {operation}{}", message_text(&step.params)),
+        Step {
+            stream: Some(operation),
+            ..
+        } => format!("follows {operation}{}", message_text(&step.params)),
+        Step {
+            http: Some(http), ..
+        } => http_request(http),
+        Step { next: Some(_), .. } => "reads on in the stream".to_owned(),
+        Step { close: Some(_), .. } => "closes the stream".to_owned(),
+        Step {
+            notified: Some(_), ..
+        } => "checks the push notifications at its webhook".to_owned(),
+        Step {
+            see: Some(Value::String(seen)),
+            ..
+        } if seen.starts_with("{{card") => "checks the card".to_owned(),
+        Step { see: Some(_), .. } => "checks an earlier result".to_owned(),
+        Step { together, .. } => format!(
+            "at once {}",
+            together
+                .iter()
+                .map(describe_step)
+                .collect::<Vec<_>>()
+                .join(" and ")
+        ),
+    };
+    if step.alter.is_some() || step.envelope.is_some() {
+        text += " with a changed request";
+    }
+    if step.eventually {
+        text += " until it gets the expected result";
+    }
+    match step.for_each.len() {
+        0 => text,
+        count => format!("{text} with each of {count} values"),
+    }
+}
+
+/// Returns the text of the message, if it is always the same.
+fn message_text(params: &Value) -> String {
+    match params["message"]["parts"][0]["text"].as_str() {
+        Some("{{prompt}}") => " (the prompt)".to_owned(),
+        Some(text) if is_short(text) => format!(" (“{text}”)"),
+        _ => String::new(),
+    }
+}
+
+/// Returns whether a text is short enough to be quoted, and fixed.
+fn is_short(text: &str) -> bool {
+    text.chars().count() <= 40 && !text.contains("{{") && !text.chars().any(char::is_control)
+}
+
+fn http_request(http: &RawHttpRequest) -> String {
+    let method = http.method.as_deref().unwrap_or("POST");
+    let what = match (&http.body, &http.bytes, &http.repeat) {
+        (_, _, Some(_)) => "a large body",
+        (None, None, None) => "no body",
+        _ => "a body of its own",
+    };
+    match http.path.contains("{{") || http.path.is_empty() {
+        true => format!("sends a {method} with {what}"),
+        false => format!("sends a {method} of {} with {what}", http.path),
+    }
+}

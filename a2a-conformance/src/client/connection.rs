@@ -1,0 +1,204 @@
+//! A connection of a client: requests are read, and answered as the case says.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_transport::binding::write_reply;
+use a2a_types::ErrorKind;
+use tokio::io::AsyncWriteExt;
+
+use super::case::{Close, Pause, ScriptedAnswer};
+use super::fixture::{Fixture, Listener};
+use super::parsed_request::{self, ParsedRequest};
+use super::socket::{Request, Socket};
+use super::wire_answer::{BodyPiece, Framing, WireAnswer, edited};
+
+/// Answers the requests on a connection, `first` before any that is yet to be read. Returns the first
+/// request to the agent that is outside the case's prefix, with the connection.
+pub(super) async fn serve_connection(
+    mut socket: Socket,
+    listener: Listener,
+    fixture: Arc<Fixture>,
+    first: Option<Request>,
+) -> Option<(Socket, Request)> {
+    let mut next = first;
+    loop {
+        let mut request = match next.take() {
+            Some(request) => request,
+            None => match socket.request().await {
+                Ok(Some(request)) => request,
+                Ok(None) | Err(_) => return None,
+            },
+        };
+        match request.target.strip_prefix(&fixture.prefix) {
+            Some(target) => request.target = target.to_owned(),
+            None if listener == Listener::Agent => return Some((socket, request)),
+            None => {}
+        }
+        let parsed = parsed_request::read(&request, fixture.interface);
+        let (index, number) = fixture.record(listener, request.clone(), parsed.clone());
+        let written =
+            answer(&request, &parsed, listener, number, &fixture).unwrap_or_else(|problem| {
+                fixture.note(index, |received| received.harness = Some(problem));
+                WireAnswer::json(500, Vec::new())
+            });
+        let shown = (written.status, written.text());
+        fixture.note(index, |received| received.answer = Some(shown));
+        match write(&mut socket, &written, &fixture).await {
+            Ok(()) => fixture.note(index, |received| received.delivered = true),
+            // The client has closed the connection.
+            Err(_) => return None,
+        }
+        match written.close {
+            Close::Done if written.framing != Framing::Raw => {}
+            Close::Done | Close::Cut => {
+                // It may be gone already.
+                let _ = socket.shutdown().await;
+                return None;
+            }
+            Close::Reset => {
+                socket.reset();
+                return None;
+            }
+            Close::Open => {
+                socket.closed().await;
+                return None;
+            }
+        }
+    }
+}
+
+fn answer(
+    request: &Request,
+    parsed: &ParsedRequest,
+    listener: Listener,
+    number: usize,
+    fixture: &Fixture,
+) -> Result<WireAnswer, String> {
+    let names = fixture.names_for(parsed);
+    if request.method == "GET" && request.path().ends_with("/jwks.json") {
+        return Ok(WireAnswer::json(200, fixture.published_keys(listener)));
+    }
+    let plain = ScriptedAnswer::default();
+    // A second listener answers as plainly as it can: what matters is what it is sent.
+    let scripted = match listener {
+        Listener::Agent => fixture
+            .case
+            .serve
+            .iter()
+            .find(|answer| fits(answer, parsed, number)),
+        Listener::Elsewhere => None,
+    };
+    let scripted = scripted.unwrap_or(&plain);
+    match (&parsed.envelope, parsed.operation) {
+        (Some(envelope), _) => WireAnswer::of(scripted, envelope, &names),
+        (None, Some("AgentCard")) => {
+            let is_here = request.path() == fixture.card_path();
+            let mut written = match (&scripted.raw, is_here) {
+                (Some(_), _) => WireAnswer::raw(scripted, &names)?,
+                (None, true) => {
+                    let card = fixture.card.to_string().into_bytes();
+                    WireAnswer::json(200, edited(card, &scripted.edit, &names)?)
+                }
+                (None, false) => WireAnswer::json(404, b"{}".to_vec()),
+            };
+            if is_here {
+                written.apply_overrides(scripted, &names)?;
+            }
+            Ok(written)
+        }
+        // A request that the version does not have.
+        _ => Ok(unknown(fixture, parsed)),
+    }
+}
+
+fn fits(answer: &ScriptedAnswer, parsed: &ParsedRequest, number: usize) -> bool {
+    let on = answer.on.as_deref();
+    on.is_none_or(|on| Some(on) == parsed.operation) && answer.nth.is_none_or(|nth| nth == number)
+}
+
+fn unknown(fixture: &Fixture, parsed: &ParsedRequest) -> WireAnswer {
+    let operation = a2a_types::Operation::GetTask;
+    let mut envelope = a2a_transport::Envelope::new(
+        fixture.interface.dialect,
+        fixture.interface.binding,
+        operation,
+    );
+    envelope.id = serde_json::from_value(parsed.body["id"].clone()).ok();
+    let written = write_reply(&envelope, Err(ErrorKind::MethodNotFound.into()));
+    WireAnswer::json(written.status.as_u16(), written.body)
+}
+
+async fn write(socket: &mut Socket, written: &WireAnswer, fixture: &Fixture) -> io::Result<()> {
+    if written.framing != Framing::Raw {
+        let mut head = format!("HTTP/1.1 {} -\r\n", written.status);
+        for (name, value) in &written.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&match written.framing {
+            Framing::Chunked => "transfer-encoding: chunked\r\n\r\n".to_owned(),
+            // An answer that is cut announces more than it has.
+            _ if matches!(written.close, Close::Cut | Close::Reset | Close::Open) => {
+                format!("content-length: {}\r\n\r\n", written.length() + 1)
+            }
+            _ => format!("content-length: {}\r\n\r\n", written.length()),
+        });
+        socket.write_all(head.as_bytes()).await?;
+        socket.flush().await?;
+    }
+    for piece in &written.pieces {
+        match piece {
+            BodyPiece::Bytes(bytes) => {
+                let size = written.chunk.unwrap_or(bytes.len()).max(1);
+                for part in bytes.chunks(size) {
+                    write_part(socket, part, written.framing).await?;
+                }
+            }
+            BodyPiece::LongBody(count) => {
+                let block = vec![b'x'; 1 << 16];
+                let mut left = *count;
+                while left > 0 {
+                    let size = left.min(block.len() as u64);
+                    let part = block.get(..size as usize).unwrap_or_default();
+                    write_part(socket, part, written.framing).await?;
+                    left -= size;
+                }
+            }
+            BodyPiece::Pause(hold) => wait(socket, hold, fixture).await?,
+        }
+    }
+    if written.framing == Framing::Chunked && written.close == Close::Done {
+        socket.write_all(b"0\r\n\r\n").await?;
+    }
+    socket.flush().await
+}
+
+async fn write_part(socket: &mut Socket, part: &[u8], framing: Framing) -> io::Result<()> {
+    match framing {
+        Framing::Chunked => {
+            let mut framed = format!("{:x}\r\n", part.len()).into_bytes();
+            framed.extend_from_slice(part);
+            framed.extend_from_slice(b"\r\n");
+            socket.write_all(&framed).await?;
+        }
+        Framing::Length | Framing::Raw => socket.write_all(part).await?,
+    }
+    socket.flush().await
+}
+
+/// Waits as a hold says, unless the client closes the connection meanwhile.
+async fn wait(socket: &mut Socket, hold: &Pause, fixture: &Fixture) -> io::Result<()> {
+    let until = async {
+        if let Some(operation) = &hold.asked {
+            fixture.wait_for_operation(operation).await;
+        }
+        if let Some(ms) = hold.ms {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+        }
+    };
+    tokio::select! {
+        () = until => Ok(()),
+        () = socket.closed() => Err(io::ErrorKind::BrokenPipe.into()),
+    }
+}

@@ -1,0 +1,435 @@
+//! Parsed requests of a client, with their violations of the protocol version.
+
+use a2a_transport::binding::rest::Route;
+use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
+use a2a_transport::{Binding, Envelope};
+use a2a_types::reading::Mode;
+use a2a_types::{Content, Dialect, Operation, Part, Request as A2aRequest, schema};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::card::{REST, RPC};
+use super::socket::Request;
+use crate::interface_kind::InterfaceKind;
+use crate::lint::{SchemaViolation, schema_violations};
+
+/// Meaning of a request.
+#[derive(Clone, Debug)]
+pub(super) struct ParsedRequest {
+    /// Envelope of the answer; `None` for cards, and if this is no request of the version.
+    pub(super) envelope: Option<Envelope>,
+    /// The operation by its name in 1.0, `AgentCard`, or nothing.
+    pub(super) operation: Option<&'static str>,
+    /// Params in protocol 1.0.
+    pub(super) params: Value,
+    /// The body as JSON; as text if it is none.
+    pub(super) body: Value,
+    /// Violations of the protocol version.
+    pub(super) problems: Vec<String>,
+}
+
+/// Reads a request to an agent of one version and binding.
+pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest {
+    let text = || String::from_utf8_lossy(&request.body).into_owned();
+    let body = match request.body.is_empty() {
+        true => Value::Null,
+        false => serde_json::from_slice(&request.body).unwrap_or_else(|_| text().into()),
+    };
+    let mut parsed = ParsedRequest {
+        envelope: None,
+        operation: None,
+        params: Value::Null,
+        body,
+        problems: Vec::new(),
+    };
+    let path = request.path();
+    if request.method == "GET"
+        && Dialect::ALL
+            .iter()
+            .any(|dialect| dialect.card_path() == path)
+    {
+        parsed.operation = Some("AgentCard");
+        return parsed;
+    }
+    if is_extended_card(request, interface) {
+        let operation = Operation::GetExtendedAgentCard;
+        parsed.operation = Some(operation.name());
+        parsed.envelope = Some(Envelope::new(
+            interface.dialect,
+            Binding::HttpJson,
+            operation,
+        ));
+        return parsed;
+    }
+    let question = match understand(request, interface, Mode::Strict) {
+        Ok(question) => Ok(question),
+        Err(problem) => {
+            parsed.problems.push(problem);
+            understand(request, interface, Mode::Lenient)
+        }
+    };
+    let question = match question {
+        Ok(question) if question.envelope.dialect == interface.dialect => question,
+        Ok(question) => {
+            let dialect = question.envelope.dialect;
+            parsed.problems.push(format!(
+                "a request of {dialect}, not of {}",
+                interface.dialect
+            ));
+            return parsed;
+        }
+        Err(_) => return parsed,
+    };
+    let operation = question.envelope.operation;
+    if interface.binding == Binding::JsonRpc {
+        parsed
+            .problems
+            .extend(schema_problems(interface.dialect, operation, &parsed.body));
+    }
+    parsed.problems.extend(file_problems(&question.request));
+    parsed.problems.extend(config_problem(&question.request));
+    if interface.dialect == Dialect::V1_0 {
+        parsed
+            .problems
+            .extend(invalid_member_names(&parsed.body, "$"));
+        parsed.problems.extend(invalid_query_names(request.query()));
+    }
+    parsed.operation = Some(operation.name());
+    parsed.params = canonical(&question.request);
+    parsed.envelope = Some(question.envelope);
+    parsed
+}
+
+/// Returns whether a request is the GET by which 0.2 fetches the extended card.
+fn is_extended_card(request: &Request, interface: InterfaceKind) -> bool {
+    interface.dialect == Dialect::V0_2
+        && request.method == "GET"
+        && request.path().ends_with(Dialect::EXTENDED_CARD_PATH)
+}
+
+fn understand(request: &Request, interface: InterfaceKind, mode: Mode) -> Result<IncomingCall, String> {
+    let mut reading = ReadOptions::default();
+    reading.mode = mode;
+    reading.prefer = Some(interface.dialect);
+    let version = request.header("a2a-version");
+    let read = match interface.binding {
+        Binding::JsonRpc if request.method != "POST" => {
+            return Err(format!("JSON-RPC is asked by POST, not {}", request.method));
+        }
+        Binding::JsonRpc if mode == Mode::Strict && request.path() != RPC => {
+            let path = request.path();
+            return Err(format!(
+                "the card says that JSON-RPC is at {RPC}, not {path}"
+            ));
+        }
+        Binding::JsonRpc => jsonrpc::read_call(&request.body, version, &reading),
+        _ => {
+            let method = Method::from_bytes(request.method.as_bytes());
+            let method = method.map_err(|error| error.to_string())?;
+            let path = match (request.path().strip_prefix(REST), mode) {
+                (Some(path), _) => path,
+                (None, Mode::Lenient) => request.path(),
+                (None, Mode::Strict) => {
+                    let path = request.path();
+                    return Err(format!(
+                        "the card says that HTTP+JSON is below {REST}, not {path}"
+                    ));
+                }
+            };
+            let asked = version.and_then(Dialect::from_version).or(match mode {
+                Mode::Lenient => Some(interface.dialect),
+                Mode::Strict => None,
+            });
+            let route = Route::find(&method, path, asked, mode)
+                .map_err(|_| format!("nothing is asked by {method} {path}"))?;
+            rest::read_call(route, request.query(), &request.body, &reading)
+        }
+    };
+    read.map_err(|refused| refused.error.message)
+}
+
+/// Returns the files whose bytes cannot be decoded; reading a request leaves them as they are.
+fn file_problems(request: &A2aRequest) -> Vec<String> {
+    let (A2aRequest::SendMessage(params) | A2aRequest::SendStreamingMessage(params)) = request
+    else {
+        return Vec::new();
+    };
+    let parts = params.message.parts.iter().enumerate();
+    let problem = |(index, part): (usize, &Part)| match &part.content {
+        Content::Raw(bytes) => bytes
+            .decode()
+            .err()
+            .map(|error| format!("message.parts[{index}]: {error}")),
+        _ => None,
+    };
+    parts.filter_map(problem).collect()
+}
+
+/// Returns a problem if a push notification config is created for no task, which no schema forbids: its
+/// `taskId` may be empty.
+fn config_problem(request: &A2aRequest) -> Option<String> {
+    match request {
+        A2aRequest::CreateTaskPushNotificationConfig(config)
+            if config.task_id.as_str().is_empty() =>
+        {
+            Some("params: expected the task of the push notification config, found none".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Returns the members that 1.0 does not have: the former discriminators (§A.2.1), and names that
+/// are not in camelCase (§5.5).
+fn invalid_member_names(value: &Value, path: &str) -> Vec<String> {
+    let mut odd = Vec::new();
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let path = format!("{path}.{name}");
+                if name.contains('_') {
+                    odd.push(format!("{path}: names are in camelCase"));
+                }
+                if name == "kind" && member.is_string() {
+                    odd.push(format!("{path}: 1.0 has no such member"));
+                }
+                // Their content is the caller's own.
+                if !matches!(name.as_str(), "data" | "metadata") {
+                    odd.extend(invalid_member_names(member, &path));
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                odd.extend(invalid_member_names(item, &format!("{path}[{index}]")));
+            }
+        }
+        _ => {}
+    }
+    odd
+}
+
+/// Returns the names in a query that are not in camelCase.
+fn invalid_query_names(query: Option<&str>) -> Vec<String> {
+    let pairs = query.unwrap_or_default().split('&');
+    let names = pairs.filter_map(|pair| pair.split('=').next());
+    let odd = names.filter(|name| name.contains('_'));
+    odd.map(|name| format!("?{name}: names are in camelCase"))
+        .collect()
+}
+
+/// Returns the places where the body does not fit the schema of the version.
+fn schema_problems(dialect: Dialect, operation: Operation, body: &Value) -> Vec<String> {
+    let definition = schema::request_definition(dialect, operation);
+    let schema_violations =
+        definition.map(|definition| schema_violations(dialect, definition, body));
+    let problems = schema_violations
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|schema_violation| {
+            let SchemaViolation {
+                path,
+                expected,
+                found,
+                ..
+            } = schema_violation;
+            format!("{path}: expected {expected}, found {found}")
+        });
+    problems.collect()
+}
+
+/// Returns the params in protocol 1.0.
+fn canonical(request: &A2aRequest) -> Value {
+    match request {
+        A2aRequest::SendMessage(params) | A2aRequest::SendStreamingMessage(params) => json!(params),
+        A2aRequest::GetTask(params) => json!(params),
+        A2aRequest::ListTasks(params) => json!(params),
+        A2aRequest::CancelTask(params) => json!(params),
+        A2aRequest::SubscribeToTask(params) => json!(params),
+        A2aRequest::CreateTaskPushNotificationConfig(params) => json!(params),
+        A2aRequest::GetTaskPushNotificationConfig(params) => json!(params),
+        A2aRequest::ListTaskPushNotificationConfigs(params) => json!(params),
+        A2aRequest::DeleteTaskPushNotificationConfig(params) => json!(params),
+        A2aRequest::GetExtendedAgentCard(params) => json!(params),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::wire_answer::merge;
+
+    /// Returns the problems of a request by JSON-RPC.
+    fn by_json_rpc(dialect: Dialect, body: &Value) -> Vec<String> {
+        let interface = InterfaceKind {
+            dialect,
+            binding: Binding::JsonRpc,
+        };
+        let request = request(dialect, "POST", RPC, &body.to_string());
+        read(&request, interface).problems
+    }
+
+    fn request(dialect: Dialect, method: &str, target: &str, body: &str) -> Request {
+        let version = ("a2a-version".to_owned(), "1.0".to_owned());
+        let is_last = dialect == Dialect::V1_0;
+        Request {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: is_last.then_some(version).into_iter().collect(),
+            body: body.to_owned().into(),
+        }
+    }
+
+    /// Checks that a request is good, and that each change makes it a bad one.
+    #[track_caller]
+    fn check_faults(dialect: Dialect, good: &Value, faults: &[Value]) {
+        assert_eq!(by_json_rpc(dialect, good), [""; 0]);
+        let unseen = faults.iter().filter(|fault| {
+            let mut bad = good.clone();
+            merge(&mut bad, fault);
+            by_json_rpc(dialect, &bad).is_empty()
+        });
+        assert_eq!(unseen.collect::<Vec<_>>(), [&Value::Null; 0], "{dialect}");
+    }
+
+    #[test]
+    fn bad_requests_of_1_0() {
+        let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hello"}]});
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+        let with = |more: Value| json!({"params": {"message": more}});
+        let faults = [
+            json!({"method": "message/send"}),
+            json!({"method": "sendMessage"}),
+            json!({"method": "tasks/send"}),
+            json!({"id": true}),
+            json!({"id": {"a": 1}}),
+            json!({"jsonrpc": "1.0"}),
+            json!({"jsonrpc": null}),
+            json!({"params": [message]}),
+            json!({"params": null}),
+            json!({"params": {"message": "hello"}}),
+            json!({"params": {"configuration": {"historyLength": -1}}}),
+            json!({"params": {"configuration": {"returnImmediately": "yes"}}}),
+            json!({"params": {"metadata": []}}),
+            with(json!({"role": "user"})),
+            with(json!({"role": null})),
+            with(json!({"messageId": null})),
+            with(json!({"messageId": 7})),
+            with(json!({"parts": null})),
+            with(json!({"parts": []})),
+            with(json!({"parts": {"text": "hello"}})),
+            with(json!({"parts": ["hello"]})),
+            with(json!({"parts": [{"text": {"text": "hello"}}]})),
+            with(json!({"parts": [{"kind": "file", "file": {"uri": "https://h"}}]})),
+            with(json!({"parts": [{"text": "a", "data": {}}]})),
+            with(json!({"parts": [{"kind": "text", "text": "a"}]})),
+            with(json!({"kind": "message"})),
+            with(json!({"parts": [{"raw": "no base64!"}]})),
+            with(json!({"parts": [{"url": 7}]})),
+            with(json!({"contextId": 7})),
+        ];
+        check_faults(Dialect::V1_0, &good, &faults);
+        let good = json!({"jsonrpc": "2.0", "id": "a", "method": "GetTask", "params": {"id": "t"}});
+        let faults = [
+            json!({"method": "tasks/get"}),
+            json!({"params": {"id": null}}),
+            json!({"params": {"id": null, "taskId": "t"}}),
+            json!({"params": {"id": 7}}),
+            json!({"params": {"historyLength": -3}}),
+            json!({"params": {"historyLength": 1.5}}),
+            json!({"params": {"history_length": 1}}),
+        ];
+        check_faults(Dialect::V1_0, &good, &faults);
+    }
+
+    #[test]
+    fn bad_requests_of_earlier_versions() {
+        let message = json!({
+            "kind": "message", "messageId": "m", "role": "user",
+            "parts": [{"kind": "text", "text": "hello"}],
+        });
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}});
+        let with = |more: Value| json!({"params": {"message": more}});
+        let faults = [
+            json!({"method": "SendMessage"}),
+            json!({"method": "tasks/send"}),
+            json!({"id": 1.5}),
+            json!({"params": {"configuration": {"blocking": "yes"}}}),
+            with(json!({"role": "ROLE_USER"})),
+            with(json!({"messageId": null})),
+            with(json!({"parts": [{"text": "hello"}]})),
+            with(json!({"parts": [{"kind": "file", "file": {}}]})),
+            with(json!({"parts": [{"kind": "data", "data": "text"}]})),
+        ];
+        check_faults(Dialect::V0_3, &good, &faults);
+        check_faults(Dialect::V0_2, &good, &faults);
+        let good = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tasks/send",
+            "params": {"id": "t", "message": {"role": "user", "parts": [{"type": "text", "text": "hello"}]}},
+        });
+        let faults = [
+            json!({"method": "message/send"}),
+            json!({"params": {"id": null}}),
+            with(json!({"role": "ROLE_USER"})),
+            with(json!({"parts": [{"kind": "text", "text": "hello"}]})),
+            with(json!({"parts": null})),
+        ];
+        check_faults(Dialect::V0_1, &good, &faults);
+    }
+
+    #[test]
+    fn push_configs_without_a_task() {
+        let config = json!({"id": "c", "url": "https://h/"});
+        let mut flat = config.clone();
+        flat["taskId"] = json!("t");
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "CreateTaskPushNotificationConfig", "params": flat});
+        let no_task = [json!(null), json!("")].map(|task| json!({"params": {"taskId": task}}));
+        check_faults(Dialect::V1_0, &good, &no_task);
+        let nested = json!({"taskId": "t", "pushNotificationConfig": config});
+        let good = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/pushNotificationConfig/set", "params": nested});
+        check_faults(Dialect::V0_3, &good, &no_task);
+        check_faults(Dialect::V0_2, &good, &no_task);
+    }
+
+    #[test]
+    fn bad_requests_by_http() {
+        let message = r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]}}"#;
+        let problems = |dialect, method: &str, target: &str, body: &str| {
+            let interface = InterfaceKind {
+                dialect,
+                binding: Binding::HttpJson,
+            };
+            read(&request(dialect, method, target, body), interface).problems
+        };
+        for (dialect, method, target, body) in [
+            (Dialect::V1_0, "POST", "/rest/message:send", message),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=3", ""),
+            (Dialect::V1_0, "POST", "/rest/tasks/t:cancel", "{}"),
+        ] {
+            let found = problems(dialect, method, target, body);
+            assert_eq!(found, [""; 0], "{method} {target}");
+        }
+        for (dialect, method, target, body) in [
+            (Dialect::V1_0, "POST", "/message:send", message),
+            (Dialect::V1_0, "POST", "/rest/message/send", message),
+            (Dialect::V1_0, "PUT", "/rest/message:send", message),
+            (Dialect::V1_0, "GET", "/rest/message:send", ""),
+            (Dialect::V1_0, "POST", "/rest/tasks/t", "{}"),
+            (Dialect::V1_0, "GET", "/rest/tasks/t:cancel", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=-3", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=x", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks/t?history_length=3", ""),
+            (Dialect::V1_0, "GET", "/rest/tasks?status=working", ""),
+            (
+                Dialect::V1_0,
+                "GET",
+                "/rest/tasks?includeArtifacts=True",
+                "",
+            ),
+            (Dialect::V0_3, "POST", "/rest/message:send", message),
+        ] {
+            let found = problems(dialect, method, target, body);
+            assert!(!found.is_empty(), "{method} {target}");
+        }
+    }
+}

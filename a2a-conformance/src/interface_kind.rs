@@ -1,0 +1,38 @@
+//! A protocol version in a binding: the kind of interface that a check runs on.
+
+use std::fmt;
+
+use a2a_transport::Binding;
+use a2a_types::Dialect;
+
+/// A protocol version in a binding.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct InterfaceKind {
+    /// The protocol version.
+    pub dialect: Dialect,
+    /// The binding.
+    pub binding: Binding,
+}
+
+impl InterfaceKind {
+    /// Every protocol version in every binding that it has; the newest version first.
+    pub const ALL: &[Self] = &[
+        Self::new(Dialect::V1_0, Binding::JsonRpc),
+        Self::new(Dialect::V1_0, Binding::HttpJson),
+        Self::new(Dialect::V0_3, Binding::JsonRpc),
+        Self::new(Dialect::V0_3, Binding::HttpJson),
+        Self::new(Dialect::V0_2, Binding::JsonRpc),
+        Self::new(Dialect::V0_1, Binding::JsonRpc),
+    ];
+
+    /// Returns the kind of this protocol version and binding.
+    pub const fn new(dialect: Dialect, binding: Binding) -> Self {
+        Self { dialect, binding }
+    }
+}
+
+impl fmt::Display for InterfaceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.binding, self.dialect)
+    }
+}

@@ -1,0 +1,248 @@
+//! Layer between an agent and the wire that changes what passes.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use a2a_transport::http::{Body, HttpService};
+use a2a_transport::{BoxFuture, Transport};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::response::Parts;
+use http::{Method, Request, Response};
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
+use serde_json::Value;
+
+/// Changes what passes between an agent and its callers. What it does not change stays as it is.
+pub(super) trait Interceptor: Send + Sync + 'static {
+    /// Changes a request before the agent sees it.
+    fn question(&self, _asked: &mut InterceptedRequest) {}
+
+    /// Answers instead of the agent.
+    fn instead(&self, _asked: &InterceptedRequest) -> Option<Response<Bytes>> {
+        None
+    }
+
+    /// Changes an answer that is no stream.
+    fn answer(&self, _asked: &InterceptedRequest, _answer: &mut Response<Bytes>) {}
+
+    /// Changes the head of a stream.
+    fn head(&self, _asked: &InterceptedRequest, _head: &mut Parts) {}
+
+    /// Changes the document that an event carries.
+    fn event(&self, _asked: &InterceptedRequest, _event: &mut Value) {}
+
+    /// Writes an event, given what comes before its document, like `id: 1\n`.
+    fn block(&self, fields: &str, event: &Value) -> String {
+        format!("{fields}data: {event}\n\n")
+    }
+
+    /// Returns the text with which a stream begins.
+    fn preface(&self) -> &'static str {
+        ""
+    }
+
+    /// Returns the way in which a body is cut into pieces.
+    fn pieces(&self) -> BodyChunking {
+        BodyChunking::AsTheyCome
+    }
+
+    /// Ends when the answer may begin.
+    fn ready(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Way in which a body is cut into pieces.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum BodyChunking {
+    /// As the agent cuts it.
+    AsTheyCome,
+    /// Without telling the length before.
+    Chunked,
+    /// One byte to each, but for what is long.
+    Bytes,
+}
+
+/// Nothing is changed.
+#[derive(Debug)]
+pub(super) struct PassThrough;
+
+impl Interceptor for PassThrough {}
+
+/// A request, as it came.
+#[derive(Clone, Debug)]
+pub(super) struct InterceptedRequest {
+    pub(super) method: Method,
+    pub(super) path: String,
+    /// The header that names the version.
+    pub(super) version: Option<String>,
+    pub(super) body: Bytes,
+    /// The body, if it is JSON.
+    pub(super) json: Option<Value>,
+}
+
+impl InterceptedRequest {
+    /// The method of JSON-RPC.
+    pub(super) fn rpc_method(&self) -> Option<&str> {
+        self.json.as_ref()?.get("method")?.as_str()
+    }
+}
+
+/// A service behind a [`Interceptor`].
+pub(super) struct InterceptedService<T> {
+    inner: HttpService<T>,
+    wire: Arc<dyn Interceptor>,
+}
+
+impl<T> Clone for InterceptedService<T> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            wire: Arc::clone(&self.wire),
+        }
+    }
+}
+
+pub(super) type InterceptedBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
+
+impl<T: Transport> InterceptedService<T> {
+    pub(super) fn new(inner: HttpService<T>, wire: Arc<dyn Interceptor>) -> Self {
+        Self { inner, wire }
+    }
+
+    async fn handle<B>(self, request: Request<B>) -> Response<InterceptedBody>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (mut head, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
+            let mut refusal = Response::new(Full::default().boxed_unsync());
+            *refusal.status_mut() = http::StatusCode::PAYLOAD_TOO_LARGE;
+            return refusal;
+        };
+        let body = body.to_bytes();
+        let mut request = InterceptedRequest {
+            method: head.method.clone(),
+            path: head.uri.path().to_owned(),
+            version: head
+                .headers
+                .get("a2a-version")
+                .and_then(|version| version.to_str().ok().map(str::to_owned)),
+            json: serde_json::from_slice(&body).ok(),
+            body,
+        };
+        self.wire.question(&mut request);
+        if request.path != head.uri.path() {
+            let query = head.uri.query().map(|query| format!("?{query}"));
+            let target = format!("{}{}", request.path, query.unwrap_or_default());
+            head.uri = target.parse().unwrap_or(head.uri);
+        }
+        head.headers.remove(CONTENT_LENGTH);
+        self.wire.ready().await;
+        if let Some(answer) = self.wire.instead(&request) {
+            return answer.map(|body| Full::from(body).boxed_unsync());
+        }
+        let forwarded = Request::from_parts(head, Full::from(request.body.clone()));
+        let response = self.inner.handle(forwarded).await;
+        self.pass(request, response).await
+    }
+
+    async fn pass(
+        self,
+        request: InterceptedRequest,
+        response: Response<Body>,
+    ) -> Response<InterceptedBody> {
+        let streams = |value: &http::HeaderValue| value.as_bytes().starts_with(EVENTS.as_bytes());
+        let (mut head, body) = response.into_parts();
+        if head.headers.get(CONTENT_TYPE).is_some_and(streams) {
+            self.wire.head(&request, &mut head);
+            return Response::from_parts(head, self.stream(request, body));
+        }
+        let Ok(bytes) = body.collect().await;
+        let mut answer = Response::from_parts(head, bytes.to_bytes());
+        self.wire.answer(&request, &mut answer);
+        answer.headers_mut().remove(CONTENT_LENGTH);
+        let pieces = self.wire.pieces();
+        answer.map(|bytes| match pieces {
+            BodyChunking::AsTheyCome => Full::from(bytes).boxed_unsync(),
+            pieces => {
+                StreamBody::new(futures_util::stream::iter(cut(&bytes, pieces))).boxed_unsync()
+            }
+        })
+    }
+
+    fn stream(self, request: InterceptedRequest, body: Body) -> InterceptedBody {
+        let (wire, pieces) = (Arc::clone(&self.wire), self.wire.pieces());
+        let preface = Bytes::from_static(self.wire.preface().as_bytes());
+        let first = (!preface.is_empty()).then_some(preface);
+        let passed = http_body_util::BodyStream::new(body).filter_map(move |frame| {
+            let data = frame.ok().and_then(|frame| frame.into_data().ok());
+            let passed = data.map(|data| rewrite(&*wire, &request, &data));
+            std::future::ready(passed)
+        });
+        let all = futures_util::stream::iter(first).chain(passed);
+        let cut = all.flat_map(move |bytes| futures_util::stream::iter(cut(&bytes, pieces)));
+        StreamBody::new(cut).boxed_unsync()
+    }
+}
+
+/// The blocks of a frame, each of which is an event or a comment.
+fn rewrite(wire: &dyn Interceptor, request: &InterceptedRequest, frame: &[u8]) -> Bytes {
+    let text = String::from_utf8_lossy(frame);
+    let mut passed = String::new();
+    for block in text.split_inclusive("\n\n") {
+        let parsed = block.find("data: ").and_then(|at| {
+            let (fields, data) = block.split_at(at);
+            let event = serde_json::from_str::<Value>(data.strip_prefix("data: ")?.trim_end());
+            Some((fields, event.ok()?))
+        });
+        match parsed {
+            Some((fields, mut event)) => {
+                wire.event(request, &mut event);
+                passed.push_str(&wire.block(fields, &event));
+            }
+            None => passed.push_str(block),
+        }
+    }
+    passed.into()
+}
+
+fn cut(bytes: &Bytes, pieces: BodyChunking) -> Vec<Result<Frame<Bytes>, Infallible>> {
+    let whole = |bytes: Bytes| Ok(Frame::data(bytes));
+    match pieces {
+        BodyChunking::AsTheyCome | BodyChunking::Chunked => vec![whole(bytes.clone())],
+        BodyChunking::Bytes => {
+            let single = bytes.len().min(LONG);
+            let pieces = (0..single).map(|at| bytes.slice(at..=at));
+            let rest = (single < bytes.len()).then(|| bytes.slice(single..));
+            pieces.chain(rest).map(whole).collect()
+        }
+    }
+}
+
+impl<T, B> hyper::service::Service<Request<B>> for InterceptedService<T>
+where
+    T: Transport,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<InterceptedBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn call(&self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.handle(request).await) })
+    }
+}
+
+const EVENTS: &str = "text/event-stream";
+
+/// Number of bytes after which a body is no longer cut into single bytes.
+const LONG: usize = 300;
+
+/// Maximum bytes of a request body.
+const MAX_BODY: usize = 128 << 20;

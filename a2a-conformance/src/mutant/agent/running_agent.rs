@@ -1,0 +1,230 @@
+//! A test agent that listens on this machine.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_server::demo::Reference;
+use a2a_server::{AuthError, Authenticator, Principal, Server, WebhookPolicy};
+use a2a_transport::BoxFuture;
+use a2a_transport::binding::ReadOptions;
+use a2a_transport::http::{HttpService, ServeOptions, serve};
+use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
+use a2a_types::{
+    AgentCard, AgentSkill, HttpAuthSecurityScheme, SecurityRequirement, SecurityScheme, StringList,
+};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use http::request::Parts;
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinHandle};
+
+use super::bug::Bug;
+use super::card_signing::signed;
+use super::control::Control;
+use super::control_wire::ControlWire;
+use super::faulty_server::FaultyServer;
+use super::faulty_wire::FaultyWire;
+use super::interceptor::{InterceptedService, Interceptor, PassThrough};
+use super::relay::Relay;
+
+/// A test agent that listens on this machine until this is dropped.
+#[derive(Debug)]
+pub struct RunningAgent {
+    /// URL of the agent.
+    pub url: String,
+    /// Keys by which its card is signed.
+    pub keys: Jwks,
+    running: Vec<AbortHandle>,
+}
+
+/// Test agent: the reference agent, a mutant or a control.
+#[derive(Clone, Debug)]
+pub enum AgentSubject {
+    /// Nothing.
+    Reference,
+    /// It is a mutant: it has a bug.
+    Mutant(Bug),
+    /// It is a control: unusual, but correct.
+    Control(Control),
+}
+
+impl AgentSubject {
+    /// Every one.
+    pub fn all() -> Vec<Self> {
+        let controls = Control::ALL.iter().copied().map(Self::Control);
+        let mutants = Bug::ALL.iter().copied().map(Self::Mutant);
+        std::iter::once(Self::Reference)
+            .chain(controls)
+            .chain(mutants)
+            .collect()
+    }
+
+    /// Its name, like `S07` or `crlf`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Mutant(bug) => bug.name(),
+            Self::Control(control) => control.name(),
+        }
+    }
+
+    /// Returns a description of its peculiarity.
+    pub fn says(&self) -> &'static str {
+        match self {
+            Self::Reference => "nothing is special",
+            Self::Mutant(bug) => bug.description().says,
+            Self::Control(control) => control.says(),
+        }
+    }
+}
+
+impl RunningAgent {
+    /// Opens one. It must be called within a runtime.
+    pub async fn open(subject: &AgentSubject) -> io::Result<Self> {
+        let wire: Arc<dyn Interceptor> = match subject {
+            AgentSubject::Reference => Arc::new(PassThrough),
+            AgentSubject::Mutant(bug) => Arc::new(FaultyWire::new(*bug)),
+            AgentSubject::Control(control) => Arc::new(ControlWire::new(*control)),
+        };
+        Self::behind(wire, subject).await
+    }
+
+    /// Opens one behind a [`Interceptor`].
+    pub(super) async fn behind(
+        wire: Arc<dyn Interceptor>,
+        subject: &AgentSubject,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("http://{}/", listener.local_addr()?);
+        let (bug, control) = match subject {
+            AgentSubject::Reference => (None, None),
+            AgentSubject::Mutant(bug) => (Some(*bug), None),
+            AgentSubject::Control(control) => (None, Some(*control)),
+        };
+        let card = control.map_or_else(card, Control::card).at(&url);
+        let server = server(&card, control).map_err(io::Error::other)?;
+        let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
+        let card = signed(card, &key, bug).map_err(io::Error::other)?;
+        let mut running = Vec::new();
+        let relay = match bug {
+            Some(bug) if bug.is_about_webhooks() => {
+                let (relay, serving) = Relay::open(bug).await?;
+                running.push(serving.abort_handle());
+                Some(relay)
+            }
+            _ => None,
+        };
+        let mut reading = ReadOptions::default();
+        if bug == Some(Bug::S35) {
+            reading.limits.bytes = 256 << 20;
+        }
+        let service = HttpService::new(FaultyServer::new(server, bug, relay))
+            .card(&card)
+            .reading(reading)
+            .authenticator(TwoCallerAuthenticator);
+        let wired = InterceptedService::new(service, wire);
+        let serving: JoinHandle<()> = tokio::spawn(serve(
+            listener,
+            wired,
+            ServeOptions::default(),
+            std::future::pending(),
+        ));
+        running.push(serving.abort_handle());
+        Ok(Self {
+            url,
+            keys: Jwks::of([&key]),
+            running,
+        })
+    }
+}
+
+impl Drop for RunningAgent {
+    fn drop(&mut self) {
+        self.running.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// Returns the credentials of the first or the second caller.
+pub fn credentials(second: bool) -> HeaderMap {
+    let text = if second { SECOND } else { FIRST };
+    let mut value = HeaderValue::from_static(text);
+    value.set_sensitive(true);
+    HeaderMap::from_iter([(AUTHORIZATION, value)])
+}
+
+/// Returns the credentials of a known caller who may do nothing.
+pub fn forbidden() -> HeaderMap {
+    let mut value = HeaderValue::from_static(FORBIDDEN);
+    value.set_sensitive(true);
+    HeaderMap::from_iter([(AUTHORIZATION, value)])
+}
+
+const FIRST: &str = "Bearer first";
+const SECOND: &str = "Bearer second";
+const FORBIDDEN: &str = "Bearer guest";
+
+/// Knows two callers.
+struct TwoCallerAuthenticator;
+
+impl Authenticator for TwoCallerAuthenticator {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        let shown = head
+            .headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        let known = match shown {
+            Some(FIRST) => Ok(Principal::named("first")),
+            Some(SECOND) => Ok(Principal::named("second")),
+            Some(FORBIDDEN) => Err(AuthError::Forbidden),
+            _ => Err(AuthError::Unauthenticated {
+                challenge: "Bearer".to_owned(),
+            }),
+        };
+        Box::pin(std::future::ready(known))
+    }
+}
+
+/// A card that offers everything.
+pub(super) fn card() -> AgentCard {
+    let mut card = Reference::card();
+    card.capabilities.push_notifications = Some(true);
+    card.capabilities.extended_agent_card = Some(true);
+    let scheme = HttpAuthSecurityScheme {
+        scheme: "bearer".to_owned(),
+        ..HttpAuthSecurityScheme::default()
+    };
+    let scheme = SecurityScheme::HttpAuthSecurityScheme(scheme);
+    card.security_schemes.insert("bearer".to_owned(), scheme);
+    card.security_requirements = vec![SecurityRequirement {
+        schemes: [("bearer".to_owned(), StringList::default())].into(),
+    }];
+    card
+}
+
+fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_server::BuildError> {
+    let builder = match control {
+        Some(control) => control.server(card.clone()),
+        None => Server::builder(card.clone(), Reference),
+    };
+    let builder = match card.capabilities.extended_agent_card {
+        Some(true) => {
+            let mut extended = card.clone();
+            if control == Some(Control::OtherName) {
+                extended.name += " for those who are known";
+            }
+            extended.skills.push(AgentSkill {
+                id: "more".to_owned(),
+                name: "more".to_owned(),
+                description: "What only known callers see".to_owned(),
+                tags: vec!["demo".to_owned()],
+                ..AgentSkill::default()
+            });
+            builder.extended_card(extended)
+        }
+        _ => builder,
+    };
+    builder
+        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
+        .retry_webhooks([100, 200, 400].map(Duration::from_millis))
+        .build()
+}
