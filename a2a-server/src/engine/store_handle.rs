@@ -87,33 +87,22 @@ impl StoreHandle {
         }
     }
 
-    /// Reserves a message at a store that several servers share. A reservation whose caller is gone is released.
+    /// Reserves a message at a store that several servers share. The caller runs this to its end: see
+    /// [`Engine::begin`](crate::engine::Engine::begin).
     pub(crate) async fn reserve(
         self: &Arc<Self>,
         owner: Owner,
         receipt: Receipt,
     ) -> Result<Reservation, StoreError> {
-        let store_handle = Arc::clone(self);
-        // A task of its own: a caller that goes away does not drop the store's future half-way.
-        let reserved = tokio::spawn(async move {
-            let StoreHandle {
-                store,
-                holder,
-                term,
-                ..
-            } = &*store_handle;
-            let shared = store
-                .shared()
-                .ok_or_else(|| StoreError::failed("the store is not shared"))?;
-            let number = shared.reserve(&owner, &receipt, holder, *term).await?;
-            Ok(Reservation {
-                number,
-                owner,
-                message: receipt.message,
-                of: Some(Arc::clone(&store_handle)),
-            })
-        });
-        reserved.await.map_err(StoreError::failed)?
+        let shared = self.store.shared();
+        let shared = shared.ok_or_else(|| StoreError::failed("the store is not shared"))?;
+        let reserved = shared.reserve(&owner, &receipt, &self.holder, self.term);
+        Ok(Reservation {
+            number: reserved.await?,
+            owner,
+            message: receipt.message,
+            of: Some(Arc::clone(self)),
+        })
     }
 
     /// Signals that there may be notifications of webhooks to deliver.
