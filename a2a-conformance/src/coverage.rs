@@ -44,7 +44,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// All of them.
+    /// All wire mutations.
     pub fn total(self) -> usize {
         self.checked + self.excluded + self.missing
     }

@@ -212,7 +212,7 @@ impl<'t> CaseRun<'t> {
         Ok((outgoing, envelope))
     }
 
-    /// Returns whether the step writes the name of a header with has_title_case_headers.
+    /// Returns whether the step writes the name of a header with capitals.
     fn has_capitals(&self, step: &Step) -> Result<bool, StopReason> {
         for name in step.headers.keys() {
             if self.fill_text(name)?.contains(char::is_uppercase) {

@@ -113,7 +113,7 @@ pub(crate) struct WireRequest {
     pub(crate) params: Value,
     /// `true` if the request departs from the version on purpose.
     pub(crate) is_altered: bool,
-    /// `true` if header names begin with has_title_case_headers, where the connection can do that.
+    /// `true` if header names begin with capitals, where the connection can do that.
     pub(crate) has_title_case_headers: bool,
 }
 

@@ -194,7 +194,7 @@ pub(super) struct RawRequest<'r> {
     pub(super) json: &'r Value,
 }
 
-/// Returns whether an answer says that the request could not be read, and may missing its id (0.3 §6.11.2).
+/// Returns whether an answer says that the request could not be read, and so may lack its id (0.3 §6.11.2).
 pub(super) fn is_unread(json: &Value) -> bool {
     let code = json["error"]["code"].as_i64();
     matches!(code, Some(-32700 | -32600)) && json["id"].is_null()

@@ -227,7 +227,7 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-/// Returns every case with each interface in which it runs.
+/// Returns every case with each interface on which it runs.
 fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Interface, &'t Case)> {
     let mut jobs = Vec::new();
     for case in cases {
@@ -246,7 +246,7 @@ fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Interface, &'t C
     jobs
 }
 
-/// Makes one check in one interface, as often as the options say.
+/// Makes one check on one interface, as often as the options say.
 async fn check(
     options: &Options,
     target: &Target,
@@ -260,7 +260,7 @@ async fn check(
     combine_repetitions(results)
 }
 
-/// Returns the level of a case in a interface; the binding counts only if the case runs in each.
+/// Returns the level of a case on an interface; the binding counts only if the case runs in each.
 fn level_of(case: &Case, interface: &Interface) -> Level {
     let binding = match case.per {
         CaseScope::Interface => Some(interface.binding),

@@ -1,4 +1,4 @@
-//! Prerequisites of a case that are missing.
+//! Prerequisites of a case, and which of them is missing.
 
 use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind, Operation, Request};

@@ -5,7 +5,7 @@ use super::invariants::Invariant;
 use crate::requirement::{Level, requirements};
 use crate::run::{CheckResult, Verdict};
 
-/// Returns the result of an invariant in a interface.
+/// Returns the result of an invariant on an interface.
 pub(super) fn invariant_result(invariant: &Invariant, interface: &Interface) -> CheckResult {
     let observation = interface.observations.of(invariant.id);
     let level = invariant.level_in(interface.dialect, interface.binding);

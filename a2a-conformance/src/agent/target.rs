@@ -51,7 +51,7 @@ impl Target {
         let late = |_| no_answer(&options.url, waits);
         let card = timeout(waits, cards.find(&options.url)).await;
         let card = match card.map_err(late)? {
-            // A malformed document may be a card that missing_prerequisite only a version.
+            // A malformed document may be a card that lacks only a version.
             Err(error) if !matches!(error, Error::Malformed(_)) => {
                 return Err(no_card(&options.url, &error));
             }

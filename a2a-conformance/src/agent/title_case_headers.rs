@@ -1,4 +1,4 @@
-//! Requests whose header names begin with has_title_case_headers; the usual client writes lower case.
+//! Requests whose header names begin with capitals; the usual client writes lower case.
 
 use bytes::Bytes;
 use http::header::HOST;
@@ -9,7 +9,7 @@ use hyper::client::conn::http1::{Builder, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// Opens a connection on which header names begin with has_title_case_headers; `None` if the URL is not plain HTTP, or
+/// Opens a connection on which header names begin with capitals; `None` if the URL is not plain HTTP, or
 /// the connection fails.
 pub(super) async fn connected(uri: &Uri) -> Option<SendRequest<Full<Bytes>>> {
     let host = uri.host().filter(|_| uri.scheme_str() == Some("http"))?;

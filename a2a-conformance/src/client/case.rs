@@ -178,7 +178,7 @@ pub struct EventFormat {
     pub lines: bool,
     /// No blank after the colon.
     pub tight: bool,
-    /// The last event missing_feature its blank line.
+    /// The last event lacks its blank line.
     pub unfinished: bool,
     /// Before each event an empty block, without any `data:` line.
     pub idle: bool,

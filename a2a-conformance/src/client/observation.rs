@@ -1,6 +1,6 @@
 //! Everything that the suite observed of a client, as one value to compare with the pattern of a case:
 //!
-//! | member | what |
+//! | member | value |
 //! |---|---|
 //! | `requests` | the requests except those for cards, in order: `operation`, `method`, `path`, `query`, `headers`, `params` in protocol 1.0, `body` as JSON, `text` as sent, `problems`, `delivered` |
 //! | `operations` | the names of those operations |
@@ -8,7 +8,7 @@
 //! | `elsewhere` | everything that came to the second listener |
 //! | `reported` | the report on each instruction: `events`, `result`, `error`, `done` |
 //! | `repeated` | the `ids` of requests and the `messageIds` that were used more than once |
-//! | `messages` | how many messages were `sent`, and under how many `ids` |
+//! | `messages` | the number of messages `sent`, and of distinct `ids` |
 //! | `webhook` | the answer to each push notification: `status` |
 //! | `exit` | the exit code of the process, if the client is a process for the case |
 
@@ -18,7 +18,7 @@ use super::driver_request::DriverOutcome;
 use super::fixture::{Fixture, Listener, ReceivedRequest};
 use crate::run::{Evidence, HttpMessage};
 
-/// Returns everything that was members.
+/// Returns everything that was observed.
 pub(super) fn observation(fixture: &Fixture, outcome: &DriverOutcome) -> Map<String, Value> {
     let received = fixture.received();
     let (agent, elsewhere): (Vec<_>, Vec<_>) = received

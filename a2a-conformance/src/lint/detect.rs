@@ -1,4 +1,4 @@
-//! Detection of what a document is, from the document itself.
+//! Detection of the kind and version of a document from its content.
 
 use a2a_jsonrpc::Id;
 use a2a_transport::{Binding, Envelope};
@@ -11,7 +11,7 @@ use super::marks::{is_proto_json, marked};
 use super::subject::{LintSubject, SubjectKind};
 use crate::card;
 
-/// Returns what a document is, or nothing if it is none of A2A; `known` is its protocol version, if given. A
+/// Returns the kinds of a document, or nothing if it is none of A2A; `known` is its protocol version, if given. A
 /// card may be of several versions.
 pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Vec<LintSubject> {
     let has = |member: &str| value.get(member).is_some();

@@ -1,4 +1,4 @@
-//! Our JSON Schemas as judges: what does not fit, and where.
+//! Validation by our JSON Schemas: the violations and their paths.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -41,7 +41,7 @@ impl Bundle {
 const PROTO_JSON: &str = include_str!("../../schemas/0.3-http-json.json");
 const OTHER: &str = include_str!("../../schemas/documents.json");
 
-/// Everything in a value that a definition of our schema does not allow.
+/// Returns everything in a value that a definition of our schema does not allow.
 ///
 /// Errors: there is no such definition.
 pub(crate) fn violations(
@@ -52,7 +52,7 @@ pub(crate) fn violations(
     violations_in(Bundle::Of(dialect), definition, value)
 }
 
-/// Everything in a value that a definition of a bundle does not allow.
+/// Returns everything in a value that a definition of a bundle does not allow.
 ///
 /// Errors: there is no such definition.
 pub(crate) fn violations_in(
@@ -78,7 +78,7 @@ pub(crate) fn schema_violations(
     ))
 }
 
-/// The first thing in a value that a definition of our schema does not allow.
+/// Returns the first violation of a definition of our schema in a value.
 pub(crate) fn schema_violation(
     dialect: Dialect,
     definition: &'static str,
@@ -95,7 +95,7 @@ pub(crate) fn schema_violation(
     }
 }
 
-/// Everything in a value that a schema does not allow.
+/// Returns everything in a value that a schema does not allow.
 pub(crate) fn validate(validator: &Validator, value: &Value) -> Vec<SchemaViolation> {
     // Most values are valid, and finding that costs far less than finding why others are not.
     if validator.is_valid(value) {
@@ -105,7 +105,7 @@ pub(crate) fn validate(validator: &Validator, value: &Value) -> Vec<SchemaViolat
     errors.flat_map(|error| describe(&error)).collect()
 }
 
-/// Something that a schema does not allow.
+/// A violation of a schema.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SchemaViolation {
     /// JSON path.
@@ -170,7 +170,7 @@ fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>,
     Ok(validator)
 }
 
-/// Returns the schema_violations of an error. Of several alternatives, none of which fits, they are those of the one
+/// Returns the violations of a validation error. Of several alternatives, none of which fits, they are those of the one
 /// that comes closest.
 fn describe(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
     let alternatives = match error.kind() {

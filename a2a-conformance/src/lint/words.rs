@@ -1,4 +1,4 @@
-//! Rules that the specification says in words and no schema says, as a table.
+//! Table of the rules that the specification states in prose and no schema expresses.
 
 use a2a_types::Dialect;
 use a2a_types::reading::Violation;
@@ -10,7 +10,7 @@ use super::checks::{
 };
 use super::schema::Bundle;
 
-/// Everything in a value of a definition that the words do not allow, with the sections.
+/// Returns everything in a value of a definition that the prose does not allow, with the sections.
 pub(crate) fn violations(
     bundle: Bundle,
     definition: &str,

@@ -50,7 +50,7 @@ fn options(url: &str) -> Options {
     }
 }
 
-/// A card that offers everything.
+/// Returns a card that offers everything.
 fn card() -> AgentCard {
     let mut card = Reference::card();
     card.capabilities.push_notifications = Some(true);

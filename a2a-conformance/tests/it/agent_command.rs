@@ -220,7 +220,7 @@ fn command_line_errors_come_before_any_request() {
     check(
         &[&url, "--run", "sned.*"],
         2,
-        &["no check is like", "a2a-conformance list"],
+        &["no check matches", "a2a-conformance list"],
     );
     check(&[&url, "--run", "{send"], 2, &["--run <PATTERN>"]);
     check(&[&url, "--timeout", "0"], 2, &["more than 0 seconds"]);

@@ -1,4 +1,4 @@
-//! Messages of our client, and its interface_kinds to follow a task to its end.
+//! Messages of our client, and its ways to follow a task to its end.
 
 use a2a_client::{Client, Error, SendMessageResponse, StreamExt};
 use a2a_types::{

@@ -1,4 +1,4 @@
-//! Documents that the words of the specification refuse.
+//! Documents that the prose of the specification refuses.
 
 use super::*;
 

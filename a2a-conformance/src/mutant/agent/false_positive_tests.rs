@@ -1,5 +1,5 @@
-//! Tests: nothing is broken_invariants against an agent for tasks that others began, nor for answers to requests that
-//! are malformed on purpose, cause no finding.
+//! Tests for false positives: an agent is not blamed for tasks that others began, nor for answers to requests that
+//! are malformed on purpose.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -90,7 +90,7 @@ impl InterceptedRequest {
     }
 }
 
-/// A service behind a [`Interceptor`].
+/// A service behind an [`Interceptor`].
 pub(super) struct InterceptedService<T> {
     inner: HttpService<T>,
     wire: Arc<dyn Interceptor>,

@@ -53,7 +53,7 @@ async fn prove_right(
     Ok(proof)
 }
 
-/// One of the interfaces in which it is right: not the same for all.
+/// Returns an interface on which the subject is correct: not the same for all subjects.
 fn interface_of(subject: &AgentSubject) -> Option<InterfaceKind> {
     let (control, number) = match subject {
         AgentSubject::Control(control) => (Some(control), *control as usize),

@@ -79,7 +79,7 @@ impl AgentSubject {
 }
 
 impl RunningAgent {
-    /// Opens one. It must be called within a runtime.
+    /// Starts a test agent. Must be called within a Tokio runtime.
     pub async fn open(subject: &AgentSubject) -> io::Result<Self> {
         let wire: Arc<dyn Interceptor> = match subject {
             AgentSubject::Reference => Arc::new(PassThrough),
@@ -89,7 +89,7 @@ impl RunningAgent {
         Self::behind(wire, subject).await
     }
 
-    /// Opens one behind a [`Interceptor`].
+    /// Opens one behind an [`Interceptor`].
     pub(super) async fn behind(
         wire: Arc<dyn Interceptor>,
         subject: &AgentSubject,
@@ -184,7 +184,7 @@ impl Authenticator for TwoCallerAuthenticator {
     }
 }
 
-/// A card that offers everything.
+/// Returns a card that offers everything.
 pub(super) fn card() -> AgentCard {
     let mut card = Reference::card();
     card.capabilities.push_notifications = Some(true);

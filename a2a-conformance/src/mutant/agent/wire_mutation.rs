@@ -35,9 +35,9 @@ pub struct WireMutation {
     /// Description of what the agent does wrong.
     pub says: &'static str,
     kind: MutationKind,
-    /// The version in which it begins to be wrong.
+    /// The first version in which it is wrong.
     since: Dialect,
-    /// The version from which on it is right.
+    /// The first version in which it is right again.
     before: Option<Dialect>,
 }
 
@@ -63,21 +63,21 @@ impl fmt::Debug for WireMutation {
 /// Point at which a mutation changes the exchange, with the change.
 #[derive(Clone, Copy)]
 enum MutationKind {
-    /// In documents, whether they are answers or events.
+    /// Answers and events.
     Document(fn(&mut MutatorState, &InterceptedRequest, &mut Value)),
-    /// In events.
+    /// Events.
     Event(fn(&mut MutatorState, &InterceptedRequest, &mut Value)),
-    /// In answers that are no streams.
+    /// Answers that are no streams.
     Answer(fn(&mut MutatorState, &InterceptedRequest, &mut Value)),
-    /// In what is around answers that are no streams.
+    /// HTTP responses that are no streams.
     Head(fn(&InterceptedRequest, &mut Response<Bytes>)),
-    /// In what is before streams.
+    /// The heads of streams.
     Stream(fn(&mut Parts)),
-    /// In how an event is written.
+    /// The text of an event.
     Written(fn(&Value) -> String),
-    /// In what is asked.
+    /// Requests.
     Question(fn(&mut MutatorState, &mut InterceptedRequest)),
-    /// In the number and the order of events: the function returns what is sent for one event.
+    /// The number and the order of events: the function returns the events to send in place of one.
     Block(fn(&mut MutatorState, &Value) -> Vec<Value>),
 }
 

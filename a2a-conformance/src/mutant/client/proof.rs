@@ -45,7 +45,7 @@ async fn prove_right(
     Ok(proof)
 }
 
-/// One of the ways: not the same for all.
+/// Returns an interface: not the same for all subjects.
 fn interface_of(subject: ClientSubject) -> InterfaceKind {
     let number = match subject {
         ClientSubject::Control(control) => control as usize,
@@ -54,7 +54,8 @@ fn interface_of(subject: ClientSubject) -> InterfaceKind {
     InterfaceKind::ALL[number % InterfaceKind::ALL.len()]
 }
 
-/// Proves that its check catches the mutant wherever that applies, and that no other does in one interface.
+/// Proves that its check catches the mutant on every interface to which it applies, and that no
+/// other check fails on one interface.
 async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof, String> {
     let mutant = bug.mutant();
     let named = mutant.caught_by;

@@ -36,7 +36,7 @@ macro_rules! bugs {
                 }
             }
 
-            /// All of them.
+            /// All wire mutations.
             pub const ALL: &[Self] = &[$(Self::$bug,)*];
         }
     };

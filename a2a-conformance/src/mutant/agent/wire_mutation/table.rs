@@ -5,7 +5,7 @@ use a2a_types::Dialect::{V0_2, V1_0};
 use super::MutationKind::{Answer, Block, Document, Event, Head, Question, Stream, Written};
 use super::{WireMutation, error, event, list, mutation, part, status, task};
 
-/// All of them.
+/// All wire mutations.
 #[rustfmt::skip]
 pub const WIRE_MUTATIONS: &[WireMutation] = &[
     mutation("other-task", "reading a task yields the first one that was read", Answer(task::other_task)),
