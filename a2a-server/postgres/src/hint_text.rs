@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use uuid::Uuid;
 
-/// Which logs a server has written to, and how long they are now.
+/// The logs that a server has written to, and their new lengths.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Hint {
     /// Name of the server.

@@ -19,7 +19,7 @@ use crate::reads::{get, number};
 use crate::store::Inner;
 use crate::{PostgresError, metric};
 
-/// What this server has to tell the others, and which tasks are followed here.
+/// News for other servers that is not told yet, and the tasks that are followed here.
 pub(crate) struct Hints {
     /// Name of this server among those of the channel.
     name: u32,

@@ -120,7 +120,7 @@ on conflict (key) do update set holder = excluded.holder, number = excluded.numb
 where held.holder = excluded.holder or held.until <= clock_timestamp()
 returning number";
 
-/// Whether there was room for the mail, or it is there already; nothing without the task. The task is not removed
+/// Stores mail; tells whether there was room for it, or it is there already; nothing without the task. The task is not removed
 /// meanwhile.
 const POST: &str = "
 with t as (select seq from @task where key = $1 for key share),

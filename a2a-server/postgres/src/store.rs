@@ -10,6 +10,7 @@ use a2a_server::{
     TaskBudget, WakeHub,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use futures_util::{StreamExt, stream};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
@@ -195,12 +196,11 @@ impl Inner {
     async fn list(&self, owner: &Owner, listing: &Listing) -> Result<Page, StoreError> {
         let ids = reads::page(&self.connections, owner, listing).await?;
         let share = self.loaded.take(ids.bytes).await?;
-        let loads = ids
-            .keys
-            .iter()
-            .map(|id| reads::load(&self.connections, *id, None, usize::MAX));
+        let load = |id| reads::load(&self.connections, id, None, usize::MAX);
+        let loads = ids.keys.iter().copied().map(load);
+        let mut loads = stream::iter(loads).buffered(LOADED_AT_ONCE);
         let mut tasks = Vec::new();
-        for loaded in futures_util::future::join_all(loads).await {
+        while let Some(loaded) = loads.next().await {
             if let Some(Loaded::Whole(folded)) = loaded? {
                 tasks.push(folded);
             }
@@ -248,6 +248,9 @@ impl Inner {
         false
     }
 }
+
+/// Number of tasks of a page that are read at once.
+const LOADED_AT_ONCE: usize = 8;
 
 impl Store for PostgresStore {
     fn create<'a>(

@@ -179,7 +179,7 @@ impl Inner {
     }
 }
 
-/// How many rows were written, and how many webhooks there were. None without the task.
+/// Keeps a webhook; tells how many rows were written, and how many webhooks there were. None without the task.
 const PUT: &str = "
 with t as (select seq from @task where key = $1 for no key update),
 known as (select count(*) as count, coalesce(max(position) + 1, 0) as next, coalesce(bool_or(config = $2), false) as has

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a_transport::{Error, Update, metric};
 use a2a_types::steps::is_step;
 use a2a_types::{Error as A2aError, ErrorKind, Event, TaskState};
 use futures_util::stream;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -120,9 +122,9 @@ impl Cursor {
                 Err(StoreError::Unavailable(_)) => {}
                 read => return read.map_err(|error| lost(&error)),
             }
-            tokio::select! {
-                () = tokio::time::sleep(READ_AGAIN_AFTER) => {}
-                () = self.closed.cancelled() => return Ok(None),
+            let closed = timeout(READ_AGAIN_AFTER, self.closed.cancelled()).await;
+            if closed.is_ok() {
+                return Ok(None);
             }
         }
     }
@@ -153,7 +155,7 @@ impl Cursor {
 }
 
 /// Delay before a store that is away is asked again.
-const READ_AGAIN_AFTER: std::time::Duration = std::time::Duration::from_millis(250);
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(250);
 
 fn lost(error: &StoreError) -> Error {
     let error = error as &dyn std::error::Error;
@@ -171,8 +173,6 @@ pub(crate) fn stuck(failure: Uuid) -> A2aError {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use a2a_types::{Dialect, Task, TaskStatusUpdateEvent};
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 

@@ -14,7 +14,7 @@ use a2a_postgres::{PostgresOptions, PostgresStore};
 pub(crate) struct Database {
     directory: PathBuf,
     programs: Programs,
-    /// When its input is closed because this process ends, the server stops and its files are removed.
+    /// The server. It stops, and its files are removed, when its input is closed because this process ends.
     running: Option<Child>,
     /// Settings beside those of every server.
     settings: Vec<String>,

@@ -17,6 +17,7 @@ async fn store() -> Option<(Proxy, PostgresStore)> {
     let options = PostgresOptions::new(&proxy.url())
         .unwrap()
         .schema(schema)
+        .connections(1)
         .listen(false);
     let store = open(&options).await;
     Some((proxy, store))

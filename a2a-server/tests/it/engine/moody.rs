@@ -1,6 +1,6 @@
 //! Stores that do not do their work.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ struct Moody {
     refused: Arc<Notify>,
     /// Writes nothing, for as long as this is so.
     writes_nothing: Arc<AtomicBool>,
+    /// Number of reads of events and of appends that it is away for.
+    is_away_for: Arc<AtomicUsize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +52,13 @@ enum Refused {
 }
 
 impl Moody {
+    /// Returns whether it is away, so many times.
+    fn is_away(&self) -> bool {
+        let less = |times: usize| times.checked_sub(1);
+        let order = Ordering::Relaxed;
+        self.is_away_for.fetch_update(order, order, less).is_ok()
+    }
+
     /// Returns whether it refuses this, once.
     fn refuses(&self, what: Refused) -> bool {
         let mut refuses = self.refuses.lock().unwrap();
@@ -86,6 +95,9 @@ impl Store for Moody {
         let hears = matches!(append.events[..], [Event::Message(_), ..]);
         if hears && self.goes_blind.load(Ordering::Relaxed) {
             self.is_blind.store(true, Ordering::Relaxed);
+        }
+        if self.is_away() {
+            return away();
         }
         if self.writes_nothing.load(Ordering::Relaxed) {
             self.refused.notify_one();
@@ -126,8 +138,19 @@ impl Store for Moody {
         self.inner.wake_hub()
     }
 
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        after: u64,
+    ) -> Pending<'a, Tail> {
+        match self.is_away() {
+            true => away(),
+            false => self.inner.events_after(owner, task, after),
+        }
+    }
+
     as_ever! {
-        events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
         head(owner: &'a Owner, task: &'a TaskId) -> u64;
         list(owner: &'a Owner, listing: Listing) -> Page;
         put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
@@ -142,6 +165,10 @@ impl Store for Moody {
         orphans(limit: usize) -> Vec<Orphan>;
         sweep(retention: Retention) -> usize;
     }
+}
+
+fn away<'a, T: Send + 'a>() -> Pending<'a, T> {
+    Box::pin(async { Err(StoreError::unavailable("no connection")) })
 }
 
 /// Asks how many, and says it back.
@@ -445,5 +472,46 @@ async fn ended(store: &Moody, task: &TaskId) -> TaskState {
             return state;
         }
         watch.changed().await.unwrap();
+    }
+}
+
+/// Followers are told of what they missed, and not of the store.
+#[tokio::test(start_paused = true)]
+async fn a_stream_outlasts_a_store_that_is_away() {
+    let store = Moody::default();
+    let is_away_for = Arc::clone(&store.is_away_for);
+    let agent = move |turn: Turn| {
+        let is_away_for = Arc::clone(&is_away_for);
+        async move {
+            turn.working("waiting").await?;
+            turn.artifact("answer").text("42").done().await?;
+            is_away_for.store(40, Ordering::Relaxed);
+            Ok::<_, Failure>(())
+        }
+    };
+    let server = Server::builder(card(), agent).store(store.clone());
+    let client = Client::new(server.build().unwrap()).retries(Retries::default().attempts(1));
+    let updates = client.stream("begin").await.unwrap();
+    let all: Vec<_> = soon(updates.collect()).await;
+    let last = all.into_iter().map(Result::unwrap).last();
+    let state = last.and_then(|event| Some(event.status()?.state));
+    assert_eq!(state, Some(TaskState::Completed));
+    assert_eq!(store.is_away_for.load(Ordering::Relaxed), 0);
+}
+
+/// Who sends meanwhile is told to come back.
+#[tokio::test]
+async fn a_sender_is_told_that_the_store_is_away() {
+    let store = Moody::default();
+    let client = Client::new(server(&store)).retries(Retries::default().attempts(1));
+    let asked = task(client.send("how many?").await.unwrap());
+    store.is_away_for.store(1, Ordering::Relaxed);
+    let answer = Message {
+        task_id: Some(asked.id),
+        ..Message::user("42")
+    };
+    match client.send(answer).await {
+        Err(a2a_client::Error::Agent(error)) => assert_eq!(error.kind, ErrorKind::Unavailable),
+        other => panic!("{other:?}"),
     }
 }
