@@ -1,13 +1,14 @@
 //! Additions to logs: one statement each, which does all of it or nothing.
 
-use a2a_server::{Append, Appended, Lease, Logged, StoreError};
+use a2a_server::{Append, Appended, Lease, Logged, Receipt, StoreError};
+use a2a_types::Event;
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use crate::PostgresError;
 use crate::connections::{Query, Repeat};
 use crate::folded::{Folded, Key, SHORT};
-use crate::log_rows::{LogRows, write};
+use crate::log_rows::{LogRows, lines, write};
 use crate::metric;
 use crate::names::task_key;
 use crate::reads::{get, number};
@@ -21,23 +22,29 @@ impl Inner {
         key: &Key,
         mut append: Append,
     ) -> Result<Appended, StoreError> {
-        let rows = LogRows::of_append(&mut append)?;
         let id = task_key(&key.0, &key.1);
+        let mut rows = LogRows::of_append(&mut append)?;
         // What is known here may be old; the second time it is fresh.
         let mut known = self
             .recent
             .draft(key)
             .filter(|known| known.sequence == append.after);
-        let mut was_tried = false;
+        let mut was_lost = false;
         for _ in 0..MAX_TRIES {
             let folded = match known.take() {
                 Some(folded) => folded,
-                None => self.load_to_write(key, id).await?,
+                None => {
+                    let folded = self.load(key, id, usize::MAX).await?;
+                    folded.ok_or(StoreError::NoTask)?
+                }
             };
             if folded.sequence != append.after {
-                return self
-                    .behind(key, id, &folded, &append, &rows, was_tried)
-                    .await;
+                let Some(rest) = self.rest(id, &folded, &append, &rows).await? else {
+                    self.doubts.settle(&id);
+                    return Err(StoreError::Behind(folded.sequence));
+                };
+                append = rest;
+                rows = LogRows::of_append(&mut append)?;
             }
             match self.try_append(key, &folded, &append, &rows).await {
                 Ok(Some(appended)) => {
@@ -49,11 +56,11 @@ impl Inner {
                 Err(Refused::Store(error)) => return Err(error),
                 Err(Refused::Database(PostgresError::Lost(source))) => {
                     self.recent.forget(key);
-                    self.doubts.note(id, append.after, &rows);
-                    if was_tried {
+                    self.doubts.note(id, append.after, rows.events.len());
+                    if was_lost {
                         return Err(PostgresError::Lost(source).into());
                     }
-                    was_tried = true;
+                    was_lost = true;
                 }
                 Err(Refused::Database(error)) => match error.violated() {
                     Some("receipt_key") => {
@@ -66,59 +73,70 @@ impl Inner {
                 },
             }
         }
-        Err(StoreError::unavailable(
-            "others write to the task all the time",
-        ))
+        let reason = "others write to the task all the time";
+        Err(StoreError::unavailable(reason))
     }
 
-    /// Reads a task that is to be written to.
-    pub(crate) async fn load_to_write(&self, key: &Key, id: Uuid) -> Result<Folded, StoreError> {
-        let folded = self.load(key, id, usize::MAX).await?;
-        folded.ok_or(StoreError::NoTask)
-    }
-
-    /// Judges an append whose writer knows another end of the log: it may be this very append that has made it so, if
-    /// its outcome was not known.
-    async fn behind(
+    /// Returns the part of an append that is not in the log yet, to be appended to its end, if the log has grown by the
+    /// last write of the same writer, whose outcome was unknown. If the append begins with that write, the writer
+    /// repeats it: it is done.
+    async fn rest(
         &self,
-        key: &Key,
         id: Uuid,
         folded: &Folded,
         append: &Append,
         rows: &LogRows,
-        was_tried: bool,
-    ) -> Result<Appended, StoreError> {
-        let end = append.after + rows.events.len() as u64;
-        let in_doubt = was_tried || self.doubts.has(&id, append.after, rows);
-        if in_doubt && folded.sequence == end && end > append.after {
-            let (seq, sequences) = (folded.seq, rows.sequences(append.after));
-            let query = Query::new(
-                "select t.lease_epoch, t.lease_owner, array(select body from @task_event e
-                   where e.task = t.seq and e.sequence = any($2) order by e.sequence)
-                 from @task t where t.seq = $1",
-            );
-            let query = query
-                .with(&seq, Type::INT8)
-                .with(&sequences, Type::INT8_ARRAY);
-            let found = self.connections.run(&query, Repeat::Harmless).await?;
-            if let Some(row) = found.first() {
-                let (epoch, holder): (i64, &str) = (get(row, 0)?, get(row, 1)?);
-                let bodies: Vec<&[u8]> = get(row, 2)?;
-                let is_own = match &append.lease {
-                    Lease::Held { epoch: own } => epoch as u64 == *own,
-                    Lease::Taken { holder: own, .. } | Lease::Seized { holder: own, .. } => {
-                        holder == &**own
-                    }
-                };
-                if is_own && bodies == rows.bodies() {
-                    self.doubts.settle(&id);
-                    self.announce(key, id, end);
-                    return Ok(Appended::new(end, epoch as u64));
-                }
+    ) -> Result<Option<Append>, StoreError> {
+        let doubt = self.doubts.get(&id).filter(|doubt| {
+            doubt.after == append.after && doubt.after + doubt.count == folded.sequence
+        });
+        let Some(doubt) = doubt else {
+            return Ok(None);
+        };
+        let (seq, after) = (folded.seq, append.after as i64);
+        let query = Query::new(
+            "select t.lease_epoch, t.lease_owner, array(select body from @task_event e
+               where e.task = t.seq and e.sequence > $2 order by e.sequence)
+             from @task t where t.seq = $1",
+        );
+        let query = query.with(&seq, Type::INT8).with(&after, Type::INT8);
+        let found = self.connections.run(&query, Repeat::Harmless).await?;
+        let Some(row) = found.first() else {
+            return Ok(None);
+        };
+        let (epoch, holder): (i64, &str) = (get(row, 0)?, get(row, 1)?);
+        let epoch = epoch as u64;
+        let is_own = match &append.lease {
+            Lease::Held { epoch: own } => epoch == *own,
+            Lease::Taken { holder: own, .. } | Lease::Seized { holder: own, .. } => {
+                holder == &**own
             }
+        };
+        if !is_own {
+            return Ok(None);
         }
-        self.doubts.settle(&id);
-        Err(StoreError::Behind(folded.sequence))
+        let bodies: Vec<&[u8]> = get(row, 2)?;
+        let mut stored = bodies.iter().flat_map(|body| lines(body));
+        let events: Vec<_> = rows.events.iter().map(|it| Event::clone(it)).collect();
+        let (repeated, more) = events.split_at(events.len().min(doubt.count as usize));
+        let mut is_repeated = repeated.len() as u64 == doubt.count;
+        for event in repeated {
+            is_repeated &= stored.next() == Some(&write(event)?[..]);
+        }
+        let mut rest = append.clone();
+        rest.after = folded.sequence;
+        rest.lease = Lease::Held { epoch };
+        rest.trace.clone_from(&rows.trace);
+        rest.events = events.clone();
+        if is_repeated {
+            rest.events = more.to_vec();
+            let has = |receipt: &Receipt| {
+                let is_it = |event: &Event| matches!(event, Event::Message(it) if it.message_id == receipt.message);
+                repeated.iter().any(is_it)
+            };
+            rest.receipt = rest.receipt.filter(|receipt| !has(receipt));
+        }
+        Ok(Some(rest))
     }
 
     /// Does an append to a task that is as it is known here; `None` if it is not.

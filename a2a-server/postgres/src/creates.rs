@@ -21,7 +21,7 @@ impl Inner {
     pub(crate) async fn create(&self, key: &Key, mut new: NewTask) -> Result<(), StoreError> {
         let rows = LogRows::of_new(&mut new)?;
         let id = task_key(&key.0, &key.1);
-        let mut was_tried = false;
+        let mut was_lost = false;
         for _ in 0..MAX_TRIES {
             match self.try_create(key, id, &new, &rows).await {
                 Ok(()) => {
@@ -29,15 +29,16 @@ impl Inner {
                     return Ok(());
                 }
                 Err(Refused::Database(PostgresError::Lost(source))) => {
-                    self.doubts.note(id, 0, &rows);
-                    if was_tried {
+                    self.doubts.note(id, 0, rows.events.len());
+                    if was_lost {
                         return Err(PostgresError::Lost(source).into());
                     }
-                    was_tried = true;
+                    was_lost = true;
                 }
                 Err(Refused::Database(error)) => match error.violated() {
                     Some("task_key" | "receipt_key")
-                        if (was_tried || self.doubts.has(&id, 0, &rows))
+                        if (was_lost
+                            || self.doubts.get(&id).is_some_and(|doubt| doubt.after == 0))
                             && self.is_created(id, &new, &rows).await? =>
                     {
                         self.doubts.settle(&id);

@@ -1,33 +1,23 @@
 //! Writes whose outcome is unknown because the connection was lost.
 
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::log_rows::LogRows;
-
-/// The last write of each task whose outcome nobody knows. A writer that asks for it again is answered by what the
-/// log says; anybody else who writes the same is refused as usual.
+/// The last write of each task whose outcome nobody knows. The next write of the same writer is judged by what the log
+/// says; anybody else is refused as usual. Until then the task's lease is not prolonged: if the writer has given up,
+/// the task is abandoned.
 pub(crate) struct Doubts(Mutex<LruCache<Uuid, Doubt, ahash::RandomState>>);
 
-#[derive(Eq, PartialEq)]
-struct Doubt {
-    after: u64,
-    content: [u8; 32],
-}
-
-impl Doubt {
-    fn of(after: u64, rows: &LogRows) -> Self {
-        let mut hash = Sha256::new();
-        for body in rows.bodies() {
-            hash.update((body.len() as u64).to_be_bytes());
-            hash.update(body);
-        }
-        let content = hash.finalize().into();
-        Self { after, content }
-    }
+/// A write whose outcome is unknown.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Doubt {
+    /// Length of the log before it; 0 for a new task.
+    pub(crate) after: u64,
+    /// Number of its events.
+    pub(crate) count: u64,
 }
 
 impl Default for Doubts {
@@ -38,17 +28,20 @@ impl Default for Doubts {
 }
 
 impl Doubts {
-    /// Notes that nobody knows whether a task has these entries after a sequence number.
-    pub(crate) fn note(&self, task: Uuid, after: u64, rows: &LogRows) {
-        self.lock().put(task, Doubt::of(after, rows));
+    /// Notes that nobody knows whether a write was done.
+    pub(crate) fn note(&self, task: Uuid, after: u64, count: usize) {
+        let count = count as u64;
+        self.lock().put(task, Doubt { after, count });
     }
 
-    /// Returns whether that was noted of these entries.
-    pub(crate) fn has(&self, task: &Uuid, after: u64, rows: &LogRows) -> bool {
-        let mut doubts = self.lock();
-        doubts
-            .get(task)
-            .is_some_and(|doubt| *doubt == Doubt::of(after, rows))
+    /// Returns the write of a task whose outcome is unknown.
+    pub(crate) fn get(&self, task: &Uuid) -> Option<Doubt> {
+        self.lock().peek(task).copied()
+    }
+
+    /// Returns the tasks with such a write.
+    pub(crate) fn tasks(&self) -> Vec<Uuid> {
+        self.lock().iter().map(|(task, _)| *task).collect()
     }
 
     /// Forgets what was noted of a task: its outcome is known.
@@ -66,4 +59,4 @@ impl Doubts {
 }
 
 /// Maximum number of tasks with a write of unknown outcome.
-const MAX_DOUBTS: std::num::NonZeroUsize = std::num::NonZeroUsize::new(10_000).unwrap();
+const MAX_DOUBTS: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();

@@ -16,14 +16,17 @@ impl Inner {
     /// Prolongs the leases and reservations of a holder.
     pub(crate) async fn renew(&self, holder: &str, term: Duration) -> Result<(), StoreError> {
         self.note_term(term);
-        let term = micros(term);
+        let (term, in_doubt) = (micros(term), self.doubts.tasks());
         let query = Query::new(
             "with r as (update @reservation set until = clock_timestamp() + $2 * interval '1 microsecond'
                where holder = $1)
              update @task set lease_until = clock_timestamp() + $2 * interval '1 microsecond'
-             where busy and lease_owner = $1 and lease_until is not null",
+             where busy and lease_owner = $1 and lease_until is not null and key <> all($3)",
         );
-        let query = query.with(&holder, Type::TEXT).with(&term, Type::INT8);
+        let query = query
+            .with(&holder, Type::TEXT)
+            .with(&term, Type::INT8)
+            .with(&in_doubt, Type::UUID_ARRAY);
         self.connections.run(&query, Repeat::Harmless).await?;
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The engine of tasks: repeated messages, restarts, waiting callers, retention.
 
+mod away;
 mod commits;
 mod crowd;
 mod damage;

@@ -22,7 +22,7 @@ use crate::engine::{card, more_is_said, task};
 
 /// The store in memory, in a mood.
 #[derive(Clone, Default)]
-struct Moody {
+pub(super) struct Moody {
     inner: Arc<MemoryStore>,
     /// Panics where it is to store a task.
     panics: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ struct Moody {
     /// Writes nothing, for as long as this is so.
     writes_nothing: Arc<AtomicBool>,
     /// Number of reads of events and of appends that it is away for.
-    is_away_for: Arc<AtomicUsize>,
+    pub(super) is_away_for: Arc<AtomicUsize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,13 +179,13 @@ async fn counter(turn: Turn) -> Result<(), Failure> {
     }
 }
 
-fn server(store: &Moody) -> Server {
+pub(super) fn server(store: &Moody) -> Server {
     let server = Server::builder(card(), counter).store(store.clone());
     server.build().unwrap()
 }
 
 /// Waits for this, and fails the test if it never comes.
-async fn soon<F: Future>(what: F) -> F::Output {
+pub(super) async fn soon<F: Future>(what: F) -> F::Output {
     let limit = Duration::from_secs(60);
     tokio::time::timeout(limit, what).await.expect("in time")
 }
@@ -472,46 +472,5 @@ async fn ended(store: &Moody, task: &TaskId) -> TaskState {
             return state;
         }
         watch.changed().await.unwrap();
-    }
-}
-
-/// Followers are told of what they missed, and not of the store.
-#[tokio::test(start_paused = true)]
-async fn a_stream_outlasts_a_store_that_is_away() {
-    let store = Moody::default();
-    let is_away_for = Arc::clone(&store.is_away_for);
-    let agent = move |turn: Turn| {
-        let is_away_for = Arc::clone(&is_away_for);
-        async move {
-            turn.working("waiting").await?;
-            turn.artifact("answer").text("42").done().await?;
-            is_away_for.store(40, Ordering::Relaxed);
-            Ok::<_, Failure>(())
-        }
-    };
-    let server = Server::builder(card(), agent).store(store.clone());
-    let client = Client::new(server.build().unwrap()).retries(Retries::default().attempts(1));
-    let updates = client.stream("begin").await.unwrap();
-    let all: Vec<_> = soon(updates.collect()).await;
-    let last = all.into_iter().map(Result::unwrap).last();
-    let state = last.and_then(|event| Some(event.status()?.state));
-    assert_eq!(state, Some(TaskState::Completed));
-    assert_eq!(store.is_away_for.load(Ordering::Relaxed), 0);
-}
-
-/// Who sends meanwhile is told to come back.
-#[tokio::test]
-async fn a_sender_is_told_that_the_store_is_away() {
-    let store = Moody::default();
-    let client = Client::new(server(&store)).retries(Retries::default().attempts(1));
-    let asked = task(client.send("how many?").await.unwrap());
-    store.is_away_for.store(1, Ordering::Relaxed);
-    let answer = Message {
-        task_id: Some(asked.id),
-        ..Message::user("42")
-    };
-    match client.send(answer).await {
-        Err(a2a_client::Error::Agent(error)) => assert_eq!(error.kind, ErrorKind::Unavailable),
-        other => panic!("{other:?}"),
     }
 }
