@@ -34,7 +34,7 @@ async fn a_stream_outlasts_a_store_that_is_away() {
     assert_eq!(store.is_away_for.load(Ordering::Relaxed), 0);
 }
 
-/// Who sends meanwhile is told to come back.
+/// A sender is to come back later.
 #[tokio::test]
 async fn a_sender_is_told_that_the_store_is_away() {
     let store = Moody::default();
