@@ -14,14 +14,15 @@ use serde::Deserialize;
 
 use crate::{Failure, console, workspace};
 
-/// The libraries that others depend on.
-const LIBRARIES: &[&str] = &[
-    "a2a-types",
-    "a2a-jsonrpc",
-    "a2a-transport",
-    "a2a-server",
-    "a2a-client",
-    "a2a-conformance",
+/// The libraries that others depend on, and their folders.
+const LIBRARIES: &[(&str, &str)] = &[
+    ("a2a-types", "a2a-types"),
+    ("a2a-jsonrpc", "a2a-jsonrpc"),
+    ("a2a-transport", "a2a-transport"),
+    ("a2a-server", "a2a-server"),
+    ("a2a-postgres", "a2a-server/postgres"),
+    ("a2a-client", "a2a-client"),
+    ("a2a-conformance", "a2a-conformance"),
 ];
 
 /// The format that `public-api` reads: that of Rust 1.95.
@@ -74,7 +75,7 @@ struct Library {
 /// Reads what [`document`] or [`beside_examples`] has written.
 fn libraries() -> Result<Vec<Library>, Failure> {
     let mut libraries = Vec::new();
-    for name in LIBRARIES {
+    for (name, folder) in LIBRARIES {
         let json = documents().join(format!("{}.json", name.replace('-', "_")));
         let format = format(&json)?;
         if format != FORMAT {
@@ -89,7 +90,7 @@ fn libraries() -> Result<Vec<Library>, Failure> {
             .build()
             .map_err(|error| format!("{name}: {error}"))?;
         libraries.push(Library {
-            kept: workspace::root().join(name).join("api.txt"),
+            kept: workspace::root().join(folder).join("api.txt"),
             items: api.items().map(ToString::to_string).collect(),
         });
     }

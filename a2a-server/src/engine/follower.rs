@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a_transport::{Error, Update, metric};
 use a2a_types::steps::is_step;
 use a2a_types::{Error as A2aError, ErrorKind, Event, TaskState};
 use futures_util::stream;
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -114,7 +116,17 @@ impl Cursor {
             () = self.closed.cancelled() => return Ok(None),
             failure = self.fanout.failed() => return Err(stuck(failure).into()),
         }
-        self.read(seen).await.map_err(|error| lost(&error))
+        loop {
+            match self.read(seen).await {
+                // It comes back: until then there is nothing to tell.
+                Err(StoreError::Unavailable(_)) => {}
+                read => return read.map_err(|error| lost(&error)),
+            }
+            let closed = timeout(READ_AGAIN_AFTER, self.closed.cancelled()).await;
+            if closed.is_ok() {
+                return Ok(None);
+            }
+        }
     }
 
     async fn read(&self, seen: u64) -> Result<Option<VecDeque<Logged>>, StoreError> {
@@ -142,6 +154,9 @@ impl Cursor {
     }
 }
 
+/// Delay before a store that is away is asked again.
+const READ_AGAIN_AFTER: Duration = Duration::from_millis(250);
+
 fn lost(error: &StoreError) -> Error {
     let error = error as &dyn std::error::Error;
     tracing::warn!(error, "a follower lost its task");
@@ -158,8 +173,6 @@ pub(crate) fn stuck(failure: Uuid) -> A2aError {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use a2a_types::{Dialect, Task, TaskStatusUpdateEvent};
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 

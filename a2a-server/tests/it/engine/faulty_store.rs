@@ -1,6 +1,6 @@
 //! Stores that do not do their work.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::engine::{another_message_arrived, card, task};
 
 /// The store in memory, in a mood.
 #[derive(Clone, Default)]
-struct FaultyStore {
+pub(super) struct FaultyStore {
     inner: Arc<MemoryStore>,
     /// Panics where it is to store a task.
     panics: Arc<AtomicBool>,
@@ -37,6 +37,8 @@ struct FaultyStore {
     refused: Arc<Notify>,
     /// Writes nothing, for as long as this is so.
     writes_nothing: Arc<AtomicBool>,
+    /// Number of reads of events and of appends that it is away for.
+    pub(super) is_away_for: Arc<AtomicUsize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +52,13 @@ enum InjectedError {
 }
 
 impl FaultyStore {
+    /// Returns whether it is away, so many times.
+    fn is_away(&self) -> bool {
+        let less = |times: usize| times.checked_sub(1);
+        let order = Ordering::Relaxed;
+        self.is_away_for.fetch_update(order, order, less).is_ok()
+    }
+
     /// Returns whether it refuses this, once.
     fn refuses(&self, what: InjectedError) -> bool {
         let mut refuses = self.refuses.lock().unwrap();
@@ -86,6 +95,9 @@ impl Store for FaultyStore {
         let hears = matches!(append.events[..], [Event::Message(_), ..]);
         if hears && self.goes_blind.load(Ordering::Relaxed) {
             self.is_blind.store(true, Ordering::Relaxed);
+        }
+        if self.is_away() {
+            return away();
         }
         if self.writes_nothing.load(Ordering::Relaxed) {
             self.refused.notify_one();
@@ -134,8 +146,19 @@ impl Store for FaultyStore {
         self.inner.wake_hub()
     }
 
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        after: u64,
+    ) -> Pending<'a, Tail> {
+        match self.is_away() {
+            true => away(),
+            false => self.inner.events_after(owner, task, after),
+        }
+    }
+
     delegate! {
-        events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
         head(owner: &'a Owner, task: &'a TaskId) -> u64;
         list(owner: &'a Owner, listing: Listing) -> Page;
         put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
@@ -152,6 +175,10 @@ impl Store for FaultyStore {
     }
 }
 
+fn away<'a, T: Send + 'a>() -> Pending<'a, T> {
+    Box::pin(async { Err(StoreError::unavailable("no connection")) })
+}
+
 /// Asks how many, and says it back.
 async fn counter(turn: Turn) -> Result<(), Failure> {
     match turn.text().as_str() {
@@ -160,13 +187,13 @@ async fn counter(turn: Turn) -> Result<(), Failure> {
     }
 }
 
-fn server(store: &FaultyStore) -> Server {
+pub(super) fn server(store: &FaultyStore) -> Server {
     let server = Server::builder(card(), counter).store(store.clone());
     server.build().unwrap()
 }
 
 /// Waits for this, and fails the test if it never comes.
-async fn soon<F: Future>(what: F) -> F::Output {
+pub(super) async fn soon<F: Future>(what: F) -> F::Output {
     let limit = Duration::from_secs(60);
     tokio::time::timeout(limit, what).await.expect("in time")
 }

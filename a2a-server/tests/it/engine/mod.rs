@@ -1,6 +1,7 @@
 //! The engine of tasks: repeated messages, restarts, waiting callers, retention.
 
 mod atomic_appends;
+mod away;
 mod damaged_file;
 mod deduplication;
 mod dropped_updates;

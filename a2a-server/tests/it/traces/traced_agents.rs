@@ -71,7 +71,9 @@ impl Agent for Relay {
 impl TracedAgents {
     pub(crate) async fn start((dialect, binding): (Dialect, Binding)) -> Self {
         let (turns, sent) = (TurnTraces::default(), SentHeaders::default());
-        let http = HttpClient::builder().wire_observer(Arc::new(sent.clone())).build();
+        let http = HttpClient::builder()
+            .wire_observer(Arc::new(sent.clone()))
+            .build();
         let to = |url: &str| {
             let transport = HttpTransport::new(url, dialect).unwrap();
             transport.binding(binding).http(http.clone())

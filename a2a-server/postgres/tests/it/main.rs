@@ -1,0 +1,14 @@
+//! The store on a real Postgres: the suite, faults, servers that share it, and a database that is away.
+
+mod away;
+mod database;
+mod doubt;
+mod faults;
+mod followers;
+mod migrations;
+mod proxy;
+mod replicas;
+mod sample;
+mod suite;
+mod tls;
+mod worker;
