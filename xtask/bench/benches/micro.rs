@@ -10,7 +10,7 @@ mod timestamp;
 use std::hint::black_box;
 
 use a2a_server::{Server, Transport};
-use a2a_transport::binding::{EventReader, EventWriter, Question, Reading, jsonrpc};
+use a2a_transport::binding::{EventReader, EventWriter, IncomingCall, ReadOptions, jsonrpc};
 use a2a_transport::sse::{self, Decoder};
 use a2a_transport::{Answer, Call, SharedEvent};
 use a2a_types::{
@@ -83,7 +83,7 @@ fn events(criterion: &mut Criterion) {
         group.bench_function(format!("encode {}", send.name), |bencher| {
             bencher.iter(&mut block);
         });
-        let reading = Reading::default();
+        let reading = ReadOptions::default();
         group.bench_function(format!("decode {}", send.name), |bencher| {
             let mut reader = EventReader::new(envelope.clone(), reading.mode, reading.limits);
             let mut decoder = Decoder::default();
@@ -192,8 +192,8 @@ const VERSIONED_SENDS: [VersionedSend; 3] = [
 ];
 
 impl VersionedSend {
-    fn question(&self) -> Question {
-        let mut reading = Reading::default();
+    fn question(&self) -> IncomingCall {
+        let mut reading = ReadOptions::default();
         reading.prefer = Some(self.dialect);
         let question = jsonrpc::read_call(black_box(self.body.as_bytes()), self.version, &reading);
         question.expect("it is a request")
