@@ -10,6 +10,13 @@ impl From<StoreError> for A2aError {
         match error {
             StoreError::NoTask => ErrorKind::TaskNotFound.into(),
             StoreError::Full => ErrorKind::Unavailable.into(),
+            StoreError::Unavailable(_) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the store is away"
+                );
+                ErrorKind::Unavailable.into()
+            }
             StoreError::Busy => Self::new(ErrorKind::Unavailable, error.to_string()),
             StoreError::TooManyMessages(_)
             | StoreError::TooLong(_)

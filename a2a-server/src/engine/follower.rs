@@ -114,7 +114,17 @@ impl Cursor {
             () = self.closed.cancelled() => return Ok(None),
             failure = self.fanout.failed() => return Err(stuck(failure).into()),
         }
-        self.read(seen).await.map_err(|error| lost(&error))
+        loop {
+            match self.read(seen).await {
+                // It comes back: until then there is nothing to tell.
+                Err(StoreError::Unavailable(_)) => {}
+                read => return read.map_err(|error| lost(&error)),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(READ_AGAIN_AFTER) => {}
+                () = self.closed.cancelled() => return Ok(None),
+            }
+        }
     }
 
     async fn read(&self, seen: u64) -> Result<Option<VecDeque<Logged>>, StoreError> {
@@ -141,6 +151,9 @@ impl Cursor {
         Ok(VecDeque::from([whole]))
     }
 }
+
+/// Delay before a store that is away is asked again.
+const READ_AGAIN_AFTER: std::time::Duration = std::time::Duration::from_millis(250);
 
 fn lost(error: &StoreError) -> Error {
     let error = error as &dyn std::error::Error;

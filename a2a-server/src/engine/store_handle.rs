@@ -58,7 +58,7 @@ impl StoreHandle {
     pub(crate) fn note_written<T>(&self, written: &Result<T, StoreError>) {
         let fails = match written {
             Ok(_) => false,
-            Err(StoreError::Full | StoreError::Failed(_)) => true,
+            Err(StoreError::Full | StoreError::Unavailable(_) | StoreError::Failed(_)) => true,
             Err(_) => return,
         };
         if self.is_failing() != fails {

@@ -249,7 +249,10 @@ where
     loop {
         let error = match step().await {
             Err(UpdateError::Store(
-                error @ (StoreError::Full | StoreError::Busy | StoreError::Failed(_)),
+                error @ (StoreError::Full
+                | StoreError::Busy
+                | StoreError::Unavailable(_)
+                | StoreError::Failed(_)),
             )) => error,
             done => {
                 writer.tell_unstuck();
@@ -261,10 +264,18 @@ where
             return Err(error.into());
         }
         let failure = *failure.get_or_insert_with(uuid::Uuid::new_v4);
+        let is_away = matches!(error, StoreError::Unavailable(_));
         tracing::error!(correlation_id = %failure, task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
-        writer.tell_stuck(failure);
+        // A store that is away comes back: followers keep their streams.
+        let longest = match is_away {
+            true => MAX_PAUSE_AWAY,
+            false => {
+                writer.tell_stuck(failure);
+                MAX_PAUSE
+            }
+        };
         tokio::select! {
-            () = tokio::time::sleep(pause) => pause = (pause * 2).min(MAX_PAUSE),
+            () = tokio::time::sleep(pause) => pause = (pause * 2).min(longest),
             () = writer.lost() => return Err(error.into()),
         }
     }
@@ -273,6 +284,8 @@ where
 /// Delay before that is tried again, the first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(10);
+/// The longest such delay while the store is away.
+const MAX_PAUSE_AWAY: Duration = Duration::from_secs(1);
 
 /// Gives a task its last status, with this text, unless it has one, or the turn ended by waiting for the
 /// caller.

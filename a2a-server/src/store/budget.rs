@@ -10,7 +10,7 @@ use super::StoreError;
 /// A number of bytes that large tasks may have together from when they are read or copied until their answers
 /// are written. One that has the budget for itself may be larger. Small tasks are not counted.
 #[derive(Debug)]
-pub(crate) struct TaskBudget(Arc<Semaphore>);
+pub struct TaskBudget(Arc<Semaphore>);
 
 /// A task's share of a budget; none if the task is small. It is given back when all clones are dropped.
 #[derive(Clone, Debug, Default)]
@@ -24,12 +24,12 @@ impl Default for TaskBudget {
 
 impl TaskBudget {
     /// Bytes up to which a task is not counted.
-    pub(crate) const SMALL: usize = 1 << 20;
+    pub const SMALL: usize = 1 << 20;
 
     /// Waits until so many bytes have room.
     ///
     /// Errors: [`StoreError::Busy`] if they have none for ten seconds.
-    pub(crate) async fn take(&self, bytes: usize) -> Result<TaskShare, StoreError> {
+    pub async fn take(&self, bytes: usize) -> Result<TaskShare, StoreError> {
         if bytes <= Self::SMALL {
             return Ok(TaskShare::default());
         }

@@ -27,6 +27,10 @@ pub enum StoreError {
     /// There is no room for more, and nothing that has ended could make some.
     #[error("the store has no room for more")]
     Full,
+    /// The store cannot be reached, or has no time for this. The caller may try again; what it asked for may have been
+    /// done.
+    #[error("the store is not available")]
+    Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Too many large tasks are being read at once.
     #[error("too many large tasks are being read: ask again later")]
     Busy,
@@ -59,5 +63,10 @@ impl StoreError {
     /// The store failed for this reason.
     pub fn failed(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Failed(reason.into())
+    }
+
+    /// The store is not available for this reason.
+    pub fn unavailable(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unavailable(reason.into())
     }
 }

@@ -24,8 +24,7 @@ use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
-pub(crate) use budget::TaskBudget;
-pub use budget::TaskShare;
+pub use budget::{TaskBudget, TaskShare};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use owner::Owner;

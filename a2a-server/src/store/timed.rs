@@ -182,7 +182,7 @@ fn timed<'a, T: Send + 'a>(
 fn outcome<T>(answer: &Result<T, StoreError>) -> &'static str {
     match answer {
         Ok(_) => "ok",
-        Err(StoreError::Failed(_) | StoreError::Full) => "failed",
+        Err(StoreError::Failed(_) | StoreError::Full | StoreError::Unavailable(_)) => "failed",
         Err(_) => "refused",
     }
 }

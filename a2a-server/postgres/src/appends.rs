@@ -1,0 +1,276 @@
+//! Additions to logs: one statement each, which does all of it or nothing.
+
+use a2a_server::{Append, Appended, Lease, Logged, StoreError};
+use tokio_postgres::types::{ToSql, Type};
+use uuid::Uuid;
+
+use crate::PostgresError;
+use crate::connections::{Query, Repeat};
+use crate::folded::{Folded, Key, SHORT};
+use crate::log_rows::{LogRows, write};
+use crate::metric;
+use crate::names::task_key;
+use crate::reads::{get, number};
+use crate::statement::{Parts, Refused, Statement, is_active, micros, time};
+use crate::store::Inner;
+
+impl Inner {
+    /// Appends to a log.
+    pub(crate) async fn append(
+        &self,
+        key: &Key,
+        mut append: Append,
+    ) -> Result<Appended, StoreError> {
+        let rows = LogRows::of_append(&mut append)?;
+        let id = task_key(&key.0, &key.1);
+        // What is known here may be old; the second time it is fresh.
+        let mut known = self
+            .recent
+            .draft(key)
+            .filter(|known| known.sequence == append.after);
+        let mut was_tried = false;
+        for _ in 0..MAX_TRIES {
+            let folded = match known.take() {
+                Some(folded) => folded,
+                None => self.load_to_write(key, id).await?,
+            };
+            if folded.sequence != append.after {
+                return self
+                    .behind(key, id, &folded, &append, &rows, was_tried)
+                    .await;
+            }
+            match self.try_append(key, &folded, &append, &rows).await {
+                Ok(Some(appended)) => {
+                    self.doubts.settle(&id);
+                    return Ok(appended);
+                }
+                // Somebody else was first, with the task or its lease.
+                Ok(None) => self.refusal(id, &append).await?,
+                Err(Refused::Store(error)) => return Err(error),
+                Err(Refused::Database(PostgresError::Lost(source))) => {
+                    self.recent.forget(key);
+                    self.doubts.note(id, append.after, &rows);
+                    if was_tried {
+                        return Err(PostgresError::Lost(source).into());
+                    }
+                    was_tried = true;
+                }
+                Err(Refused::Database(error)) => match error.violated() {
+                    Some("receipt_key") => {
+                        self.received_or_expired(key, append.receipt.as_ref())
+                            .await?
+                    }
+                    // The log of the same number has this entry: what is known is of an earlier state.
+                    Some("task_event_key") => {}
+                    _ => return Err(error.into()),
+                },
+            }
+        }
+        Err(StoreError::unavailable(
+            "others write to the task all the time",
+        ))
+    }
+
+    /// Reads a task that is to be written to.
+    pub(crate) async fn load_to_write(&self, key: &Key, id: Uuid) -> Result<Folded, StoreError> {
+        let folded = self.load(key, id, usize::MAX).await?;
+        folded.ok_or(StoreError::NoTask)
+    }
+
+    /// Judges an append whose writer knows another end of the log: it may be this very append that has made it so, if
+    /// its outcome was not known.
+    async fn behind(
+        &self,
+        key: &Key,
+        id: Uuid,
+        folded: &Folded,
+        append: &Append,
+        rows: &LogRows,
+        was_tried: bool,
+    ) -> Result<Appended, StoreError> {
+        let end = append.after + rows.events.len() as u64;
+        let in_doubt = was_tried || self.doubts.has(&id, append.after, rows);
+        if in_doubt && folded.sequence == end && end > append.after {
+            let (seq, sequences) = (folded.seq, rows.sequences(append.after));
+            let query = Query::new(
+                "select t.lease_epoch, t.lease_owner, array(select body from @task_event e
+                   where e.task = t.seq and e.sequence = any($2) order by e.sequence)
+                 from @task t where t.seq = $1",
+            );
+            let query = query
+                .with(&seq, Type::INT8)
+                .with(&sequences, Type::INT8_ARRAY);
+            let found = self.connections.run(&query, Repeat::Harmless).await?;
+            if let Some(row) = found.first() {
+                let (epoch, holder): (i64, &str) = (get(row, 0)?, get(row, 1)?);
+                let bodies: Vec<&[u8]> = get(row, 2)?;
+                let is_own = match &append.lease {
+                    Lease::Held { epoch: own } => epoch as u64 == *own,
+                    Lease::Taken { holder: own, .. } | Lease::Seized { holder: own, .. } => {
+                        holder == &**own
+                    }
+                };
+                if is_own && bodies == rows.bodies() {
+                    self.doubts.settle(&id);
+                    self.announce(key, id, end);
+                    return Ok(Appended::new(end, epoch as u64));
+                }
+            }
+        }
+        self.doubts.settle(&id);
+        Err(StoreError::Behind(folded.sequence))
+    }
+
+    /// Does an append to a task that is as it is known here; `None` if it is not.
+    async fn try_append(
+        &self,
+        key: &Key,
+        folded: &Folded,
+        append: &Append,
+        rows: &LogRows,
+    ) -> Result<Option<Appended>, Refused> {
+        let (messages, bytes) = rows.growth.admit(folded.messages, folded.bytes)?;
+        let state = rows.state(&folded.base, folded.state)?;
+        folded.admit_artifacts(&rows.events)?;
+        let mut later = folded.clone();
+        (later.messages, later.bytes) = (messages, bytes);
+        let added: Vec<_> = (append.after + 1..)
+            .zip(&rows.events)
+            .map(|(sequence, event)| Logged::new(sequence, event.clone()))
+            .collect();
+        later.extend(added.iter().cloned());
+        let mut parts = Parts::new(key, rows, append.after, append.receipt.as_ref());
+        parts.sequence = later.sequence as i64;
+        let rests = state != folded.state && !is_active(state);
+        let most = if rests { SHORT as u64 } else { SNAPSHOT_EVERY };
+        if later.sequence - later.written > most {
+            later.fold();
+            later.written = later.sequence;
+            parts.document = Some(write(&*later.base)?);
+        }
+        let (epoch, takes, holder, term, seizes) = match &append.lease {
+            Lease::Held { epoch } => (Some(*epoch as i64), false, None, 0, false),
+            Lease::Taken { holder, term } => (None, true, Some(&**holder), micros(*term), false),
+            Lease::Seized { holder, term } => (None, true, Some(&**holder), micros(*term), true),
+        };
+        let (after, count, size) = (append.after as i64, messages as i32, bytes as i64);
+        let bodies = rows.bodies();
+        let mut statement = Statement::default();
+        statement.add(
+            "with u as (update @task set sequence = ?, messages = ?, bytes = ?",
+            &[
+                (&parts.sequence, Type::INT8),
+                (&count, Type::INT4),
+                (&size, Type::INT8),
+            ],
+        );
+        let name = state.as_str();
+        let (active, ends, waits) = (
+            is_active(state),
+            state.is_terminal(),
+            state.is_interrupted(),
+        );
+        let time = rows.status().map(time);
+        let leased = !append.release;
+        if time.is_some() || takes || append.release {
+            statement.add(
+                ", state = ?, status_time = coalesce(?, status_time), active = ?, busy = ? or ",
+                &[
+                    (&name, Type::TEXT),
+                    (&time, Type::INT8),
+                    (&active, Type::BOOL),
+                    (&active, Type::BOOL),
+                ],
+            );
+            statement.text += match (append.release, takes) {
+                (true, _) => "false",
+                (false, true) => "true",
+                (false, false) => "lease_until is not null",
+            };
+            statement.add(
+                ", ended = case when ? then coalesce(ended, clock_timestamp()) end,
+                 waits = case when ? then coalesce(waits, clock_timestamp()) end",
+                &[(&ends, Type::BOOL), (&waits, Type::BOOL)],
+            );
+        }
+        if takes {
+            let holder: &(dyn ToSql + Sync) = &holder;
+            statement.add(
+                ", lease_epoch = lease_epoch + 1, lease_owner = ?",
+                &[(holder, Type::TEXT)],
+            );
+        }
+        match (leased, takes) {
+            (false, _) => statement.text += ", lease_until = null",
+            (true, true) => statement.add(
+                ", lease_until = clock_timestamp() + ? * interval '1 microsecond'",
+                &[(&term, Type::INT8)],
+            ),
+            (true, false) => {}
+        }
+        statement.add(
+            " where seq = ? and sequence = ?",
+            &[(&folded.seq, Type::INT8), (&after, Type::INT8)],
+        );
+        if epoch.is_some() {
+            statement.add(" and lease_epoch = ?", &[(&epoch, Type::INT8)]);
+        } else if !seizes {
+            statement.add(
+                " and (lease_until is null or lease_until <= clock_timestamp() or lease_owner = ?)",
+                &[(&holder, Type::TEXT)],
+            );
+        }
+        statement.text += " returning seq, lease_epoch)";
+        let checkpoint = rows.checkpoint.as_deref();
+        statement.add_log(&parts, &bodies);
+        statement.add_notifications(&parts);
+        statement.add_checkpoint(&checkpoint);
+        statement.add_document(&parts);
+        statement.add_receipt(&parts);
+        statement.text += " select lease_epoch from u";
+        let query = statement.into_query();
+        let found = self.connections.run(&query, Repeat::Harmful).await?;
+        let Some(row) = found.first() else {
+            return Ok(None);
+        };
+        let epoch = number(row, 0)? as u64;
+        if takes && epoch > 1 {
+            metric::takeover();
+        }
+        let id = task_key(&key.0, &key.1);
+        self.recent.publish(key, append.after, added, &later);
+        self.announce(key, id, later.sequence);
+        Ok(Some(Appended::new(later.sequence, epoch)))
+    }
+
+    /// Finds out why a task was not as it is known here: an error, unless another try may succeed.
+    async fn refusal(&self, id: Uuid, append: &Append) -> Result<(), StoreError> {
+        let holder = match &append.lease {
+            Lease::Held { .. } => "",
+            Lease::Taken { holder, .. } | Lease::Seized { holder, .. } => holder,
+        };
+        let query = Query::new(
+            "select sequence, lease_epoch, coalesce(lease_until > clock_timestamp(), false) and lease_owner <> $2
+             from @task where key = $1",
+        );
+        let query = query.with(&id, Type::UUID).with(&holder, Type::TEXT);
+        let found = self.connections.run(&query, Repeat::Harmless).await?;
+        let row = found.first().ok_or(StoreError::NoTask)?;
+        let (sequence, epoch) = (number(row, 0)? as u64, number(row, 1)? as u64);
+        match &append.lease {
+            Lease::Held { epoch: own } if *own != epoch => {
+                metric::fenced();
+                Err(StoreError::Fenced)
+            }
+            _ if sequence != append.after => Err(StoreError::Behind(sequence)),
+            Lease::Taken { .. } if get(row, 2)? => Err(StoreError::Leased),
+            // It was in the way, and is no more; or it is another task of the same id.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Number of events after which a task is written as a whole, so that it is read quickly.
+pub(crate) const SNAPSHOT_EVERY: u64 = 64;
+/// Maximum number of tries of an append that others are in the way of.
+pub(crate) const MAX_TRIES: usize = 5;

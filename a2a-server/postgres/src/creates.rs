@@ -1,0 +1,198 @@
+//! New tasks: one statement each.
+
+use std::sync::Arc;
+
+use a2a_server::{Logged, NewTask, StoreError, limits};
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::PostgresError;
+use crate::appends::{MAX_TRIES, SNAPSHOT_EVERY};
+use crate::connections::{Query, Repeat};
+use crate::folded::{Folded, Key};
+use crate::log_rows::{LogRows, write};
+use crate::names::{column, config_key, owner_key, owner_text, task_key};
+use crate::reads::get;
+use crate::statement::{Parts, Refused, Statement, is_active, micros, time};
+use crate::store::Inner;
+
+impl Inner {
+    /// Stores a new task.
+    pub(crate) async fn create(&self, key: &Key, mut new: NewTask) -> Result<(), StoreError> {
+        let rows = LogRows::of_new(&mut new)?;
+        let id = task_key(&key.0, &key.1);
+        let mut was_tried = false;
+        for _ in 0..MAX_TRIES {
+            match self.try_create(key, id, &new, &rows).await {
+                Ok(()) => {
+                    self.doubts.settle(&id);
+                    return Ok(());
+                }
+                Err(Refused::Database(PostgresError::Lost(source))) => {
+                    self.doubts.note(id, 0, &rows);
+                    if was_tried {
+                        return Err(PostgresError::Lost(source).into());
+                    }
+                    was_tried = true;
+                }
+                Err(Refused::Database(error)) => match error.violated() {
+                    Some("task_key" | "receipt_key")
+                        if (was_tried || self.doubts.has(&id, 0, &rows))
+                            && self.is_created(id, &new, &rows).await? =>
+                    {
+                        self.doubts.settle(&id);
+                        self.announce(key, id, 1 + rows.events.len() as u64);
+                        return Ok(());
+                    }
+                    Some("task_key") => return Err(StoreError::TaskExists),
+                    Some("receipt_key") => {
+                        self.received_or_expired(key, new.receipt.as_ref()).await?
+                    }
+                    _ => return Err(error.into()),
+                },
+                Err(Refused::Store(error)) => return Err(error),
+            }
+        }
+        Err(StoreError::unavailable(
+            "the message is received again and again",
+        ))
+    }
+
+    async fn try_create(
+        &self,
+        key: &Key,
+        id: Uuid,
+        new: &NewTask,
+        rows: &LogRows,
+    ) -> Result<(), Refused> {
+        let task = &new.task;
+        let size = limits::size_of_task(task);
+        let (messages, bytes) = rows.growth.admit(task.history.len(), size)?;
+        let state = rows.state(task, task.status.state)?;
+        limits::admit_artifacts(task, rows.events.iter().map(|event| &**event))?;
+        new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
+        let mut later = Folded {
+            seq: 0,
+            base: Arc::clone(task),
+            folded: 1,
+            sequence: 1,
+            state: task.status.state,
+            dialect: new.dialect,
+            checkpoint: None,
+            messages,
+            bytes,
+            written: 1,
+            tail: Default::default(),
+        };
+        let added = (2..).zip(&rows.events);
+        later.extend(added.map(|(sequence, event)| Logged::new(sequence, event.clone())));
+        let mut parts = Parts::new(key, rows, 0, new.receipt.as_ref());
+        parts.sequence = later.sequence as i64;
+        if later.sequence > SNAPSHOT_EVERY {
+            later.fold();
+            later.written = later.sequence;
+            parts.document = Some(write(&*later.base)?);
+        }
+        let (owner, of) = (owner_text(&key.0), owner_key(&key.0));
+        let context = task.context_id.as_ref().map(|id| column(id.as_str()));
+        let (version, name) = (new.dialect.version(), state.as_str());
+        let time = time(rows.status().unwrap_or(&task.status));
+        let (active, leased) = (is_active(state), !rows.release);
+        let (ends, waits) = (state.is_terminal(), state.is_interrupted());
+        let (count, size) = (messages as i32, bytes as i64);
+        let (holder, term) = (&*new.holder, micros(new.term));
+        let bodies = rows.bodies();
+        let mut statement = Statement::default();
+        statement.add(
+            "with u as (insert into @task(key, owner_key, owner, id, context_id, dialect, sequence, state,
+               status_time, active, busy, ended, waits, messages, bytes, lease_owner, lease_epoch, lease_until)
+             select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? or ?, case when ? then clock_timestamp() end,
+               case when ? then clock_timestamp() end, ?, ?, ?, 1,
+               case when ? then clock_timestamp() + ? * interval '1 microsecond' end
+             returning seq, lease_epoch)",
+            &[
+                (&id, Type::UUID),
+                (&of, Type::UUID),
+                (&owner, Type::TEXT),
+                (&parts.task, Type::TEXT),
+                (&context, Type::TEXT),
+                (&version, Type::TEXT),
+                (&parts.sequence, Type::INT8),
+                (&name, Type::TEXT),
+                (&time, Type::INT8),
+                (&active, Type::BOOL),
+                (&active, Type::BOOL),
+                (&leased, Type::BOOL),
+                (&ends, Type::BOOL),
+                (&waits, Type::BOOL),
+                (&count, Type::INT4),
+                (&size, Type::INT8),
+                (&holder, Type::TEXT),
+                (&leased, Type::BOOL),
+                (&term, Type::INT8),
+            ],
+        );
+        let (config, body) = (
+            new.config.as_ref().map(|it| config_key(&it.id)),
+            rows.config.as_deref(),
+        );
+        if config.is_some() {
+            statement.add(
+                ", c as (insert into @push_config(task, config, position, dialect, body)
+                 select seq, ?, 0, ?, ? from u returning task, config)",
+                &[
+                    (&config, Type::UUID),
+                    (&version, Type::TEXT),
+                    (&body, Type::BYTEA),
+                ],
+            );
+            if !parts.notified.is_empty() {
+                statement.add(
+                    ", o as (insert into @push_outbox(task, config, sequence, traceparent, tracestate)
+                     select c.task, c.config, n, ?, ? from c, unnest(?) n)",
+                    &[
+                        (&parts.traceparent, Type::TEXT),
+                        (&parts.tracestate, Type::TEXT),
+                        (&parts.notified, Type::INT8_ARRAY),
+                    ],
+                );
+            }
+        }
+        statement.add_log(&parts, &bodies);
+        statement.add_document(&parts);
+        statement.add_receipt(&parts);
+        statement.text += " select seq from u";
+        let query = statement.into_query();
+        let found = self.connections.run(&query, Repeat::Harmful).await?;
+        if let Some(row) = found.first() {
+            later.seq = get(row, 0)?;
+            self.recent.keep(key, &later);
+            self.announce(key, id, later.sequence);
+        }
+        Ok(())
+    }
+
+    /// Returns whether a task that is there is this one, whose creation had an unknown outcome.
+    async fn is_created(
+        &self,
+        id: Uuid,
+        new: &NewTask,
+        rows: &LogRows,
+    ) -> Result<bool, StoreError> {
+        let sequences = rows.sequences(0);
+        let query = Query::new(
+            "select t.lease_owner, array(select body from @task_event e
+               where e.task = t.seq and e.sequence = any($2) order by e.sequence)
+             from @task t where t.key = $1 and t.lease_epoch = 1",
+        );
+        let query = query
+            .with(&id, Type::UUID)
+            .with(&sequences, Type::INT8_ARRAY);
+        let found = self.connections.run(&query, Repeat::Harmless).await?;
+        let Some(row) = found.first() else {
+            return Ok(false);
+        };
+        let (holder, bodies): (&str, Vec<&[u8]>) = (get(row, 0)?, get(row, 1)?);
+        Ok(holder == &*new.holder && bodies == rows.bodies())
+    }
+}

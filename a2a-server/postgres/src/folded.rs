@@ -1,0 +1,140 @@
+//! A task as the fold of its log.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use a2a_server::{Logged, Owner, Snapshot, StoreError, Tail, limits};
+use a2a_transport::SharedEvent;
+use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
+
+pub(crate) type Key = (Owner, TaskId);
+
+/// A task as the fold of its log, as far as that is folded, and the end of the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Folded {
+    /// The task's number in the tables: another one if a task of the same id is begun after this is gone.
+    pub(crate) seq: i64,
+    /// The task after the first `folded` entries of its log, shared with the callers that read it.
+    pub(crate) base: Arc<Task>,
+    pub(crate) folded: u64,
+    pub(crate) sequence: u64,
+    pub(crate) state: TaskState,
+    pub(crate) dialect: Dialect,
+    pub(crate) checkpoint: Option<Arc<Object>>,
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+    /// Sequence number at which the task was last written as a whole.
+    pub(crate) written: u64,
+    /// The last events: all that are not folded, and some before.
+    pub(crate) tail: VecDeque<Logged>,
+}
+
+impl Folded {
+    /// Notes an event that was written.
+    pub(crate) fn remember(&mut self, logged: Logged) {
+        if self.tail.len() >= TAIL {
+            if self.unfolded().count() == self.tail.len() {
+                self.fold();
+            }
+            self.tail.pop_front();
+        }
+        self.tail.push_back(logged);
+    }
+
+    /// Folds what is not folded.
+    pub(crate) fn fold(&mut self) {
+        let folded = self.folded;
+        let later = |logged: &&Logged| logged.sequence > folded;
+        apply(&mut self.base, self.tail.iter().filter(later));
+        self.folded = self.tail.back().map_or(folded, |last| last.sequence);
+    }
+
+    /// Refuses events that give the task more artifacts than it may have.
+    pub(crate) fn admit_artifacts(&self, events: &[SharedEvent]) -> Result<(), StoreError> {
+        let added = self.unfolded().map(|logged| &*logged.event);
+        let added = added.chain(events.iter().map(|event| &**event));
+        limits::admit_artifacts(&self.base, added)
+    }
+
+    fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {
+        let folded = self.folded;
+        let later = move |logged: &&Logged| logged.sequence > folded;
+        self.tail.iter().filter(later)
+    }
+
+    /// As much of it as the writer needs, and nothing that is copied with effort.
+    pub(crate) fn draft(&self) -> Self {
+        Self {
+            base: Arc::clone(&self.base),
+            checkpoint: self.checkpoint.clone(),
+            tail: self.unfolded().cloned().collect(),
+            ..*self
+        }
+    }
+
+    /// Folds the events of a large task, and lets go of all but the last of them: they would hold as much again.
+    pub(crate) fn shorten(&mut self) {
+        if self.bytes <= TAIL_BYTES {
+            return;
+        }
+        self.fold();
+        let mut bytes = 0;
+        let fits = |logged: &&Logged| {
+            bytes += limits::size_of_event(&logged.event);
+            bytes <= TAIL_BYTES
+        };
+        let kept = self.tail.iter().rev().take_while(fits).count();
+        self.tail.drain(..self.tail.len() - kept);
+    }
+
+    /// Becomes the task with these events, which are in its log after what is known of it.
+    pub(crate) fn extend(&mut self, events: impl IntoIterator<Item = Logged>) {
+        for logged in events {
+            self.sequence = logged.sequence;
+            if let Some(status) = logged.event.status() {
+                self.state = status.state;
+            }
+            self.remember(logged);
+        }
+        if self.unfolded().count() > SHORT {
+            self.fold();
+        }
+        self.shorten();
+    }
+
+    /// Returns the events after a sequence number, or `None` if some are not kept here.
+    pub(crate) fn after(&self, sequence: u64) -> Option<Tail> {
+        if sequence == 0 || sequence >= self.sequence {
+            return None;
+        }
+        let first = self
+            .tail
+            .front()
+            .map_or(self.sequence + 1, |first| first.sequence);
+        let later = self.tail.iter().filter(|logged| logged.sequence > sequence);
+        (first <= sequence + 1).then(|| limits::Batch::of(later.cloned()))
+    }
+}
+
+impl From<Folded> for Snapshot {
+    fn from(mut folded: Folded) -> Self {
+        folded.fold();
+        let mut snapshot = Self::new(folded.base, folded.sequence, folded.dialect);
+        snapshot.checkpoint = folded.checkpoint.map(Arc::unwrap_or_clone);
+        snapshot
+    }
+}
+
+fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
+    let mut events = events.peekable();
+    if events.peek().is_some() {
+        // Each was legal when it came.
+        Arc::make_mut(task).fold(events.map(|logged| &*logged.event));
+    }
+}
+
+/// Maximum number of events kept beside a task, and of their bytes if the task is large.
+const TAIL: usize = 64;
+const TAIL_BYTES: usize = 1 << 20;
+/// Number of events that each reader of the task folds anew.
+pub(crate) const SHORT: usize = 16;

@@ -1,0 +1,286 @@
+//! Hints between servers: which logs have grown. A hint may be lost: a look at all followed tasks finds what it told.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use a2a_server::{Owner, StoreError};
+use a2a_types::TaskId;
+use tokio::sync::Notify;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_postgres::AsyncMessage;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::connections::{Query, Repeat, next_message};
+use crate::hint_text::Hint;
+use crate::names::task_key;
+use crate::reads::{get, number};
+use crate::store::Inner;
+use crate::{PostgresError, metric};
+
+/// What this server has to tell the others, and which tasks are followed here.
+pub(crate) struct Hints {
+    /// Name of this server among those of the channel.
+    name: u32,
+    channel: String,
+    pending: Mutex<Pending>,
+    added: Notify,
+    followed: Mutex<Followed>,
+    /// Another server has posted mail.
+    pub(crate) mail: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct Pending {
+    heads: HashMap<Uuid, u64>,
+    mail: bool,
+    /// Time of the first of them.
+    since: Option<SystemTime>,
+}
+
+/// Followed tasks by their keys: those of the last look, and those before it and since.
+#[derive(Default)]
+struct Followed {
+    now: HashMap<Uuid, (Owner, TaskId)>,
+    before: HashMap<Uuid, (Owner, TaskId)>,
+}
+
+impl Hints {
+    pub(crate) fn new(schema: &str) -> Self {
+        Self {
+            name: fastrand::u32(..),
+            channel: format!("a2a {schema}"),
+            pending: Mutex::default(),
+            added: Notify::new(),
+            followed: Mutex::default(),
+            mail: Arc::default(),
+        }
+    }
+
+    /// Notes that a log has grown.
+    pub(crate) fn add(&self, task: Uuid, sequence: u64) {
+        let mut pending = lock(&self.pending);
+        let head = pending.heads.entry(task).or_default();
+        *head = sequence.max(*head);
+        pending.since.get_or_insert_with(SystemTime::now);
+        drop(pending);
+        self.added.notify_one();
+    }
+
+    /// Notes that there is mail.
+    pub(crate) fn add_mail(&self) {
+        lock(&self.pending).mail = true;
+        self.added.notify_one();
+    }
+
+    /// Notes which tasks are followed here. Those noted just before may have been too late for this list.
+    fn replace_followed(&self, now: HashMap<Uuid, (Owner, TaskId)>) {
+        let mut followed = lock(&self.followed);
+        followed.before = std::mem::replace(&mut followed.now, now);
+    }
+
+    /// Returns a task that is followed here.
+    fn followed(&self, key: &Uuid) -> Option<(Owner, TaskId)> {
+        let followed = lock(&self.followed);
+        let found = followed.now.get(key).or_else(|| followed.before.get(key));
+        found.cloned()
+    }
+
+    /// Notes that a task is followed here.
+    pub(crate) fn follow(&self, key: Uuid, owner: &Owner, task: &TaskId) {
+        lock(&self.followed)
+            .now
+            .insert(key, (owner.clone(), task.clone()));
+    }
+}
+
+impl Inner {
+    /// Tells other servers of what has happened here, again and again.
+    pub(crate) async fn send_hints(self: Arc<Self>) {
+        let mut beat = interval(SEND_EVERY);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            self.hints.added.notified().await;
+            let pending = std::mem::take(&mut *lock(&self.hints.pending));
+            let hint = Hint {
+                from: self.hints.name,
+                at: pending.since.map_or(0, millis),
+                mail: pending.mail,
+                heads: pending.heads.into_iter().collect(),
+            };
+            let text = hint.write();
+            // Nothing is lost that a look does not find: the commit need not wait for the disk.
+            let query = Query::new(
+                "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+            );
+            let query = query
+                .with(&self.hints.channel, Type::TEXT)
+                .with(&text, Type::TEXT);
+            if let Err(error) = self.connections.run(&query, Repeat::Harmless).await {
+                tracing::debug!(
+                    error = &error as &dyn std::error::Error,
+                    "could not tell other servers"
+                );
+            }
+            beat.tick().await;
+        }
+    }
+
+    /// Hears what other servers tell, again and again.
+    pub(crate) async fn listen(self: Arc<Self>) {
+        let mut beat = interval(LISTEN_AGAIN_EVERY);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beat.tick().await;
+            if let Err(error) = self.listen_once().await {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(
+                    error,
+                    "does not hear of other servers' events: looks for them instead"
+                );
+            }
+        }
+    }
+
+    async fn listen_once(self: &Arc<Self>) -> Result<(), PostgresError> {
+        let (client, mut connection) = self.connections.connect().await?;
+        let hears = async {
+            loop {
+                match next_message(&mut connection).await {
+                    Some(Ok(AsyncMessage::Notification(told))) => self.hear(told.payload()).await,
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return Err(PostgresError::of_statement(error)),
+                    None => return Ok(()),
+                }
+            }
+        };
+        let asks = async {
+            let listen = format!("listen \"{}\"", self.hints.channel.replace('"', "\"\""));
+            client
+                .batch_execute(&listen)
+                .await
+                .map_err(PostgresError::of_statement)?;
+            let _listening = metric::LISTENING.raise();
+            // What happened before this is not told.
+            self.look_and_warn().await;
+            let mut beat = interval(IS_ALIVE_EVERY);
+            loop {
+                beat.tick().await;
+                match timeout(IS_ALIVE_WITHIN, client.batch_execute("")).await {
+                    Ok(alive) => alive.map_err(PostgresError::of_statement)?,
+                    Err(_) => return Err(PostgresError::Lost(None)),
+                }
+            }
+        };
+        tokio::select! {
+            ended = hears => ended,
+            ended = asks => ended,
+        }
+    }
+
+    async fn hear(&self, text: &str) {
+        let Some(hint) = Hint::read(text) else {
+            return self.look_and_warn().await;
+        };
+        if hint.from == self.hints.name || self.is_deaf() {
+            return;
+        }
+        if hint.mail {
+            self.hints.mail.notify_one();
+        }
+        let mut is_first = true;
+        for (key, sequence) in hint.heads {
+            let Some((owner, task)) = self.hints.followed(&key) else {
+                continue;
+            };
+            if std::mem::take(&mut is_first) {
+                let now = millis(SystemTime::now());
+                metric::hint_latency(now.saturating_sub(hint.at) as f64 / 1000.0);
+            }
+            self.wake_hub.wake(&owner, &task, sequence);
+        }
+    }
+
+    /// Looks for the heads of all followed tasks, again and again.
+    pub(crate) async fn look_often(self: Arc<Self>, every: Duration) {
+        let mut beat = interval(every);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            beat.tick().await;
+            self.look_and_warn().await;
+        }
+    }
+
+    async fn look_and_warn(&self) {
+        if let Err(error) = self.look().await {
+            let error = &error as &dyn std::error::Error;
+            tracing::debug!(error, "could not look for other servers' events");
+        }
+    }
+
+    async fn look(&self) -> Result<(), StoreError> {
+        let watched = self.wake_hub.watched();
+        let keys: Vec<_> = watched
+            .iter()
+            .map(|(owner, task, _)| task_key(owner, task))
+            .collect();
+        let named = watched
+            .iter()
+            .map(|(owner, task, _)| (owner.clone(), task.clone()));
+        let now = keys.iter().copied().zip(named).collect();
+        self.hints.replace_followed(now);
+        if self.is_deaf() {
+            return Ok(());
+        }
+        for (watched, keys) in watched
+            .chunks(LOOKED_AT_ONCE)
+            .zip(keys.chunks(LOOKED_AT_ONCE))
+        {
+            let heads: Vec<_> = watched.iter().map(|(.., head)| *head as i64).collect();
+            let query = Query::new(LOOK)
+                .with(&keys, Type::UUID_ARRAY)
+                .with(&heads, Type::INT8_ARRAY);
+            for row in self.connections.run(&query, Repeat::Harmless).await? {
+                let Some((owner, task, _)) = watched.get(number(&row, 0)? - 1) else {
+                    continue;
+                };
+                match get::<Option<i64>>(&row, 1)? {
+                    Some(head) => self.wake_hub.wake(owner, task, head as u64),
+                    None => self.forget(owner, task),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Heads that are not where they were, and tasks that are gone.
+const LOOK: &str = "
+select w.place, t.sequence
+from unnest($1::uuid[], $2::bigint[]) with ordinality w(key, head, place)
+  left join @task t on t.key = w.key
+where t.sequence is null or t.sequence > w.head";
+
+fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Nothing that is done under these locks can panic half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Interval at which a server tells others.
+const SEND_EVERY: Duration = Duration::from_millis(10);
+/// Interval at which a server that does not hear tries again; the pause of the connections is added.
+const LISTEN_AGAIN_EVERY: Duration = Duration::from_millis(250);
+/// Interval at which a silent connection is tried, and the time it has to answer.
+const IS_ALIVE_EVERY: Duration = Duration::from_secs(10);
+const IS_ALIVE_WITHIN: Duration = Duration::from_secs(5);
+/// Maximum number of tasks that one statement looks at.
+const LOOKED_AT_ONCE: usize = 5000;
+/// Interval of the looks of a server that hears hints, and of one that does not.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
+pub(crate) const LOOK_EVERY_UNHEARD: Duration = Duration::from_millis(250);

@@ -1,0 +1,69 @@
+//! Tasks of an A2A agent in PostgreSQL, which any number of servers share.
+//!
+//! A [`PostgresStore`] takes the place of the store of one server. Every server that opens one with the same options
+//! serves the same tasks: a message, a stream, a cancellation may reach any of them.
+//!
+//! ```no_run
+//! use a2a_postgres::PostgresStore;
+//! use a2a_server::{Agent, Failure, Server, Turn};
+//! use a2a_types::AgentCard;
+//!
+//! struct Joker;
+//!
+//! impl Agent for Joker {
+//!     async fn run(&self, turn: Turn) -> Result<(), Failure> {
+//!         turn.artifact("joke").text("Why did the chicken cross the road?").done().await?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = PostgresStore::connect("postgres://a2a@db.example.com/a2a").await?;
+//! let server = Server::builder(AgentCard::new("Joker", "Tells jokes"), Joker).store(store).build()?;
+//! server.serve("0.0.0.0:8080").await?;
+//! # Ok(()) }
+//! ```
+//!
+//! An append is one statement: it is fenced by the epoch of the writer's lease and the length of the log, and stores
+//! the events, the notifications of webhooks, the receipt of the message and the agent's checkpoint, or nothing. All
+//! clocks are the database's. A task is read as its last document and the events since, and what a process wrote or
+//! read last it reads from memory, as far as the database says that it still holds.
+//!
+//! Deliberately absent: a queue of work. The server that accepts a message works on it; others take over only what it
+//! leaves.
+
+#![forbid(unsafe_code)]
+
+mod appends;
+mod connections;
+mod creates;
+mod doubts;
+mod error;
+#[cfg(feature = "faults")]
+mod fault;
+mod folded;
+mod hint_text;
+mod hints;
+mod leases;
+mod log_rows;
+mod mail_body;
+mod metric;
+mod names;
+mod options;
+mod reads;
+mod receipts;
+mod recent;
+mod schema;
+mod shared;
+mod statement;
+mod store;
+mod tls;
+mod webhooks;
+
+pub use error::PostgresError;
+#[cfg(feature = "faults")]
+#[doc(hidden)]
+pub use fault::Fault;
+pub use options::PostgresOptions;
+pub use schema::{migrate, migrations};
+pub use store::PostgresStore;

@@ -1,0 +1,136 @@
+//! Names of owners, tasks and messages as they stand in the tables.
+
+use std::borrow::Cow;
+
+use a2a_server::{Owner, Principal, StoreError};
+use a2a_types::{ConfigId, MessageId, TaskId};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// Returns the key of a task of an owner.
+pub(crate) fn task_key(owner: &Owner, task: &TaskId) -> Uuid {
+    key(&[
+        b"task",
+        owner_text(owner).as_bytes(),
+        task.as_str().as_bytes(),
+    ])
+}
+
+/// Returns the key of a message of an owner.
+pub(crate) fn message_key(owner: &Owner, message: &MessageId) -> Uuid {
+    let (owner, message) = (owner_text(owner), message.as_str());
+    key(&[b"message", owner.as_bytes(), message.as_bytes()])
+}
+
+/// Returns the key of a webhook among those of its task.
+pub(crate) fn config_key(config: &ConfigId) -> Uuid {
+    key(&[b"config", config.as_str().as_bytes()])
+}
+
+/// Returns the key of an owner.
+pub(crate) fn owner_key(owner: &Owner) -> Uuid {
+    key(&[b"owner", owner_text(owner).as_bytes()])
+}
+
+/// Returns the first half of the SHA-256 of these texts, which is as long whatever peers choose, and unlike an index of
+/// the texts takes any of them.
+fn key(parts: &[&[u8]]) -> Uuid {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let half: [u8; 16] = std::array::from_fn(|place| digest[place]);
+    Uuid::from_bytes(half)
+}
+
+/// Returns an owner as text: unambiguous, and legible. JSON escapes what a column cannot hold.
+pub(crate) fn owner_text(owner: &Owner) -> String {
+    match (owner.principal.name(), owner.tenant.as_deref()) {
+        (None, None) => "[null,null]".to_owned(),
+        (name, tenant) => serde_json::json!([name, tenant]).to_string(),
+    }
+}
+
+/// Reads an owner.
+pub(crate) fn read_owner(text: &str) -> Result<Owner, StoreError> {
+    let (name, tenant): (Option<String>, Option<String>) =
+        serde_json::from_str(text).map_err(StoreError::failed)?;
+    let principal = name.map_or_else(Principal::anonymous, Principal::named);
+    Ok(Owner::new(principal, tenant.map(Into::into)))
+}
+
+/// Returns an id as a column holds it: Postgres has no text with a NUL.
+pub(crate) fn column(id: &str) -> Cow<'_, str> {
+    match id.contains([NUL, MARK]) {
+        false => Cow::Borrowed(id),
+        true => Cow::Owned(id.replace(MARK, MARKED_MARK).replace(NUL, MARKED_NUL)),
+    }
+}
+
+/// Reads an id from its column.
+pub(crate) fn read(text: String) -> String {
+    match text.contains(MARK) {
+        false => text,
+        true => text
+            .replace(MARKED_NUL, "\0")
+            .replace(MARKED_MARK, MARK_TEXT),
+    }
+}
+
+const NUL: char = '\0';
+/// Character that nobody writes: Unicode will never assign it.
+const MARK: char = '\u{10ffff}';
+const MARK_TEXT: &str = "\u{10ffff}";
+const MARKED_NUL: &str = "\u{10ffff}0";
+const MARKED_MARK: &str = "\u{10ffff}1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn column_takes_any_id() {
+        for id in [
+            "",
+            "t",
+            "a\0b",
+            "\u{10ffff}",
+            "\u{10ffff}0",
+            "\0\u{10ffff}1\0",
+        ] {
+            let text = column(id);
+            assert!(!text.contains('\0'));
+            assert_eq!(read(text.into_owned()), id);
+        }
+    }
+
+    #[test]
+    fn keys_differ_where_names_do() {
+        let (ada, bob) = (
+            Owner::from(Principal::named("ada")),
+            Owner::from(Principal::anonymous()),
+        );
+        let keys = [
+            task_key(&ada, &"a".into()),
+            task_key(&ada, &"A".into()),
+            task_key(&bob, &"a".into()),
+            message_key(&ada, &"a".into()),
+            owner_key(&ada),
+        ];
+        let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
+        assert_eq!(distinct.len(), keys.len());
+    }
+
+    #[test]
+    fn owner_is_read_as_it_was_written() {
+        let owners = [
+            Owner::from(Principal::anonymous()),
+            Owner::new(Principal::named("a\0\"b"), Some("tenant".into())),
+        ];
+        for owner in owners {
+            assert_eq!(read_owner(&owner_text(&owner)).unwrap(), owner);
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Reads of tasks and their logs.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use a2a_server::{Listing, Logged, Owner, Page, Snapshot, StoreError, Tail, limits};
+use a2a_types::{ContextId, Dialect, Event, Object, Task, TaskId, Timestamp};
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, Type};
+use uuid::Uuid;
+
+use crate::connections::{Connections, Query, Repeat};
+use crate::error::unreadable;
+use crate::folded::Folded;
+use crate::log_rows::{count, lines, parse};
+use crate::names::{column, owner_key, read};
+
+/// A task that was read.
+pub(crate) enum Loaded {
+    /// The task, folded.
+    Whole(Folded),
+    /// It has so many bytes, and was not read.
+    Larger(usize),
+}
+
+/// Reads a task if it has at most so many bytes; of one that is known, only the rest of its log.
+pub(crate) async fn load(
+    connections: &Connections,
+    key: Uuid,
+    known: Option<Folded>,
+    limit: usize,
+) -> Result<Option<Loaded>, StoreError> {
+    let seq = known.as_ref().map_or(-1, |known| known.seq);
+    let sequence = known.as_ref().map_or(0, |known| known.sequence as i64);
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let query = Query::new(LOAD)
+        .with(&key, Type::UUID)
+        .with(&seq, Type::INT8)
+        .with(&sequence, Type::INT8)
+        .with(&limit, Type::INT8);
+    let rows = connections.run(&query, Repeat::Harmless).await?;
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let bytes = number(row, 4)?;
+    if !get::<bool>(row, 5)? {
+        return Ok(Some(Loaded::Larger(bytes)));
+    }
+    let mut folded = match known.filter(|known| get(row, 0).is_ok_and(|seq: i64| seq == known.seq))
+    {
+        Some(known) => known,
+        None => from_document(row)?,
+    };
+    let seen = folded.sequence;
+    let mut later = Vec::new();
+    let (sequences, bodies): (Vec<i64>, Vec<&[u8]>) = (get(row, 9)?, get(row, 10)?);
+    for (last, body) in sequences.into_iter().zip(bodies) {
+        for logged in events(last, body)? {
+            let logged = logged?;
+            if logged.sequence > seen {
+                later.push(logged);
+            }
+        }
+    }
+    folded.extend(later);
+    (folded.messages, folded.bytes) = (number(row, 3)?, bytes);
+    let checkpoint: Option<&[u8]> = get(row, 8)?;
+    folded.checkpoint = checkpoint.map(parse::<Object>).transpose()?.map(Arc::new);
+    match folded.sequence == number(row, 2)? as u64 {
+        true => Ok(Some(Loaded::Whole(folded))),
+        false => Err(StoreError::failed("a log is not as long as its task says")),
+    }
+}
+
+/// A task and the end of its log, in one row. Nothing is read of a task that is too large. The last columns are those of
+/// the log after what is known, or after the document.
+const LOAD: &str = "
+with t as materialized (select seq, dialect, sequence, messages, bytes from @task where key = $1)
+select t.seq, t.dialect, t.sequence, t.messages, t.bytes, t.bytes <= $4,
+  d.sequence, d.body, c.body, l.sequences, l.bodies
+from t
+  left join @task_doc d on t.seq <> $2 and t.bytes <= $4 and d.task = t.seq
+  left join @task_checkpoint c on t.bytes <= $4 and c.task = t.seq
+  left join lateral (
+    select coalesce(array_agg(e.sequence order by e.sequence), '{}') as sequences,
+      coalesce(array_agg(e.body order by e.sequence), '{}') as bodies
+    from @task_event e
+    where t.bytes <= $4 and e.task = t.seq
+      and e.sequence > case when t.seq = $2 then $3 else coalesce(d.sequence, 0) end) l on true";
+
+/// Begins with the document of a task, or with the task itself at the beginning of its log.
+fn from_document(row: &Row) -> Result<Folded, StoreError> {
+    let document: Option<&[u8]> = get(row, 7)?;
+    let (written, task): (u64, Task) = match document {
+        Some(body) => (number(row, 6)? as u64, parse(body)?),
+        None => {
+            let (sequences, bodies): (Vec<i64>, Vec<&[u8]>) = (get(row, 9)?, get(row, 10)?);
+            let first = sequences.first().zip(bodies.first());
+            let (last, body) = first.ok_or_else(|| StoreError::failed("a task has no log"))?;
+            let first = events(*last, body)?.next();
+            match first.transpose()?.map(|logged| logged.event.into_event()) {
+                Some(Event::Task(task)) => (1, task),
+                _ => return Err(StoreError::failed("a log does not begin with its task")),
+            }
+        }
+    };
+    Ok(Folded {
+        seq: get(row, 0)?,
+        state: task.status.state,
+        base: Arc::new(task),
+        folded: written,
+        sequence: written,
+        dialect: dialect(row, 1)?,
+        checkpoint: None,
+        messages: 0,
+        bytes: 0,
+        written,
+        tail: VecDeque::new(),
+    })
+}
+
+/// Reads the events of a row of a log; its key is the sequence number of the last of them.
+fn events(
+    last: i64,
+    body: &[u8],
+) -> Result<impl Iterator<Item = Result<Logged, StoreError>>, StoreError> {
+    let more_than_all = || StoreError::failed("a log has more events than its task");
+    let before = (last as u64)
+        .checked_sub(count(body))
+        .ok_or_else(more_than_all)?;
+    let placed = (before + 1..).zip(lines(body));
+    Ok(placed.map(|(sequence, line)| Ok(Logged::new(sequence, parse::<Event>(line)?))))
+}
+
+/// Reads the log of a task after a sequence number.
+pub(crate) async fn after(
+    connections: &Connections,
+    key: Uuid,
+    sequence: u64,
+) -> Result<Tail, StoreError> {
+    let place = i64::try_from(sequence).unwrap_or(i64::MAX);
+    let query = Query::new(AFTER)
+        .with(&key, Type::UUID)
+        .with(&place, Type::INT8);
+    let rows = connections.run(&query, Repeat::Harmless).await?;
+    let first = rows.first().ok_or(StoreError::NoTask)?;
+    if sequence == 0 || sequence > number(first, 0)? as u64 {
+        return Ok(Tail::Unknown);
+    }
+    let mut batch = limits::Batch::default();
+    'rows: for row in &rows {
+        let Some(last) = get::<Option<i64>>(row, 1)? else {
+            break;
+        };
+        for logged in events(last, get(row, 2)?)? {
+            let logged = logged?;
+            if logged.sequence > sequence && !batch.push(logged) {
+                break 'rows;
+            }
+        }
+    }
+    Ok(batch.into_tail())
+}
+
+/// The end of a log, and its rows after a sequence number: as many as a batch may have, and not many bytes more.
+const AFTER: &str = "
+select t.sequence, e.sequence, e.body from @task t left join lateral (
+  select sequence, body from (
+    select sequence, body, sum(length(body)) over (order by sequence) - length(body) as before
+    from (select sequence, body from @task_event where task = t.seq and sequence > $2
+      order by sequence limit 32) first) counted
+  where before < 131072) e on true
+where t.key = $1 order by e.sequence";
+
+/// Returns the length of a log.
+pub(crate) async fn head(connections: &Connections, key: Uuid) -> Result<u64, StoreError> {
+    let query = Query::new("select sequence from @task where key = $1").with(&key, Type::UUID);
+    let rows = connections.run(&query, Repeat::Harmless).await?;
+    let row = rows.first().ok_or(StoreError::NoTask)?;
+    Ok(number(row, 0)? as u64)
+}
+
+/// Ids of a page of tasks.
+pub(crate) struct PageIds {
+    pub(crate) keys: Vec<Uuid>,
+    pub(crate) total: usize,
+    pub(crate) more: bool,
+    pub(crate) bytes: usize,
+}
+
+/// Reads which tasks are on a page.
+pub(crate) async fn page(
+    connections: &Connections,
+    owner: &Owner,
+    listing: &Listing,
+) -> Result<PageIds, StoreError> {
+    let of = owner_key(owner);
+    let context = listing
+        .context_id
+        .as_ref()
+        .map(ContextId::as_str)
+        .map(column);
+    let state = listing.status.map(|state| state.as_str());
+    let since = listing.since.map(Timestamp::as_millis);
+    let time = listing.after.as_ref().map(|after| after.time.0);
+    let id = listing
+        .after
+        .as_ref()
+        .map(|after| column(after.task.as_str()));
+    let limit = i64::try_from(listing.limit)
+        .unwrap_or(i64::MAX)
+        .saturating_add(1);
+    let mut filter = Query::new(format!("select count(*) from @task where {WANTED}"));
+    let mut page = Query::new(format!(
+        "select key, bytes from @task where {WANTED} {LATER}"
+    ));
+    for query in [&mut filter, &mut page] {
+        let common = std::mem::replace(query, Query::new(""));
+        *query = common
+            .with(&of, Type::UUID)
+            .with(&context, Type::TEXT)
+            .with(&state, Type::TEXT)
+            .with(&since, Type::INT8);
+    }
+    let page = page
+        .with(&time, Type::INT8)
+        .with(&id, Type::TEXT)
+        .with(&limit, Type::INT8);
+    let total = connections.run(&filter, Repeat::Harmless).await?;
+    let rows = connections.run(&page, Repeat::Harmless).await?;
+    let (mut keys, mut size, mut more) = (Vec::new(), limits::PageSize::default(), false);
+    for row in &rows {
+        more = keys.len() == listing.limit || !size.admit(number(row, 1)?);
+        if more {
+            break;
+        }
+        keys.push(get(row, 0)?);
+    }
+    let total = total.first().map_or(Ok(0), |row| number(row, 0))?;
+    let bytes = size.bytes();
+    Ok(PageIds {
+        keys,
+        total,
+        more,
+        bytes,
+    })
+}
+
+const WANTED: &str =
+    "owner_key = $1 and ($2 is null or context_id = $2) and ($3 is null or state = $3)
+  and ($4 is null or status_time >= $4)";
+/// Only those after the page before.
+const LATER: &str = "and ($5 is null or status_time < $5 or (status_time = $5 and id > $6))
+  order by status_time desc, id limit $7";
+
+/// Makes a page of tasks. One that was removed in between is left out.
+pub(crate) fn to_page(ids: &PageIds, tasks: Vec<Folded>) -> Page {
+    let task = |folded| Arc::unwrap_or_clone(Snapshot::from(folded).task);
+    Page::new(tasks.into_iter().map(task).collect(), ids.total, ids.more)
+}
+
+/// Reads a column.
+pub(crate) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, StoreError> {
+    row.try_get(column).map_err(unreadable)
+}
+
+/// Reads a number that is never negative.
+pub(crate) fn number(row: &Row, column: usize) -> Result<usize, StoreError> {
+    let number = match *row.columns()[column].type_() {
+        Type::INT4 => i64::from(get::<i32>(row, column)?),
+        _ => get::<i64>(row, column)?,
+    };
+    usize::try_from(number).map_err(unreadable)
+}
+
+/// Reads a protocol version.
+pub(crate) fn dialect(row: &Row, column: usize) -> Result<Dialect, StoreError> {
+    let version: &str = get(row, column)?;
+    let unknown = || StoreError::failed(format!("there is no protocol version `{version}`"));
+    Dialect::from_version(version).ok_or_else(unknown)
+}
+
+/// Reads the id of a task.
+pub(crate) fn task_id(row: &Row, column: usize) -> Result<TaskId, StoreError> {
+    Ok(read(get(row, column)?).into())
+}

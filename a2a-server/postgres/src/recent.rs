@@ -1,0 +1,115 @@
+//! Cache of the tasks that this process wrote or read last.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use a2a_server::{Logged, Tail, limits};
+use lru::LruCache;
+
+use crate::folded::{Folded, Key};
+
+/// Tasks as they stood when this process last wrote or read them. Another server may have gone on since: who writes
+/// is refused by the database then, and who reads asks it for the rest.
+pub(crate) struct Recent {
+    tasks: Mutex<Tasks>,
+    max_bytes: usize,
+}
+
+struct Tasks {
+    tasks: LruCache<Key, Folded, ahash::RandomState>,
+    bytes: usize,
+}
+
+impl Recent {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        let tasks = LruCache::unbounded_with_hasher(ahash::RandomState::new());
+        Self {
+            tasks: Mutex::new(Tasks { tasks, bytes: 0 }),
+            max_bytes,
+        }
+    }
+
+    /// Returns a task as far as a writer needs it.
+    pub(crate) fn draft(&self, key: &Key) -> Option<Folded> {
+        Some(self.lock().tasks.get(key)?.draft())
+    }
+
+    /// Returns the events after a sequence number, if some are kept here.
+    pub(crate) fn after(&self, key: &Key, sequence: u64) -> Option<Tail> {
+        self.lock().tasks.get(key)?.after(sequence)
+    }
+
+    /// Keeps a task that was read, unless a later state of it is known.
+    pub(crate) fn keep(&self, key: &Key, read: &Folded) {
+        let mut tasks = self.lock();
+        let known = tasks.tasks.peek(key);
+        if known.is_none_or(|known| known.seq != read.seq || known.sequence <= read.sequence) {
+            tasks.put(key.clone(), read.clone());
+            tasks.make_room(self.max_bytes);
+        }
+    }
+
+    /// Notes an append that was stored after `after`. What is known of a task that another one has written to before
+    /// is forgotten.
+    pub(crate) fn publish(&self, key: &Key, after: u64, added: Vec<Logged>, later: &Folded) {
+        let mut tasks = self.lock();
+        let Some(mut known) = tasks.take(key) else {
+            tasks.put(key.clone(), later.clone());
+            return tasks.make_room(self.max_bytes);
+        };
+        if known.seq != later.seq || known.sequence < after {
+            known = later.clone();
+        } else if known.sequence == after {
+            known.extend(added);
+            (known.messages, known.bytes) = (later.messages, later.bytes);
+            if later.written > known.written {
+                known.fold();
+                known.written = later.written;
+            }
+        }
+        tasks.put(key.clone(), known);
+        tasks.make_room(self.max_bytes);
+    }
+
+    /// Forgets a task that is gone, or of which nobody knows how it stands.
+    pub(crate) fn forget(&self, key: &Key) {
+        self.lock().take(key);
+    }
+
+    /// Nothing that is done under this lock can panic half-way.
+    fn lock(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tasks {
+    fn take(&mut self, key: &Key) -> Option<Folded> {
+        let taken = self.tasks.pop(key)?;
+        self.bytes -= size(key, &taken);
+        Some(taken)
+    }
+
+    fn put(&mut self, key: Key, task: Folded) {
+        self.take(&key);
+        self.bytes += size(&key, &task);
+        self.tasks.put(key, task);
+    }
+
+    fn make_room(&mut self, max_bytes: usize) {
+        while self.bytes > max_bytes || self.tasks.len() > MAX_TASKS {
+            match self.tasks.pop_lru() {
+                Some((key, oldest)) => self.bytes -= size(&key, &oldest),
+                None => break,
+            }
+        }
+    }
+}
+
+/// Estimates the bytes that a task holds here.
+fn size((owner, id): &Key, task: &Folded) -> usize {
+    ENTRY + limits::size_of_owner(owner) + id.as_str().len() + task.bytes
+}
+
+/// Bytes that a task costs beside its content.
+const ENTRY: usize = 512;
+/// Maximum number of tasks kept.
+const MAX_TASKS: usize = 10_000;

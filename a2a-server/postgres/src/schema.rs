@@ -1,0 +1,151 @@
+//! The tables, their versions, and the steps from one version to the next.
+
+use crate::connections::{Connections, Query, Repeat};
+use crate::{PostgresError, PostgresOptions};
+
+/// A step to a version of the tables. Steps only add: a server that knows the version before still works.
+struct Migration {
+    version: i32,
+    /// The tables' major version: servers that know an earlier one do not start.
+    major: i32,
+    /// Statements, in which `@` stands for the schema.
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration {
+    version: 1,
+    major: 1,
+    sql: include_str!("migrations/1.sql"),
+}];
+
+/// Major version of the tables that this software knows.
+const MAJOR: i32 = 1;
+
+/// Makes the tables of these options, or brings them up to date. Several servers may do so at once.
+///
+/// Errors: there is no connection, the role may not make tables, or the tables are of a later release:
+/// [`PostgresError::TooNew`].
+pub async fn migrate(options: &PostgresOptions) -> Result<(), PostgresError> {
+    migrate_on(&Connections::new(options)?, options).await
+}
+
+/// Returns the statements of [`migrate`] for people who review and run them themselves, with this schema. They are for
+/// `psql --single-transaction`, and do nothing that was done before.
+pub fn migrations(schema: &str) -> String {
+    let quoted = format!("\"{}\"", schema.replace('"', "\"\""));
+    statements(&quoted, schema)
+}
+
+pub(crate) async fn migrate_on(
+    connections: &Connections,
+    options: &PostgresOptions,
+) -> Result<(), PostgresError> {
+    match found(connections, options).await? {
+        Some((_, major)) if major > MAJOR => Err(too_new(major)),
+        Some((version, _)) if version >= latest() => Ok(()),
+        _ => {
+            let quoted = connections.text("@");
+            let quoted = quoted.trim_end_matches('.');
+            let sql = format!("begin; {} commit;", statements(quoted, &options.schema));
+            connections.batch(&sql).await
+        }
+    }
+}
+
+/// Checks that the tables are of a version that this software can work with.
+pub(crate) async fn check(
+    connections: &Connections,
+    options: &PostgresOptions,
+) -> Result<(), PostgresError> {
+    let needed = latest();
+    match found(connections, options).await? {
+        Some((_, major)) if major > MAJOR => Err(too_new(major)),
+        Some((version, _)) if version >= needed => Ok(()),
+        other => Err(PostgresError::NotMigrated {
+            found: other.map_or(0, |(version, _)| version),
+            needed,
+        }),
+    }
+}
+
+/// Reads the version and the major version of the tables; none if there are no tables.
+async fn found(
+    connections: &Connections,
+    options: &PostgresOptions,
+) -> Result<Option<(i32, i32)>, PostgresError> {
+    let name = connections.text("@schema_version");
+    let exists = Query::new("select to_regclass($1) is not null").with(&name, TEXT);
+    let rows = connections.run(&exists, Repeat::Harmless).await?;
+    if !rows.first().is_some_and(|row| row.get(0)) {
+        tracing::debug!(schema = options.schema, "there are no tables");
+        return Ok(None);
+    }
+    let version = "select coalesce(max(version), 0), coalesce(max(major), 0) from @schema_version";
+    let rows = connections
+        .run(&Query::new(version), Repeat::Harmless)
+        .await?;
+    Ok(rows.first().map(|row| (row.get(0), row.get(1))))
+}
+
+/// Each step is done unless it was done before, and only by one server at a time.
+fn statements(quoted: &str, schema: &str) -> String {
+    let prefix = format!("{quoted}.");
+    let lock = format!("a2a {schema}").replace('\'', "''");
+    let mut sql = format!(
+        "select pg_advisory_xact_lock(hashtextextended('{lock}', 0));\n\
+         do $schema$ begin\n  \
+           if to_regnamespace('{literal}') is null then create schema {quoted}; end if;\n\
+         end $schema$;\n\
+         create table if not exists {prefix}schema_version (version integer primary key, major integer not null);\n",
+        literal = quoted.replace('\'', "''"),
+    );
+    for Migration {
+        version,
+        major,
+        sql: step,
+    } in MIGRATIONS
+    {
+        let step = step.replace('@', &prefix);
+        sql += &format!(
+            "do $migration$ begin\n\
+             if not exists (select from {prefix}schema_version where version = {version}) then\n\
+             {step}\n\
+             insert into {prefix}schema_version values ({version}, {major});\n\
+             end if;\nend $migration$;\n"
+        );
+    }
+    sql
+}
+
+fn latest() -> i32 {
+    MIGRATIONS.iter().map(|it| it.version).max().unwrap_or(0)
+}
+
+fn too_new(found: i32) -> PostgresError {
+    PostgresError::TooNew {
+        found,
+        known: MAJOR,
+    }
+}
+
+const TEXT: tokio_postgres::types::Type = tokio_postgres::types::Type::TEXT;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_in_order_and_of_a_known_major() {
+        for (place, migration) in (1..).zip(MIGRATIONS) {
+            assert_eq!(migration.version, place);
+            assert!(migration.major <= MAJOR);
+        }
+    }
+
+    #[test]
+    fn schema_is_quoted() {
+        let sql = migrations("a\"b");
+        assert!(sql.contains("create table \"a\"\"b\".task ("));
+        assert!(!sql.contains('@'));
+    }
+}

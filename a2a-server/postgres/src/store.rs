@@ -1,0 +1,413 @@
+//! The store: its parts, and its promises as others know them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use a2a_server::{
+    Append, Appended, BoxFuture, Listing, Mail, NewTask, Notification, Orphan, Owner, Page,
+    Receipt, Received, Retention, Settlement, SharedStore, Snapshot, Store, StoreError, Tail,
+    TaskBudget, WakeHub,
+};
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::task::AbortHandle;
+use uuid::Uuid;
+
+use crate::connections::Connections;
+use crate::doubts::Doubts;
+use crate::folded::{Folded, Key};
+use crate::hints::{Hints, LOOK_EVERY, LOOK_EVERY_UNHEARD};
+use crate::names::task_key;
+use crate::reads::{self, Loaded};
+use crate::recent::Recent;
+use crate::{PostgresError, PostgresOptions, schema};
+
+/// Keeps tasks in PostgreSQL, 15 or later, for any number of servers.
+///
+/// Each write is one statement, and is on the disk of the database once its method returns. All clones are one store;
+/// other servers open stores of their own with the same options. What they write wakes followers here within
+/// milliseconds, and at the latest after half a second.
+///
+/// While the database is away, every method fails with [`StoreError::Unavailable`] within a few seconds.
+#[derive(Clone)]
+pub struct PostgresStore(Arc<Running>);
+
+/// The store and its background tasks, which end with it.
+struct Running {
+    inner: Arc<Inner>,
+    tasks: Vec<AbortHandle>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// The parts of the store.
+pub(crate) struct Inner {
+    pub(crate) connections: Connections,
+    pub(crate) recent: Recent,
+    pub(crate) doubts: Doubts,
+    pub(crate) hints: Hints,
+    pub(crate) wake_hub: WakeHub,
+    /// Large tasks that were read and are still used.
+    loaded: TaskBudget,
+    /// Maximum number of messages that are remembered.
+    pub(crate) receipts: u64,
+    /// Term of the leases here, in milliseconds.
+    term: AtomicU64,
+    #[cfg(feature = "faults")]
+    fault: Option<crate::Fault>,
+}
+
+impl PostgresStore {
+    /// Connects to the database of a URL, makes or updates the tables, and begins to hear of other servers' events.
+    ///
+    /// Errors: the database cannot be reached, or its tables are of another release.
+    pub async fn connect(url: &str) -> Result<Self, PostgresError> {
+        Self::open(PostgresOptions::new(url)?).await
+    }
+
+    /// Connects to a database with these options.
+    ///
+    /// Errors: the database cannot be reached, or its tables are of another release.
+    pub async fn open(options: PostgresOptions) -> Result<Self, PostgresError> {
+        let connections = Connections::new(&options)?;
+        if options.migrate {
+            schema::migrate_on(&connections, &options).await?;
+        }
+        schema::check(&connections, &options).await?;
+        let inner = Arc::new(Inner {
+            connections,
+            recent: Recent::new(options.cache_bytes),
+            doubts: Doubts::default(),
+            hints: Hints::new(&options.schema),
+            wake_hub: WakeHub::default(),
+            loaded: TaskBudget::default(),
+            receipts: options.receipts,
+            term: AtomicU64::new(15_000),
+            #[cfg(feature = "faults")]
+            fault: options.fault,
+        });
+        let mut tasks = vec![tokio::spawn(Arc::clone(&inner).send_hints()).abort_handle()];
+        let every = match options.listens() {
+            true => {
+                tasks.push(tokio::spawn(Arc::clone(&inner).listen()).abort_handle());
+                LOOK_EVERY
+            }
+            false => LOOK_EVERY_UNHEARD,
+        };
+        tasks.push(tokio::spawn(Arc::clone(&inner).look_often(every)).abort_handle());
+        Ok(Self(Arc::new(Running { inner, tasks })))
+    }
+
+    fn inner(&self) -> &Inner {
+        &self.0.inner
+    }
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    /// Tells followers here and other servers that a log has grown.
+    pub(crate) fn announce(&self, (owner, task): &Key, id: Uuid, sequence: u64) {
+        self.wake_hub.wake(owner, task, sequence);
+        if !self.is_deaf() {
+            self.hints.add(id, sequence);
+        }
+    }
+
+    /// Forgets a task that is gone, and tells those that follow it.
+    pub(crate) fn forget(&self, owner: &Owner, task: &TaskId) {
+        self.recent.forget(&(owner.clone(), task.clone()));
+        self.wake_hub.remove(owner, task);
+    }
+
+    /// Reads a task; from the database only what is not known of it.
+    pub(crate) async fn load(
+        &self,
+        key: &Key,
+        id: Uuid,
+        limit: usize,
+    ) -> Result<Option<Folded>, StoreError> {
+        match self.load_bounded(key, id, limit).await? {
+            Some(Loaded::Whole(folded)) => Ok(Some(folded)),
+            Some(Loaded::Larger(_)) | None => Ok(None),
+        }
+    }
+
+    async fn load_bounded(
+        &self,
+        key: &Key,
+        id: Uuid,
+        limit: usize,
+    ) -> Result<Option<Loaded>, StoreError> {
+        let known = self.recent.draft(key);
+        let loaded = reads::load(&self.connections, id, known, limit).await?;
+        match &loaded {
+            Some(Loaded::Whole(folded)) => self.recent.keep(key, folded),
+            Some(Loaded::Larger(_)) => {}
+            None => self.recent.forget(key),
+        }
+        Ok(loaded)
+    }
+
+    async fn snapshot(&self, owner: &Owner, task: &TaskId) -> Result<Option<Snapshot>, StoreError> {
+        let (key, id) = ((owner.clone(), task.clone()), task_key(owner, task));
+        let large = match self.load_bounded(&key, id, TaskBudget::SMALL).await? {
+            None => return Ok(None),
+            Some(Loaded::Whole(folded)) => return Ok(Some(folded.into())),
+            Some(Loaded::Larger(bytes)) => bytes,
+        };
+        let share = self.loaded.take(large).await?;
+        let folded = self.load(&key, id, usize::MAX).await?;
+        Ok(folded.map(|folded| {
+            let mut snapshot = Snapshot::from(folded);
+            snapshot.share = share;
+            snapshot
+        }))
+    }
+
+    async fn list(&self, owner: &Owner, listing: &Listing) -> Result<Page, StoreError> {
+        let ids = reads::page(&self.connections, owner, listing).await?;
+        let share = self.loaded.take(ids.bytes).await?;
+        let loads = ids
+            .keys
+            .iter()
+            .map(|id| reads::load(&self.connections, *id, None, usize::MAX));
+        let mut tasks = Vec::new();
+        for loaded in futures_util::future::join_all(loads).await {
+            if let Some(Loaded::Whole(folded)) = loaded? {
+                tasks.push(folded);
+            }
+        }
+        let mut page = reads::to_page(&ids, tasks);
+        page.share = share;
+        Ok(page)
+    }
+
+    async fn events_after(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        sequence: u64,
+    ) -> Result<Tail, StoreError> {
+        let key = (owner.clone(), task.clone());
+        if let Some(tail) = self.recent.after(&key, sequence) {
+            return Ok(tail);
+        }
+        reads::after(&self.connections, task_key(owner, task), sequence).await
+    }
+
+    async fn head(&self, owner: &Owner, task: &TaskId) -> Result<u64, StoreError> {
+        let id = task_key(owner, task);
+        self.hints.follow(id, owner, task);
+        reads::head(&self.connections, id).await
+    }
+
+    /// Notes the term of the leases of this process.
+    pub(crate) fn note_term(&self, term: Duration) {
+        let millis = u64::try_from(term.as_millis()).unwrap_or(u64::MAX);
+        self.term.store(millis, Ordering::Relaxed);
+    }
+
+    /// Returns the time within which every server has prolonged its leases.
+    pub(crate) fn renewal_time(&self) -> Duration {
+        Duration::from_millis(self.term.load(Ordering::Relaxed)) / 2
+    }
+
+    /// Returns whether the store has the fault that it neither tells nor hears of events.
+    pub(crate) fn is_deaf(&self) -> bool {
+        #[cfg(feature = "faults")]
+        return self.fault == Some(crate::Fault::LosesHints);
+        #[cfg(not(feature = "faults"))]
+        false
+    }
+}
+
+impl Store for PostgresStore {
+    fn create<'a>(
+        &'a self,
+        owner: &'a Owner,
+        new: NewTask,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        let key = (owner.clone(), new.task.id.clone());
+        Box::pin(async move { self.inner().create(&key, new).await })
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+        let key = (owner.clone(), task.clone());
+        Box::pin(async move { self.inner().append(&key, append).await })
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+        Box::pin(self.inner().snapshot(owner, task))
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        sequence: u64,
+    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+        Box::pin(self.inner().events_after(owner, task, sequence))
+    }
+
+    fn head<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        Box::pin(self.inner().head(owner, task))
+    }
+
+    fn wake_hub(&self) -> &WakeHub {
+        &self.inner().wake_hub
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a Owner,
+        listing: Listing,
+    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+        Box::pin(async move { self.inner().list(owner, &listing).await })
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.inner().put_config(owner, config, dialect))
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+        Box::pin(self.inner().configs(owner, task))
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.inner().delete_config(owner, task, config))
+    }
+
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+        Box::pin(self.inner().received(owner, message))
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.inner().keep_answer(owner, receipt, answer))
+    }
+
+    fn notifications(
+        &self,
+        limit: usize,
+        term: Duration,
+    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        Box::pin(self.inner().take_notifications(limit, term))
+    }
+
+    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+        Box::pin(self.inner().dead_letters(limit))
+    }
+
+    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+        Box::pin(self.inner().undelivered())
+    }
+
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.inner().settle(notification, settlement))
+    }
+
+    fn renew<'a>(
+        &'a self,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.inner().renew(holder, term))
+    }
+
+    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+        Box::pin(self.inner().orphans(limit))
+    }
+
+    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+        Box::pin(self.inner().sweep(retention))
+    }
+
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        Some(self)
+    }
+}
+
+impl SharedStore for PostgresStore {
+    fn reserve<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: &'a Receipt,
+        holder: &'a str,
+        term: Duration,
+    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+        Box::pin(self.inner().reserve(owner, receipt, holder, term))
+    }
+
+    fn release<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+        reservation: u64,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.inner().release(owner, message, reservation))
+    }
+
+    fn post(&self, mail: Mail) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.inner().post(mail))
+    }
+
+    fn withdraw<'a>(&'a self, mail: &'a Mail) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(self.inner().withdraw(mail))
+    }
+
+    fn take_mail<'a>(
+        &'a self,
+        holder: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>> {
+        Box::pin(self.inner().take_mail(holder, limit))
+    }
+}

@@ -1,0 +1,234 @@
+//! A Postgres of the tests' own: a temporary directory, a Unix socket, and the programs of the distribution.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use a2a_postgres::{PostgresOptions, PostgresStore};
+
+/// A database server, which ends with this process.
+pub(crate) struct Database {
+    directory: PathBuf,
+    programs: Programs,
+    /// Its input is closed when this process ends: then the server stops and its files are removed.
+    running: Option<Child>,
+}
+
+#[derive(Clone)]
+struct Programs {
+    folder: PathBuf,
+    /// User and group that run them, if this process is root, which they refuse.
+    user: Option<(String, u32, u32)>,
+}
+
+/// Returns the server that the tests share; none if Postgres is not installed, which is told and fails in CI.
+pub(crate) fn shared() -> Option<&'static Database> {
+    static SHARED: OnceLock<Option<Database>> = OnceLock::new();
+    SHARED.get_or_init(Database::start).as_ref()
+}
+
+/// Returns options of a schema of its own on the shared server.
+pub(crate) fn options() -> Option<PostgresOptions> {
+    Some(shared()?.options())
+}
+
+/// Opens a store with these options.
+pub(crate) async fn open(options: &PostgresOptions) -> PostgresStore {
+    PostgresStore::open(options.clone())
+        .await
+        .expect("the database is there")
+}
+
+impl Database {
+    /// Starts a server of its own.
+    pub(crate) fn start() -> Option<Self> {
+        let Some(folder) = folder() else {
+            let text = "POSTGRES IS NOT INSTALLED: the tests of the Postgres store have tested NOTHING. \
+                        Install initdb and postgres (Debian: postgresql), 15 or later.";
+            eprintln!("{text}");
+            assert!(
+                std::env::var_os("CI").is_none_or(|ci| ci.is_empty()),
+                "{text}"
+            );
+            return None;
+        };
+        let programs = Programs {
+            folder,
+            user: user(),
+        };
+        // The path of a Unix socket must be short.
+        let directory = tempfile::Builder::new()
+            .prefix("a2a-pg-")
+            .tempdir()
+            .expect("there is room");
+        let directory = directory.keep();
+        if let Some((_, uid, gid)) = &programs.user {
+            chown(&directory, Some(*uid), Some(*gid)).expect("it is our own");
+        }
+        let data = directory.join("data");
+        let mut initdb = programs.command("initdb");
+        initdb.args([
+            "--auth=trust",
+            "--username=a2a",
+            "--encoding=UTF8",
+            "--no-sync",
+        ]);
+        initdb.arg("-D").arg(&data).current_dir(&directory);
+        let made = initdb
+            .stdout(Stdio::null())
+            .status()
+            .expect("initdb is there");
+        assert!(made.success(), "initdb: {made}");
+        let mut database = Self {
+            directory,
+            programs,
+            running: None,
+        };
+        database.run();
+        Some(database)
+    }
+
+    /// Starts the server on its files, and waits until it answers.
+    pub(crate) fn run(&mut self) {
+        let script = "\"$@\" & server=$!; read -r _; kill -INT $server; wait $server";
+        let postgres = self.programs.folder.join("postgres");
+        let mut command = self.programs.shell();
+        command.args(["-c", script, "sh"]).arg(postgres);
+        command.arg("-D").arg(self.directory.join("data"));
+        command.arg("-k").arg(&self.directory);
+        for setting in [
+            "listen_addresses=",
+            "fsync=off",
+            "max_connections=400",
+            "log_min_messages=fatal",
+            "log_min_error_statement=fatal",
+            "autovacuum_naptime=5s",
+        ] {
+            command.args(["-c", setting]);
+        }
+        command.current_dir(&self.directory).stdin(Stdio::piped());
+        let log = fs::File::create(self.directory.join("log")).expect("there is room");
+        command.stderr(log);
+        self.running = Some(command.spawn().expect("postgres is there"));
+        // Ready once it says so.
+        let mut ready = self.programs.command("pg_isready");
+        ready
+            .args(["--quiet", "--username=a2a", "--dbname=postgres", "-h"])
+            .arg(&self.directory);
+        for _ in 0..1000 {
+            if ready.status().expect("pg_isready is there").success() {
+                return;
+            }
+        }
+        let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+        panic!("postgres does not start:\n{log}");
+    }
+
+    /// Stops the server, and cuts its connections.
+    pub(crate) fn stop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            drop(running.stdin.take());
+            running.wait().expect("it is our own");
+        }
+    }
+
+    /// Returns the URL of the database.
+    pub(crate) fn url(&self) -> String {
+        let socket = self.directory.to_string_lossy().replace('/', "%2F");
+        format!("postgres://a2a@{socket}/postgres")
+    }
+
+    /// Returns options of a schema of its own.
+    pub(crate) fn options(&self) -> PostgresOptions {
+        static SCHEMAS: AtomicUsize = AtomicUsize::new(0);
+        let number = SCHEMAS.fetch_add(1, Ordering::Relaxed);
+        let options = PostgresOptions::new(&self.url()).expect("it is a URL");
+        options.schema(format!("s{number}")).connections(8)
+    }
+
+    /// Runs statements, and returns what `psql` says.
+    pub(crate) fn psql(&self, sql: &str) -> String {
+        let mut psql = self.programs.command("psql");
+        psql.args([
+            "--quiet",
+            "--no-align",
+            "--tuples-only",
+            "--set=ON_ERROR_STOP=1",
+        ]);
+        psql.args(["--username=a2a", "--dbname=postgres", "-h"])
+            .arg(&self.directory);
+        let output = psql.args(["-c", sql]).output().expect("psql is there");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{sql}: {errors}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.stop();
+        // The files of another user: root may remove them.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+impl Programs {
+    fn command(&self, program: &str) -> Command {
+        self.run_as(&self.folder.join(program))
+    }
+
+    fn shell(&self) -> Command {
+        self.run_as(Path::new("/bin/sh"))
+    }
+
+    fn run_as(&self, program: &Path) -> Command {
+        match &self.user {
+            None => Command::new(program),
+            Some((name, ..)) => {
+                let mut command = Command::new("runuser");
+                command.args(["-u", name, "--"]).arg(program);
+                command
+            }
+        }
+    }
+}
+
+/// The folder of `initdb` and `postgres`: on the path, or where Debian puts the latest.
+fn folder() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<_> = match fs::read_dir("/usr/lib/postgresql") {
+        Ok(versions) => versions.flatten().map(|it| it.path().join("bin")).collect(),
+        Err(_) => Vec::new(),
+    };
+    folders.sort();
+    folders.extend(std::env::split_paths(&path));
+    let complete = |folder: &PathBuf| {
+        ["initdb", "postgres", "psql", "pg_isready"]
+            .iter()
+            .all(|it| folder.join(it).exists())
+    };
+    folders.into_iter().find(complete)
+}
+
+/// A user that is not root, if this process is.
+fn user() -> Option<(String, u32, u32)> {
+    let id = Command::new("id").arg("-u").output().ok()?;
+    if id.stdout != b"0\n" {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let find = |name: &str| -> io::Result<(String, u32, u32)> {
+        let line = users
+            .lines()
+            .find(|line| line.split(':').next() == Some(name));
+        let fields: Vec<_> = line.unwrap_or_default().split(':').collect();
+        let number = |place: usize| fields.get(place).and_then(|it| it.parse().ok());
+        let ids = number(2).zip(number(3)).ok_or(io::ErrorKind::NotFound)?;
+        Ok((name.to_owned(), ids.0, ids.1))
+    };
+    find("postgres").or_else(|_| find("nobody")).ok()
+}

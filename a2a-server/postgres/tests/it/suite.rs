@@ -1,0 +1,23 @@
+//! The promises of a store.
+
+use a2a_server::suite;
+
+use crate::database::{open, options};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keeps_every_promise() {
+    if options().is_none() {
+        return;
+    }
+    let violations = suite::run(|| async { open(&options().unwrap()).await }).await;
+    assert_eq!(violations, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keeps_every_promise_behind_a_pooler() {
+    if options().is_none() {
+        return;
+    }
+    let violations = suite::run(|| async { open(&options().unwrap().pooler(true)).await }).await;
+    assert_eq!(violations, []);
+}
