@@ -49,7 +49,8 @@ impl Agent for Obedient {
                 let (count, pause) = (number().unwrap_or(1), number().unwrap_or(0));
                 for count in 0..count {
                     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros();
-                    turn.publish(whole(&format!("time-{count}"), now.to_string())).await?;
+                    turn.publish(whole(&format!("time-{count}"), now.to_string()))
+                        .await?;
                     drop(timeout(Duration::from_millis(pause), turn.canceled()).await);
                 }
             }

@@ -46,7 +46,9 @@ pub(crate) struct Options {
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut card = card();
     card.capabilities.push_notifications = Some(options.webhooks.is_some());
-    let runs = options.runs.map(|file| File::options().create(true).append(true).open(file));
+    let runs = options
+        .runs
+        .map(|file| File::options().create(true).append(true).open(file));
     let mut builder = Server::builder(card, Obedient::new(runs.transpose()?));
     if let Some(secret) = &options.webhooks {
         let here = (1..=255).map(|number| format!("127.0.0.{number}"));
@@ -158,7 +160,10 @@ impl Process {
 
     /// Sends it a signal: to stand still, or to go on.
     pub(crate) fn signal(&self, signal: Signal) -> Result<(), Failure> {
-        let id = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let id = self
+            .child
+            .id()
+            .and_then(|id| Pid::from_raw(id.cast_signed()));
         Ok(kill_process(id.ok_or("the server has ended")?, signal)?)
     }
 
@@ -168,7 +173,9 @@ impl Process {
         let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let number = line.and_then(|line| line.split_whitespace().next());
-        Ok(number.ok_or("the memory of a process cannot be read here")?.parse()?)
+        Ok(number
+            .ok_or("the memory of a process cannot be read here")?
+            .parse()?)
     }
 
     /// Kills it where it stands; it has no time to say anything.

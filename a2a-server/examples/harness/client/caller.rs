@@ -54,7 +54,7 @@ impl Caller {
                 return Ok(Self::Bare(Arc::new(Bare { pool, url })));
             }
             Way::Client => Client::at(url, Dialect::V1_0)?,
-            Way::InProcess => Client::new(Server::builder(card(), Obedient).build()?),
+            Way::InProcess => Client::new(Server::builder(card(), Obedient::new(None)).build()?),
         };
         Ok(Self::Client(client.retries(Retries::none())))
     }

@@ -42,7 +42,11 @@ impl Balancer {
                 tokio::spawn(Arc::clone(&accepted).carry(near));
             }
         });
-        Ok(Self { address, shared, accepting: accepting.abort_handle() })
+        Ok(Self {
+            address,
+            shared,
+            accepting: accepting.abort_handle(),
+        })
     }
 
     /// Returns the URL of the balancer.

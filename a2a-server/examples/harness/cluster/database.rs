@@ -28,7 +28,17 @@ impl Database {
         database
             .run(
                 "initdb",
-                &["-D", &data, "-U", "a2a", "-A", "trust", "-E", "UTF8", "--locale=C"],
+                &[
+                    "-D",
+                    &data,
+                    "-U",
+                    "a2a",
+                    "-A",
+                    "trust",
+                    "-E",
+                    "UTF8",
+                    "--locale=C",
+                ],
             )
             .await?;
         database.resume().await?;
@@ -42,7 +52,12 @@ impl Database {
         let (data, port) = (standby.data(), primary.port.to_string());
         let source = format!("host=127.0.0.1 port={port} user=a2a application_name=standby");
         standby
-            .run("pg_basebackup", &["-D", &data, "-R", "-X", "stream", "-c", "fast", "-d", &source])
+            .run(
+                "pg_basebackup",
+                &[
+                    "-D", &data, "-R", "-X", "stream", "-c", "fast", "-d", &source,
+                ],
+            )
             .await?;
         standby.resume().await?;
         Ok(standby)
@@ -68,7 +83,7 @@ impl Database {
 
     /// Returns the URL of the database.
     pub(crate) fn url(&self) -> String {
-        format!("postgres://a2a@127.0.0.1:{}/a2a", self.port)
+        format!("postgres://a2a@127.0.0.1:{}/a2a?sslmode=disable", self.port)
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -89,11 +104,22 @@ impl Database {
         let sockets = self.directory.path().display().to_string();
         let mut command = self.command("postgres");
         command.args(["-D", &data, "-p", &port, "-k", &sockets]);
-        for setting in SETTINGS.iter().copied().chain(self.settings.iter().map(String::as_str)) {
+        for setting in SETTINGS
+            .iter()
+            .copied()
+            .chain(self.settings.iter().map(String::as_str))
+        {
             command.args(["-c", setting]);
         }
-        let log = std::fs::File::options().create(true).append(true).open(self.directory.path().join("log"))?;
-        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).kill_on_drop(true);
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.directory.path().join("log"))?;
+        command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .kill_on_drop(true);
         self.process = Some(command.spawn()?);
         let begun = std::time::Instant::now();
         while self.psql_in("postgres", "select 1").await.is_err() {
@@ -108,7 +134,8 @@ impl Database {
     /// Stops the server as `pg_ctl stop -m immediate` does: it has no time for its clients.
     pub(crate) async fn stop(&mut self) -> Result<(), Failure> {
         let data = self.data();
-        self.run("pg_ctl", &["-D", &data, "-m", "immediate", "-w", "stop"]).await?;
+        self.run("pg_ctl", &["-D", &data, "-m", "immediate", "-w", "stop"])
+            .await?;
         if let Some(mut process) = self.process.take() {
             process.wait().await?;
         }
@@ -118,7 +145,9 @@ impl Database {
     /// Makes a standby the primary.
     pub(crate) async fn promote(&self) -> Result<(), Failure> {
         let data = self.data();
-        self.run("pg_ctl", &["-D", &data, "-w", "promote"]).await.map(drop)
+        self.run("pg_ctl", &["-D", &data, "-w", "promote"])
+            .await
+            .map(drop)
     }
 
     /// Runs a statement in the database, and returns its rows, the columns separated by `|`.
@@ -134,7 +163,19 @@ impl Database {
 
     async fn psql_in(&self, database: &str, sql: &str) -> Result<Vec<String>, Failure> {
         let port = self.port.to_string();
-        let arguments = ["-XAtq", "-h", "127.0.0.1", "-p", &port, "-U", "a2a", "-d", database, "-c", sql];
+        let arguments = [
+            "-XAtq",
+            "-h",
+            "127.0.0.1",
+            "-p",
+            &port,
+            "-U",
+            "a2a",
+            "-d",
+            database,
+            "-c",
+            sql,
+        ];
         let printed = self.run("psql", &arguments).await?;
         Ok(printed.lines().map(str::to_owned).collect())
     }
@@ -144,7 +185,11 @@ impl Database {
         let mut command = self.command(program);
         let output = command.args(arguments).stdin(Stdio::null());
         // `pg_ctl` leaves nothing behind that would hold these open.
-        let output = output.stdout(Stdio::piped()).stderr(Stdio::piped()).output().await?;
+        let output = output
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .output()
+            .await?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             false => {
@@ -160,7 +205,9 @@ impl Database {
         let mut command = match is_root() {
             true => {
                 let mut command = Command::new("setpriv");
-                command.args(["--reuid", USER, "--regid", USER, "--clear-groups", "--"]).arg(program);
+                command
+                    .args(["--reuid", USER, "--regid", USER, "--clear-groups", "--"])
+                    .arg(program);
                 command
             }
             false => Command::new(program),
@@ -186,13 +233,21 @@ const START: Duration = Duration::from_secs(30);
 /// Returns the directory of Postgres' programs: that of the newest version of a distribution's package, or
 /// that of `initdb` in `PATH`.
 fn programs() -> Result<PathBuf, Failure> {
-    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let installed = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut versions: Vec<_> = installed.map(|entry| entry.path().join("bin")).collect();
     versions.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = versions.into_iter().rev().chain(std::env::split_paths(&path));
+    let mut places = versions
+        .into_iter()
+        .rev()
+        .chain(std::env::split_paths(&path));
     let found = places.find(|place| place.join("initdb").is_file());
-    Ok(found.ok_or("initdb is not there: install PostgreSQL 15 or later (Debian: apt-get install postgresql)")?)
+    Ok(found.ok_or(
+        "initdb is not there: install PostgreSQL 15 or later (Debian: apt-get install postgresql)",
+    )?)
 }
 
 fn is_root() -> bool {

@@ -47,10 +47,26 @@ pub(super) async fn run(
     for run in cluster.runs()?.into_iter().skip(before) {
         *runs.entry(run).or_default() += 1;
     }
-    report.exactly(format!("{label}messages at all replicas: tasks"), messages, tasks.len());
-    report.exactly(format!("{label}… messages with two tasks"), 0, contradictions);
-    report.exactly(format!("{label}… turns of the agent"), messages, runs.values().sum());
-    report.exactly(format!("{label}… messages that had a turn"), messages, runs.len());
+    report.exactly(
+        format!("{label}messages at all replicas: tasks"),
+        messages,
+        tasks.len(),
+    );
+    report.exactly(
+        format!("{label}… messages with two tasks"),
+        0,
+        contradictions,
+    );
+    report.exactly(
+        format!("{label}… turns of the agent"),
+        messages,
+        runs.values().sum(),
+    );
+    report.exactly(
+        format!("{label}… messages that had a turn"),
+        messages,
+        runs.len(),
+    );
     report.exactly(format!("{label}… errors"), 0, errors);
     Ok(())
 }

@@ -41,13 +41,26 @@ pub(super) async fn run(
     }
     report.tell(format!("{label}events read"), total.events as f64);
     report.tell(format!("{label}replicas killed"), f64::from(kills));
-    report.tell(format!("{label}connections cut"), cluster.balancer.cuts() as f64);
-    report.tell(format!("{label}times that a reader came back"), total.returns as f64);
+    report.tell(
+        format!("{label}connections cut"),
+        cluster.balancer.cuts() as f64,
+    );
+    report.tell(
+        format!("{label}times that a reader came back"),
+        total.returns as f64,
+    );
     report.exactly(format!("{label}events lost"), 0, total.lost);
     report.exactly(format!("{label}events delivered twice"), 0, total.doubled);
     report.exactly(format!("{label}events out of order"), 0, total.disordered);
-    report.exactly(format!("{label}tasks that did not complete"), 0, total.incomplete);
-    report.tell(format!("{label}seconds"), begun.elapsed().as_secs_f64().round());
+    report.exactly(
+        format!("{label}tasks that did not complete"),
+        0,
+        total.incomplete,
+    );
+    report.tell(
+        format!("{label}seconds"),
+        begun.elapsed().as_secs_f64().round(),
+    );
     report.remark(total.remarks);
     Ok(())
 }
@@ -63,7 +76,10 @@ struct Beat {
 
 impl Beat {
     fn new(dice: Rng) -> Self {
-        Self { dice, killed: Instant::now() }
+        Self {
+            dice,
+            killed: Instant::now(),
+        }
     }
 
     fn pause(&mut self) -> Duration {
@@ -105,10 +121,16 @@ impl Found {
 
 /// Begins a task, and reads every event of its log, however often the connection breaks.
 async fn read(client: &Client, steps: u64) -> Result<Found, Failure> {
-    let SendMessageResponse::Task(task) = client.send(begin(format!("steps {steps} 5"))).await? else {
+    let SendMessageResponse::Task(task) = client.send(begin(format!("steps {steps} 5"))).await?
+    else {
         return Err("a message was answered without a task".into());
     };
-    let mut reader = Reader { task: task.id, sequence: None, ended: false, found: Found::default() };
+    let mut reader = Reader {
+        task: task.id,
+        sequence: None,
+        ended: false,
+        found: Found::default(),
+    };
     while !reader.ended {
         if let Err(error) = reader.read_on(client).await {
             reader.found.remarks.push(error.to_string());
@@ -120,7 +142,12 @@ async fn read(client: &Client, steps: u64) -> Result<Found, Failure> {
     let whole = client.get_task(reader.task.clone(), Some(0)).await?;
     let is_complete = whole.artifacts.len() as u64 == steps;
     if !is_complete {
-        let text = format!("task {}: {} of {steps} steps, {:?}", whole.id, whole.artifacts.len(), whole.status.state);
+        let text = format!(
+            "task {}: {} of {steps} steps, {:?}",
+            whole.id,
+            whole.artifacts.len(),
+            whole.status.state
+        );
         reader.found.remarks.push(text);
     }
     reader.found.incomplete = usize::from(!is_complete);
@@ -139,7 +166,10 @@ impl Reader {
     /// Reads until the connection or the task ends.
     async fn read_on(&mut self, client: &Client) -> Result<(), Failure> {
         let client = client.clone().retries(a2a_client::Retries::none());
-        let mut updates = match client.subscribe_after(self.task.clone(), self.sequence).await {
+        let mut updates = match client
+            .subscribe_after(self.task.clone(), self.sequence)
+            .await
+        {
             Ok(updates) => updates,
             Err(error) => {
                 // The balancer has cut it, the replica is gone; or the task has ended, and what is left is read.
@@ -152,9 +182,14 @@ impl Reader {
             }
         };
         while let Some(Ok(event)) = updates.next().await {
-            let sequence = updates.sequence().ok_or("an event without a sequence number")?;
+            let sequence = updates
+                .sequence()
+                .ok_or("an event without a sequence number")?;
             self.judge(&event, sequence);
-            if event.status().is_some_and(|status| status.state.is_terminal()) {
+            if event
+                .status()
+                .is_some_and(|status| status.state.is_terminal())
+            {
                 self.ended = true;
             }
         }
@@ -173,7 +208,11 @@ impl Reader {
         if sequence == last + 1 {
             return;
         }
-        self.found.remarks.push(format!("task {}: {sequence} came when {} was due", self.task, last + 1));
+        self.found.remarks.push(format!(
+            "task {}: {sequence} came when {} was due",
+            self.task,
+            last + 1
+        ));
         match sequence.cmp(&last) {
             std::cmp::Ordering::Greater => self.found.lost += (sequence - last - 1) as usize,
             std::cmp::Ordering::Equal => self.found.doubled += 1,

@@ -16,13 +16,19 @@ pub(super) async fn run(options: &Options, report: &mut Report) -> Result<(), Fa
     let period = Duration::from_secs(if options.quick { 3 } else { 10 });
     for (name, synchronous) in [("synchronous", true), ("asynchronous", false)] {
         let outcome = fail_over(synchronous, period).await?;
-        report.tell(format!("failover, {name}: acknowledged messages"), outcome.acknowledged as f64);
+        report.tell(
+            format!("failover, {name}: acknowledged messages"),
+            outcome.acknowledged as f64,
+        );
         let lost = format!("failover, {name}: of them lost");
         match synchronous {
             true => report.exactly(lost, 0, outcome.lost),
             false => report.tell(lost, outcome.lost as f64),
         }
-        report.tell(format!("failover, {name}: service again after, s"), outcome.recovered.as_secs_f64());
+        report.tell(
+            format!("failover, {name}: service again after, s"),
+            outcome.recovered.as_secs_f64(),
+        );
         report.remark(outcome.remarks);
     }
     Ok(())
@@ -39,22 +45,30 @@ async fn fail_over(synchronous: bool, period: Duration) -> Result<Outcome, Failu
     let mut primary = Database::start(&[]).await?;
     let standby = Database::standby_of(&primary).await?;
     if synchronous {
-        primary.psql("alter system set synchronous_standby_names = 'standby'").await?;
+        primary
+            .psql("alter system set synchronous_standby_names = 'standby'")
+            .await?;
         primary.psql("select pg_reload_conf()").await?;
     }
     let url = format!(
-        "postgres://a2a@127.0.0.1:{},127.0.0.1:{}/a2a?target_session_attrs=read-write",
+        "postgres://a2a@127.0.0.1:{},127.0.0.1:{}/a2a?sslmode=disable",
         primary.port(),
         standby.port()
     );
-    let replica = Process::begin(&serve::Options { db: Some(PathBuf::from(url)), ..Default::default() }).await?;
+    let replica = Process::begin(&serve::Options {
+        db: Some(PathBuf::from(url)),
+        ..Default::default()
+    })
+    .await?;
     let client = Client::at(replica.url(), Dialect::V1_0)?.retries(Retries::none());
     let end = Instant::now() + period;
     let mut senders = JoinSet::new();
     for _ in 0..SENDERS {
         senders.spawn(send_until(client.clone(), end + period));
     }
-    tokio::time::timeout(period, std::future::pending::<()>()).await.unwrap_or_default();
+    tokio::time::timeout(period, std::future::pending::<()>())
+        .await
+        .unwrap_or_default();
     primary.stop().await?;
     standby.promote().await?;
     let promoted = Instant::now();
@@ -72,8 +86,16 @@ async fn fail_over(synchronous: bool, period: Duration) -> Result<Outcome, Failu
     }
     let kept = standby.psql("select id from a2a.task").await?;
     let kept: HashSet<TaskId> = kept.into_iter().map(TaskId::from).collect();
-    let lost = acknowledged.iter().filter(|(_, task)| !kept.contains(task)).count();
-    Ok(Outcome { acknowledged: acknowledged.len(), lost, recovered, remarks })
+    let lost = acknowledged
+        .iter()
+        .filter(|(_, task)| !kept.contains(task))
+        .count();
+    Ok(Outcome {
+        acknowledged: acknowledged.len(),
+        lost,
+        recovered,
+        remarks,
+    })
 }
 
 const SENDERS: usize = 16;

@@ -21,7 +21,9 @@ pub(super) async fn run(cluster: &Cluster, report: &mut Report) -> Result<(), Fa
         loop {
             let sql = "select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen %'";
             cluster.database.psql(sql).await?;
-            tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>()).await.unwrap_or_default();
+            tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>())
+                .await
+                .unwrap_or_default();
         }
     };
     tokio::select! {
@@ -37,7 +39,8 @@ pub(super) async fn measure(
     report: &mut Report,
 ) -> Result<(), Failure> {
     let (near, far) = (cluster.client(0)?, cluster.client(1)?);
-    let SendMessageResponse::Task(task) = near.send(begin(format!("times {EVENTS} 20"))).await? else {
+    let SendMessageResponse::Task(task) = near.send(begin(format!("times {EVENTS} 20"))).await?
+    else {
         return Err("a message was answered without a task".into());
     };
     let mut updates = far.subscribe(task.id).await?;
@@ -45,14 +48,28 @@ pub(super) async fn measure(
     while let Some(event) = updates.next().await {
         if let Event::ArtifactUpdate(update) = event? {
             let text = update.artifact.parts.first().and_then(Part::as_text);
-            let sent = text.and_then(|text| text.parse().ok()).map(Duration::from_micros);
+            let sent = text
+                .and_then(|text| text.parse().ok())
+                .map(Duration::from_micros);
             let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
             times.push(now.saturating_sub(sent.ok_or("an event without a time")?));
         }
     }
-    report.at_least(format!("{label}events read at another replica"), EVENTS as f64 * 0.9, times.len() as f64);
-    report.at_most(format!("{label}agent to reader elsewhere, median, ms"), median, quantile(&mut times, 0.5));
-    report.at_most(format!("{label}… 99th percentile, ms"), late, quantile(&mut times, 0.99));
+    report.at_least(
+        format!("{label}events read at another replica"),
+        EVENTS as f64 * 0.9,
+        times.len() as f64,
+    );
+    report.at_most(
+        format!("{label}agent to reader elsewhere, median, ms"),
+        median,
+        quantile(&mut times, 0.5),
+    );
+    report.at_most(
+        format!("{label}… 99th percentile, ms"),
+        late,
+        quantile(&mut times, 0.99),
+    );
     Ok(())
 }
 

@@ -94,7 +94,12 @@ pub(crate) async fn run(options: Options, mut dice: Rng) -> Result<Report, Failu
 }
 
 impl Part {
-    async fn run(self, options: &Options, dice: &mut Rng, report: &mut Report) -> Result<(), Failure> {
+    async fn run(
+        self,
+        options: &Options,
+        dice: &mut Rng,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
         if self == Self::Failover {
             return failover::run(options, report).await;
         }
@@ -107,11 +112,25 @@ impl Part {
             Self::Duplicates => duplicates::run(&cluster, 1000 / scale, "", report).await,
             Self::Takeover => takeover::run(cluster, 500 / scale, report).await,
             Self::Events => events::run(cluster, 100_000 / scale as u64, "", dice, report).await,
-            Self::Zombie => zombie::run(cluster, Duration::from_secs(60 / scale.min(2) as u64), report).await,
+            Self::Zombie => {
+                zombie::run(
+                    cluster,
+                    Duration::from_secs(60 / scale.min(2) as u64),
+                    report,
+                )
+                .await
+            }
             Self::Rate => rate::run(&cluster, Duration::from_secs(30 / scale as u64), report).await,
             Self::Latency => latency::run(&cluster, report).await,
             Self::Idle => idle::run(&cluster, 10_000 / scale, report).await,
-            Self::Outage => outage::run(cluster, Duration::from_secs(30 / scale.min(3) as u64), report).await,
+            Self::Outage => {
+                outage::run(
+                    cluster,
+                    Duration::from_secs(30 / scale.min(3) as u64),
+                    report,
+                )
+                .await
+            }
             Self::Rolling => rolling::run(cluster, 20 / scale, report).await,
             Self::Pooler => {
                 duplicates::run(&cluster, 1000 / scale, "pooler: ", report).await?;
@@ -191,7 +210,10 @@ impl Cluster {
 
     /// A client of whichever replica is next; it sends a message again under the same id.
     fn balanced(&self) -> Result<Client, Failure> {
-        let retries = Retries::default().attempts(50).reconnections(1000).budget(1000, 1000);
+        let retries = Retries::default()
+            .attempts(50)
+            .reconnections(1000)
+            .budget(1000, 1000);
         Ok(Client::at(&self.balancer.url(), Dialect::V1_0)?.retries(retries.resend_messages(true)))
     }
 

@@ -8,7 +8,11 @@ use tokio::net::TcpStream;
 
 use super::{Cluster, Failure, Report, address, begin};
 
-pub(super) async fn run(mut cluster: Cluster, away: Duration, report: &mut Report) -> Result<(), Failure> {
+pub(super) async fn run(
+    mut cluster: Cluster,
+    away: Duration,
+    report: &mut Report,
+) -> Result<(), Failure> {
     let client = cluster.client(0)?;
     let order = format!("wait {}", away.as_millis() + 10_000);
     let SendMessageResponse::Task(task) = client.send(begin(order)).await? else {
@@ -18,11 +22,15 @@ pub(super) async fn run(mut cluster: Cluster, away: Duration, report: &mut Repor
     let mut streams = Vec::new();
     for client in [&client, &elsewhere] {
         let mut updates = client.subscribe(task.id.clone()).await?;
-        updates.next().await.ok_or("a stream without a first event")??;
+        updates
+            .next()
+            .await
+            .ok_or("a stream without a first event")??;
         streams.push(tokio::spawn(async move {
             let mut completed = false;
             while let Some(Ok(event)) = updates.next().await {
-                completed |= matches!(&event, Event::StatusUpdate(it) if it.status.state.is_terminal());
+                completed |=
+                    matches!(&event, Event::StatusUpdate(it) if it.status.state.is_terminal());
             }
             completed
         }));
@@ -43,7 +51,9 @@ pub(super) async fn run(mut cluster: Cluster, away: Duration, report: &mut Repor
                 report.remark([format!("while the database is away: {answer}")]);
             }
         }
-        tokio::time::timeout(Duration::from_millis(200), std::future::pending::<()>()).await.unwrap_or_default();
+        tokio::time::timeout(Duration::from_millis(200), std::future::pending::<()>())
+            .await
+            .unwrap_or_default();
     }
     cluster.database.resume().await?;
     let back = Instant::now();
@@ -55,25 +65,36 @@ pub(super) async fn run(mut cluster: Cluster, away: Duration, report: &mut Repor
     let recovered = back.elapsed();
     let mut open = 0;
     for stream in streams {
-        open += usize::from(tokio::time::timeout(Duration::from_secs(60), stream).await.is_ok_and(|it| it.unwrap_or(false)));
+        open += usize::from(
+            tokio::time::timeout(Duration::from_secs(60), stream)
+                .await
+                .is_ok_and(|it| it.unwrap_or(false)),
+        );
     }
-    report.tell("database away: sends refused with 503 and Retry-After", f64::from(refused));
+    report.tell(
+        "database away: sends refused with 503 and Retry-After",
+        f64::from(refused),
+    );
     report.exactly("database away: other answers", 0, others);
     report.tell("database away: slowest refusal, s", slowest.as_secs_f64());
-    report.at_most("database back: full service after, s", 3.0, recovered.as_secs_f64());
+    report.at_most(
+        "database back: full service after, s",
+        3.0,
+        recovered.as_secs_f64(),
+    );
     report.exactly("streams that stayed open to the end of the task", 2, open);
     Ok(())
 }
 
-/// Sends a message, and returns the answer with its head.
+/// Sends a message by HTTP+JSON, where errors have a status of their own, and returns the answer with its head.
 async fn send(target: std::net::SocketAddr) -> Result<String, Failure> {
     let id = uuid::Uuid::new_v4();
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{{"messageId":"{id}","role":"ROLE_USER","parts":[{{"text":"echo"}}]}}}}}}"#
+        r#"{{"message":{{"messageId":"{id}","role":"ROLE_USER","parts":[{{"text":"echo"}}]}}}}"#
     );
     let mut socket = TcpStream::connect(target).await?;
     let head = format!(
-        "POST / HTTP/1.1\r\nhost: {target}\r\ncontent-type: application/json\r\na2a-version: 1.0\r\n\
+        "POST /message:send HTTP/1.1\r\nhost: {target}\r\ncontent-type: application/json\r\na2a-version: 1.0\r\n\
          connection: close\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );

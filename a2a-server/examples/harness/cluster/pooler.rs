@@ -33,7 +33,14 @@ impl Pooler {
         })?;
         chown(&file, Some(user), Some(group))?;
         let mut command = Command::new("setpriv");
-        command.args(["--reuid", &user.to_string(), "--regid", &group.to_string(), "--clear-groups", "--"]);
+        command.args([
+            "--reuid",
+            &user.to_string(),
+            "--regid",
+            &group.to_string(),
+            "--clear-groups",
+            "--",
+        ]);
         let mut process = command
             .arg("pgbouncer")
             .arg("-q")
@@ -48,11 +55,14 @@ impl Pooler {
             }
             tokio::task::yield_now().await;
         }
-        Ok(Self { port, _process: process })
+        Ok(Self {
+            port,
+            _process: process,
+        })
     }
 
     /// Returns the URL of the database behind it.
     pub(crate) fn url(&self) -> String {
-        format!("postgres://a2a@127.0.0.1:{}/a2a", self.port)
+        format!("postgres://a2a@127.0.0.1:{}/a2a?sslmode=disable", self.port)
     }
 }

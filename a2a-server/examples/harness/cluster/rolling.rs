@@ -10,7 +10,11 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::{Cluster, Failure, Report, begin};
 
-pub(super) async fn run(mut cluster: Cluster, rounds: usize, report: &mut Report) -> Result<(), Failure> {
+pub(super) async fn run(
+    mut cluster: Cluster,
+    rounds: usize,
+    report: &mut Report,
+) -> Result<(), Failure> {
     let client = cluster.balanced()?;
     let stop = Arc::new(AtomicBool::new(false));
     let load = tokio::spawn(load(client.clone(), Arc::clone(&stop)));
@@ -29,11 +33,21 @@ pub(super) async fn run(mut cluster: Cluster, rounds: usize, report: &mut Report
     let streamed = streams.await??;
     report.tell("rolling restart: replicas restarted", f64::from(restarts));
     report.tell("rolling restart: sends", sent.count as f64);
-    report.tell("rolling restart: sends per second", sent.count as f64 / sent.seconds);
+    report.tell(
+        "rolling restart: sends per second",
+        sent.count as f64 / sent.seconds,
+    );
     report.exactly("rolling restart: failed sends", 0, sent.failed);
     report.tell("rolling restart: streams", streamed.count as f64);
-    report.tell("rolling restart: reconnections of streams", streamed.reconnections as f64);
-    report.exactly("rolling restart: streams that were not read to their end", 0, streamed.failed);
+    report.tell(
+        "rolling restart: reconnections of streams",
+        streamed.reconnections as f64,
+    );
+    report.exactly(
+        "rolling restart: streams that were not read to their end",
+        0,
+        streamed.failed,
+    );
     report.remark(sent.remarks.into_iter().chain(streamed.remarks));
     Ok(())
 }
@@ -49,7 +63,10 @@ struct Outcome {
 
 /// Sends 500 messages a second.
 async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure> {
-    let (begun, mut beat) = (std::time::Instant::now(), interval(Duration::from_millis(2)));
+    let (begun, mut beat) = (
+        std::time::Instant::now(),
+        interval(Duration::from_millis(2)),
+    );
     beat.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let (mut sends, mut outcome) = (JoinSet::new(), Outcome::default());
     let pending = Arc::new(AtomicUsize::new(0));
@@ -108,7 +125,9 @@ async fn read(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure>
         let steps = updates.task().map_or(0, |task| task.artifacts.len());
         if steps != 30 {
             outcome.failed += 1;
-            outcome.remarks.push(format!("task {}: {steps} of 30 steps; {failed:?}", task.id));
+            outcome
+                .remarks
+                .push(format!("task {}: {steps} of 30 steps; {failed:?}", task.id));
         }
     }
     Ok(outcome)

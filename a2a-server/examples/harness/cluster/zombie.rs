@@ -11,10 +11,16 @@ use rustix::process::Signal;
 use super::{Cluster, Failure, Report, begin};
 use crate::agent::RESUMED;
 
-pub(super) async fn run(mut cluster: Cluster, frozen: Duration, report: &mut Report) -> Result<(), Failure> {
+pub(super) async fn run(
+    mut cluster: Cluster,
+    frozen: Duration,
+    report: &mut Report,
+) -> Result<(), Failure> {
     let client = cluster.client(0)?;
     let begun = stream::iter(0..TASKS).map(|_| start(&client, frozen));
-    let tasks: Vec<TaskId> = futures_util::StreamExt::buffer_unordered(begun, 16).try_collect().await?;
+    let tasks: Vec<TaskId> = futures_util::StreamExt::buffer_unordered(begun, 16)
+        .try_collect()
+        .await?;
     let mut frozen_replica = cluster.take(0)?;
     let balanced = cluster.balanced()?;
     let reads = tasks.iter().map(|task| read(&balanced, task.clone()));
@@ -35,7 +41,11 @@ pub(super) async fn run(mut cluster: Cluster, frozen: Duration, report: &mut Rep
         report.remark(found.remarks);
     }
     report.exactly("frozen replica: tasks", TASKS, tasks.len());
-    report.at_least("frozen replica: tasks resumed elsewhere", TASKS as f64, resumed as f64);
+    report.at_least(
+        "frozen replica: tasks resumed elsewhere",
+        TASKS as f64,
+        resumed as f64,
+    );
     report.exactly("frozen replica: its stale writes", 0, stale);
     Ok(())
 }
@@ -65,17 +75,26 @@ async fn read(client: &Client, task: TaskId) -> Result<Found, Failure> {
     let mut updates = client.subscribe(task.clone()).await?;
     while let Some(event) = updates.next().await {
         let event = event?;
-        let text = event.status().and_then(|status| Some(status.message.as_deref()?.text()));
+        let text = event
+            .status()
+            .and_then(|status| Some(status.message.as_deref()?.text()));
         if let Some(text) = text.filter(|text| text.starts_with(RESUMED)) {
             found.resumed += 1;
-            next = text.trim_start_matches(RESUMED).trim().parse::<u64>().ok().map(|done| done + 1);
+            next = text
+                .trim_start_matches(RESUMED)
+                .trim()
+                .parse::<u64>()
+                .ok()
+                .map(|done| done + 1);
         }
         if let (Event::ArtifactUpdate(update), Some(due)) = (&event, next) {
             let id = update.artifact.artifact_id.as_str();
             let step = id.trim_start_matches("step-").parse::<u64>();
             if step.as_ref().ok() != Some(&due) {
                 found.stale += 1;
-                found.remarks.push(format!("task {task}: step {step:?} came when {due} was due"));
+                found.remarks.push(format!(
+                    "task {task}: step {step:?} came when {due} was due"
+                ));
             }
             next = step.ok().map(|step| step + 1);
         }

@@ -84,6 +84,7 @@ async fn kills(
         resume,
         webhooks: Some(secret.expose()),
         retry: Some(RETRY),
+        ..serve::Options::default()
     };
     let book = Arc::new(Book::default());
     let mut receivers = Vec::new();
