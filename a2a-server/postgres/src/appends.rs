@@ -139,7 +139,12 @@ impl Inner {
             .map(|(sequence, event)| Logged::new(sequence, event.clone()))
             .collect();
         later.extend(added.iter().cloned());
-        let mut parts = Parts::new(key, rows, append.after, append.receipt.as_ref());
+        let mut parts = Parts::new(
+            &key.1,
+            rows,
+            append.after,
+            self.keyed(&key.0, append.receipt.as_ref()),
+        );
         parts.sequence = later.sequence as i64;
         let rests = state != folded.state && !is_active(state);
         let most = if rests { SHORT as u64 } else { SNAPSHOT_EVERY };

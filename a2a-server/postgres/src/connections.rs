@@ -59,6 +59,8 @@ pub(crate) struct Connections {
     /// Places for statements that wait or run.
     places: Semaphore,
     pause: Mutex<Pause>,
+    #[cfg(feature = "faults")]
+    fault: Option<crate::Fault>,
 }
 
 /// Place of one connection.
@@ -102,6 +104,8 @@ impl Connections {
             slots: (0..options.connections).map(|_| Slot::default()).collect(),
             places: Semaphore::new(options.connections * MAX_IN_FLIGHT),
             pause: Mutex::default(),
+            #[cfg(feature = "faults")]
+            fault: options.fault,
             config,
         })
     }
@@ -160,7 +164,7 @@ impl Connections {
         open: &Open,
         query: &Query<'_>,
     ) -> Result<Vec<Row>, tokio_postgres::Error> {
-        let text = query.text.replace('@', &self.prefix);
+        let text = self.text(&query.text);
         if self.pooler {
             return open.client.query_typed(&text, &query.values).await;
         }
@@ -189,6 +193,10 @@ impl Connections {
 
     /// Returns a statement with the schema in its place.
     pub(crate) fn text(&self, text: &str) -> String {
+        #[cfg(feature = "faults")]
+        if let Some(changed) = self.fault.and_then(|fault| fault.change(text)) {
+            return changed.replace('@', &self.prefix);
+        }
         text.replace('@', &self.prefix)
     }
 

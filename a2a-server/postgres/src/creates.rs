@@ -86,7 +86,7 @@ impl Inner {
         };
         let added = (2..).zip(&rows.events);
         later.extend(added.map(|(sequence, event)| Logged::new(sequence, event.clone())));
-        let mut parts = Parts::new(key, rows, 0, new.receipt.as_ref());
+        let mut parts = Parts::new(&key.1, rows, 0, self.keyed(&key.0, new.receipt.as_ref()));
         parts.sequence = later.sequence as i64;
         if later.sequence > SNAPSHOT_EVERY {
             later.fold();

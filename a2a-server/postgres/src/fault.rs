@@ -1,9 +1,56 @@
 //! Deliberate faults of the store, each of which a case of the suite or a test must notice.
 
-/// A promise that the store breaks.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[doc(hidden)]
-#[allow(missing_docs)]
-pub enum Fault {
-    LosesHints,
+macro_rules! faults {
+    ($($fault:ident $([$($from:literal => $to:literal),+])?;)*) => {
+        /// A promise that the store breaks.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        #[doc(hidden)]
+        #[allow(missing_docs)]
+        pub enum Fault {
+            $($fault),*
+        }
+
+        impl Fault {
+            /// Changes a statement; `None` if the fault is not in it.
+            pub(crate) fn change(self, text: &str) -> Option<String> {
+                let changes: &[(&str, &str)] = match self {
+                    $(Self::$fault => &[$($(($from, $to)),+)?],)*
+                };
+                let change = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+                let changed = changes.iter().fold(text.to_owned(), change);
+                (changed != text).then_some(changed)
+            }
+        }
+    };
+}
+
+faults! {
+    IgnoresEpoch [" and lease_epoch = $" => " and -1 <> $"];
+    IgnoresSequence [
+        " and sequence = $" => " and -1 <> $",
+        "from u)" => "from u on conflict (task, sequence) do update set body = excluded.body)"
+    ];
+    IgnoresLeases ["lease_until is null or lease_until <= clock_timestamp() or lease_owner = $" => "'' <> $"];
+    KeepsLeases ["lease_until is null or lease_until <= clock_timestamp() or lease_owner = $" => "lease_until is null or lease_owner = $"];
+    RenewsAnybody ["where busy and lease_owner = $1" => "where busy and $1 <> ''"];
+    ReordersEvents ["where t.key = $1 order by e.sequence" => "where t.key = $1 order by e.sequence desc"];
+    ForgetsOutbox ["c on c.task = u.seq, unnest" => "c on c.task = u.seq and false, unnest"];
+    NotifiesLaterFirst ["b.sequence < o.sequence" => "b.sequence > o.sequence"];
+    NotifiesTwice ["attempt + 1, next_at = clock_timestamp() + $2 *" => "attempt + 1, next_at = next_at + 0 * $2 *"];
+    ForgetsReceipts ["from u), v as" => "from u on conflict (key) do nothing), v as"];
+    KeepsReceipts [" and expires > clock_timestamp()" => ""];
+    MixesOwners;
+    ListsAllOwners ["owner_key = $1" => "$1 is not null"];
+    ReservesTwice ["where held.holder = excluded.holder or held.until <= clock_timestamp()" => ""];
+    KeepsReservations [" or held.until <= clock_timestamp()" => ""];
+    ReleasesAny ["key = $1 and number = $2" => "key = $1 and -1 <> $2"];
+    GivesMailTwice [
+        "delete from @mail m using due where m.position = due.position" => "update @mail m set id = m.id from due where m.position = due.position"
+    ];
+    GivesMailToAnybody ["t.lease_owner = $1 and" => "$1 <> '' and"];
+    KeepsMail ["delete from @mail where id = $1 returning 1" => "select 1 from @mail where id = $1"];
+    TakesAnyMail ["known.count < $4" => "0 < $4"];
+    SweepsByBeginning ["order by ended, seq" => "order by seq"];
+    SweepsActive ["where waits < clock_timestamp()" => "where coalesce(waits, 'epoch') < clock_timestamp() and ended is null"];
+    LosesHints;
 }

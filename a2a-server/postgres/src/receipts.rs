@@ -8,7 +8,7 @@ use crate::PostgresError;
 use crate::connections::{Query, Repeat};
 use crate::folded::Key;
 use crate::log_rows::{parse, write};
-use crate::names::{message_key, read};
+use crate::names::read;
 use crate::reads::get;
 use crate::statement::micros;
 use crate::store::Inner;
@@ -20,7 +20,7 @@ impl Inner {
         owner: &Owner,
         message: &MessageId,
     ) -> Result<Option<Received>, StoreError> {
-        let key = message_key(owner, message);
+        let key = self.message_key(owner, message);
         let query = Query::new(
             "select digest, task_id, answer from @receipt where key = $1 and expires > clock_timestamp()",
         );
@@ -51,7 +51,7 @@ impl Inner {
         if self.received(owner, &receipt.message).await?.is_some() {
             return Err(StoreError::Received);
         }
-        let key = message_key(owner, &receipt.message);
+        let key = self.message_key(owner, &receipt.message);
         let query =
             Query::new("delete from @receipt where key = $1 and expires <= clock_timestamp()");
         let query = query.with(&key, Type::UUID);
@@ -66,7 +66,7 @@ impl Inner {
         receipt: Receipt,
         answer: Message,
     ) -> Result<(), StoreError> {
-        let key = message_key(owner, &receipt.message);
+        let key = self.message_key(owner, &receipt.message);
         let (digest, body, term) = (&receipt.digest[..], write(&answer)?, micros(receipt.term));
         let query = Query::new(
             "with r as (insert into @receipt as known (key, digest, answer, expires)

@@ -8,7 +8,7 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::connections::{Query, Repeat};
-use crate::names::{message_key, read_owner, task_key};
+use crate::names::{read_owner, task_key};
 use crate::reads::{get, number, task_id};
 use crate::statement::micros;
 use crate::store::Inner;
@@ -23,7 +23,7 @@ impl Inner {
         holder: &str,
         term: Duration,
     ) -> Result<u64, StoreError> {
-        let (key, term) = (message_key(owner, &receipt.message), micros(term));
+        let (key, term) = (self.message_key(owner, &receipt.message), micros(term));
         let query = Query::new(RESERVE)
             .with(&key, Type::UUID)
             .with(&holder, Type::TEXT)
@@ -49,7 +49,7 @@ impl Inner {
         message: &MessageId,
         reservation: u64,
     ) -> Result<(), StoreError> {
-        let (key, number) = (message_key(owner, message), reservation as i64);
+        let (key, number) = (self.message_key(owner, message), reservation as i64);
         let query = Query::new("delete from @reservation where key = $1 and number = $2");
         let query = query.with(&key, Type::UUID).with(&number, Type::INT8);
         self.connections.run(&query, Repeat::Harmless).await?;

@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use a2a_server::{Receipt, StoreError};
-use a2a_types::{IllegalEvent, TaskState, TaskStatus, Timestamp};
+use a2a_types::{IllegalEvent, TaskId, TaskState, TaskStatus, Timestamp};
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use crate::PostgresError;
 use crate::connections::Query;
-use crate::folded::Key;
 use crate::log_rows::LogRows;
-use crate::names::{column, message_key};
+use crate::names::column;
 
 /// A statement under construction: values get their numbers in the order in which they are added.
 #[derive(Default)]
@@ -100,8 +99,7 @@ impl<'a> Statement<'a> {
         if parts.message.is_some() {
             self.add(
                 ", r as (insert into @receipt(key, digest, task_id, expires)
-                   select ?, ?, ?, clock_timestamp() + ? * interval '1 microsecond' from u),
-                 v as (delete from @reservation where key = ? and exists (select from u))",
+                   select ?, ?, ?, clock_timestamp() + ? * interval '1 microsecond' from u), v as (delete from @reservation where key = ? and exists (select from u))",
                 &[
                     (&parts.message, Type::UUID),
                     (&parts.digest, Type::BYTEA),
@@ -129,7 +127,12 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    pub(crate) fn new(key: &Key, rows: &LogRows, after: u64, receipt: Option<&Receipt>) -> Self {
+    pub(crate) fn new(
+        task: &TaskId,
+        rows: &LogRows,
+        after: u64,
+        receipt: Option<(Uuid, &Receipt)>,
+    ) -> Self {
         let trace = rows.trace.as_ref();
         Self {
             sequences: rows.sequences(after),
@@ -140,12 +143,12 @@ impl Parts {
                 .map(str::to_owned),
             document: None,
             sequence: 0,
-            message: receipt.map(|receipt| message_key(&key.0, &receipt.message)),
+            message: receipt.map(|(key, _)| key),
             digest: receipt
-                .map(|receipt| receipt.digest.to_vec())
+                .map(|(_, receipt)| receipt.digest.to_vec())
                 .unwrap_or_default(),
-            expires: receipt.map_or(0, |receipt| micros(receipt.term)),
-            task: column(key.1.as_str()).into_owned(),
+            expires: receipt.map_or(0, |(_, receipt)| micros(receipt.term)),
+            task: column(task.as_str()).into_owned(),
         }
     }
 }

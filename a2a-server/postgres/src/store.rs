@@ -17,7 +17,7 @@ use crate::connections::Connections;
 use crate::doubts::Doubts;
 use crate::folded::{Folded, Key};
 use crate::hints::{Hints, LOOK_EVERY, LOOK_EVERY_UNHEARD};
-use crate::names::task_key;
+use crate::names::{message_key, task_key};
 use crate::reads::{self, Loaded};
 use crate::recent::Recent;
 use crate::{PostgresError, PostgresOptions, schema};
@@ -120,6 +120,24 @@ impl Inner {
         if !self.is_deaf() {
             self.hints.add(id, sequence);
         }
+    }
+
+    /// Returns the key of a message.
+    pub(crate) fn message_key(&self, owner: &Owner, message: &MessageId) -> Uuid {
+        #[cfg(feature = "faults")]
+        if self.fault == Some(crate::Fault::MixesOwners) {
+            return message_key(&Owner::from(a2a_server::Principal::anonymous()), message);
+        }
+        message_key(owner, message)
+    }
+
+    /// Returns a receipt with the key of its message.
+    pub(crate) fn keyed<'r>(
+        &self,
+        owner: &Owner,
+        receipt: Option<&'r Receipt>,
+    ) -> Option<(Uuid, &'r Receipt)> {
+        receipt.map(|receipt| (self.message_key(owner, &receipt.message), receipt))
     }
 
     /// Forgets a task that is gone, and tells those that follow it.

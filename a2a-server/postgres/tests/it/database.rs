@@ -1,7 +1,7 @@
 //! A Postgres of the tests' own: a temporary directory, a Unix socket, and the programs of the distribution.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use a2a_postgres::{PostgresOptions, PostgresStore};
 pub(crate) struct Database {
     directory: PathBuf,
     programs: Programs,
-    /// Its input is closed when this process ends: then the server stops and its files are removed.
+    /// When its input is closed because this process ends, the server stops and its files are removed.
     running: Option<Child>,
 }
 
@@ -94,10 +94,14 @@ impl Database {
 
     /// Starts the server on its files, and waits until it answers.
     pub(crate) fn run(&mut self) {
-        let script = "\"$@\" & server=$!; read -r _; kill -INT $server; wait $server";
+        let script = "directory=$1; shift; \"$@\" & server=$!; read -r keep; kill -INT $server; wait $server; \
+                      [ \"$keep\" = keep ] || rm -rf \"$directory\"";
         let postgres = self.programs.folder.join("postgres");
         let mut command = self.programs.shell();
-        command.args(["-c", script, "sh"]).arg(postgres);
+        command
+            .args(["-c", script, "sh"])
+            .arg(&self.directory)
+            .arg(postgres);
         command.arg("-D").arg(self.directory.join("data"));
         command.arg("-k").arg(&self.directory);
         for setting in [
@@ -131,7 +135,9 @@ impl Database {
     /// Stops the server, and cuts its connections.
     pub(crate) fn stop(&mut self) {
         if let Some(mut running) = self.running.take() {
-            drop(running.stdin.take());
+            if let Some(mut input) = running.stdin.take() {
+                input.write_all(b"keep\n").expect("it waits for that");
+            }
             running.wait().expect("it is our own");
         }
     }

@@ -21,3 +21,12 @@ async fn keeps_every_promise_behind_a_pooler() {
     let violations = suite::run(|| async { open(&options().unwrap().pooler(true)).await }).await;
     assert_eq!(violations, []);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keeps_every_promise_without_memory() {
+    if options().is_none() {
+        return;
+    }
+    let violations = suite::run(|| async { open(&options().unwrap().cache_bytes(0)).await }).await;
+    assert_eq!(violations, []);
+}

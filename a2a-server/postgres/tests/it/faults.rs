@@ -1,0 +1,97 @@
+//! Stores with a fault: the suite, or a test here, notices each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_postgres::Fault;
+use a2a_server::{NewTask, Owner, Principal, Store, suite};
+use a2a_types::{Dialect, Event, Task, TaskState, TaskStatusUpdateEvent};
+use tokio::time::timeout;
+
+use crate::database::{open, options};
+
+const FAULTS: &[(Fault, &str)] = &[
+    (Fault::IgnoresEpoch, "race.fenced_at_once"),
+    (Fault::IgnoresSequence, "race.one_writer_wins"),
+    (Fault::IgnoresLeases, "race.one_lease"),
+    (Fault::KeepsLeases, "lease.runs_out"),
+    (Fault::RenewsAnybody, "random.like_a_model"),
+    (Fault::ReordersEvents, "race.followers_agree"),
+    (Fault::ForgetsOutbox, "outbox.taken"),
+    (Fault::NotifiesLaterFirst, "outbox.taken"),
+    (Fault::NotifiesTwice, "outbox.taken"),
+    (Fault::ForgetsReceipts, "race.one_message_one_task"),
+    (Fault::KeepsReceipts, "receipt.runs_out"),
+    (Fault::MixesOwners, "shared.reserved_by_owner"),
+    (Fault::ListsAllOwners, "random.like_a_model"),
+    (Fault::ReservesTwice, "shared.reserved_once"),
+    (Fault::KeepsReservations, "shared.reservation_runs_out"),
+    (Fault::ReleasesAny, "shared.reserved_once"),
+    (Fault::GivesMailTwice, "shared.mail_in_order"),
+    (Fault::GivesMailToAnybody, "shared.mail_follows_the_lease"),
+    (Fault::KeepsMail, "shared.withdrawn"),
+    (Fault::TakesAnyMail, "shared.so_much_mail"),
+    (Fault::SweepsByBeginning, "sweep.by_count"),
+    (Fault::SweepsActive, "sweep.by_patience"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_fault_is_noticed() {
+    if options().is_none() {
+        return;
+    }
+    let mut unnoticed = Vec::new();
+    for (fault, name) in FAULTS {
+        let case = suite::cases().find(|case| case.name == *name).unwrap();
+        // What is read comes from the database, not from memory.
+        let broken = || async { open(&options().unwrap().fault(*fault).cache_bytes(0)).await };
+        let noticed = case.check(broken).await;
+        if noticed.is_ok() {
+            unnoticed.push(fault);
+        }
+        let sound = || async { open(&options().unwrap().cache_bytes(0)).await };
+        assert_eq!(case.check(sound).await, Ok(()), "{name}");
+    }
+    assert_eq!(unnoticed, Vec::<&Fault>::new());
+}
+
+/// Returns whether a follower at one store is woken by an append at another.
+async fn is_woken(fault: Option<Fault>, listen: bool) -> Option<bool> {
+    let options = options()?.listen(listen);
+    let (here, there) = (open(&options).await, options.clone());
+    let there = match fault {
+        Some(fault) => open(&there.fault(fault)).await,
+        None => open(&there).await,
+    };
+    let owner = Owner::from(Principal::named("ada"));
+    let task = Arc::new(Task::submitted("t".into(), "c".into()));
+    let term = Duration::from_secs(3600);
+    let new = NewTask::new(task, Dialect::V1_0, "h".into(), term);
+    here.create(&owner, new).await.unwrap();
+    let mut watch = there.watch(&owner, &"t".into()).await.unwrap();
+    let working = Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: "t".into(),
+        context_id: None,
+        status: TaskState::Working.into(),
+        metadata: None,
+    });
+    let append = a2a_server::Append::held(1, 1, vec![working]);
+    here.append(&owner, &"t".into(), append).await.unwrap();
+    let woken = timeout(Duration::from_secs(3), watch.wait_for(|head| *head == 2));
+    Some(woken.await.is_ok())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_follower_elsewhere_is_woken() {
+    assert!(is_woken(None, true).await != Some(false));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_follower_elsewhere_is_woken_without_hints() {
+    assert!(is_woken(None, false).await != Some(false));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_loses_hints_and_never_looks_wakes_nobody() {
+    assert!(is_woken(Some(Fault::LosesHints), true).await != Some(true));
+}
