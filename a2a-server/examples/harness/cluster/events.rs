@@ -88,7 +88,7 @@ impl Beat {
 
     /// Returns whether it is a replica's turn: the others have had the time to take its tasks over.
     fn kills(&mut self) -> bool {
-        let is_due = self.killed.elapsed() > Duration::from_secs(25);
+        let is_due = self.killed.elapsed() > Duration::from_secs(22);
         if is_due {
             self.killed = Instant::now();
         }
@@ -121,7 +121,7 @@ impl Found {
 
 /// Begins a task, and reads every event of its log, however often the connection breaks.
 async fn read(client: &Client, steps: u64) -> Result<Found, Failure> {
-    let SendMessageResponse::Task(task) = client.send(begin(format!("steps {steps} 5"))).await?
+    let SendMessageResponse::Task(task) = client.send(begin(format!("steps {steps} 40"))).await?
     else {
         return Err("a message was answered without a task".into());
     };

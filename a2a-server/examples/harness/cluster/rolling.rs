@@ -112,7 +112,7 @@ const STREAMS: usize = 20;
 async fn read(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     while !stop.load(Ordering::Relaxed) {
-        let SendMessageResponse::Task(task) = client.send(begin("steps 30 100")).await? else {
+        let SendMessageResponse::Task(task) = client.send(begin("steps 100 100")).await? else {
             return Err("a message was answered without a task".into());
         };
         let mut updates = client.subscribe(task.id.clone()).await?;
@@ -123,11 +123,11 @@ async fn read(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure>
         outcome.count += 1;
         outcome.reconnections += updates.reconnections() as usize;
         let steps = updates.task().map_or(0, |task| task.artifacts.len());
-        if steps != 30 {
+        if steps != 100 {
             outcome.failed += 1;
             outcome
                 .remarks
-                .push(format!("task {}: {steps} of 30 steps; {failed:?}", task.id));
+                .push(format!("task {}: {steps} of 100 steps; {failed:?}", task.id));
         }
     }
     Ok(outcome)
