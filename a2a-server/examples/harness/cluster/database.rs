@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 
 use crate::Failure;
+use crate::serve::cpu_of;
 
 /// A Postgres server on loopback, with one database and one superuser, both named `a2a`.
 pub(crate) struct Database {
@@ -159,6 +160,16 @@ impl Database {
     pub(crate) async fn number(&self, sql: &str) -> Result<u64, Failure> {
         let rows = self.psql(sql).await?;
         Ok(rows.first().ok_or("the statement yields no row")?.parse()?)
+    }
+
+    /// Returns the CPU time of the server and its processes, in seconds.
+    pub(crate) fn cpu(&self) -> f64 {
+        let Some(main) = self.process.as_ref().and_then(Child::id) else {
+            return 0.0;
+        };
+        let children = std::fs::read_to_string(format!("/proc/{main}/task/{main}/children"));
+        let children = children.unwrap_or_default();
+        cpu_of(&main.to_string()) + children.split_whitespace().map(cpu_of).sum::<f64>()
     }
 
     async fn psql_in(&self, database: &str, sql: &str) -> Result<Vec<String>, Failure> {

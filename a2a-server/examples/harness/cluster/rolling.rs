@@ -125,9 +125,10 @@ async fn read(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure>
         let steps = updates.task().map_or(0, |task| task.artifacts.len());
         if steps != 100 {
             outcome.failed += 1;
-            outcome
-                .remarks
-                .push(format!("task {}: {steps} of 100 steps; {failed:?}", task.id));
+            outcome.remarks.push(format!(
+                "task {}: {steps} of 100 steps; {failed:?}",
+                task.id
+            ));
         }
     }
     Ok(outcome)
