@@ -20,6 +20,7 @@ const LIBRARIES: &[&str] = &[
     "a2a-jsonrpc",
     "a2a-transport",
     "a2a-server",
+    "a2a-server/postgres",
     "a2a-client",
     "a2a-conformance",
 ];

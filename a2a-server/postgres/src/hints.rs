@@ -28,7 +28,7 @@ pub(crate) struct Hints {
     added: Notify,
     followed: Mutex<Followed>,
     /// Another server has posted mail.
-    pub(crate) mail: Arc<Notify>,
+    pub(crate) mail: Notify,
 }
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Hints {
             pending: Mutex::default(),
             added: Notify::new(),
             followed: Mutex::default(),
-            mail: Arc::default(),
+            mail: Notify::new(),
         }
     }
 
@@ -181,6 +181,7 @@ impl Inner {
 
     async fn hear(&self, text: &str) {
         let Some(hint) = Hint::read(text) else {
+            self.hints.mail.notify_one();
             return self.look_and_warn().await;
         };
         if hint.from == self.hints.name || self.is_deaf() {

@@ -10,6 +10,7 @@ use a2a_server::{
     TaskBudget, WakeHub,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
@@ -427,5 +428,9 @@ impl SharedStore for PostgresStore {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>> {
         Box::pin(self.inner().take_mail(holder, limit))
+    }
+
+    fn mail_posted(&self) -> Option<&Notify> {
+        Some(&self.inner().hints.mail)
     }
 }

@@ -15,8 +15,8 @@ use crate::statement::micros;
 use crate::store::Inner;
 
 impl Inner {
-    /// Keeps a webhook, in place of one of the same id. The task's row is locked meanwhile: its removal waits, and a
-    /// second webhook is counted.
+    /// Keeps a webhook, in place of one of the same id. The task's row is locked meanwhile, so that it is not removed.
+    /// Several servers at once may put a few more than there may be.
     pub(crate) async fn put_config(
         &self,
         owner: &Owner,

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::engine::elsewhere::LOOK_EVERY;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::task_writer::FirstStep;
-use crate::store::{Mail, MailContent};
+use crate::store::{Mail, MailContent, Store};
 
 impl Engine {
     /// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
@@ -22,8 +22,12 @@ impl Engine {
             let mut beat = tokio::time::interval(LOOK_EVERY);
             while let Some(engine) = engine.upgrade().filter(|it| !it.closed.is_cancelled()) {
                 engine.take_mail().await;
+                let store = Arc::clone(&engine.store_handle.store);
                 drop(engine);
-                beat.tick().await;
+                tokio::select! {
+                    _ = beat.tick() => {}
+                    () = is_posted(&*store) => {}
+                }
             }
         });
     }
@@ -74,6 +78,14 @@ impl Engine {
         if let Err(error) = placed {
             tracing::warn!(task = %mail.task, %error, "did not take a message that another server has posted");
         }
+    }
+}
+
+/// Waits until a store has heard of mail from another server.
+async fn is_posted(store: &dyn Store) {
+    match store.shared().and_then(|shared| shared.mail_posted()) {
+        Some(posted) => posted.notified().await,
+        None => std::future::pending().await,
     }
 }
 

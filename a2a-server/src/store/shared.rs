@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use a2a_transport::{BoxFuture, Context};
 use a2a_types::{MessageId, SendMessageRequest, TaskId};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{Owner, Receipt, StoreError};
@@ -50,6 +51,12 @@ pub trait SharedStore: Send + Sync {
         holder: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>>;
+
+    /// Returns a signal that another server may have posted mail, or `None` if the store does not hear of that: then
+    /// mail is looked for now and then.
+    fn mail_posted(&self) -> Option<&Notify> {
+        None
+    }
 }
 
 /// Maximum number of pieces of mail that wait for one task.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -16,6 +16,8 @@ pub(crate) struct Database {
     programs: Programs,
     /// When its input is closed because this process ends, the server stops and its files are removed.
     running: Option<Child>,
+    /// Settings beside those of every server.
+    settings: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -46,6 +48,11 @@ pub(crate) async fn open(options: &PostgresOptions) -> PostgresStore {
 impl Database {
     /// Starts a server of its own.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(Vec::new(), &[])
+    }
+
+    /// Starts a server of its own with more settings, and with these files beside its data.
+    pub(crate) fn start_with(settings: Vec<String>, files: &[(&str, String)]) -> Option<Self> {
         let Some(folder) = folder() else {
             let text = "POSTGRES IS NOT INSTALLED: the tests of the Postgres store have tested NOTHING. \
                         Install initdb and postgres (Debian: postgresql), 15 or later.";
@@ -87,7 +94,11 @@ impl Database {
             directory,
             programs,
             running: None,
+            settings,
         };
+        for (name, content) in files {
+            database.write(name, content);
+        }
         database.run();
         Some(database)
     }
@@ -114,12 +125,16 @@ impl Database {
         ] {
             command.args(["-c", setting]);
         }
+        for setting in &self.settings {
+            command.args(["-c", setting]);
+        }
         command.current_dir(&self.directory).stdin(Stdio::piped());
         let log = fs::File::create(self.directory.join("log")).expect("there is room");
         command.stderr(log);
         self.running = Some(command.spawn().expect("postgres is there"));
         // Ready once it says so.
         let mut ready = self.programs.command("pg_isready");
+        ready.env("PGPORT", self.port());
         ready
             .args(["--quiet", "--username=a2a", "--dbname=postgres", "-h"])
             .arg(&self.directory);
@@ -130,6 +145,28 @@ impl Database {
         }
         let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
         panic!("postgres does not start:\n{log}");
+    }
+
+    /// Writes a file beside the data that only the server reads.
+    fn write(&self, name: &str, content: &str) {
+        let file = self.directory.join("data").join(name);
+        fs::write(&file, content).expect("there is room");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("it is our own");
+        if let Some((_, uid, gid)) = &self.programs.user {
+            chown(&file, Some(*uid), Some(*gid)).expect("it is our own");
+        }
+    }
+
+    fn port(&self) -> &str {
+        let mut settings = self.settings.iter();
+        settings
+            .find_map(|it| it.strip_prefix("port="))
+            .unwrap_or("5432")
+    }
+
+    /// Returns the path of the server's socket.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.directory.join(".s.PGSQL.5432")
     }
 
     /// Stops the server, and cuts its connections.
@@ -159,6 +196,7 @@ impl Database {
     /// Runs statements, and returns what `psql` says.
     pub(crate) fn psql(&self, sql: &str) -> String {
         let mut psql = self.programs.command("psql");
+        psql.env("PGPORT", self.port());
         psql.args([
             "--quiet",
             "--no-align",

@@ -1,14 +1,13 @@
 //! Stores with a fault: the suite, or a test here, notices each.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_postgres::Fault;
-use a2a_server::{NewTask, Owner, Principal, Store, suite};
-use a2a_types::{Dialect, Event, Task, TaskState, TaskStatusUpdateEvent};
+use a2a_server::{Append, Store, suite};
 use tokio::time::timeout;
 
 use crate::database::{open, options};
+use crate::sample::{ada, chunk, new};
 
 const FAULTS: &[(Fault, &str)] = &[
     (Fault::IgnoresEpoch, "race.fenced_at_once"),
@@ -63,20 +62,10 @@ async fn is_woken(fault: Option<Fault>, listen: bool) -> Option<bool> {
         Some(fault) => open(&there.fault(fault)).await,
         None => open(&there).await,
     };
-    let owner = Owner::from(Principal::named("ada"));
-    let task = Arc::new(Task::submitted("t".into(), "c".into()));
-    let term = Duration::from_secs(3600);
-    let new = NewTask::new(task, Dialect::V1_0, "h".into(), term);
-    here.create(&owner, new).await.unwrap();
-    let mut watch = there.watch(&owner, &"t".into()).await.unwrap();
-    let working = Event::StatusUpdate(TaskStatusUpdateEvent {
-        task_id: "t".into(),
-        context_id: None,
-        status: TaskState::Working.into(),
-        metadata: None,
-    });
-    let append = a2a_server::Append::held(1, 1, vec![working]);
-    here.append(&owner, &"t".into(), append).await.unwrap();
+    here.create(&ada(), new("t")).await.unwrap();
+    let mut watch = there.watch(&ada(), &"t".into()).await.unwrap();
+    let append = Append::held(1, 1, vec![chunk("t", "x")]);
+    here.append(&ada(), &"t".into(), append).await.unwrap();
     let woken = timeout(Duration::from_secs(3), watch.wait_for(|head| *head == 2));
     Some(woken.await.is_ok())
 }

@@ -2,7 +2,13 @@
 
 mod away;
 mod database;
+mod doubt;
 mod faults;
+mod followers;
+mod migrations;
+mod proxy;
 mod replicas;
+mod sample;
 mod suite;
+mod tls;
 mod worker;

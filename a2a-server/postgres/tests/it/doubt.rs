@@ -1,0 +1,100 @@
+//! Writes whose answer is lost.
+
+use std::sync::Arc;
+
+use a2a_postgres::{PostgresOptions, PostgresStore};
+use a2a_server::{Append, Outcome, Receipt, Store, StoreError, Tail};
+use a2a_types::{Message, Task};
+
+use crate::database::{open, shared};
+use crate::proxy::{MARK, Proxy};
+use crate::sample::{LONG, ada, chunk, new};
+
+/// A store behind a proxy, which nothing but the test sends statements through.
+async fn store() -> Option<(Proxy, PostgresStore)> {
+    let proxy = Proxy::start(shared()?);
+    let schema = a2a_types::TaskId::random().to_string();
+    let options = PostgresOptions::new(&proxy.url())
+        .unwrap()
+        .schema(schema)
+        .listen(false);
+    let store = open(&options).await;
+    Some((proxy, store))
+}
+
+async fn log(store: &PostgresStore) -> usize {
+    match store.events_after(&ada(), &"t".into(), 1).await.unwrap() {
+        Tail::Events(events) => events.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn marked() -> Append {
+    Append::held(1, 1, vec![chunk("t", MARK)])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn append_whose_answer_is_lost_is_stored_once() {
+    let Some((proxy, store)) = store().await else {
+        return;
+    };
+    store.create(&ada(), new("t")).await.unwrap();
+    proxy.lose_answer();
+    let appended = store.append(&ada(), &"t".into(), marked()).await.unwrap();
+    assert_eq!((appended.sequence, appended.epoch), (2, 1));
+    assert_eq!(log(&store).await, 1);
+    // Somebody else who writes the same is not believed.
+    let again = store.append(&ada(), &"t".into(), marked()).await;
+    assert!(matches!(again, Err(StoreError::Behind(2))), "{again:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn append_of_unknown_outcome_is_recognised_when_the_database_is_back() {
+    let Some((proxy, store)) = store().await else {
+        return;
+    };
+    store.create(&ada(), new("t")).await.unwrap();
+    proxy.lose_answer_and_refuse();
+    let lost = store.append(&ada(), &"t".into(), marked()).await;
+    assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+    proxy.let_through();
+    let appended = loop {
+        match store.append(&ada(), &"t".into(), marked()).await {
+            Ok(appended) => break appended,
+            Err(StoreError::Unavailable(_)) => tokio::task::yield_now().await,
+            Err(other) => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(appended.sequence, 2);
+    assert_eq!(log(&store).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn task_and_answer_are_stored_once_though_the_answer_is_lost() {
+    let Some((proxy, store)) = store().await else {
+        return;
+    };
+    let mut task = Task::submitted("t".into(), "c".into());
+    task.history.push(Message::user(MARK));
+    let mut begun = new("t");
+    begun.task = Arc::new(task);
+    begun.receipt = Some(Receipt::new("m".into(), [1; 32], LONG));
+    proxy.lose_answer();
+    store.create(&ada(), begun.clone()).await.unwrap();
+    let again = store.create(&ada(), begun).await;
+    assert!(
+        matches!(again, Err(StoreError::TaskExists | StoreError::Received)),
+        "{again:?}"
+    );
+    let receipt = Receipt::new("n".into(), [2; 32], LONG);
+    let answer = Message::agent(MARK);
+    proxy.lose_answer();
+    store
+        .keep_answer(&ada(), receipt.clone(), answer.clone())
+        .await
+        .unwrap();
+    let known = store.received(&ada(), &"n".into()).await.unwrap().unwrap();
+    assert_eq!(known.outcome, Outcome::Message(Box::new(answer.clone())));
+    let again = store.keep_answer(&ada(), receipt, answer).await;
+    assert!(matches!(again, Err(StoreError::Received)), "{again:?}");
+}
