@@ -17,6 +17,9 @@ pub(crate) enum Experiment {
     /// Measure the cost of our client compared with one that only reads bytes.
     #[command(disable_help_flag = true)]
     Client(Arguments),
+    /// Let three servers share a Postgres database; kill, freeze, cut off and restart them.
+    #[command(disable_help_flag = true)]
+    Cluster(Arguments),
     /// Kill a server 200 times under load: what it had acknowledged is still there.
     #[command(disable_help_flag = true)]
     Crash(Arguments),
@@ -67,6 +70,7 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
     let (program, name, given) = match experiment {
         Experiment::Bench(given) => (BENCH, None, given),
         Experiment::Client(given) => (HARNESS, Some("client"), given),
+        Experiment::Cluster(given) => (HARNESS, Some("cluster"), given),
         Experiment::Crash(given) => (HARNESS, Some("crash"), given),
         Experiment::Disconnects(given) => (HARNESS, Some("disconnects"), given),
         Experiment::Sends(given) => (HARNESS, Some("sends"), given),

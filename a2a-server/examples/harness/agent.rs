@@ -1,9 +1,12 @@
 //! The agent of the experiments, controlled by the first word of a message.
 
-use std::time::Duration;
+use std::fs::File;
+use std::io::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a_server::{Agent, ArtifactUpdate, Failure, Turn};
 use a2a_types::{Artifact, Message, Object, Part};
+use tokio::time::timeout;
 
 /// Agent that obeys the first word of a message:
 ///
@@ -11,11 +14,26 @@ use a2a_types::{Artifact, Message, Object, Part};
 /// - `reply …` returns the message as a message, without a task;
 /// - `steps N MS …` takes so many steps with so many milliseconds in between. Each sends a chunk of an
 ///   artifact and keeps a checkpoint, so that the agent resumes after a crash where it was;
+/// - `times N MS` sends N chunks with so many milliseconds in between, each with the time in microseconds;
+/// - `wait MS` waits for so many milliseconds;
 /// - `ask …` asks for more, and completes the task with the answer.
-pub(crate) struct CommandAgent;
+pub(crate) struct CommandAgent {
+    /// Gets the id of the message of each turn, a line each.
+    turns: Option<File>,
+}
+
+impl CommandAgent {
+    pub(crate) fn new(turns: Option<File>) -> Self {
+        Self { turns }
+    }
+}
 
 impl Agent for CommandAgent {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        if let Some(mut turns) = self.turns.as_ref() {
+            // One write: several processes append to the file.
+            turns.write_all(format!("{}\n", turn.message().message_id).as_bytes())?;
+        }
         let text = turn.text();
         let mut words = text.split(' ');
         let order = words.next().unwrap_or_default();
@@ -26,6 +44,19 @@ impl Agent for CommandAgent {
             "steps" => {
                 let (steps, pause) = (number().unwrap_or(1), number().unwrap_or(0));
                 take_steps(&turn, steps, Duration::from_millis(pause)).await?;
+            }
+            "times" => {
+                let (count, pause) = (number().unwrap_or(1), number().unwrap_or(0));
+                for count in 0..count {
+                    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros();
+                    turn.publish(whole(&format!("time-{count}"), now.to_string()))
+                        .await?;
+                    drop(timeout(Duration::from_millis(pause), turn.canceled()).await);
+                }
+            }
+            "wait" => {
+                let pause = Duration::from_millis(number().unwrap_or(0));
+                drop(timeout(pause, turn.canceled()).await);
             }
             _ => turn.publish(whole("echo", text)).await?,
         }
@@ -54,7 +85,7 @@ async fn take_steps(turn: &Turn, steps: u64, pause: Duration) -> Result<(), Fail
             .await?;
         turn.checkpoint(Object::from_iter([("step".to_owned(), number.into())]))
             .await?;
-        if tokio::time::timeout(pause, turn.canceled()).await.is_ok() {
+        if timeout(pause, turn.canceled()).await.is_ok() {
             break;
         }
     }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod client;
+mod cluster;
 mod crash;
 mod disconnects;
 mod duplicates;
@@ -39,6 +40,9 @@ enum Experiment {
     /// Measure the cost of our client compared with one that only reads bytes.
     #[command(after_help = client::EXAMPLES)]
     Client(client::Options),
+    /// Let several replicas share a Postgres database; kill, freeze, cut off and restart them.
+    #[command(after_help = cluster::EXAMPLES)]
+    Cluster(cluster::Options),
     /// Kill a server under load: what it had acknowledged is still there.
     #[command(after_help = crash::EXAMPLES)]
     Crash(crash::Options),
@@ -97,6 +101,7 @@ fn run(experiment: Experiment, seed: u64) -> Result<Option<Report>, Failure> {
     let report = async {
         match experiment {
             Experiment::Client(options) => client::run(options, rng).await.map(Some),
+            Experiment::Cluster(options) => cluster::run(options, rng).await.map(Some),
             Experiment::Crash(options) => crash::run(options, rng).await.map(Some),
             Experiment::Disconnects(options) => disconnects::run(options, rng).await.map(Some),
             Experiment::Followers(options) => followers::run(options, rng).await.map(Some),

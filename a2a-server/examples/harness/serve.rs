@@ -1,14 +1,17 @@
 //! A server in a process of its own, which can be killed.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use a2a_postgres::{PostgresOptions, PostgresStore};
 use a2a_server::{
     Algorithm, Recovery, Secret, Server, SigningKey, SqliteStore, WebhookKeys, WebhookPolicy,
 };
 use a2a_types::AgentCard;
 use clap::Args;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
@@ -19,9 +22,15 @@ use crate::agent::CommandAgent;
 /// Options of the server.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Options {
-    /// File of the tasks; without one they are in memory.
-    #[arg(long, value_name = "FILE")]
+    /// File of the tasks, or the URL of a Postgres database; without one they are in memory.
+    #[arg(long, value_name = "FILE|URL")]
     pub(crate) db: Option<PathBuf>,
+    /// Reach Postgres through a pooler in transaction mode.
+    #[arg(long)]
+    pub(crate) pooled: bool,
+    /// Append a line to this file for each turn of the agent.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) runs: Option<PathBuf>,
     /// Resume tasks that another process has left.
     #[arg(long)]
     pub(crate) resume: bool,
@@ -37,7 +46,10 @@ pub(crate) struct Options {
 pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     let mut card = card();
     card.capabilities.push_notifications = Some(options.webhooks.is_some());
-    let mut builder = Server::builder(card, CommandAgent);
+    let runs = options
+        .runs
+        .map(|file| File::options().create(true).append(true).open(file));
+    let mut builder = Server::builder(card, CommandAgent::new(runs.transpose()?));
     if let Some(secret) = &options.webhooks {
         let here = (1..=255).map(|number| format!("127.0.0.{number}"));
         let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256)?);
@@ -51,9 +63,14 @@ pub(crate) async fn run(options: Options) -> Result<(), Failure> {
     if options.resume {
         builder = builder.recovery(Recovery::Resume);
     }
-    if let Some(db) = &options.db {
-        builder = builder.store(SqliteStore::open(db)?);
-    }
+    builder = match options.db.as_ref().and_then(|db| db.to_str()) {
+        Some(url) if url.starts_with("postgres") => {
+            let postgres = PostgresOptions::new(url)?.pooler(options.pooled);
+            builder.store(PostgresStore::open(postgres).await?)
+        }
+        Some(file) => builder.store(SqliteStore::open(file)?),
+        None => builder,
+    };
     let bound = builder.build()?.bind("127.0.0.1:0").await?;
     println!("{}", bound.url());
     // The parent process has ended, or wants this one to end.
@@ -99,6 +116,12 @@ impl Process {
         if options.resume {
             command.arg("--resume");
         }
+        if options.pooled {
+            command.arg("--pooled");
+        }
+        if let Some(file) = &options.runs {
+            command.arg("--runs").arg(file);
+        }
         if let Some(secret) = &options.webhooks {
             command.arg("--webhooks").arg(secret);
         }
@@ -133,6 +156,26 @@ impl Process {
             Ok(ended) => Err(format!("the server has ended by itself: {}", ended?).into()),
             Err(_) => Ok(()),
         }
+    }
+
+    /// Sends it a signal: to stand still, or to go on.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<(), Failure> {
+        let id = self
+            .child
+            .id()
+            .and_then(|id| Pid::from_raw(id.cast_signed()));
+        Ok(kill_process(id.ok_or("the server has ended")?, signal)?)
+    }
+
+    /// Returns the memory of the server, in KiB.
+    pub(crate) fn memory(&self) -> Result<u64, Failure> {
+        let id = self.child.id().ok_or("the server has ended")?;
+        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        Ok(number
+            .ok_or("the memory of a process cannot be read here")?
+            .parse()?)
     }
 
     /// Kills it where it stands; it has no time to say anything.

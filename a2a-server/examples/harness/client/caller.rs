@@ -54,7 +54,9 @@ impl Caller {
                 return Ok(Self::RawClient(Arc::new(RawClient { pool, url })));
             }
             CallPath::Client => Client::at(url, Dialect::V1_0)?,
-            CallPath::InProcess => Client::new(Server::builder(card(), CommandAgent).build()?),
+            CallPath::InProcess => {
+                Client::new(Server::builder(card(), CommandAgent::new(None)).build()?)
+            }
         };
         Ok(Self::Client(client.retries(Retries::none())))
     }

@@ -84,6 +84,7 @@ async fn kills(
         resume,
         webhooks: Some(secret.expose()),
         retry: Some(RETRY),
+        ..serve::Options::default()
     };
     let record = Arc::new(DeliveryRecord::default());
     let mut receivers = Vec::new();
