@@ -60,7 +60,7 @@ async fn append_of_unknown_outcome_is_recognised_when_the_database_is_back() {
     let lost = store.append(&ada(), &"t".into(), marked()).await;
     assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
     proxy.let_through();
-    let appended = until_back(|| store.append(&ada(), &"t".into(), marked())).await;
+    let appended = until_back(async || store.append(&ada(), &"t".into(), marked()).await).await;
     assert_eq!(appended.sequence, 2);
     assert_eq!(log(&store).await, 1);
 }
@@ -111,7 +111,8 @@ async fn writer_goes_on_after_an_append_of_unknown_outcome() {
         if repeats {
             append.events.insert(0, chunk("t", MARK));
         }
-        let appended = until_back(|| store.append(&ada(), &"t".into(), append.clone())).await;
+        let appended =
+            until_back(async || store.append(&ada(), &"t".into(), append.clone()).await).await;
         assert_eq!(appended.sequence, 3);
         assert_eq!(log(&store).await, 2);
         // From now on it is known where the log ends.
@@ -137,7 +138,7 @@ async fn task_whose_creation_is_of_unknown_outcome_is_abandoned() {
     proxy.let_through();
     let abandoned = async {
         loop {
-            until_back(|| store.renew("h", term)).await;
+            until_back(async || store.renew("h", term).await).await;
             if !store.orphans(1).await.unwrap().is_empty() {
                 return;
             }
@@ -148,10 +149,7 @@ async fn task_whose_creation_is_of_unknown_outcome_is_abandoned() {
 }
 
 /// Asks again for as long as the database is away.
-async fn until_back<T: std::fmt::Debug, F>(ask: impl Fn() -> F) -> T
-where
-    F: Future<Output = Result<T, StoreError>>,
-{
+async fn until_back<T>(ask: impl AsyncFn() -> Result<T, StoreError>) -> T {
     loop {
         match ask().await {
             Ok(done) => return done,
