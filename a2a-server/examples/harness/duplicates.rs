@@ -23,8 +23,10 @@ use crate::serve::{card, directory};
 #[derive(Args)]
 pub(crate) struct Options {
     /// Number of messages for each store and kind of answer.
+    #[arg(long, value_name = "N", default_value_t = 100)]
     groups: usize,
     /// Number of times that each is sent, all at once.
+    #[arg(long = "twins", value_name = "N", default_value_t = 100)]
     copies: usize,
 }
 

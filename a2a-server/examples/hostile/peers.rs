@@ -25,7 +25,7 @@ pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, TrialError> {
     }
 }
 
-/// GoodRequests requests, one after the other with a short pause between them, until `p99` is called.
+/// Valid requests, one after the other with a short pause between them, until `p99` is called.
 pub(crate) struct GoodRequests {
     is_enough: Arc<AtomicBool>,
     asking: JoinHandle<Result<Vec<Duration>, TrialError>>,

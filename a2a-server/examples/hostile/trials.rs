@@ -175,7 +175,7 @@ async fn talk(
     let events = listening.await??;
     match events >= EVENTS {
         true => Ok((begun.elapsed(), followers)),
-        false => Err(format!("{events} of {EVENTS} events were buffer").into()),
+        false => Err(format!("{events} of {EVENTS} events were received").into()),
     }
 }
 

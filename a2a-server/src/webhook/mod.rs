@@ -1,10 +1,10 @@
 //! Notifications of webhooks: taken from the outbox, and delivered to permitted receivers.
 //!
 //! ```text
-//! Store ── notifications ──► Outbox ── in its webhook's sequence ──► WebhookSender
+//! Store ── notifications ──► Outbox ── in its webhook's version ───► WebhookSender
 //!                              ▲                                          │ guard: may it be called?
 //!                              │ delivered, later, gone                   │ dial: resolved once
-//!                              └───────────────── DeliveryOutcome ◄───────────────┘ one attempt, 15 s
+//!                              └───────────────── Outcome ◄───────────────┘ one attempt, 15 s
 //! ```
 
 mod address_ranges;

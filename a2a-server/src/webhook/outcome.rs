@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::refusal::Refusal;
 
-/// DeliveryOutcome of one attempt.
+/// Outcome of one attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum DeliveryOutcome {
     /// The receiver has it.

@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 /// use a2a_server::WebhookPolicy;
 ///
 /// let in_production = WebhookPolicy::default();
-/// let servers_with_webhooks = WebhookPolicy::default().allow_hosts(["localhost", "127.0.0.1", "*.test"]);
+/// let local = WebhookPolicy::default().allow_hosts(["localhost", "127.0.0.1", "*.test"]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct WebhookPolicy {

@@ -83,7 +83,7 @@ async fn undelivered_notifications() {
     let [(method, params), ..] = messages("echo", &format!("http://{hook}/"), Scheme::Bearer);
     let sent = as_owner(address, &rpc(method, &params)).await;
     let task = format!("task={}", task_of(&sent));
-    log().until(&[&task, "could not be told"]).await;
+    log().until(&[&task, "was given up"]).await;
     log().until(&[&task, "GivenUp"]).await;
     let letters = server.dead_letters(10).await.unwrap();
     assert_eq!(letters[0].config.token.as_deref(), Some(TOKEN));

@@ -96,7 +96,7 @@ enum Scenario {
     TakenOver,
 }
 
-/// InjectedRace of the store or of a follower.
+/// Race in the store or in a follower.
 #[derive(Clone, Copy, PartialEq)]
 enum InjectedRace {
     None,

@@ -93,7 +93,7 @@ struct Options {
 
 #[derive(Subcommand)]
 enum BenchCommand {
-    /// RequestKind a server in this process, one time after the other: its instructions are counted.
+    /// Ask a server in this process, one time after the other: its instructions are counted.
     #[command(hide = true)]
     Counted(counted::Options),
     /// Be a server that is measured.

@@ -1,4 +1,4 @@
-//! The paths to ask a server to say something back.
+//! Call paths to a server: raw HTTP, our client, and our client in process.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::agent::CommandAgent;
 use crate::serve::card;
 
-/// CallPath of calling the server.
+/// Path of a call to the server.
 #[derive(Clone, Copy)]
 pub(super) enum CallPath {
     /// A client of HTTP that reads bytes, and looks at none.

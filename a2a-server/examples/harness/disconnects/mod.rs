@@ -42,7 +42,7 @@ pub(crate) struct Options {
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  cargo xtask disconnects                               200 tasks, three sequences, two stores
+  cargo xtask disconnects                               200 tasks, three protocol versions, two stores
   cargo xtask disconnects --tasks 20 --at-once 1 --seed 7  one after the other
   cargo xtask disconnects --client                      500 cuts to a task, which the client survives";
 

@@ -109,7 +109,7 @@ struct FaultyReceiver {
     rng: Mutex<Rng>,
 }
 
-/// ReceiverFault of a receiver.
+/// Fault of a receiver.
 #[derive(Clone, Copy)]
 enum ReceiverFault {
     /// It answers so at once.

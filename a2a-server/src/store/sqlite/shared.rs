@@ -63,7 +63,7 @@ impl Shared {
 
     pub(super) fn snapshot(&self, key: &TaskKey) -> Option<Snapshot> {
         let mut recent = lock(&self.recent);
-        // FoldedTask after the lock is released.
+        // Folded after the lock is released.
         let draft = recent.tasks.get(key)?.draft();
         drop(recent);
         Some(draft.into())

@@ -1,4 +1,4 @@
-//! RecordingAgent of metrics for tests.
+//! Recorder of metrics for tests.
 
 use a2a_server::{Server, ServerBuilder};
 use a2a_transport::http::{Body, HttpService};

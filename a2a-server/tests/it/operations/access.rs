@@ -88,7 +88,7 @@ async fn what_the_card_does_not_promise_is_refused() {
     let mut card = AgentCard::new("Plain", "No streams, no webhooks");
     card.capabilities.streaming = None;
     let server = Server::builder(card, CommandAgent::default());
-    // NamedCaller it is: a client would get on without streams.
+    // As it is: a client would get on without streams.
     let client = Client::new(server.build().unwrap()).retries(Retries::none());
     assert_kind(
         client.stream("echo x").await.map(|_| ()),
@@ -195,7 +195,7 @@ async fn a_client_finds_its_way_by_the_card() {
     let url = bound.url();
     tokio::spawn(bound.run(std::future::pending()));
     let client = Client::connect(&url).await.unwrap();
-    assert_eq!(client.card().unwrap().name, "CommandAgent");
+    assert_eq!(client.card().unwrap().name, "Commands");
     assert_eq!(
         task(client.send("echo found").await.unwrap()).artifacts[0].parts,
         [Part::text("found")]

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::log::TaskLog;
 
-/// Owner, task, webhook, and the key of the event in the task's log.
+/// Owner, task, webhook, and the sequence number of the event in the task's log.
 type OutboxKey = (Owner, TaskId, ConfigId, u64);
 
 #[derive(Default)]

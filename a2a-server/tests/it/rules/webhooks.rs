@@ -8,7 +8,7 @@ use crate::rules::scripted_agent::{ServedAgent, card, serve, serve_with};
 use crate::rules::v1_0::{HTTP_BINDINGS, say};
 
 /// Serves the agent to receivers on this machine.
-async fn servers_with_webhooks(build: impl FnOnce(ServerBuilder) -> ServerBuilder) -> ServedAgent {
+async fn server_with_webhooks(build: impl FnOnce(ServerBuilder) -> ServerBuilder) -> ServedAgent {
     let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
     serve_with(
         card(),
@@ -30,7 +30,7 @@ fn say_0_1(id: &str, config: Value) -> Value {
 
 #[tokio::test]
 async fn rule_5_1_18_a_webhook_gets_the_whole_task() {
-    let served = servers_with_webhooks(|builder| builder).await;
+    let served = server_with_webhooks(|builder| builder).await;
     let (url, mut told) = receiver(false).await;
     let sent = served
         .rpc("tasks/send", say_0_1("t", json!({"url": url})))
@@ -52,7 +52,7 @@ async fn rule_5_1_18_a_webhook_gets_the_whole_task() {
 
 #[tokio::test]
 async fn rule_5_1_19_a_delivery_shows_credentials_and_the_token() {
-    let served = servers_with_webhooks(|builder| builder).await;
+    let served = server_with_webhooks(|builder| builder).await;
     let (url, mut told) = receiver(false).await;
     let authentication = json!({"schemes": ["Bearer"], "credentials": "secret"});
     let config = json!({"url": url, "token": "abc", "authentication": authentication});
@@ -69,7 +69,7 @@ async fn rule_5_1_19_a_delivery_shows_credentials_and_the_token() {
 #[tokio::test]
 async fn rule_5_1_20_a_webhook_has_to_repeat_a_token() {
     let served =
-        servers_with_webhooks(|builder| builder.challenge_webhooks(Challenge::OfOldCallers)).await;
+        server_with_webhooks(|builder| builder.challenge_webhooks(Challenge::OfOldCallers)).await;
     for repeats in [true, false] {
         let (url, mut told) = receiver(repeats).await;
         let id = format!("t-{repeats}");
@@ -101,7 +101,7 @@ async fn rule_5_1_22_a_webhook_is_called_by_https_and_not_trusted() {
 
 #[tokio::test]
 async fn rule_5_2_14_each_of_several_webhooks_gets_the_task() {
-    let served = servers_with_webhooks(|builder| builder).await;
+    let served = server_with_webhooks(|builder| builder).await;
     let message = |text: &str, id: &str| {
         let parts = json!([{"kind": "text", "text": text}]);
         json!({"kind": "message", "messageId": id, "role": "user", "parts": parts})
@@ -138,7 +138,7 @@ async fn rule_5_2_14_each_of_several_webhooks_gets_the_task() {
 
 #[tokio::test]
 async fn rule_5_4_23_a_delivery_is_one_event_with_credentials() {
-    let served = servers_with_webhooks(|builder| builder).await;
+    let served = server_with_webhooks(|builder| builder).await;
     for binding in HTTP_BINDINGS {
         let (url, mut told) = receiver(false).await;
         let authentication = json!({"scheme": "Bearer", "credentials": "secret"});
@@ -163,7 +163,7 @@ async fn rule_5_4_23_a_delivery_is_one_event_with_credentials() {
 
 #[tokio::test]
 async fn rule_5_4_26_the_token_is_sent_in_a_header() {
-    let served = servers_with_webhooks(|builder| builder).await;
+    let served = server_with_webhooks(|builder| builder).await;
     let (url, mut told) = receiver(false).await;
     let mut params = say("echo x");
     params["configuration"] = json!({"taskPushNotificationConfig": {"url": url, "token": "abc"}});

@@ -131,7 +131,7 @@ async fn rule_5_4_43_credentials_are_asked_for_on_a_task() {
         let mut again = served.follow(binding, "SubscribeToTask", id.clone()).await;
         let first = again.next().await.unwrap();
         assert_eq!(state_of(&first), "TASK_STATE_AUTH_REQUIRED", "{binding:?}");
-        // The credentials come by another binding, and both streams are still open.
+        // The credentials come by another way, and both streams are still open.
         served.go_on();
         for stream in [stream, again] {
             let events = stream.rest().await;

@@ -196,7 +196,7 @@ async fn rule_5_4_07_context_is_inferred_from_the_task() {
             let heard = sent["task"]["history"].as_array().unwrap().last().unwrap();
             assert_eq!(
                 heard["contextId"], task["contextId"],
-                "{binding:?}: the message answer it"
+                "{binding:?}: the message received it"
             );
         }
     }

@@ -25,7 +25,7 @@ pub(crate) struct Broken {
     notes: Mutex<FaultState>,
 }
 
-/// FaultState that a fault needs.
+/// State that a fault needs.
 #[derive(Default)]
 struct FaultState {
     /// Every task, with all who ever held its lease.
