@@ -39,13 +39,13 @@ pub(super) async fn run(
     for found in found {
         total.add(found);
     }
-    report.tell(format!("{label}events read"), total.events as f64);
-    report.tell(format!("{label}replicas killed"), f64::from(kills));
-    report.tell(
+    report.note(format!("{label}events read"), total.events as f64);
+    report.note(format!("{label}replicas killed"), f64::from(kills));
+    report.note(
         format!("{label}connections cut"),
         cluster.balancer.cuts() as f64,
     );
-    report.tell(
+    report.note(
         format!("{label}times that a reader came back"),
         total.returns as f64,
     );
@@ -57,7 +57,7 @@ pub(super) async fn run(
         0,
         total.incomplete,
     );
-    report.tell(
+    report.note(
         format!("{label}seconds"),
         begun.elapsed().as_secs_f64().round(),
     );

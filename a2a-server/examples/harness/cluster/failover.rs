@@ -16,16 +16,16 @@ pub(super) async fn run(options: &Options, report: &mut Report) -> Result<(), Fa
     let period = Duration::from_secs(if options.quick { 3 } else { 10 });
     for (name, synchronous) in [("synchronous", true), ("asynchronous", false)] {
         let outcome = fail_over(synchronous, period).await?;
-        report.tell(
+        report.note(
             format!("failover, {name}: acknowledged messages"),
             outcome.acknowledged as f64,
         );
         let lost = format!("failover, {name}: of them lost");
         match synchronous {
             true => report.exactly(lost, 0, outcome.lost),
-            false => report.tell(lost, outcome.lost as f64),
+            false => report.note(lost, outcome.lost as f64),
         }
-        report.tell(
+        report.note(
             format!("failover, {name}: service again after, s"),
             outcome.recovered.as_secs_f64(),
         );

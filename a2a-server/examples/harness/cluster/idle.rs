@@ -46,7 +46,7 @@ pub(super) async fn run(
         .saturating_sub(connections);
     report.exactly("idle readers at one replica", readers, sockets.len());
     report.exactly("… connections to the database more", 0, more as usize);
-    report.tell(
+    report.note(
         "… memory of the replica more, MiB",
         (replica.memory()?.saturating_sub(memory)) as f64 / 1024.0,
     );
@@ -54,7 +54,7 @@ pub(super) async fn run(
     tokio::time::timeout(Duration::from_secs(10), std::future::pending::<()>())
         .await
         .unwrap_or_default();
-    report.tell(
+    report.note(
         "… CPU of the replica, per cent of a core",
         (replica.cpu() - cpu) * 10.0,
     );

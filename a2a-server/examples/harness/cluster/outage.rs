@@ -71,12 +71,12 @@ pub(super) async fn run(
                 .is_ok_and(|it| it.unwrap_or(false)),
         );
     }
-    report.tell(
+    report.note(
         "database away: sends refused with 503 and Retry-After",
         f64::from(refused),
     );
     report.exactly("database away: other answers", 0, others);
-    report.tell("database away: slowest refusal, s", slowest.as_secs_f64());
+    report.note("database away: slowest refusal, s", slowest.as_secs_f64());
     report.at_most(
         "database back: full service after, s",
         3.0,

@@ -29,10 +29,10 @@ pub(super) async fn run(
             .await
             .unwrap_or_default();
         let events = cluster.database.number(HEADS).await? - before;
-        let rate = costs.tell(cluster, events, &format!("event, {tasks} tasks"), report);
+        let rate = costs.note(cluster, events, &format!("event, {tasks} tasks"), report);
         match tasks {
             128 => report.at_least("durable events per second, 128 tasks", 5000.0, rate),
-            _ => report.tell(format!("durable events per second, {tasks} tasks"), rate),
+            _ => report.note(format!("durable events per second, {tasks} tasks"), rate),
         }
         try_join_all(
             begun
@@ -51,8 +51,8 @@ pub(super) async fn run(
         Ok::<u64, Failure>(count)
     });
     let sends = try_join_all(callers).await?.iter().sum();
-    let rate = costs.tell(cluster, sends, "send", report);
-    report.tell(format!("sends per second, {CALLERS} callers"), rate);
+    let rate = costs.note(cluster, sends, "send", report);
+    report.note(format!("sends per second, {CALLERS} callers"), rate);
     Ok(())
 }
 
@@ -78,14 +78,14 @@ impl Costs {
     }
 
     /// Reports the CPU time of each of these since then; returns their number per second.
-    fn tell(&self, cluster: &Cluster, count: u64, name: &str, report: &mut Report) -> f64 {
+    fn note(&self, cluster: &Cluster, count: u64, name: &str, report: &mut Report) -> f64 {
         let now = Self::now(cluster);
         let micros = |seconds: f64| seconds * 1e6 / count as f64;
-        report.tell(
+        report.note(
             format!("replicas' CPU per {name}, µs"),
             micros(now.replicas - self.replicas),
         );
-        report.tell(
+        report.note(
             format!("database CPU per {name}, µs"),
             micros(now.database - self.database),
         );

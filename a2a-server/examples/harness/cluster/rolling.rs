@@ -31,15 +31,15 @@ pub(super) async fn run(
     stop.store(true, Ordering::Relaxed);
     let sent = load.await??;
     let streamed = streams.await??;
-    report.tell("rolling restart: replicas restarted", f64::from(restarts));
-    report.tell("rolling restart: sends", sent.count as f64);
-    report.tell(
+    report.note("rolling restart: replicas restarted", f64::from(restarts));
+    report.note("rolling restart: sends", sent.count as f64);
+    report.note(
         "rolling restart: sends per second",
         sent.count as f64 / sent.seconds,
     );
     report.exactly("rolling restart: failed sends", 0, sent.failed);
-    report.tell("rolling restart: streams", streamed.count as f64);
-    report.tell(
+    report.note("rolling restart: streams", streamed.count as f64);
+    report.note(
         "rolling restart: reconnections of streams",
         streamed.reconnections as f64,
     );

@@ -33,7 +33,7 @@ pub(super) async fn run(
         .flatten()
         .collect::<Vec<_>>();
     report.exactly("takeover: tasks that were resumed", tasks, times.len());
-    report.tell("takeover: median, s", quantile(&mut times, 0.5) / 1e3);
+    report.note("takeover: median, s", quantile(&mut times, 0.5) / 1e3);
     report.at_most(
         "takeover: the last, s",
         20.0,
