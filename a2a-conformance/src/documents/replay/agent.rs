@@ -1,6 +1,12 @@
 //! Replay of the documented requests to our server, whose answers are compared with the documented ones.
 
-use a2a_server::{AuthError, Authenticator, Principal, Server, SqliteStore};
+use std::path::Path;
+
+#[cfg(not(feature = "sqlite"))]
+use a2a_server::MemoryStore;
+#[cfg(feature = "sqlite")]
+use a2a_server::SqliteStore;
+use a2a_server::{AuthError, Authenticator, Principal, Server};
 use a2a_transport::BoxFuture;
 use a2a_transport::http::{ServeOptions, serve};
 use a2a_types::reading::Mode;
@@ -79,6 +85,18 @@ struct ReplayServer<'a> {
     _directory: TempDir,
 }
 
+/// Opens the store of a server: a file in this directory.
+#[cfg(feature = "sqlite")]
+fn open_store(directory: &Path) -> Result<SqliteStore, a2a_server::StoreError> {
+    SqliteStore::open(directory.join("tasks.db"))
+}
+
+/// Opens the store of a server: in memory.
+#[cfg(not(feature = "sqlite"))]
+fn open_store(_: &Path) -> Result<MemoryStore, std::convert::Infallible> {
+    Ok(MemoryStore::default())
+}
+
 impl Drop for ReplayServer<'_> {
     fn drop(&mut self) {
         self.server.abort();
@@ -99,7 +117,7 @@ impl<'a> ReplayServer<'a> {
             profile::declare_on(&mut card);
         }
         let directory = tempfile::tempdir().map_err(|error| told(&error))?;
-        let store = SqliteStore::open(directory.path().join("tasks.db"));
+        let store = open_store(directory.path());
         let store = store.map_err(|error| told(&error))?;
         let server = Server::builder(card.clone(), reference.clone()).store(store);
         let server = match card.capabilities.extended_agent_card {
