@@ -10,7 +10,7 @@ use super::{
     SendMessageResponse, StreamResponse, Task, TaskPushNotificationConfig,
 };
 use crate::pre_1_0::{read_by_operation, read_list};
-use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, read};
+use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, Wire, read};
 use crate::{Event, Operation, Request, Response};
 
 /// The body of a request, where it has one.
@@ -118,7 +118,6 @@ pub fn read_response(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<Read<Response>, Violation> {
-    let is_bare_list = json.trim_start().starts_with('[');
     read_by_operation! {
         operation, (json, mode, hints) => Response {
             SendMessage: SendMessageResponse,
@@ -129,23 +128,17 @@ pub fn read_response(
             GetExtendedAgentCard: AgentCard,
         }
         Operation::ListTasks => {
-            let list = match is_bare_list {
-                true => read_list(json, mode, hints)?.map(|tasks| ListTasksResponse {
-                    tasks,
-                    ..ListTasksResponse::default()
-                }),
-                false => read(json, mode, hints)?,
-            };
+            let list = read_list_of(json, mode, hints, |tasks| ListTasksResponse {
+                tasks,
+                ..ListTasksResponse::default()
+            })?;
             Ok(list.map(|list| Response::ListTasks(list.into())))
         }
         Operation::ListTaskPushNotificationConfigs => {
-            let list = match is_bare_list {
-                true => read_list(json, mode, hints)?.map(|configs| ListTaskPushNotificationConfigResponse {
-                    configs,
-                    ..ListTaskPushNotificationConfigResponse::default()
-                }),
-                false => read(json, mode, hints)?,
-            };
+            let list = read_list_of(json, mode, hints, |configs| ListTaskPushNotificationConfigResponse {
+                configs,
+                ..ListTaskPushNotificationConfigResponse::default()
+            })?;
             Ok(list.map(|list| Response::ListTaskPushNotificationConfigs(list.into())))
         }
         Operation::DeleteTaskPushNotificationConfig => {
@@ -157,6 +150,19 @@ pub fn read_response(
             path: hints.root.to_owned(),
             problem: format!("{} is not answered once in 0.3", operation.name()),
         }),
+    }
+}
+
+/// Reads a list with the object around it, or the items alone.
+fn read_list_of<T: Wire, L: Wire>(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+    list: impl FnOnce(Vec<T>) -> L,
+) -> Result<Read<L>, Violation> {
+    match json.trim_start().starts_with('[') {
+        true => Ok(read_list(json, mode, hints)?.map(list)),
+        false => read(json, mode, hints),
     }
 }
 
