@@ -1,12 +1,14 @@
 //! Conversions between wire types and their canonical counterparts, as tables of members.
 
 /// Converts structs into each other, member by member. `member as way` is converted by a module of this
-/// file, else by `Into`. Members that only one of the two has become their default in its conversion.
+/// file, else by `Into`. Members that only one of the two has become their default in its conversion; one
+/// that is `computed` is made of the whole.
 macro_rules! both_ways {
     ($(
         $wire:ty = $canonical:ty { $($member:ident $(as $way:ident)?),* $(,)? }
         $(renamed { $($ours:ident = $theirs:ident $(as $renamed:ident)?),* $(,)? })?
         $(wire only { $($wire_only:ident),* })?
+        $(wire computed { $($computed:ident = |$whole:ident| $value:expr),* })?
         $(canonical only { $($canonical_only:ident),* })?;
     )*) => {$(
         impl From<$wire> for $canonical {
@@ -22,6 +24,7 @@ macro_rules! both_ways {
         impl From<$canonical> for $wire {
             fn from(canonical: $canonical) -> Self {
                 Self {
+                    $($($computed: { let $whole = &canonical; $value },)*)?
                     $($member: $crate::pre_1_0::both_ways!(@write canonical.$member $(, $way)?),)*
                     $($($ours: $crate::pre_1_0::both_ways!(@write canonical.$theirs $(, $renamed)?),)*)?
                     $($($wire_only: Default::default(),)*)?
@@ -175,6 +178,19 @@ pub(crate) mod or_default {
     }
 
     pub(crate) use self::read as write;
+}
+
+/// A time, on the wire a number of milliseconds since the Unix epoch.
+pub(crate) mod millis {
+    use crate::Timestamp;
+
+    pub(crate) fn read(millis: Option<i64>) -> Option<Timestamp> {
+        millis.and_then(Timestamp::from_millis)
+    }
+
+    pub(crate) fn write(time: Option<Timestamp>) -> Option<i64> {
+        time.map(Timestamp::as_millis)
+    }
 }
 
 /// A flag whose counterpart says the opposite.

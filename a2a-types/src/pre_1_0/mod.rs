@@ -8,6 +8,7 @@ mod part;
 mod repair;
 pub(crate) mod security;
 mod tagged_part;
+mod wire_types;
 mod words;
 
 pub(crate) use self::constant::constants;
@@ -23,4 +24,5 @@ pub(crate) use self::repair::{
 };
 pub use self::tagged_part::Role;
 pub(crate) use self::tagged_part::{PartKind, tagged_parts};
+pub(crate) use self::wire_types::wire_types;
 pub use self::words::words_in_1_0;

@@ -20,9 +20,10 @@ pub enum Mode {
 
 /// A wire type of a protocol version.
 pub trait Wire: DeserializeOwned + Serialize {
-    /// Checks rules of the specification that the types cannot express.
-    fn check(&self, _at: &At<'_>) -> Result<(), Violation> {
-        Ok(())
+    /// Checks rules of the specification that the types cannot express: those of [`Wire::insist`], if it
+    /// has no others.
+    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
+        self.insist(at)
     }
 
     /// Checks rules that a lenient reader enforces, too.

@@ -1,64 +1,47 @@
 //! Listing of tasks, which the main line of 0.3 had before 1.0.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0::both_ways;
+use crate::pre_1_0::{both_ways, wire_types};
 use crate::reading::{At, Mender, Violation, Wire};
 use crate::v0_2::{Task, TaskState};
 use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 
-/// Filter and size of a list of tasks.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ListTasksParams {
-    /// Only those of this conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_id: Option<ContextId>,
-    /// Only those in this state.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<TaskState>,
-    /// Maximum number of items on a page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page_size: Option<u32>,
-    /// Page token from the previous page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page_token: Option<String>,
-    /// Number of most recent messages to include.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub history_length: Option<u32>,
-    /// Only those that changed at this time or later, in milliseconds since the Unix epoch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_updated_after: Option<i64>,
-    /// `true` to include artifacts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub include_artifacts: Option<bool>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// Filter and size of a list of tasks.
+    pub struct ListTasksParams: Debug, Default {
+        /// Only those of this conversation.
+        pub context_id: Option<ContextId> = optional,
+        /// Only those in this state.
+        pub status: Option<TaskState> = optional,
+        /// Maximum number of items on a page.
+        pub page_size: Option<u32> = optional,
+        /// Page token from the previous page.
+        pub page_token: Option<String> = optional,
+        /// Number of most recent messages to include.
+        pub history_length: Option<u32> = optional,
+        /// Only those that changed at this time or later, in milliseconds since the Unix epoch.
+        pub last_updated_after: Option<i64> = optional,
+        /// `true` to include artifacts.
+        pub include_artifacts: Option<bool> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// One page of tasks.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ListTasksResult {
-    /// The tasks, the latest change first.
-    pub tasks: Vec<Task>,
-    /// Number of matches on all pages.
-    pub total_size: u32,
-    /// Page size used for this page.
-    pub page_size: u32,
-    /// Token of the next page; empty on the last page.
-    pub next_page_token: String,
+    /// One page of tasks.
+    pub struct ListTasksResult: Debug, Default {
+        /// The tasks, the latest change first.
+        pub tasks: Vec<Task>,
+        /// Number of matches on all pages.
+        pub total_size: u32,
+        /// Page size used for this page.
+        pub page_size: u32,
+        /// Token of the next page; empty on the last page.
+        pub next_page_token: String,
+    }
 }
 
 impl Wire for ListTasksParams {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)
-    }
-
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
         let reachable = |millis: i64| Timestamp::from_millis(millis).is_some();
         match self.last_updated_after.is_none_or(reachable) {
@@ -76,36 +59,11 @@ impl Wire for ListTasksResult {
     }
 }
 
-impl From<ListTasksParams> for ListTasksRequest {
-    fn from(params: ListTasksParams) -> Self {
-        Self {
-            tenant: None,
-            context_id: params.context_id,
-            status: params.status.map(Into::into),
-            page_size: params.page_size,
-            page_token: params.page_token.unwrap_or_default(),
-            history_length: params.history_length,
-            status_timestamp_after: params.last_updated_after.and_then(Timestamp::from_millis),
-            include_artifacts: params.include_artifacts.unwrap_or_default(),
-        }
-    }
-}
-
-impl From<ListTasksRequest> for ListTasksParams {
-    fn from(request: ListTasksRequest) -> Self {
-        Self {
-            context_id: request.context_id,
-            status: request.status.map(Into::into),
-            page_size: request.page_size,
-            page_token: Some(request.page_token).filter(|token| !token.is_empty()),
-            history_length: request.history_length,
-            last_updated_after: request.status_timestamp_after.map(Timestamp::as_millis),
-            include_artifacts: request.include_artifacts.then_some(true),
-            metadata: None,
-        }
-    }
-}
-
 both_ways! {
+    ListTasksParams = ListTasksRequest {
+        context_id, status as option, page_size, page_token as unless_empty, history_length,
+        include_artifacts as unless_empty,
+    } renamed { last_updated_after = status_timestamp_after as millis }
+        wire only { metadata } canonical only { tenant };
     ListTasksResult = ListTasksResponse { tasks as list, total_size, page_size, next_page_token };
 }

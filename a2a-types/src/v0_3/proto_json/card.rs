@@ -2,153 +2,88 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Deserializer;
 
 use super::security;
-use crate::pre_1_0::{self, both_ways};
-use crate::proto::{or_default, unless_empty};
+use crate::pre_1_0::{self, both_ways, wire_types};
+use crate::proto::unless_empty;
 use crate::reading::Wire;
+pub use crate::v0_2::AgentInterface;
 use crate::{
     AgentCardSignature, AgentExtension, AgentProvider, Dialect, SecurityRequirement, SecurityScheme,
 };
 
-/// Self-description of an agent: identity and skills, 0.3 §5.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCard {
-    /// Protocol version spoken at `url`.
-    #[serde(
-        default = "protocol_version",
-        alias = "protocol_version",
-        deserialize_with = "or_protocol_version"
-    )]
-    pub protocol_version: String,
-    /// Human-readable name.
-    pub name: String,
-    /// Purpose of the agent.
-    #[serde(default, deserialize_with = "or_default")]
-    pub description: String,
-    /// URL of the preferred interface.
-    pub url: String,
-    /// Transport at `url`: `JSONRPC` if absent.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(alias = "preferred_transport", skip_serializing_if = "Option::is_none")]
-    pub preferred_transport: Option<String>,
-    /// Further interfaces.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(alias = "additional_interfaces", skip_serializing_if = "Vec::is_empty")]
-    pub additional_interfaces: Vec<AgentInterface>,
-    /// A picture; not in the text of 0.3.0's proto.
-    #[serde(default, alias = "icon_url", deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon_url: Option<String>,
-    /// Organization that runs the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<AgentProvider>,
-    /// The agent's own version.
-    pub version: String,
-    /// URL of the documentation.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(alias = "documentation_url", skip_serializing_if = "Option::is_none")]
-    pub documentation_url: Option<String>,
-    /// The optional parts of the protocol that it offers.
-    #[serde(default, deserialize_with = "or_default")]
-    pub capabilities: AgentCapabilities,
-    /// The ways to authenticate, by name.
-    #[serde(default, alias = "security_schemes", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub security_schemes: BTreeMap<String, SecurityScheme>,
-    /// Required schemes: satisfying any one entry suffices.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub security: Vec<SecurityRequirement>,
-    /// Media types that every skill accepts, unless it lists its own.
-    #[serde(
-        default,
-        alias = "default_input_modes",
-        deserialize_with = "or_default"
-    )]
-    pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it lists its own.
-    #[serde(
-        default,
-        alias = "default_output_modes",
-        deserialize_with = "or_default"
-    )]
-    pub default_output_modes: Vec<String>,
-    /// Skills of the agent.
-    #[serde(default, deserialize_with = "or_default")]
-    pub skills: Vec<AgentSkill>,
-    /// `true` if there is a longer card for authenticated callers.
-    #[serde(alias = "supports_authenticated_extended_card")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub supports_authenticated_extended_card: Option<bool>,
-    /// Signatures over this card.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub signatures: Vec<AgentCardSignature>,
-}
+wire_types! {
+    /// Self-description of an agent: identity and skills, 0.3 §5.5.
+    pub struct AgentCard: Debug {
+        /// Protocol version spoken at `url`.
+        #[serde(default = "protocol_version", deserialize_with = "or_protocol_version")]
+        pub protocol_version: String | "protocol_version",
+        /// Human-readable name.
+        pub name: String,
+        /// Purpose of the agent.
+        pub description: String = or_default,
+        /// URL of the preferred interface.
+        pub url: String,
+        /// Transport at `url`: `JSONRPC` if absent.
+        pub preferred_transport: Option<String> = unless_empty | "preferred_transport",
+        /// Further interfaces.
+        pub additional_interfaces: Vec<AgentInterface> = unless_default | "additional_interfaces",
+        /// A picture; not in the text of 0.3.0's proto.
+        pub icon_url: Option<String> = unless_empty | "icon_url",
+        /// Organization that runs the agent.
+        pub provider: Option<AgentProvider> = optional,
+        /// The agent's own version.
+        pub version: String,
+        /// URL of the documentation.
+        pub documentation_url: Option<String> = unless_empty | "documentation_url",
+        /// The optional parts of the protocol that it offers.
+        pub capabilities: AgentCapabilities = or_default,
+        /// The ways to authenticate, by name.
+        pub security_schemes: BTreeMap<String, SecurityScheme> = unless_default | "security_schemes",
+        /// Required schemes: satisfying any one entry suffices.
+        pub security: Vec<SecurityRequirement> = unless_default,
+        /// Media types that every skill accepts, unless it lists its own.
+        pub default_input_modes: Vec<String> = or_default | "default_input_modes",
+        /// Media types that every skill produces, unless it lists its own.
+        pub default_output_modes: Vec<String> = or_default | "default_output_modes",
+        /// Skills of the agent.
+        pub skills: Vec<AgentSkill> = or_default,
+        /// `true` if there is a longer card for authenticated callers.
+        pub supports_authenticated_extended_card: Option<bool> = optional | "supports_authenticated_extended_card",
+        /// Signatures over this card.
+        pub signatures: Vec<AgentCardSignature> = unless_default,
+    }
 
-/// A further interface of an agent, 0.3 §5.5.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentInterface {
-    /// The absolute URL.
-    pub url: String,
-    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or another.
-    pub transport: String,
-}
+    /// The optional parts of the protocol that an agent offers, 0.3 §5.5.2.
+    pub struct AgentCapabilities: Debug, Default {
+        /// Server-Sent Events.
+        pub streaming: Option<bool> = optional,
+        /// Webhooks.
+        pub push_notifications: Option<bool> = optional | "push_notifications",
+        /// Protocol extensions.
+        pub extensions: Vec<AgentExtension> = unless_default,
+    }
 
-/// The optional parts of the protocol that an agent offers, 0.3 §5.5.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCapabilities {
-    /// Server-Sent Events.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub streaming: Option<bool>,
-    /// Webhooks.
-    #[serde(alias = "push_notifications", skip_serializing_if = "Option::is_none")]
-    pub push_notifications: Option<bool>,
-    /// Protocol extensions.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub extensions: Vec<AgentExtension>,
-}
-
-/// An ability of an agent, 0.3 §5.5.4.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentSkill {
-    /// Identifier of the skill.
-    pub id: String,
-    /// Human-readable name.
-    #[serde(default, deserialize_with = "or_default")]
-    pub name: String,
-    /// Description of the skill.
-    #[serde(default, deserialize_with = "or_default")]
-    pub description: String,
-    /// Keywords.
-    #[serde(default, deserialize_with = "or_default")]
-    pub tags: Vec<String>,
-    /// Example prompts.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub examples: Vec<String>,
-    /// Media types it takes, if not the card's.
-    #[serde(default, alias = "input_modes", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub input_modes: Vec<String>,
-    /// Media types it produces, if not the card's.
-    #[serde(default, alias = "output_modes", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub output_modes: Vec<String>,
-    /// Security requirements of this skill, if not the card's.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub security: Vec<SecurityRequirement>,
+    /// An ability of an agent, 0.3 §5.5.4.
+    pub struct AgentSkill: Debug {
+        /// Identifier of the skill.
+        pub id: String,
+        /// Human-readable name.
+        pub name: String = or_default,
+        /// Description of the skill.
+        pub description: String = or_default,
+        /// Keywords.
+        pub tags: Vec<String> = or_default,
+        /// Example prompts.
+        pub examples: Vec<String> = unless_default,
+        /// Media types it takes, if not the card's.
+        pub input_modes: Vec<String> = unless_default | "input_modes",
+        /// Media types it produces, if not the card's.
+        pub output_modes: Vec<String> = unless_default | "output_modes",
+        /// Security requirements of this skill, if not the card's.
+        pub security: Vec<SecurityRequirement> = unless_default,
+    }
 }
 
 fn protocol_version() -> String {

@@ -1,117 +1,58 @@
 //! Stream events, 0.3 §7.2 as in the proto.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::mend_message;
-use super::task::{check_context, mend_artifact, mend_status, note_no_context};
+use super::one_message::one_message;
+use super::task::{check_context, note_no_context};
 use super::{Artifact, Message, Task, TaskStatus};
-use crate::event::is_false;
-use crate::pre_1_0::{self, both_ways, boxed_variants};
-use crate::proto::{one_of, or_default, unless_empty};
+use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{At, Mender, Violation, Wire, spelled};
-use crate::{ContextId, Event, Object, Role, TaskId};
+use crate::{ContextId, Object, TaskId};
 
-/// One item of a stream: exactly one of these.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum StreamResponse {
-    /// The task in its current state.
-    Task(Box<Task>),
-    /// The agent's direct answer.
-    Message(Box<Message>),
-    /// The task has a new status.
-    StatusUpdate(Box<TaskStatusUpdateEvent>),
-    /// An artifact is new, replaced, or longer.
-    ArtifactUpdate(Box<TaskArtifactUpdateEvent>),
+one_message! {
+    /// One item of a stream: exactly one of these.
+    pub enum StreamResponse = Event {
+        /// The task in its current state.
+        Task(Task) = "task";
+        /// The agent's direct answer.
+        Message(Message) = "message" | "msg";
+        /// The task has a new status.
+        StatusUpdate(TaskStatusUpdateEvent) = "statusUpdate" | "status_update";
+        /// An artifact is new, replaced, or longer.
+        ArtifactUpdate(TaskArtifactUpdateEvent) = "artifactUpdate" | "artifact_update";
+    }
 }
 
-one_of!(StreamResponse {
-    Task(Box<Task>) = "task";
-    Message(Box<Message>) = "message" | "msg";
-    StatusUpdate(Box<TaskStatusUpdateEvent>) = "statusUpdate" | "status_update";
-    ArtifactUpdate(Box<TaskArtifactUpdateEvent>) = "artifactUpdate" | "artifact_update";
-});
-
-/// The task has a new status, 0.3 §7.2.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskStatusUpdateEvent {
-    /// The task.
-    #[serde(alias = "task_id")]
-    pub task_id: TaskId,
-    /// Its conversation.
-    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_id: Option<ContextId>,
-    /// Its new status.
-    pub status: TaskStatus,
-    /// `true` if the stream ends with this event.
-    #[serde(default, rename = "final", deserialize_with = "or_default")]
-    pub last: bool,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
-
-/// An artifact is new, replaced, or longer, 0.3 §7.2.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskArtifactUpdateEvent {
-    /// The task.
-    #[serde(alias = "task_id")]
-    pub task_id: TaskId,
-    /// Its conversation.
-    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_id: Option<ContextId>,
-    /// The artifact, or the chunk of it.
-    pub artifact: Artifact,
-    /// `true` if the parts are appended to the artifact.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "is_false")]
-    pub append: bool,
-    /// `true` if the artifact is complete.
-    #[serde(default, alias = "last_chunk", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "is_false")]
-    pub last_chunk: bool,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
-
-impl Wire for StreamResponse {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self {
-            Self::Task(task) => task.check(&at.member("task")),
-            Self::Message(message) => message.check(&at.member("message")),
-            Self::StatusUpdate(update) => update.check(&at.member("statusUpdate")),
-            Self::ArtifactUpdate(update) => update.check(&at.member("artifactUpdate")),
-        }
+wire_types! {
+    /// The task has a new status, 0.3 §7.2.2.
+    pub struct TaskStatusUpdateEvent: Debug {
+        /// The task.
+        pub task_id: TaskId | "task_id",
+        /// Its conversation.
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// Its new status.
+        pub status: TaskStatus,
+        /// `true` if the stream ends with this event.
+        #[serde(rename = "final")]
+        pub last: bool = or_default,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
     }
 
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self {
-            Self::Task(task) => task.insist(&at.member("task")),
-            Self::Message(_) => Ok(()),
-            Self::StatusUpdate(update) => update.insist(&at.member("statusUpdate")),
-            Self::ArtifactUpdate(update) => update.insist(&at.member("artifactUpdate")),
-        }
-    }
-
-    fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(event, "task", Task::mend);
-        let message = spelled(event, &["message", "msg"]);
-        mender.member(event, message, |message, mender| {
-            mend_message(message, mender, Role::Agent);
-        });
-        let status = spelled(event, &["statusUpdate", "status_update"]);
-        mender.member(event, status, TaskStatusUpdateEvent::mend);
-        let artifact = spelled(event, &["artifactUpdate", "artifact_update"]);
-        mender.member(event, artifact, TaskArtifactUpdateEvent::mend);
+    /// An artifact is new, replaced, or longer, 0.3 §7.2.3.
+    pub struct TaskArtifactUpdateEvent: Debug {
+        /// The task.
+        pub task_id: TaskId | "task_id",
+        /// Its conversation.
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// The artifact, or the chunk of it.
+        pub artifact: Artifact,
+        /// `true` if the parts are appended to the artifact.
+        pub append: bool = unless_default,
+        /// `true` if the artifact is complete.
+        pub last_chunk: bool = unless_default | "last_chunk",
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
     }
 }
 
@@ -127,10 +68,8 @@ impl Wire for TaskStatusUpdateEvent {
     }
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        let task = spelled(event, &["taskId", "task_id"]);
-        pre_1_0::mend_task_id(event, mender, task);
-        note_no_context(event, mender);
-        mender.member(event, "status", mend_status);
+        mend_ids(event, mender);
+        mender.member(event, "status", TaskStatus::mend);
     }
 }
 
@@ -146,40 +85,22 @@ impl Wire for TaskArtifactUpdateEvent {
     }
 
     fn mend(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        let task = spelled(event, &["taskId", "task_id"]);
-        pre_1_0::mend_task_id(event, mender, task);
-        note_no_context(event, mender);
+        mend_ids(event, mender);
         pre_1_0::mend_append(event, &["artifactId", "artifact_id"]);
-        mender.member(event, "artifact", mend_artifact);
+        mender.member(event, "artifact", Artifact::mend);
     }
 }
 
-impl From<TaskStatusUpdateEvent> for crate::TaskStatusUpdateEvent {
-    fn from(event: TaskStatusUpdateEvent) -> Self {
-        Self {
-            task_id: event.task_id,
-            context_id: event.context_id,
-            status: event.status.into(),
-            metadata: event.metadata,
-        }
-    }
+/// Repairs the task of an event, and notes a missing conversation.
+fn mend_ids(event: &mut Map<String, Value>, mender: &mut Mender<'_>) {
+    let task = spelled(event, &["taskId", "task_id"]);
+    pre_1_0::mend_task_id(event, mender, task);
+    note_no_context(event, mender);
 }
-
-impl From<crate::TaskStatusUpdateEvent> for TaskStatusUpdateEvent {
-    fn from(event: crate::TaskStatusUpdateEvent) -> Self {
-        Self {
-            task_id: event.task_id,
-            context_id: event.context_id,
-            last: event.status.state.ends_stream(),
-            status: event.status.into(),
-            metadata: event.metadata,
-        }
-    }
-}
-
-boxed_variants! { StreamResponse = Event { Task, Message, StatusUpdate, ArtifactUpdate } }
 
 both_ways! {
+    TaskStatusUpdateEvent = crate::TaskStatusUpdateEvent { task_id, context_id, status, metadata }
+        wire computed { last = |event| event.status.state.ends_stream() };
     TaskArtifactUpdateEvent = crate::TaskArtifactUpdateEvent {
         task_id, context_id, artifact, append, last_chunk, metadata,
     };

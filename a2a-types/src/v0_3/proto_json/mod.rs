@@ -6,6 +6,7 @@
 mod card;
 mod event;
 mod message;
+mod one_message;
 mod params;
 mod push;
 mod resource_name;

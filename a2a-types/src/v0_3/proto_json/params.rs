@@ -4,90 +4,65 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::message::mend_message;
+use super::one_message::one_message;
 use super::resource_name::{agree, task_of};
 use super::{Message, PushNotificationConfig, Task};
-use crate::pre_1_0::{self, both_ways, boxed_variants};
-use crate::proto::{one_of, or_default, unless_empty};
+use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
 use crate::{Object, Role, TaskId};
 
-/// A message, 0.3 §7.1.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SendMessageRequest {
-    /// The message; `request` before 0.3.0, and in the proto's own spelling.
-    #[serde(alias = "request")]
-    pub message: Message,
-    /// Settings of the reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<SendMessageConfiguration>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+wire_types! {
+    /// A message, 0.3 §7.1.1.
+    pub struct SendMessageRequest: Debug {
+        /// The message; `request` before 0.3.0, and in the proto's own spelling.
+        pub message: Message | "request",
+        /// Settings of the reply.
+        pub configuration: Option<SendMessageConfiguration> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
+
+    /// Reply settings of a sent message, 0.3 §7.1.2.
+    pub struct SendMessageConfiguration: Debug, Default {
+        /// Media types that the caller accepts; empty means any.
+        pub accepted_output_modes: Vec<String> = unless_default | "accepted_output_modes",
+        /// A webhook for the task.
+        pub push_notification: Option<PushNotificationConfig> = optional | "push_notification",
+        /// Number of most recent messages to include; 0 is the same as absent, and so means all.
+        pub history_length: Option<u32> = unless_empty | "history_length",
+        /// `true` to answer only when the task ends or is interrupted; `false` if absent.
+        pub blocking: bool = or_default,
+    }
 }
 
-/// Reply settings of a sent message, 0.3 §7.1.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct SendMessageConfiguration {
-    /// Media types that the caller accepts; empty means any.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(alias = "accepted_output_modes", skip_serializing_if = "Vec::is_empty")]
-    pub accepted_output_modes: Vec<String>,
-    /// A webhook for the task.
-    #[serde(alias = "push_notification", skip_serializing_if = "Option::is_none")]
-    pub push_notification: Option<PushNotificationConfig>,
-    /// Number of most recent messages to include; 0 is the same as absent, and so means all.
-    #[serde(default, alias = "history_length", deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub history_length: Option<u32>,
-    /// `true` to answer only when the task ends or is interrupted; `false` if absent.
-    #[serde(default, deserialize_with = "or_default")]
-    pub blocking: bool,
+one_message! {
+    /// Reply to a sent message: exactly one of these, 0.3 §7.1.
+    pub enum SendMessageResponse = SendMessageResponse {
+        /// The task, in progress or done.
+        Task(Task) = "task";
+        /// The agent answered directly; there is no task.
+        Message(Message) = "message" | "msg";
+    }
 }
 
-/// Reply to a sent message: exactly one of these, 0.3 §7.1.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum SendMessageResponse {
-    /// The task, in progress or done.
-    Task(Box<Task>),
-    /// The agent answered directly; there is no task.
-    Message(Box<Message>),
-}
+wire_types! {
+    /// A request to cancel a task, 0.3 §7.4.
+    pub struct CancelTaskRequest: Debug, Default {
+        /// The task, `tasks/{task}`.
+        pub name: String,
+    }
 
-one_of!(SendMessageResponse {
-    Task(Box<Task>) = "task";
-    Message(Box<Message>) = "message" | "msg";
-});
-
-/// A request to cancel a task, 0.3 §7.4.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CancelTaskRequest {
-    /// The task, `tasks/{task}`.
-    pub name: String,
-}
-
-/// One page of tasks, in the main line of 0.3.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ListTasksResponse {
-    /// The tasks, the latest change first.
-    #[serde(default, deserialize_with = "or_default")]
-    pub tasks: Vec<Task>,
-    /// Token of the next page; empty on the last page.
-    #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
-    pub next_page_token: String,
-    /// Number of matches on all pages.
-    #[serde(default, alias = "total_size", deserialize_with = "or_default")]
-    pub total_size: u32,
-    /// Page size used for this page.
-    #[serde(default, alias = "page_size", deserialize_with = "or_default")]
-    pub page_size: u32,
+    /// One page of tasks, in the main line of 0.3.
+    pub struct ListTasksResponse: Debug, Default {
+        /// The tasks, the latest change first.
+        pub tasks: Vec<Task> = or_default,
+        /// Token of the next page; empty on the last page.
+        pub next_page_token: String = or_default | "next_page_token",
+        /// Number of matches on all pages.
+        pub total_size: u32 = or_default | "total_size",
+        /// Page size used for this page.
+        pub page_size: u32 = or_default | "page_size",
+    }
 }
 
 /// Body of a request to cancel, which may repeat the task of the path: as `name` in ProtoJSON, as
@@ -153,28 +128,6 @@ impl Wire for SendMessageRequest {
     }
 }
 
-impl Wire for SendMessageResponse {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self {
-            Self::Task(task) => task.check(&at.member("task")),
-            Self::Message(message) => message.check(&at.member("message")),
-        }
-    }
-
-    fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
-        match self {
-            Self::Task(task) => task.insist(&at.member("task")),
-            Self::Message(_) => Ok(()),
-        }
-    }
-
-    fn mend(response: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mender.member(response, "task", Task::mend);
-        let message = spelled(response, &["message", "msg"]);
-        mender.member(response, message, Message::mend);
-    }
-}
-
 impl Wire for ListTasksResponse {
     fn check(&self, at: &At<'_>) -> Result<(), Violation> {
         at.each("tasks", &self.tasks, Task::check)
@@ -197,8 +150,6 @@ impl From<crate::CancelTaskRequest> for CancelTaskRequest {
         }
     }
 }
-
-boxed_variants! { SendMessageResponse = crate::SendMessageResponse { Task, Message } }
 
 both_ways! {
     // Without `blocking` a request does not wait: so it always has a configuration.

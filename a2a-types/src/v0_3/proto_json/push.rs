@@ -5,91 +5,62 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::resource_name::{agree, config_of, resource, task_of};
-use crate::pre_1_0::{self, both_ways};
-use crate::proto::{or_default, unless_empty};
+use crate::pre_1_0::{self, both_ways, wire_types};
+use crate::proto::unless_empty;
 use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
 use crate::secret::hides;
 use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
 
-/// A task's webhook, 0.3 §6.10.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskPushNotificationConfig {
-    /// Name of the resource; empty only in a request that leaves it to the server.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// The webhook.
-    #[serde(alias = "push_notification_config")]
-    pub push_notification_config: PushNotificationConfig,
-}
+wire_types! {
+    /// A task's webhook, 0.3 §6.10.
+    pub struct TaskPushNotificationConfig: Debug {
+        /// Name of the resource; empty only in a request that leaves it to the server.
+        pub name: String = unless_default,
+        /// The webhook.
+        pub push_notification_config: PushNotificationConfig | "push_notification_config",
+    }
 
-/// Webhook for the changes of a task, 0.3 §6.8.
-#[derive(Clone, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PushNotificationConfig {
-    /// Identifier of the webhook within its task.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<ConfigId>,
-    /// URL to POST to.
-    pub url: String,
-    /// Secret by which the receiver recognises the sender.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Authentication of the sender.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authentication: Option<AuthenticationInfo>,
+    /// Webhook for the changes of a task, 0.3 §6.8.
+    pub struct PushNotificationConfig {
+        /// Identifier of the webhook within its task.
+        pub id: Option<ConfigId> = unless_empty,
+        /// URL to POST to.
+        pub url: String,
+        /// Secret by which the receiver recognises the sender.
+        pub token: Option<String> = unless_empty,
+        /// Authentication of the sender.
+        pub authentication: Option<AuthenticationInfo> = optional,
+    }
+
+    /// Authentication of the sender, 0.3 §6.9.
+    pub struct AuthenticationInfo: Default {
+        /// Authentication schemes that the receiver accepts.
+        pub schemes: Vec<String> = unless_default,
+        /// Credentials for the scheme.
+        pub credentials: Option<String> = unless_empty,
+    }
+
+    /// A request to create a webhook, 0.3 §7.5.
+    pub struct CreateTaskPushNotificationConfigRequest: Debug {
+        /// The task, `tasks/{task}`.
+        pub parent: String,
+        /// Identifier of the webhook, if the server is not to choose one.
+        pub config_id: ConfigId = unless_default | "config_id",
+        /// The webhook.
+        pub config: TaskPushNotificationConfig,
+    }
+
+    /// A task's webhooks, 0.3 §7.7.
+    pub struct ListTaskPushNotificationConfigResponse: Debug, Default {
+        /// The webhooks.
+        pub configs: Vec<TaskPushNotificationConfig> = or_default,
+        /// Token of the next page; empty on the last page.
+        pub next_page_token: String = unless_default | "next_page_token",
+    }
 }
 
 hides!(PushNotificationConfig { id, authentication; token; url });
-
-/// Authentication of the sender, 0.3 §6.9.
-#[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AuthenticationInfo {
-    /// Authentication schemes that the receiver accepts.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub schemes: Vec<String>,
-    /// Credentials for the scheme.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub credentials: Option<String>,
-}
-
 hides!(AuthenticationInfo { schemes; credentials });
-
-/// A request to create a webhook, 0.3 §7.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct CreateTaskPushNotificationConfigRequest {
-    /// The task, `tasks/{task}`.
-    pub parent: String,
-    /// Identifier of the webhook, if the server is not to choose one.
-    #[serde(default, alias = "config_id", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "ConfigId::is_empty")]
-    pub config_id: ConfigId,
-    /// The webhook.
-    pub config: TaskPushNotificationConfig,
-}
-
-/// A task's webhooks, 0.3 §7.7.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ListTaskPushNotificationConfigResponse {
-    /// The webhooks.
-    #[serde(default, deserialize_with = "or_default")]
-    pub configs: Vec<TaskPushNotificationConfig>,
-    /// Token of the next page; empty on the last page.
-    #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub next_page_token: String,
-}
 
 /// Body of a request for a webhook, in every shape that peers send.
 ///
@@ -193,10 +164,6 @@ fn mend_create(body: &mut Map<String, Value>, mender: &mut Mender<'_>) {
 }
 
 impl Wire for TaskPushNotificationConfig {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)
-    }
-
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
         match task_of(&self.name) {
             None => Err(at
@@ -236,10 +203,6 @@ impl Wire for PushNotificationConfig {
 }
 
 impl Wire for ListTaskPushNotificationConfigResponse {
-    fn check(&self, at: &At<'_>) -> Result<(), Violation> {
-        self.insist(at)
-    }
-
     fn insist(&self, at: &At<'_>) -> Result<(), Violation> {
         at.each("configs", &self.configs, TaskPushNotificationConfig::insist)
     }

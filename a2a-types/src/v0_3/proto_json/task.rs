@@ -1,118 +1,81 @@
 //! Tasks and artifacts, 0.3 §6.1–6.3 and §6.7 as in the proto.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::message::{mend_message, mend_parts};
+use super::message::mend_parts;
 use super::{Message, Part};
-use crate::pre_1_0::{self, both_ways, same_words};
-use crate::proto::{or_default, proto_enum, unless_empty};
+use crate::pre_1_0::{self, both_ways, same_words, wire_types};
+use crate::proto::proto_enum;
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent, spelled};
-use crate::{ArtifactId, ContextId, Object, Role, TaskId, Timestamp};
+use crate::{ArtifactId, ContextId, Object, TaskId, Timestamp};
 
-/// A piece of work, 0.3 §6.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Task {
-    /// Identifier of the task, chosen by the server.
-    pub id: TaskId,
-    /// Conversation that the task belongs to.
-    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_id: Option<ContextId>,
-    /// Current status.
-    pub status: TaskStatus,
-    /// Artifacts produced so far.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub artifacts: Vec<Artifact>,
-    /// Messages exchanged so far.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub history: Vec<Message>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+wire_types! {
+    /// A piece of work, 0.3 §6.1.
+    pub struct Task: Debug {
+        /// Identifier of the task, chosen by the server.
+        pub id: TaskId,
+        /// Conversation that the task belongs to.
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// Current status.
+        pub status: TaskStatus,
+        /// Artifacts produced so far.
+        pub artifacts: Vec<Artifact> = unless_default,
+        /// Messages exchanged so far.
+        pub history: Vec<Message> = unless_default,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
+
+    /// Status of a task, 0.3 §6.2.
+    pub struct TaskStatus: Debug {
+        /// The state.
+        pub state: TaskState = or_default,
+        /// Message of the agent about the status; `update` before 0.2.6, and in the proto's own spelling.
+        pub message: Option<Message> = optional | "update",
+        /// Time at which the status was set.
+        pub timestamp: Option<Timestamp> = optional,
+    }
+
+    /// A result, or a chunk of one, 0.3 §6.7.
+    pub struct Artifact: Debug {
+        /// Unique within the task.
+        pub artifact_id: ArtifactId | "artifact_id",
+        /// Human-readable name.
+        pub name: Option<String> = unless_empty,
+        /// Human-readable description.
+        pub description: Option<String> = unless_empty,
+        /// The content.
+        pub parts: Vec<Part> = or_default,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+        /// URIs of the extensions that contributed to the artifact.
+        pub extensions: Vec<String> = unless_default,
+    }
 }
 
-/// Status of a task, 0.3 §6.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TaskStatus {
-    /// The state.
-    #[serde(default, deserialize_with = "or_default")]
-    pub state: TaskState,
-    /// Message of the agent about the status; `update` before 0.2.6, and in the proto's own spelling.
-    #[serde(alias = "update", skip_serializing_if = "Option::is_none")]
-    pub message: Option<Message>,
-    /// Time at which the status was set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<Timestamp>,
-}
-
-/// The states of a task, 0.3 §6.3.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum TaskState {
-    /// State not known.
-    #[default]
-    Unspecified,
-    /// Accepted, not started.
-    Submitted,
-    /// Being worked on.
-    Working,
-    /// Done.
-    Completed,
-    /// Ended by an error.
-    Failed,
-    /// Canceled by the caller. The proto of 0.3 spells it with two `L`.
-    Cancelled,
-    /// Waiting for the caller.
-    InputRequired,
-    /// The agent will not do it.
-    Rejected,
-    /// Waiting for credentials.
-    AuthRequired,
-}
-
-proto_enum!(TaskState {
-    Unspecified = 0, "TASK_STATE_UNSPECIFIED";
-    Submitted = 1, "TASK_STATE_SUBMITTED";
-    Working = 2, "TASK_STATE_WORKING";
-    Completed = 3, "TASK_STATE_COMPLETED";
-    Failed = 4, "TASK_STATE_FAILED";
-    Cancelled = 5, "TASK_STATE_CANCELLED" | "TASK_STATE_CANCELED";
-    InputRequired = 6, "TASK_STATE_INPUT_REQUIRED";
-    Rejected = 7, "TASK_STATE_REJECTED";
-    AuthRequired = 8, "TASK_STATE_AUTH_REQUIRED";
-});
-
-/// A result, or a chunk of one, 0.3 §6.7.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Artifact {
-    /// Unique within the task.
-    #[serde(alias = "artifact_id")]
-    pub artifact_id: ArtifactId,
-    /// Human-readable name.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Human-readable description.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The content.
-    #[serde(default, deserialize_with = "or_default")]
-    pub parts: Vec<Part>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-    /// URIs of the extensions that contributed to the artifact.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub extensions: Vec<String>,
+proto_enum! {
+    /// The states of a task, 0.3 §6.3.
+    pub enum TaskState {
+        /// State not known.
+        #[default]
+        Unspecified = 0, "TASK_STATE_UNSPECIFIED";
+        /// Accepted, not started.
+        Submitted = 1, "TASK_STATE_SUBMITTED";
+        /// Being worked on.
+        Working = 2, "TASK_STATE_WORKING";
+        /// Done.
+        Completed = 3, "TASK_STATE_COMPLETED";
+        /// Ended by an error.
+        Failed = 4, "TASK_STATE_FAILED";
+        /// Canceled by the caller. The proto of 0.3 spells it with two `L`.
+        Cancelled = 5, "TASK_STATE_CANCELLED" | "TASK_STATE_CANCELED";
+        /// Waiting for the caller.
+        InputRequired = 6, "TASK_STATE_INPUT_REQUIRED";
+        /// The agent will not do it.
+        Rejected = 7, "TASK_STATE_REJECTED";
+        /// Waiting for credentials.
+        AuthRequired = 8, "TASK_STATE_AUTH_REQUIRED";
+    }
 }
 
 impl Wire for Task {
@@ -131,11 +94,9 @@ impl Wire for Task {
     fn mend(task: &mut Map<String, Value>, mender: &mut Mender<'_>) {
         pre_1_0::mend_task_id(task, mender, "id");
         note_no_context(task, mender);
-        mender.member(task, "status", mend_status);
-        mender.items(task, "artifacts", mend_artifact);
-        mender.items(task, "history", |message, mender| {
-            mend_message(message, mender, Role::Agent)
-        });
+        mender.member(task, "status", TaskStatus::mend);
+        mender.items(task, "artifacts", Artifact::mend);
+        mender.items(task, "history", Message::mend);
     }
 }
 
@@ -147,7 +108,23 @@ impl Wire for TaskStatus {
     }
 
     fn mend(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_status(status, mender);
+        pre_1_0::mend_time(status, mender);
+        mender.change(status, "state", Quirk::UnknownWord, |state| {
+            let known = match state {
+                Value::String(word) => {
+                    let plain = word.to_ascii_uppercase().replace('-', "_");
+                    TaskState::from_text(&plain)
+                        .or_else(|| TaskState::from_text(&format!("TASK_STATE_{plain}")))
+                }
+                Value::Number(_) => serde_json::from_value(state.clone()).ok(),
+                _ => return None,
+            };
+            let written = state.as_str().and_then(TaskState::from_text);
+            let right = state.is_number() && known.is_some() || written.is_some();
+            (!right).then(|| known.unwrap_or_default().as_str().into())
+        });
+        let message = spelled(status, &["message", "update"]);
+        mender.member(status, message, Message::mend);
     }
 }
 
@@ -157,7 +134,11 @@ impl Wire for Artifact {
     }
 
     fn mend(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-        mend_artifact(artifact, mender);
+        let name = spelled(artifact, &["artifactId", "artifact_id"]);
+        mender.drop_empty_id(artifact, name);
+        let id = mender.artifact().cloned().unwrap_or_default();
+        mender.supply(artifact, name, id.as_str(), Quirk::NoArtifactId);
+        mend_parts(artifact, mender, "parts");
     }
 }
 
@@ -175,36 +156,6 @@ pub(super) fn note_no_context(object: &Map<String, Value>, mender: &mut Mender<'
     if absent(object, name) || object[name] == "" {
         mender.note(Quirk::EmptyId, name);
     }
-}
-
-pub(super) fn mend_status(status: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    pre_1_0::mend_time(status, mender);
-    mender.change(status, "state", Quirk::UnknownWord, |state| {
-        let known = match state {
-            Value::String(word) => {
-                let plain = word.to_ascii_uppercase().replace('-', "_");
-                TaskState::from_text(&plain)
-                    .or_else(|| TaskState::from_text(&format!("TASK_STATE_{plain}")))
-            }
-            Value::Number(_) => serde_json::from_value(state.clone()).ok(),
-            _ => return None,
-        };
-        let written = state.as_str().and_then(TaskState::from_text);
-        let right = state.is_number() && known.is_some() || written.is_some();
-        (!right).then(|| known.unwrap_or_default().as_str().into())
-    });
-    let message = spelled(status, &["message", "update"]);
-    mender.member(status, message, |message, mender| {
-        mend_message(message, mender, Role::Agent);
-    });
-}
-
-pub(super) fn mend_artifact(artifact: &mut Map<String, Value>, mender: &mut Mender<'_>) {
-    let name = spelled(artifact, &["artifactId", "artifact_id"]);
-    mender.drop_empty_id(artifact, name);
-    let id = mender.artifact().cloned().unwrap_or_default();
-    mender.supply(artifact, name, id.as_str(), Quirk::NoArtifactId);
-    mend_parts(artifact, mender, "parts");
 }
 
 both_ways! {
