@@ -236,9 +236,9 @@ impl From<AgentCard> for crate::AgentCard {
 impl From<crate::AgentCard> for AgentCard {
     /// Returns the card of 0.3; [`AgentCard::of_0_2`] makes that of 0.2. Tenants, the device code
     /// flow and PKCE are lost; so are requirements that cannot be satisfied without that flow.
-    fn from(card: crate::AgentCard) -> Self {
+    fn from(mut card: crate::AgentCard) -> Self {
+        security::downgrade(&mut card);
         let (preferred, additional) = interfaces(card.supported_interfaces);
-        let (schemes, dropped) = security::schemes_from_canonical(card.security_schemes);
         Self {
             protocol_version: match preferred.dialect() {
                 Some(Dialect::V0_3) => LATEST_0_3,
@@ -260,14 +260,14 @@ impl From<crate::AgentCard> for AgentCard {
                 state_transition_history: None,
                 extensions: optional_list::write(card.capabilities.extensions),
             },
-            security_schemes: unless_empty::write(schemes),
-            security: security::from_canonical(card.security_requirements, &dropped),
+            security_schemes: security::schemes_from_canonical(card.security_schemes),
+            security: security::from_canonical(card.security_requirements),
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
             skills: card
                 .skills
                 .into_iter()
-                .map(|skill| AgentSkill::from_canonical(skill, &dropped))
+                .map(AgentSkill::from_canonical)
                 .collect(),
             supports_authenticated_extended_card: card.capabilities.extended_agent_card,
             signatures: optional_list::write(card.signatures),

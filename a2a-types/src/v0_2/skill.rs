@@ -1,7 +1,5 @@
 //! The skills of an agent, 0.2 §5.5.4.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::pre_1_0::security::{self, SecurityRequirement, Variants};
@@ -48,8 +46,8 @@ impl AgentSkill {
         }
     }
 
-    /// Converts the skill, without requirements that need a dropped scheme.
-    pub(super) fn from_canonical(skill: crate::AgentSkill, dropped: &BTreeSet<String>) -> Self {
+    /// Converts a skill with downgraded requirements.
+    pub(super) fn from_canonical(skill: crate::AgentSkill) -> Self {
         Self {
             id: skill.id,
             name: skill.name,
@@ -58,7 +56,7 @@ impl AgentSkill {
             examples: unless_empty::write(skill.examples),
             input_modes: unless_empty::write(skill.input_modes),
             output_modes: unless_empty::write(skill.output_modes),
-            security: security::from_canonical(skill.security_requirements, dropped),
+            security: security::from_canonical(skill.security_requirements),
         }
     }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserializer;
 
-use super::security;
-use crate::pre_1_0::{self, both_ways, wire_types};
+use crate::pre_1_0::{self, both_ways, security, wire_types};
 use crate::proto::unless_empty;
 use crate::reading::Wire;
 pub use crate::v0_2::AgentInterface;
@@ -130,34 +129,23 @@ impl From<AgentCard> for crate::AgentCard {
 impl From<crate::AgentCard> for AgentCard {
     /// Drops tenants, what security schemes have since 1.0, and signatures: each covers the card
     /// as 1.0 spells it.
-    fn from(card: crate::AgentCard) -> Self {
+    fn from(mut card: crate::AgentCard) -> Self {
+        security::downgrade(&mut card);
         let interfaces = pre_1_0::offered(card.supported_interfaces, &[Dialect::V0_3]);
-        let mut interfaces = interfaces.into_iter();
-        let preferred = interfaces.next().unwrap_or_default();
-        let additional_interfaces = interfaces
-            .filter(|other| {
-                other.url != preferred.url || other.protocol_binding != preferred.protocol_binding
-            })
-            .map(|interface| AgentInterface {
-                url: interface.url,
-                transport: interface.protocol_binding,
-            })
-            .collect();
-        let (security_schemes, dropped) = security::known(card.security_schemes);
-        let skill = |mut skill: crate::AgentSkill| {
-            let required = std::mem::take(&mut skill.security_requirements);
-            AgentSkill {
-                security: security::satisfiable(required, &dropped),
-                ..skill.into()
-            }
-        };
+        let mut interfaces = interfaces
+            .into_iter()
+            .map(|interface| (interface.url, interface.protocol_binding));
+        let (url, transport) = interfaces.next().unwrap_or_default();
+        let others = interfaces.filter(|other| (&other.0, &other.1) != (&url, &transport));
         Self {
             protocol_version: protocol_version(),
             name: card.name,
             description: card.description,
-            url: preferred.url,
-            preferred_transport: pre_1_0::unless_empty::write(preferred.protocol_binding),
-            additional_interfaces,
+            additional_interfaces: others
+                .map(|(url, transport)| AgentInterface { url, transport })
+                .collect(),
+            url,
+            preferred_transport: pre_1_0::unless_empty::write(transport),
             icon_url: card.icon_url,
             provider: card.provider,
             version: card.version,
@@ -167,9 +155,9 @@ impl From<crate::AgentCard> for AgentCard {
                 push_notifications: card.capabilities.push_notifications,
                 extensions: card.capabilities.extensions,
             },
-            skills: card.skills.into_iter().map(skill).collect(),
-            security_schemes,
-            security: security::satisfiable(card.security_requirements, &dropped),
+            skills: card.skills.into_iter().map(Into::into).collect(),
+            security_schemes: card.security_schemes,
+            security: card.security_requirements,
             default_input_modes: card.default_input_modes,
             default_output_modes: card.default_output_modes,
             supports_authenticated_extended_card: card.capabilities.extended_agent_card,

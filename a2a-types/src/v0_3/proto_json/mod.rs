@@ -10,7 +10,6 @@ mod one_message;
 mod params;
 mod push;
 mod resource_name;
-mod security;
 mod task;
 mod wire;
 
