@@ -16,7 +16,7 @@ pub(crate) use self::convert::{
     both_ways, boxed_variants, optional_list, same_words, unless_empty,
 };
 pub(crate) use self::interface::{interfaces, offered};
-pub(crate) use self::operation::{read_by_operation, read_list};
+pub(crate) use self::operation::{read_by_operation, read_configs, read_list};
 pub(crate) use self::part::{Cut, File, FileContent, cut, join, mark_wrapped, mend_part, take};
 pub(crate) use self::repair::{
     check_said, mend_append, mend_message_id, mend_role, mend_schemes, mend_status, mend_task_id,

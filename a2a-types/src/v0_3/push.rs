@@ -1,10 +1,12 @@
 //! Webhooks, 0.3 §6.8–6.10 as in the proto: named as resources,
 //! `tasks/{task}/pushNotificationConfigs/{config}`.
 
+use std::iter;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::resource_name::{agree, config_of, resource, task_of};
+use super::resource_name::{agree, agree_on_name, config_of, resource, task_of};
 use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::proto::unless_empty;
 use crate::reading::{At, Hints, Mender, Quirk, Violation, Wire, absent, spelled};
@@ -94,47 +96,29 @@ impl CreateBody {
         hints: &Hints<'_>,
     ) -> Result<crate::TaskPushNotificationConfig, Violation> {
         let root = At::Root(hints.root);
-        let mut task = hints.task.cloned();
-        let mut id = None;
-        let mut found = None;
-        let mut level = Some((self, root));
-        while let Some((mut body, at)) = level.take() {
-            body.agree(&at, &mut task)?;
+        let (mut task, mut id, mut found) = (hints.task.cloned(), None, None);
+        let mut body = self;
+        let inner = body.config.take();
+        let inner = inner.map(|inner| (*inner, At::Member(&root, "config")));
+        for (body, at) in iter::once((body, root)).chain(inner) {
+            for (member, name) in [("parent", &body.parent), ("name", &body.name)] {
+                let expected = "expected `tasks/{task}` and what is below";
+                agree_on_name(&mut task, name.as_deref(), expected, &at.member(member))?;
+            }
+            agree(&mut task, body.task_id.clone(), &at.member("taskId"))?;
             let named = body.name.as_deref().and_then(config_of);
-            id = id.or(body.config_id.take()).or(named);
-            let inner = body.config.take().filter(|_| matches!(at, At::Root(_)));
+            id = id.or(body.config_id.clone()).or(named);
             found = found.or(body.webhook());
-            level = inner.map(|inner| (*inner, At::Member(&root, "config")));
         }
-        let Some(config) = found else {
-            return Err(root.violation("no push notification config with a `url`"));
-        };
-        let Some(task_id) = task else {
-            return Err(root.violation("no task is named"));
-        };
+        let none = "no push notification config with a `url`";
+        let config = found.ok_or_else(|| root.violation(none))?;
+        let task_id = task.ok_or_else(|| root.violation("no task is named"))?;
         let id = config.id.clone().or(id).unwrap_or_default();
         Ok(crate::TaskPushNotificationConfig {
             task_id,
             id,
             ..config.into()
         })
-    }
-
-    /// Checks that every member that names a task names the same one.
-    fn agree(&self, at: &At<'_>, task: &mut Option<TaskId>) -> Result<(), Violation> {
-        for (member, name) in [("parent", &self.parent), ("name", &self.name)] {
-            let Some(name) = name.as_deref().filter(|name| !name.is_empty()) else {
-                continue;
-            };
-            let at = at.member(member);
-            let named = task_of(name)
-                .ok_or_else(|| at.violation("expected `tasks/{task}` and what is below"))?;
-            agree(task, named, &at)?;
-        }
-        match self.task_id.clone().filter(|id| !id.is_empty()) {
-            Some(id) => agree(task, id, &at.member("taskId")),
-            None => Ok(()),
-        }
     }
 
     fn webhook(self) -> Option<PushNotificationConfig> {
@@ -184,12 +168,8 @@ impl Wire for TaskPushNotificationConfig {
         }
         if let Some(asked) = mender.task().cloned() {
             mender.drop_empty_id(config, "name");
-            mender.supply(
-                config,
-                "name",
-                resource(asked.as_str(), ""),
-                Quirk::OtherFlavour,
-            );
+            let name = resource(asked.as_str(), "");
+            mender.supply(config, "name", name, Quirk::OtherFlavour);
         }
         let inner = spelled(config, CONFIG);
         mender.member(config, inner, PushNotificationConfig::mend);
@@ -236,16 +216,16 @@ impl From<crate::TaskPushNotificationConfig> for TaskPushNotificationConfig {
 
 impl From<crate::TaskPushNotificationConfig> for CreateTaskPushNotificationConfigRequest {
     fn from(config: crate::TaskPushNotificationConfig) -> Self {
+        let parent = resource(config.task_id.as_str(), "");
+        let config_id = config.id.clone();
+        let mut config = TaskPushNotificationConfig::from(config);
+        if config_id.is_empty() {
+            config.name.clear();
+        }
         Self {
-            parent: resource(config.task_id.as_str(), ""),
-            config_id: config.id.clone(),
-            config: TaskPushNotificationConfig {
-                name: match config.id.is_empty() {
-                    true => String::new(),
-                    false => resource(config.task_id.as_str(), config.id.as_str()),
-                },
-                push_notification_config: config.into(),
-            },
+            parent,
+            config_id,
+            config,
         }
     }
 }

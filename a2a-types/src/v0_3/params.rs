@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::mend_message;
 use super::one_message::one_message;
-use super::resource_name::{agree, task_of};
+use super::resource_name::{agree, agree_on_name};
 use super::{Message, PushNotificationConfig, Task};
 use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, spelled};
@@ -82,14 +82,9 @@ impl CancelBody {
         at: &At<'_>,
     ) -> Result<crate::CancelTaskRequest, Violation> {
         let mut known = task.cloned();
-        if let Some(name) = self.name.filter(|name| !name.is_empty()) {
-            let at = at.member("name");
-            let named = task_of(&name).ok_or_else(|| at.violation("expected `tasks/{task}`"))?;
-            agree(&mut known, named, &at)?;
-        }
-        if let Some(id) = self.id.filter(|id| !id.is_empty()) {
-            agree(&mut known, id, &at.member("id"))?;
-        }
+        let (name, expected) = (self.name.as_deref(), "expected `tasks/{task}`");
+        agree_on_name(&mut known, name, expected, &at.member("name"))?;
+        agree(&mut known, self.id, &at.member("id"))?;
         Ok(crate::CancelTaskRequest {
             tenant: None,
             id: known.ok_or_else(|| at.violation("no task is named"))?,

@@ -1,6 +1,6 @@
 //! Conversion between text and the canonical model, by operation.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::params::CancelBody;
 use super::push::CreateBody;
@@ -9,8 +9,9 @@ use super::{
     ListTaskPushNotificationConfigResponse, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, StreamResponse, Task, TaskPushNotificationConfig,
 };
-use crate::pre_1_0::{read_by_operation, read_list};
-use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, Wire, read};
+use crate::pre_1_0::convert::list;
+use crate::pre_1_0::{read_by_operation, read_configs, read_list};
+use crate::reading::{At, Hints, Mode, Read, Streamed, Violation, read};
 use crate::{Event, Operation, Request, Response};
 
 /// The body of a request, where it has one.
@@ -39,16 +40,11 @@ pub enum Returned {
     Push(TaskPushNotificationConfig),
     /// To a listing of webhooks.
     Pushes(ListTaskPushNotificationConfigResponse),
-    /// To the deletion of a webhook.
-    Nothing(Empty),
+    /// To the deletion of a webhook: `google.protobuf.Empty`, an object without members.
+    Nothing {},
     /// To the extended card.
     Card(Box<AgentCard>),
 }
-
-/// `google.protobuf.Empty`: an object without members.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Empty {}
 
 /// Reads the body of a request; the task of its path is in the hints. A task named in the body has
 /// to be the same.
@@ -118,28 +114,28 @@ pub fn read_response(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<Read<Response>, Violation> {
+    let is_bare_list = json.trim_start().starts_with('[');
+    if is_bare_list && operation == Operation::ListTasks {
+        let tasks = read_list::<Task>(json, mode, hints)?.map(list::read);
+        let list = tasks.map(|tasks| crate::ListTasksResponse {
+            tasks,
+            ..Default::default()
+        });
+        return Ok(list.map(Response::ListTasks));
+    }
+    if is_bare_list && operation == Operation::ListTaskPushNotificationConfigs {
+        return read_configs::<TaskPushNotificationConfig>(json, mode, hints);
+    }
     read_by_operation! {
         operation, (json, mode, hints) => Response {
             SendMessage: SendMessageResponse,
             GetTask: Task,
+            ListTasks: ListTasksResponse,
             CancelTask: Task,
             CreateTaskPushNotificationConfig: TaskPushNotificationConfig,
             GetTaskPushNotificationConfig: TaskPushNotificationConfig,
+            ListTaskPushNotificationConfigs: ListTaskPushNotificationConfigResponse,
             GetExtendedAgentCard: AgentCard,
-        }
-        Operation::ListTasks => {
-            let list = read_list_of(json, mode, hints, |tasks| ListTasksResponse {
-                tasks,
-                ..ListTasksResponse::default()
-            })?;
-            Ok(list.map(|list| Response::ListTasks(list.into())))
-        }
-        Operation::ListTaskPushNotificationConfigs => {
-            let list = read_list_of(json, mode, hints, |configs| ListTaskPushNotificationConfigResponse {
-                configs,
-                ..ListTaskPushNotificationConfigResponse::default()
-            })?;
-            Ok(list.map(|list| Response::ListTaskPushNotificationConfigs(list.into())))
         }
         Operation::DeleteTaskPushNotificationConfig => {
             Ok(Read::unrepaired(
@@ -150,19 +146,6 @@ pub fn read_response(
             path: hints.root.to_owned(),
             problem: format!("{} is not answered once in 0.3", operation.name()),
         }),
-    }
-}
-
-/// Reads a list with the object around it, or the items alone.
-fn read_list_of<T: Wire, L: Wire>(
-    json: &str,
-    mode: Mode,
-    hints: &Hints<'_>,
-    list: impl FnOnce(Vec<T>) -> L,
-) -> Result<Read<L>, Violation> {
-    match json.trim_start().starts_with('[') {
-        true => Ok(read_list(json, mode, hints)?.map(list)),
-        false => read(json, mode, hints),
     }
 }
 
@@ -177,7 +160,7 @@ pub fn write_response(response: Response) -> Option<Returned> {
         Response::CreateTaskPushNotificationConfig(config)
         | Response::GetTaskPushNotificationConfig(config) => Returned::Push(config.into()),
         Response::ListTaskPushNotificationConfigs(list) => Returned::Pushes(list.into()),
-        Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing(Empty {}),
+        Response::DeleteTaskPushNotificationConfig(()) => Returned::Nothing {},
         Response::GetExtendedAgentCard(card) => Returned::Card(Box::new(card.into())),
     })
 }
