@@ -2,65 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::AgentSkill;
 use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
-use crate::pre_1_0::{self, both_ways, optional_list, unless_empty};
+use crate::pre_1_0::{self, both_ways, optional_list, unless_empty, wire_types};
 use crate::reading::{Mender, Quirk, Wire, absent};
 use crate::{Dialect, Object};
 
-/// Self-description of an agent: identity and skills, 0.2 §5.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCard {
-    /// Protocol version spoken at `url` (0.2.5).
-    pub protocol_version: String,
-    /// Human-readable name.
-    pub name: String,
-    /// Purpose of the agent.
-    pub description: String,
-    /// URL of the preferred interface.
-    pub url: String,
-    /// Transport at `url`: `JSONRPC` if absent (0.2.4).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preferred_transport: Option<String>,
-    /// Further interfaces (0.2.4).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub additional_interfaces: Option<Vec<AgentInterface>>,
-    /// A picture (0.2.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon_url: Option<String>,
-    /// Organization that runs the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<AgentProvider>,
-    /// The agent's own version.
-    pub version: String,
-    /// URL of the documentation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub documentation_url: Option<String>,
-    /// The optional parts of the protocol that it offers.
-    pub capabilities: AgentCapabilities,
-    /// The ways to authenticate, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub security_schemes: Option<BTreeMap<String, SecurityScheme>>,
-    /// Required schemes: satisfying any one entry suffices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub security: Option<Vec<SecurityRequirement>>,
-    /// Media types that every skill accepts, unless it lists its own.
-    pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it lists its own.
-    pub default_output_modes: Vec<String>,
-    /// Skills of the agent.
-    pub skills: Vec<AgentSkill>,
-    /// `true` if there is a longer card for authenticated callers (0.2.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub supports_authenticated_extended_card: Option<bool>,
-    /// Signatures over this card (0.3).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signatures: Option<Vec<AgentCardSignature>>,
+wire_types! {
+    /// Self-description of an agent: identity and skills, 0.2 §5.5.
+    pub struct AgentCard: Debug {
+        /// Protocol version spoken at `url` (0.2.5).
+        pub protocol_version: String,
+        /// Human-readable name.
+        pub name: String,
+        /// Purpose of the agent.
+        pub description: String,
+        /// URL of the preferred interface.
+        pub url: String,
+        /// Transport at `url`: `JSONRPC` if absent (0.2.4).
+        pub preferred_transport: Option<String> = optional,
+        /// Further interfaces (0.2.4).
+        pub additional_interfaces: Option<Vec<AgentInterface>> = optional,
+        /// A picture (0.2.2).
+        pub icon_url: Option<String> = optional,
+        /// Organization that runs the agent.
+        pub provider: Option<AgentProvider> = optional,
+        /// The agent's own version.
+        pub version: String,
+        /// URL of the documentation.
+        pub documentation_url: Option<String> = optional,
+        /// The optional parts of the protocol that it offers.
+        pub capabilities: AgentCapabilities,
+        /// The ways to authenticate, by name.
+        pub security_schemes: Option<BTreeMap<String, SecurityScheme>> = optional,
+        /// Required schemes: satisfying any one entry suffices.
+        pub security: Option<Vec<SecurityRequirement>> = optional,
+        /// Media types that every skill accepts, unless it lists its own.
+        pub default_input_modes: Vec<String>,
+        /// Media types that every skill produces, unless it lists its own.
+        pub default_output_modes: Vec<String>,
+        /// Skills of the agent.
+        pub skills: Vec<AgentSkill>,
+        /// `true` if there is a longer card for authenticated callers (0.2.1).
+        pub supports_authenticated_extended_card: Option<bool> = optional,
+        /// Signatures over this card (0.3).
+        pub signatures: Option<Vec<AgentCardSignature>> = optional,
+    }
 }
 
 impl AgentCard {
@@ -97,73 +86,56 @@ const LATEST_0_2: &str = "0.2.6";
 /// `protocolVersion` of a 0.3 card.
 const LATEST_0_3: &str = "0.3.0";
 
-/// A further interface of an agent (0.2.4).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentInterface {
-    /// The absolute URL.
-    pub url: String,
-    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or another.
-    pub transport: String,
-}
+wire_types! {
+    /// A further interface of an agent (0.2.4).
+    pub struct AgentInterface: Debug {
+        /// The absolute URL.
+        pub url: String,
+        /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or another.
+        pub transport: String,
+    }
 
-/// Provider of an agent, 0.2 §5.5.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentProvider {
-    /// Name of the provider.
-    pub organization: String,
-    /// Home page of the provider.
-    pub url: String,
-}
+    /// Provider of an agent, 0.2 §5.5.1.
+    pub struct AgentProvider: Debug {
+        /// Name of the provider.
+        pub organization: String,
+        /// Home page of the provider.
+        pub url: String,
+    }
 
-/// The optional parts of the protocol that an agent offers, 0.2 §5.5.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCapabilities {
-    /// Server-Sent Events.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub streaming: Option<bool>,
-    /// Webhooks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub push_notifications: Option<bool>,
-    /// A record of state changes, which no protocol version ever defined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state_transition_history: Option<bool>,
-    /// Protocol extensions (0.2.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub extensions: Option<Vec<AgentExtension>>,
-}
+    /// The optional parts of the protocol that an agent offers, 0.2 §5.5.2.
+    pub struct AgentCapabilities: Debug, Default {
+        /// Server-Sent Events.
+        pub streaming: Option<bool> = optional,
+        /// Webhooks.
+        pub push_notifications: Option<bool> = optional,
+        /// A record of state changes, which no protocol version ever defined.
+        pub state_transition_history: Option<bool> = optional,
+        /// Protocol extensions (0.2.2).
+        pub extensions: Option<Vec<AgentExtension>> = optional,
+    }
 
-/// A protocol extension that an agent offers (0.2.2).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentExtension {
-    /// Identifier of the extension.
-    pub uri: String,
-    /// Description of how the agent uses it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// `true` if a caller must support it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub required: Option<bool>,
-    /// Settings of the extension.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub params: Option<Object>,
-}
+    /// A protocol extension that an agent offers (0.2.2).
+    pub struct AgentExtension: Debug {
+        /// Identifier of the extension.
+        pub uri: String,
+        /// Description of how the agent uses it.
+        pub description: Option<String> = optional,
+        /// `true` if a caller must support it.
+        pub required: Option<bool> = optional,
+        /// Settings of the extension.
+        pub params: Option<Object> = optional,
+    }
 
-/// A signature over a card (RFC 7515), 0.3 §5.5.6.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentCardSignature {
-    /// The protected header, base64url.
-    pub protected: String,
-    /// The signature, base64url.
-    pub signature: String,
-    /// The unprotected header.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<Object>,
+    /// A signature over a card (RFC 7515), 0.3 §5.5.6.
+    pub struct AgentCardSignature: Debug, Default {
+        /// The protected header, base64url.
+        pub protected: String,
+        /// The signature, base64url.
+        pub signature: String,
+        /// The unprotected header.
+        pub header: Option<Object> = optional,
+    }
 }
 
 impl Wire for AgentCard {

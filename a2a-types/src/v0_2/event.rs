@@ -1,11 +1,10 @@
 //! Stream events, 0.2 §7.2.2–7.2.3.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::task::{mend_artifact, mend_status};
 use super::{Artifact, TaskStatus};
-use crate::pre_1_0::{self, both_ways, constants};
+use crate::pre_1_0::{self, both_ways, constants, wire_types};
 use crate::reading::{At, Mender, Quirk, Violation, Wire, absent};
 use crate::{ContextId, Object, TaskId};
 
@@ -16,49 +15,41 @@ constants! {
     ArtifactUpdateKind = "artifact-update";
 }
 
-/// The task has a new status, 0.2 §7.2.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskStatusUpdateEvent {
-    /// Always `status-update`.
-    pub kind: StatusUpdateKind,
-    /// The task.
-    pub task_id: TaskId,
-    /// Its conversation.
-    pub context_id: ContextId,
-    /// Its new status.
-    pub status: TaskStatus,
-    /// `true` if the stream ends with this event.
-    #[serde(rename = "final")]
-    pub last: bool,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// The task has a new status, 0.2 §7.2.2.
+    pub struct TaskStatusUpdateEvent: Debug {
+        /// Always `status-update`.
+        pub kind: StatusUpdateKind,
+        /// The task.
+        pub task_id: TaskId,
+        /// Its conversation.
+        pub context_id: ContextId,
+        /// Its new status.
+        pub status: TaskStatus,
+        /// `true` if the stream ends with this event.
+        #[serde(rename = "final")]
+        pub last: bool,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// An artifact is new, replaced, or longer, 0.2 §7.2.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskArtifactUpdateEvent {
-    /// Always `artifact-update`.
-    pub kind: ArtifactUpdateKind,
-    /// The task.
-    pub task_id: TaskId,
-    /// Its conversation.
-    pub context_id: ContextId,
-    /// The artifact, or the chunk of it.
-    pub artifact: Artifact,
-    /// `true` if the parts are appended to the artifact.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub append: Option<bool>,
-    /// `true` if the artifact is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_chunk: Option<bool>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+    /// An artifact is new, replaced, or longer, 0.2 §7.2.3.
+    pub struct TaskArtifactUpdateEvent: Debug {
+        /// Always `artifact-update`.
+        pub kind: ArtifactUpdateKind,
+        /// The task.
+        pub task_id: TaskId,
+        /// Its conversation.
+        pub context_id: ContextId,
+        /// The artifact, or the chunk of it.
+        pub artifact: Artifact,
+        /// `true` if the parts are appended to the artifact.
+        pub append: Option<bool> = optional,
+        /// `true` if the artifact is complete.
+        pub last_chunk: Option<bool> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 impl Wire for TaskStatusUpdateEvent {
