@@ -39,6 +39,17 @@ macro_rules! both_ways {
 }
 pub(crate) use both_ways;
 
+/// Makes a struct of another's members of the same names, converted as by [`both_ways`], and of others.
+macro_rules! with_members_of {
+    ($whole:ident { $($member:ident $(as $way:ident)?),* $(,)? } and { $($others:tt)* }) => {
+        Self {
+            $($member: $crate::pre_1_0::both_ways!(@read $whole.$member $(, $way)?),)*
+            $($others)*
+        }
+    };
+}
+pub(crate) use with_members_of;
+
 /// Converts enums of words into each other, variant by variant.
 macro_rules! same_words {
     ($wire:ty = $canonical:ty {
@@ -200,6 +211,17 @@ pub(crate) mod opposite {
     }
 
     pub(crate) use self::read as write;
+}
+
+/// A flag that is true if absent, and whose counterpart says the opposite.
+pub(crate) mod unless_false {
+    pub(crate) fn read(flag: Option<bool>) -> bool {
+        flag == Some(false)
+    }
+
+    pub(crate) fn write(flag: bool) -> Option<bool> {
+        Some(!flag)
+    }
 }
 
 /// Authentication schemes of a webhook, a list before 1.0, of which one remains.

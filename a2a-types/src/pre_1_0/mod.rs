@@ -13,7 +13,7 @@ mod words;
 
 pub(crate) use self::constant::constants;
 pub(crate) use self::convert::{
-    both_ways, boxed_variants, optional_list, same_words, unless_empty,
+    both_ways, boxed_variants, optional_list, same_words, unless_empty, with_members_of,
 };
 pub(crate) use self::interface::{interfaces, offered};
 pub(crate) use self::operation::{read_by_operation, read_configs, read_list};

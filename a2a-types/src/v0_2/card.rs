@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::AgentSkill;
 use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
-use crate::pre_1_0::{self, both_ways, optional_list, unless_empty, wire_types};
+use crate::pre_1_0::{self, both_ways, optional_list, unless_empty, wire_types, with_members_of};
 use crate::reading::{Mender, Quirk, Wire, absent};
 use crate::{Dialect, Object};
 
@@ -177,30 +177,22 @@ impl From<AgentCard> for crate::AgentCard {
         let schemes = card.security_schemes.into_iter().flatten();
         let schemes = schemes.map(|(name, scheme)| (name, scheme.into()));
         let (variants, security_schemes) = Variants::of(schemes.collect());
-        Self {
-            name: card.name,
-            description: card.description,
-            supported_interfaces,
-            provider: card.provider.map(Into::into),
-            version: card.version,
-            documentation_url: card.documentation_url,
-            capabilities: crate::AgentCapabilities {
-                streaming: card.capabilities.streaming,
-                push_notifications: card.capabilities.push_notifications,
-                extensions: optional_list::read(card.capabilities.extensions),
-                extended_agent_card: card.supports_authenticated_extended_card,
-            },
-            security_schemes,
-            security_requirements: security::to_canonical(card.security, &variants),
-            default_input_modes: card.default_input_modes,
-            default_output_modes: card.default_output_modes,
-            skills: card
-                .skills
-                .into_iter()
-                .map(|skill| skill.into_canonical(&variants))
-                .collect(),
-            signatures: optional_list::read(card.signatures),
-            icon_url: card.icon_url,
+        let skills = card.skills.into_iter();
+        with_members_of! {
+            card {
+                name, description, provider as option, version, documentation_url, default_input_modes,
+                default_output_modes, icon_url,
+            } and {
+                supported_interfaces,
+                capabilities: crate::AgentCapabilities {
+                    extended_agent_card: card.supports_authenticated_extended_card,
+                    ..card.capabilities.into()
+                },
+                security_schemes,
+                security_requirements: security::to_canonical(card.security, &variants),
+                skills: skills.map(|skill| skill.into_canonical(&variants)).collect(),
+                signatures: optional_list::read(card.signatures),
+            }
         }
     }
 }
@@ -211,38 +203,27 @@ impl From<crate::AgentCard> for AgentCard {
     fn from(mut card: crate::AgentCard) -> Self {
         security::downgrade(&mut card);
         let (preferred, additional) = interfaces(card.supported_interfaces);
-        Self {
-            protocol_version: match preferred.dialect() {
-                Some(Dialect::V0_3) => LATEST_0_3,
-                _ => LATEST_0_2,
+        let version = match preferred.dialect() {
+            Some(Dialect::V0_3) => LATEST_0_3,
+            _ => LATEST_0_2,
+        };
+        let skills = card.skills.into_iter();
+        with_members_of! {
+            card {
+                name, description, icon_url, provider as option, version, documentation_url,
+                default_input_modes, default_output_modes,
+            } and {
+                protocol_version: version.to_owned(),
+                url: preferred.url,
+                preferred_transport: unless_empty::write(preferred.protocol_binding),
+                additional_interfaces: unless_empty::write(additional),
+                supports_authenticated_extended_card: card.capabilities.extended_agent_card,
+                capabilities: card.capabilities.into(),
+                security_schemes: security::schemes_from_canonical(card.security_schemes),
+                security: security::from_canonical(card.security_requirements),
+                skills: skills.map(AgentSkill::from_canonical).collect(),
+                signatures: optional_list::write(card.signatures),
             }
-            .to_owned(),
-            name: card.name,
-            description: card.description,
-            url: preferred.url,
-            preferred_transport: unless_empty::write(preferred.protocol_binding),
-            additional_interfaces: unless_empty::write(additional),
-            icon_url: card.icon_url,
-            provider: card.provider.map(Into::into),
-            version: card.version,
-            documentation_url: card.documentation_url,
-            capabilities: AgentCapabilities {
-                streaming: card.capabilities.streaming,
-                push_notifications: card.capabilities.push_notifications,
-                state_transition_history: None,
-                extensions: optional_list::write(card.capabilities.extensions),
-            },
-            security_schemes: security::schemes_from_canonical(card.security_schemes),
-            security: security::from_canonical(card.security_requirements),
-            default_input_modes: card.default_input_modes,
-            default_output_modes: card.default_output_modes,
-            skills: card
-                .skills
-                .into_iter()
-                .map(AgentSkill::from_canonical)
-                .collect(),
-            supports_authenticated_extended_card: card.capabilities.extended_agent_card,
-            signatures: optional_list::write(card.signatures),
         }
     }
 }
@@ -277,6 +258,8 @@ fn interfaces(
 }
 
 both_ways! {
+    AgentCapabilities = crate::AgentCapabilities { streaming, push_notifications, extensions as optional_list }
+        wire only { state_transition_history } canonical only { extended_agent_card };
     AgentProvider = crate::AgentProvider { organization, url };
     AgentExtension = crate::AgentExtension { uri, description, required as unless_empty, params };
     AgentCardSignature = crate::AgentCardSignature { protected, signature, header };

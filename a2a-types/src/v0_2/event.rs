@@ -77,32 +77,10 @@ impl Wire for TaskArtifactUpdateEvent {
     }
 }
 
-impl From<TaskStatusUpdateEvent> for crate::TaskStatusUpdateEvent {
-    fn from(event: TaskStatusUpdateEvent) -> Self {
-        Self {
-            task_id: event.task_id,
-            context_id: Some(event.context_id),
-            status: event.status.into(),
-            metadata: event.metadata,
-        }
-    }
-}
-
-impl From<crate::TaskStatusUpdateEvent> for TaskStatusUpdateEvent {
-    fn from(event: crate::TaskStatusUpdateEvent) -> Self {
-        let state = event.status.state;
-        Self {
-            kind: StatusUpdateKind::Value,
-            task_id: event.task_id,
-            context_id: event.context_id.unwrap_or_default(),
-            last: state.ends_stream(),
-            status: event.status.into(),
-            metadata: event.metadata,
-        }
-    }
-}
-
 both_ways! {
+    TaskStatusUpdateEvent = crate::TaskStatusUpdateEvent {
+        task_id, context_id as required, status, metadata,
+    } wire only { kind } wire computed { last = |event| event.status.state.ends_stream() };
     TaskArtifactUpdateEvent = crate::TaskArtifactUpdateEvent {
         task_id, context_id as required, artifact, append as always, last_chunk as always, metadata,
     } wire only { kind };

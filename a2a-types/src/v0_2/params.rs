@@ -108,35 +108,15 @@ impl Wire for MessageSendParams {
     }
 }
 
-impl From<MessageSendConfiguration> for SendMessageConfiguration {
-    fn from(configuration: MessageSendConfiguration) -> Self {
-        Self {
-            accepted_output_modes: configuration.accepted_output_modes.unwrap_or_default(),
-            task_push_notification_config: configuration
-                .push_notification_config
-                .map(|config| Box::new(config.into())),
-            history_length: configuration.history_length,
-            return_immediately: configuration.blocking == Some(false),
-        }
-    }
-}
-
-impl From<SendMessageConfiguration> for MessageSendConfiguration {
-    /// Always writes the list of media types, since 0.2.0 to 0.2.5 require it, and `blocking`, since
-    /// servers differ in their default.
-    fn from(configuration: SendMessageConfiguration) -> Self {
-        Self {
-            accepted_output_modes: Some(configuration.accepted_output_modes),
-            history_length: configuration.history_length,
-            push_notification_config: configuration
-                .task_push_notification_config
-                .map(|config| (*config).into()),
-            blocking: Some(!configuration.return_immediately),
-        }
-    }
-}
-
 both_ways! {
+    // The media types are always written, since 0.2.0 to 0.2.5 require them, and `blocking`, since servers
+    // differ in their default.
+    MessageSendConfiguration = SendMessageConfiguration {
+        accepted_output_modes as always, history_length,
+    } renamed {
+        push_notification_config = task_push_notification_config as boxed,
+        blocking = return_immediately as unless_false,
+    };
     MessageSendParams = SendMessageRequest { message, configuration as option, metadata }
         canonical only { tenant };
     TaskQueryParams = GetTaskRequest { id, history_length }

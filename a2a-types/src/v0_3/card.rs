@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserializer;
 
-use crate::pre_1_0::{self, both_ways, security, wire_types};
+use crate::pre_1_0::{self, both_ways, security, wire_types, with_members_of};
 use crate::proto::unless_empty;
 use crate::reading::Wire;
 pub use crate::v0_2::AgentInterface;
@@ -102,26 +102,18 @@ impl From<AgentCard> for crate::AgentCard {
         let additional = additional.into_iter().map(|it| (it.url, it.transport));
         let supported_interfaces =
             pre_1_0::interfaces(dialect, card.url, card.preferred_transport, additional);
-        Self {
-            name: card.name,
-            description: card.description,
-            supported_interfaces,
-            provider: card.provider,
-            version: card.version,
-            documentation_url: card.documentation_url,
-            capabilities: crate::AgentCapabilities {
-                streaming: card.capabilities.streaming,
-                push_notifications: card.capabilities.push_notifications,
-                extensions: card.capabilities.extensions,
-                extended_agent_card: card.supports_authenticated_extended_card,
-            },
-            security_schemes: card.security_schemes,
-            security_requirements: card.security,
-            default_input_modes: card.default_input_modes,
-            default_output_modes: card.default_output_modes,
-            skills: card.skills.into_iter().map(Into::into).collect(),
-            signatures: card.signatures,
-            icon_url: card.icon_url,
+        with_members_of! {
+            card {
+                name, description, provider, version, documentation_url, security_schemes,
+                default_input_modes, default_output_modes, skills as list, signatures, icon_url,
+            } and {
+                supported_interfaces,
+                security_requirements: card.security,
+                capabilities: crate::AgentCapabilities {
+                    extended_agent_card: card.supports_authenticated_extended_card,
+                    ..card.capabilities.into()
+                },
+            }
         }
     }
 }
@@ -136,37 +128,31 @@ impl From<crate::AgentCard> for AgentCard {
             .into_iter()
             .map(|interface| (interface.url, interface.protocol_binding));
         let (url, transport) = interfaces.next().unwrap_or_default();
-        let others = interfaces.filter(|other| (&other.0, &other.1) != (&url, &transport));
-        Self {
-            protocol_version: protocol_version(),
-            name: card.name,
-            description: card.description,
-            additional_interfaces: others
-                .map(|(url, transport)| AgentInterface { url, transport })
-                .collect(),
-            url,
-            preferred_transport: pre_1_0::unless_empty::write(transport),
-            icon_url: card.icon_url,
-            provider: card.provider,
-            version: card.version,
-            documentation_url: card.documentation_url,
-            capabilities: AgentCapabilities {
-                streaming: card.capabilities.streaming,
-                push_notifications: card.capabilities.push_notifications,
-                extensions: card.capabilities.extensions,
-            },
-            skills: card.skills.into_iter().map(Into::into).collect(),
-            security_schemes: card.security_schemes,
-            security: card.security_requirements,
-            default_input_modes: card.default_input_modes,
-            default_output_modes: card.default_output_modes,
-            supports_authenticated_extended_card: card.capabilities.extended_agent_card,
-            signatures: Vec::new(),
+        let others = interfaces
+            .filter(|other| (&other.0, &other.1) != (&url, &transport))
+            .map(|(url, transport)| AgentInterface { url, transport })
+            .collect();
+        with_members_of! {
+            card {
+                name, description, icon_url, provider, version, documentation_url, security_schemes,
+                default_input_modes, default_output_modes, skills as list,
+            } and {
+                protocol_version: protocol_version(),
+                additional_interfaces: others,
+                url,
+                preferred_transport: pre_1_0::unless_empty::write(transport),
+                security: card.security_requirements,
+                supports_authenticated_extended_card: card.capabilities.extended_agent_card,
+                capabilities: card.capabilities.into(),
+                signatures: Vec::new(),
+            }
         }
     }
 }
 
 both_ways! {
+    AgentCapabilities = crate::AgentCapabilities { streaming, push_notifications, extensions }
+        canonical only { extended_agent_card };
     AgentSkill = crate::AgentSkill {
         id, name, description, tags, examples, input_modes, output_modes,
     } renamed { security = security_requirements };
