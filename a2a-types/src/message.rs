@@ -96,20 +96,16 @@ impl From<String> for Message {
     }
 }
 
-/// Sender of a message. Specification 1.0 §4.1.5.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum Role {
-    /// Not stated.
-    Unspecified,
-    /// The calling side.
-    #[default]
-    User,
-    /// The serving side.
-    Agent,
+proto_enum! {
+    /// Sender of a message. Specification 1.0 §4.1.5.
+    #[derive(Hash)]
+    pub enum Role {
+        /// Not stated.
+        Unspecified = 0, "ROLE_UNSPECIFIED";
+        /// The calling side.
+        #[default]
+        User = 1, "ROLE_USER" | "user";
+        /// The serving side.
+        Agent = 2, "ROLE_AGENT" | "agent";
+    }
 }
-
-proto_enum!(Role {
-    Unspecified = 0, "ROLE_UNSPECIFIED";
-    User = 1, "ROLE_USER" | "user";
-    Agent = 2, "ROLE_AGENT" | "agent";
-});

@@ -4,7 +4,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::proto::{present, unless_empty};
+use crate::proto::{exactly_one, present, unless_empty};
 use crate::{Base64, Object};
 
 /// A piece of a message or of an artifact. Specification 1.0 §4.1.6.
@@ -100,41 +100,22 @@ impl Serialize for Part {
     }
 }
 
-/// A piece of a message or of an artifact: exactly one of `text`, `raw`, `url`, `data`, and its
-/// attributes. Specification 1.0 §4.1.6.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct PartFields {
-    text: Option<String>,
-    raw: Option<Base64>,
-    url: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    data: Option<Value>,
-    metadata: Option<Object>,
-    #[serde(default, deserialize_with = "unless_empty")]
-    filename: Option<String>,
-    #[serde(default, alias = "media_type", deserialize_with = "unless_empty")]
-    media_type: Option<String>,
-}
-
-impl TryFrom<PartFields> for Part {
-    type Error = &'static str;
-
-    fn try_from(members: PartFields) -> Result<Self, &'static str> {
-        let content = match (members.text, members.raw, members.url, members.data) {
-            (Some(text), None, None, None) => Content::Text(text),
-            (None, Some(raw), None, None) => Content::Raw(raw),
-            (None, None, Some(url), None) => Content::Url(url),
-            (None, None, None, Some(data)) => Content::Data(data),
-            _ => return Err("a part needs exactly one of `text`, `raw`, `url`, `data`"),
-        };
-        Ok(Self {
-            content,
-            media_type: members.media_type,
-            filename: members.filename,
-            metadata: members.metadata,
-        })
+exactly_one! {
+    /// A piece of a message or of an artifact: exactly one of `text`, `raw`, `url`, `data`, and its
+    /// attributes. Specification 1.0 §4.1.6.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    PartFields => Part, "a part needs exactly one of `text`, `raw`, `url`, `data`" {
+        text: String => Content::Text,
+        raw: Base64 => Content::Raw,
+        url: String => Content::Url,
+        #[serde(default, deserialize_with = "present")]
+        data: Value => Content::Data,
+    } beside {
+        metadata: Option<Object>,
+        #[serde(default, deserialize_with = "unless_empty")]
+        filename: Option<String>,
+        #[serde(default, alias = "media_type", deserialize_with = "unless_empty")]
+        media_type: Option<String>,
     }
 }
 

@@ -33,6 +33,11 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
+/// Returns whether a member need not be written: its default is equal to an absent member.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Reads a number that may be absent: see [`Count`].
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let number = Option::<Count>::deserialize(deserializer)?;
@@ -141,9 +146,43 @@ macro_rules! one_of {
 }
 pub(crate) use one_of;
 
-/// Writes enums by name and reads them by name or number.
+/// Defines the members of an object, of which exactly one is its content, for `serde(try_from)`.
+macro_rules! exactly_one {
+    ($(#[$meta:meta])* $members:ident => $whole:ident, $problem:literal {
+        $($(#[$of_content:meta])* $member:ident: $type:ty => $content:expr,)*
+    } beside { $($(#[$of_other:meta])* $other:ident: $other_type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct $members {
+            $($(#[$of_content])* $member: Option<$type>,)*
+            $($(#[$of_other])* $other: $other_type,)*
+        }
+
+        impl TryFrom<$members> for $whole {
+            type Error = &'static str;
+
+            fn try_from(members: $members) -> Result<Self, &'static str> {
+                let mut present = [$(members.$member.map($content),)*].into_iter().flatten();
+                match (present.next(), present.next()) {
+                    (Some(content), None) => Ok(Self { content, $($other: members.$other,)* }),
+                    _ => Err($problem),
+                }
+            }
+        }
+    };
+}
+pub(crate) use exactly_one;
+
+/// Defines an enum that is written by name, and read by name or number.
 macro_rules! proto_enum {
-    ($name:ident { $($variant:ident = $number:literal, $text:literal $(| $alias:literal)*;)* }) => {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$each:meta])* $variant:ident = $number:literal, $text:literal $(| $alias:literal)*;)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+        pub enum $name { $($(#[$each])* $variant,)* }
+
         impl $name {
             /// Returns the name in ProtoJSON.
             pub fn as_str(self) -> &'static str {

@@ -86,41 +86,31 @@ fn older_state(word: &str) -> TaskState {
     state.unwrap_or(TaskState::Unspecified)
 }
 
-/// State of a task. Specification 1.0 §4.1.3.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum TaskState {
-    /// Not stated by the peer, or unknown to us. Never the target of an update.
-    Unspecified,
-    /// Accepted, not started.
-    #[default]
-    Submitted,
-    /// Being worked on.
-    Working,
-    /// Done.
-    Completed,
-    /// Ended by an error.
-    Failed,
-    /// Canceled by the caller.
-    Canceled,
-    /// Waiting for the caller's next message.
-    InputRequired,
-    /// The agent will not do it.
-    Rejected,
-    /// Waiting for credentials.
-    AuthRequired,
+proto_enum! {
+    /// State of a task. Specification 1.0 §4.1.3.
+    #[derive(Hash)]
+    pub enum TaskState {
+        /// Not stated by the peer, or unknown to us. Never the target of an update.
+        Unspecified = 0, "TASK_STATE_UNSPECIFIED";
+        /// Accepted, not started.
+        #[default]
+        Submitted = 1, "TASK_STATE_SUBMITTED";
+        /// Being worked on.
+        Working = 2, "TASK_STATE_WORKING";
+        /// Done.
+        Completed = 3, "TASK_STATE_COMPLETED";
+        /// Ended by an error.
+        Failed = 4, "TASK_STATE_FAILED";
+        /// Canceled by the caller.
+        Canceled = 5, "TASK_STATE_CANCELED" | "TASK_STATE_CANCELLED";
+        /// Waiting for the caller's next message.
+        InputRequired = 6, "TASK_STATE_INPUT_REQUIRED";
+        /// The agent will not do it.
+        Rejected = 7, "TASK_STATE_REJECTED";
+        /// Waiting for credentials.
+        AuthRequired = 8, "TASK_STATE_AUTH_REQUIRED";
+    }
 }
-
-proto_enum!(TaskState {
-    Unspecified = 0, "TASK_STATE_UNSPECIFIED";
-    Submitted = 1, "TASK_STATE_SUBMITTED";
-    Working = 2, "TASK_STATE_WORKING";
-    Completed = 3, "TASK_STATE_COMPLETED";
-    Failed = 4, "TASK_STATE_FAILED";
-    Canceled = 5, "TASK_STATE_CANCELED" | "TASK_STATE_CANCELLED";
-    InputRequired = 6, "TASK_STATE_INPUT_REQUIRED";
-    Rejected = 7, "TASK_STATE_REJECTED";
-    AuthRequired = 8, "TASK_STATE_AUTH_REQUIRED";
-});
 
 impl TaskState {
     /// Returns whether the task has ended.

@@ -1,12 +1,14 @@
 //! Conversions between wire types and their canonical counterparts, as tables of members.
 
 /// Converts structs into each other, member by member. `member as way` is converted by a module of this
-/// file, else by `Into`. Members that only one of the two has become their default in its conversion.
+/// file, else by `Into`. Members that only one of the two has become their default in its conversion; one
+/// that is `computed` is made of the whole.
 macro_rules! both_ways {
     ($(
         $wire:ty = $canonical:ty { $($member:ident $(as $way:ident)?),* $(,)? }
         $(renamed { $($ours:ident = $theirs:ident $(as $renamed:ident)?),* $(,)? })?
         $(wire only { $($wire_only:ident),* })?
+        $(wire computed { $($computed:ident = |$whole:ident| $value:expr),* })?
         $(canonical only { $($canonical_only:ident),* })?;
     )*) => {$(
         impl From<$wire> for $canonical {
@@ -22,6 +24,7 @@ macro_rules! both_ways {
         impl From<$canonical> for $wire {
             fn from(canonical: $canonical) -> Self {
                 Self {
+                    $($($computed: { let $whole = &canonical; $value },)*)?
                     $($member: $crate::pre_1_0::both_ways!(@write canonical.$member $(, $way)?),)*
                     $($($ours: $crate::pre_1_0::both_ways!(@write canonical.$theirs $(, $renamed)?),)*)?
                     $($($wire_only: Default::default(),)*)?
@@ -35,6 +38,17 @@ macro_rules! both_ways {
     (@write $value:expr, $way:ident) => { $crate::pre_1_0::convert::$way::write($value) };
 }
 pub(crate) use both_ways;
+
+/// Makes a struct of another's members of the same names, converted as by [`both_ways`], and of others.
+macro_rules! with_members_of {
+    ($whole:ident { $($member:ident $(as $way:ident)?),* $(,)? } and { $($others:tt)* }) => {
+        Self {
+            $($member: $crate::pre_1_0::both_ways!(@read $whole.$member $(, $way)?),)*
+            $($others)*
+        }
+    };
+}
+pub(crate) use with_members_of;
 
 /// Converts enums of words into each other, variant by variant.
 macro_rules! same_words {
@@ -177,6 +191,19 @@ pub(crate) mod or_default {
     pub(crate) use self::read as write;
 }
 
+/// A time, on the wire a number of milliseconds since the Unix epoch.
+pub(crate) mod millis {
+    use crate::Timestamp;
+
+    pub(crate) fn read(millis: Option<i64>) -> Option<Timestamp> {
+        millis.and_then(Timestamp::from_millis)
+    }
+
+    pub(crate) fn write(time: Option<Timestamp>) -> Option<i64> {
+        time.map(Timestamp::as_millis)
+    }
+}
+
 /// A flag whose counterpart says the opposite.
 pub(crate) mod opposite {
     pub(crate) fn read(flag: bool) -> bool {
@@ -184,6 +211,17 @@ pub(crate) mod opposite {
     }
 
     pub(crate) use self::read as write;
+}
+
+/// A flag that is true if absent, and whose counterpart says the opposite.
+pub(crate) mod unless_false {
+    pub(crate) fn read(flag: Option<bool>) -> bool {
+        flag == Some(false)
+    }
+
+    pub(crate) fn write(flag: bool) -> Option<bool> {
+        Some(!flag)
+    }
 }
 
 /// Authentication schemes of a webhook, a list before 1.0, of which one remains.

@@ -8,14 +8,15 @@ mod part;
 mod repair;
 pub(crate) mod security;
 mod tagged_part;
+mod wire_types;
 mod words;
 
 pub(crate) use self::constant::constants;
 pub(crate) use self::convert::{
-    both_ways, boxed_variants, optional_list, same_words, unless_empty,
+    both_ways, boxed_variants, optional_list, same_words, unless_empty, with_members_of,
 };
 pub(crate) use self::interface::{interfaces, offered};
-pub(crate) use self::operation::{read_by_operation, read_list};
+pub(crate) use self::operation::{read_by_operation, read_configs, read_list};
 pub(crate) use self::part::{
     FileFields, FileSource, TaggedContent, from_tagged, mark_wrapped, normalize_part, take,
     to_tagged,
@@ -26,4 +27,5 @@ pub(crate) use self::repair::{
 };
 pub use self::tagged_part::Role;
 pub(crate) use self::tagged_part::{PartKind, tagged_parts};
+pub(crate) use self::wire_types::wire_types;
 pub use self::words::words_in_1_0;

@@ -2,7 +2,9 @@
 
 use serde_json::value::RawValue;
 
+use super::convert::list;
 use crate::reading::{Hints, Mode, Violation, Wire, WithRepairs, read};
+use crate::{ListTaskPushNotificationConfigsResponse, Response, TaskPushNotificationConfig};
 
 /// Reads a text as the type that a version has for an operation, as a `Request` or a `Response`. Arms of a
 /// `match` follow the table for the other operations.
@@ -45,4 +47,18 @@ pub(crate) fn read_list<T: Wire>(
         list.repairs.extend(item.repairs);
     }
     Ok(list)
+}
+
+/// Reads a task's webhooks as a list that stands alone.
+pub(crate) fn read_configs<T: Wire + Into<TaskPushNotificationConfig>>(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<WithRepairs<Response>, Violation> {
+    let configs = read_list::<T>(json, mode, hints)?;
+    let list = configs.map(|configs| ListTaskPushNotificationConfigsResponse {
+        configs: list::read(configs),
+        ..ListTaskPushNotificationConfigsResponse::default()
+    });
+    Ok(list.map(Response::ListTaskPushNotificationConfigs))
 }

@@ -20,9 +20,10 @@ pub enum Mode {
 
 /// A wire type of a protocol version.
 pub trait Wire: DeserializeOwned + Serialize {
-    /// Checks rules of the specification that the types cannot express.
-    fn check(&self, _at: &JsonPath<'_>) -> Result<(), Violation> {
-        Ok(())
+    /// Checks rules of the specification that the types cannot express: those of [`Wire::check_lenient`], if it
+    /// has no others.
+    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        self.check_lenient(at)
     }
 
     /// Checks rules that a lenient reader enforces, too.

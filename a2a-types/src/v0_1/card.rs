@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::pre_1_0::security::Variants;
-use crate::pre_1_0::{self, both_ways};
-use crate::proto::or_default;
+use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{Normalizer, Wire};
 use crate::secret::redacted_debug;
 use crate::{
@@ -15,40 +14,37 @@ use crate::{
     OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
 };
 
-/// Self-description of an agent: identity and skills, 0.1 §5.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCard {
-    /// Human-readable name.
-    pub name: String,
-    /// Purpose of the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// URL that JSON-RPC is POSTed to.
-    pub url: String,
-    /// Organization that runs the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<AgentProvider>,
-    /// The agent's own version.
-    pub version: String,
-    /// URL of the documentation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub documentation_url: Option<String>,
-    /// The optional parts of the protocol that it offers.
-    pub capabilities: AgentCapabilities,
-    /// Authentication required of a caller.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authentication: Option<AgentAuthentication>,
-    /// Media types that every skill accepts, unless it lists its own.
-    #[serde(default = "text", deserialize_with = "or_text")]
-    pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it lists its own.
-    #[serde(default = "text", deserialize_with = "or_text")]
-    pub default_output_modes: Vec<String>,
-    /// Skills of the agent.
-    pub skills: Vec<AgentSkill>,
+wire_types! {
+    /// Self-description of an agent: identity and skills, 0.1 §5.5.
+    pub struct AgentCard: Debug {
+        /// Human-readable name.
+        pub name: String,
+        /// Purpose of the agent.
+        pub description: Option<String> = optional,
+        /// URL that JSON-RPC is POSTed to.
+        pub url: String,
+        /// Organization that runs the agent.
+        pub provider: Option<AgentProvider> = optional,
+        /// The agent's own version.
+        pub version: String,
+        /// URL of the documentation.
+        pub documentation_url: Option<String> = optional,
+        /// The optional parts of the protocol that it offers.
+        pub capabilities: AgentCapabilities,
+        /// Authentication required of a caller.
+        pub authentication: Option<AgentAuthentication> = optional,
+        /// Media types that every skill accepts, unless it lists its own.
+        #[serde(default = "text", deserialize_with = "or_text")]
+        pub default_input_modes: Vec<String>,
+        /// Media types that every skill produces, unless it lists its own.
+        #[serde(default = "text", deserialize_with = "or_text")]
+        pub default_output_modes: Vec<String>,
+        /// Skills of the agent.
+        pub skills: Vec<AgentSkill>,
+    }
 }
+
+redacted_debug!(AgentAuthentication { schemes; credentials });
 
 fn text() -> Vec<String> {
     vec!["text".to_owned()]
@@ -58,70 +54,50 @@ fn or_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Stri
     Option::deserialize(deserializer).map(|modes| modes.unwrap_or_else(text))
 }
 
-/// Provider of an agent, 0.1 §5.5.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentProvider {
-    /// Name of the provider.
-    pub organization: String,
-    /// Home page of the provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-}
+wire_types! {
+    /// Provider of an agent, 0.1 §5.5.1.
+    pub struct AgentProvider: Debug {
+        /// Name of the provider.
+        pub organization: String,
+        /// Home page of the provider.
+        pub url: Option<String> = optional,
+    }
 
-/// The optional parts of the protocol that an agent offers, 0.1 §5.5.2.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCapabilities {
-    /// Server-Sent Events.
-    #[serde(default, deserialize_with = "or_default")]
-    pub streaming: bool,
-    /// Webhooks.
-    #[serde(default, deserialize_with = "or_default")]
-    pub push_notifications: bool,
-    /// A record of state changes, which no protocol version ever defined.
-    #[serde(default, deserialize_with = "or_default")]
-    pub state_transition_history: bool,
-}
+    /// The optional parts of the protocol that an agent offers, 0.1 §5.5.2.
+    pub struct AgentCapabilities: Copy, Debug, Default {
+        /// Server-Sent Events.
+        pub streaming: bool = or_default,
+        /// Webhooks.
+        pub push_notifications: bool = or_default,
+        /// A record of state changes, which no protocol version ever defined.
+        pub state_transition_history: bool = or_default,
+    }
 
-/// Authentication required of a caller, 0.1 §5.5.3.
-#[derive(Clone, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentAuthentication {
-    /// Names of the schemes: any one of these suffices.
-    pub schemes: Vec<String>,
-    /// Details of the schemes, usually JSON.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub credentials: Option<String>,
-}
+    /// Authentication required of a caller, 0.1 §5.5.3.
+    pub struct AgentAuthentication {
+        /// Names of the schemes: any one of these suffices.
+        pub schemes: Vec<String>,
+        /// Details of the schemes, usually JSON.
+        pub credentials: Option<String> = optional,
+    }
 
-redacted_debug!(AgentAuthentication { schemes; credentials });
-
-/// An ability of an agent, 0.1 §5.5.4.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentSkill {
-    /// Identifier of the skill.
-    pub id: String,
-    /// Human-readable name.
-    pub name: String,
-    /// Description of the skill.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Keywords.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tags: Option<Vec<String>>,
-    /// Example prompts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub examples: Option<Vec<String>>,
-    /// Media types it takes, if not the card's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_modes: Option<Vec<String>>,
-    /// Media types it produces, if not the card's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_modes: Option<Vec<String>>,
+    /// An ability of an agent, 0.1 §5.5.4.
+    pub struct AgentSkill: Debug {
+        /// Identifier of the skill.
+        pub id: String,
+        /// Human-readable name.
+        pub name: String,
+        /// Description of the skill.
+        pub description: Option<String> = optional,
+        /// Keywords.
+        pub tags: Option<Vec<String>> = optional,
+        /// Example prompts.
+        pub examples: Option<Vec<String>> = optional,
+        /// Media types it takes, if not the card's.
+        pub input_modes: Option<Vec<String>> = optional,
+        /// Media types it produces, if not the card's.
+        pub output_modes: Option<Vec<String>> = optional,
+    }
 }
 
 impl Wire for AgentCard {

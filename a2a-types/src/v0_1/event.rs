@@ -1,13 +1,12 @@
 //! Stream events, 0.1 §7.2.2–7.2.3.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::message::{check_parts, normalize_parts};
 use super::task::{chunk, chunk_flags, normalize_status, note_empty_parts};
 use super::{Artifact, ArtifactIndices, TaskState, TaskStatus};
-use crate::pre_1_0;
-use crate::proto::or_default;
+use crate::pre_1_0::{self, wire_types};
 use crate::reading::{JsonPath, Normalizer, Violation, Wire};
 use crate::{Event, Message, Object, TaskId};
 
@@ -22,33 +21,29 @@ pub enum TaskEvent {
     Artifact(TaskArtifactUpdateEvent),
 }
 
-/// The task has a new status, 0.1 §7.2.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TaskStatusUpdateEvent {
-    /// The task.
-    pub id: TaskId,
-    /// Its new status.
-    pub status: TaskStatus,
-    /// `true` if the stream ends with this event.
-    #[serde(default, deserialize_with = "or_default", rename = "final")]
-    pub last: bool,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// The task has a new status, 0.1 §7.2.2.
+    pub struct TaskStatusUpdateEvent: Debug {
+        /// The task.
+        pub id: TaskId,
+        /// Its new status.
+        pub status: TaskStatus,
+        /// `true` if the stream ends with this event.
+        #[serde(rename = "final")]
+        pub last: bool = or_default,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// An artifact is new, replaced, or longer, 0.1 §7.2.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TaskArtifactUpdateEvent {
-    /// The task.
-    pub id: TaskId,
-    /// The artifact, or the chunk of it.
-    pub artifact: Artifact,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+    /// An artifact is new, replaced, or longer, 0.1 §7.2.3.
+    pub struct TaskArtifactUpdateEvent: Debug {
+        /// The task.
+        pub id: TaskId,
+        /// The artifact, or the chunk of it.
+        pub artifact: Artifact,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 impl Wire for TaskStatusUpdateEvent {

@@ -4,21 +4,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, FileFields, tagged_parts};
+use crate::pre_1_0::{self, FileFields, tagged_parts, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
-/// One message, 0.1 §6.4.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Message {
-    /// Sender of the message.
-    pub role: Role,
-    /// The content, at least one part.
-    pub parts: Vec<Part>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+wire_types! {
+    /// One message, 0.1 §6.4.
+    pub struct Message: Debug {
+        /// Sender of the message.
+        pub role: Role,
+        /// The content, at least one part.
+        pub parts: Vec<Part>,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 tagged_parts! {
@@ -33,23 +32,18 @@ tagged_parts! {
     DataPart(DataType);
 }
 
-/// Bytes of a file or their URI; exactly one of the two, 0.1 §6.6.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct FileContent {
-    /// Name of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Media type of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// The bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<Base64>,
-    /// URI of the bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub uri: Option<String>,
+wire_types! {
+    /// Bytes of a file or their URI; exactly one of the two, 0.1 §6.6.
+    pub struct FileContent: Debug, Default {
+        /// Name of the file.
+        pub name: Option<String> = optional,
+        /// Media type of the file.
+        pub mime_type: Option<String> = optional,
+        /// The bytes.
+        pub bytes: Option<Base64> = optional,
+        /// URI of the bytes.
+        pub uri: Option<String> = optional,
+    }
 }
 
 impl Message {

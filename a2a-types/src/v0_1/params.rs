@@ -1,67 +1,52 @@
 //! Params of operations, 0.1 §7.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::message::normalize_message;
 use super::{Message, PushNotificationConfig};
-use crate::pre_1_0::{self, both_ways};
+use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{JsonPath, Normalizer, Violation, Wire};
 use crate::{
     CancelTaskRequest, ContextId, GetTaskPushNotificationConfigRequest, GetTaskRequest, Object,
     SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest, TaskId,
 };
 
-/// A message to a new or existing task, 0.1 §7.1.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskSendParams {
-    /// Identifier of the task; an unknown one creates a task.
-    pub id: TaskId,
-    /// Identifier of the conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<ContextId>,
-    /// The message.
-    pub message: Message,
-    /// A webhook for the task.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub push_notification: Option<PushNotificationConfig>,
-    /// Number of most recent messages to include; none if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub history_length: Option<u32>,
-    /// Media types that the caller accepts; sent by the Python samples, in no document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_output_modes: Option<Vec<String>>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// A message to a new or existing task, 0.1 §7.1.1.
+    pub struct TaskSendParams: Debug {
+        /// Identifier of the task; an unknown one creates a task.
+        pub id: TaskId,
+        /// Identifier of the conversation.
+        pub session_id: Option<ContextId> = optional,
+        /// The message.
+        pub message: Message,
+        /// A webhook for the task.
+        pub push_notification: Option<PushNotificationConfig> = optional,
+        /// Number of most recent messages to include; none if not given.
+        pub history_length: Option<u32> = optional,
+        /// Media types that the caller accepts; sent by the Python samples, in no document.
+        pub accepted_output_modes: Option<Vec<String>> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// A task, 0.1 §7.4.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TaskIdParams {
-    /// The task.
-    pub id: TaskId,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+    /// A task, 0.1 §7.4.1.
+    pub struct TaskIdParams: Debug {
+        /// The task.
+        pub id: TaskId,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// A task and the length of its history, 0.1 §7.3.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskQueryParams {
-    /// The task.
-    pub id: TaskId,
-    /// Number of most recent messages to include; none if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub history_length: Option<u32>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+    /// A task and the length of its history, 0.1 §7.3.1.
+    pub struct TaskQueryParams: Debug {
+        /// The task.
+        pub id: TaskId,
+        /// Number of most recent messages to include; none if not given.
+        pub history_length: Option<u32> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 impl Wire for TaskSendParams {

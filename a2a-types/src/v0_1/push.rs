@@ -1,51 +1,41 @@
 //! Webhooks, 0.1 §6.8–6.10.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::pre_1_0::{self, both_ways};
+use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{Normalizer, Wire};
 use crate::secret::redacted_debug;
 use crate::{ConfigId, TaskId};
 
-/// A task's webhook, 0.1 §6.10.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskPushNotificationConfig {
-    /// The task.
-    pub id: TaskId,
-    /// Its webhook.
-    pub push_notification_config: PushNotificationConfig,
-}
+wire_types! {
+    /// A task's webhook, 0.1 §6.10.
+    pub struct TaskPushNotificationConfig: Debug {
+        /// The task.
+        pub id: TaskId,
+        /// Its webhook.
+        pub push_notification_config: PushNotificationConfig,
+    }
 
-/// Webhook for the changes of a task, 0.1 §6.8.
-#[derive(Clone, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PushNotificationConfig {
-    /// URL to POST to.
-    pub url: String,
-    /// Secret by which the receiver recognises the sender.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Authentication of the sender.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authentication: Option<AuthenticationInfo>,
+    /// Webhook for the changes of a task, 0.1 §6.8.
+    pub struct PushNotificationConfig {
+        /// URL to POST to.
+        pub url: String,
+        /// Secret by which the receiver recognises the sender.
+        pub token: Option<String> = optional,
+        /// Authentication of the sender.
+        pub authentication: Option<AuthenticationInfo> = optional,
+    }
+
+    /// Authentication of the sender, 0.1 §6.9.
+    pub struct AuthenticationInfo {
+        /// Authentication schemes that the receiver accepts.
+        pub schemes: Vec<String>,
+        /// Credentials for the scheme.
+        pub credentials: Option<String> = optional,
+    }
 }
 
 redacted_debug!(PushNotificationConfig { authentication; token; url });
-
-/// Authentication of the sender, 0.1 §6.9.
-#[derive(Clone, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AuthenticationInfo {
-    /// Authentication schemes that the receiver accepts.
-    pub schemes: Vec<String>,
-    /// Credentials for the scheme.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub credentials: Option<String>,
-}
-
 redacted_debug!(AuthenticationInfo { schemes; credentials });
 
 impl Wire for TaskPushNotificationConfig {

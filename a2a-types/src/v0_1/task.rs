@@ -7,46 +7,36 @@ use serde_json::{Map, Value};
 
 use super::message::{check_parts, normalize_message, normalize_parts};
 use super::{Message, Part};
-use crate::pre_1_0;
-use crate::proto::or_default;
+use crate::pre_1_0::{self, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{ArtifactId, ContextId, MessageId, Object, TaskId, Timestamp};
 
-/// A piece of work, 0.1 §6.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Task {
-    /// Identifier of the task, chosen by the caller.
-    pub id: TaskId,
-    /// Conversation that the task belongs to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<ContextId>,
-    /// Current status.
-    pub status: TaskStatus,
-    /// Artifacts produced so far.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub artifacts: Option<Vec<Artifact>>,
-    /// Messages exchanged so far.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub history: Option<Vec<Message>>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// A piece of work, 0.1 §6.1.
+    pub struct Task: Debug {
+        /// Identifier of the task, chosen by the caller.
+        pub id: TaskId,
+        /// Conversation that the task belongs to.
+        pub session_id: Option<ContextId> = optional,
+        /// Current status.
+        pub status: TaskStatus,
+        /// Artifacts produced so far.
+        pub artifacts: Option<Vec<Artifact>> = optional,
+        /// Messages exchanged so far.
+        pub history: Option<Vec<Message>> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// Status of a task, 0.1 §6.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TaskStatus {
-    /// The state.
-    pub state: TaskState,
-    /// Message of the agent about the status.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Message>,
-    /// Time at which the status was set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<Timestamp>,
+    /// Status of a task, 0.1 §6.2.
+    pub struct TaskStatus: Debug {
+        /// The state.
+        pub state: TaskState,
+        /// Message of the agent about the status.
+        pub message: Option<Message> = optional,
+        /// Time at which the status was set.
+        pub timestamp: Option<Timestamp> = optional,
+    }
 }
 
 /// The states of a task, 0.1 §6.3.
@@ -80,31 +70,24 @@ const STATES: &[&str] = &[
     "unknown",
 ];
 
-/// A result, or a chunk of one, 0.1 §6.7.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Artifact {
-    /// Human-readable name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The content.
-    pub parts: Vec<Part>,
-    /// Number of the artifact within its task.
-    #[serde(default, deserialize_with = "or_default")]
-    pub index: u32,
-    /// `true` on a stream if the parts are appended to the artifact.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub append: Option<bool>,
-    /// `true` on a stream if the artifact is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_chunk: Option<bool>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+wire_types! {
+    /// A result, or a chunk of one, 0.1 §6.7.
+    pub struct Artifact: Debug, Default {
+        /// Human-readable name.
+        pub name: Option<String> = optional,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+        /// The content.
+        pub parts: Vec<Part>,
+        /// Number of the artifact within its task.
+        pub index: u32 = or_default,
+        /// `true` on a stream if the parts are appended to the artifact.
+        pub append: Option<bool> = optional,
+        /// `true` on a stream if the artifact is complete.
+        pub last_chunk: Option<bool> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 impl Wire for Task {

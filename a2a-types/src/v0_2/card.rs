@@ -2,65 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::AgentSkill;
 use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
-use crate::pre_1_0::{self, both_ways, optional_list, unless_empty};
+use crate::pre_1_0::{self, both_ways, optional_list, unless_empty, wire_types, with_members_of};
 use crate::reading::{Normalizer, Quirk, Wire, absent};
 use crate::{Dialect, Object};
 
-/// Self-description of an agent: identity and skills, 0.2 §5.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCard {
-    /// Protocol version spoken at `url` (0.2.5).
-    pub protocol_version: String,
-    /// Human-readable name.
-    pub name: String,
-    /// Purpose of the agent.
-    pub description: String,
-    /// URL of the preferred interface.
-    pub url: String,
-    /// Transport at `url`: `JSONRPC` if absent (0.2.4).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preferred_transport: Option<String>,
-    /// Further interfaces (0.2.4).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub additional_interfaces: Option<Vec<AgentInterface>>,
-    /// A picture (0.2.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon_url: Option<String>,
-    /// Organization that runs the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<AgentProvider>,
-    /// The agent's own version.
-    pub version: String,
-    /// URL of the documentation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub documentation_url: Option<String>,
-    /// The optional parts of the protocol that it offers.
-    pub capabilities: AgentCapabilities,
-    /// The ways to authenticate, by name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub security_schemes: Option<BTreeMap<String, SecurityScheme>>,
-    /// Required schemes: satisfying any one entry suffices.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub security: Option<Vec<SecurityRequirement>>,
-    /// Media types that every skill accepts, unless it lists its own.
-    pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it lists its own.
-    pub default_output_modes: Vec<String>,
-    /// Skills of the agent.
-    pub skills: Vec<AgentSkill>,
-    /// `true` if there is a longer card for authenticated callers (0.2.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub supports_authenticated_extended_card: Option<bool>,
-    /// Signatures over this card (0.3).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signatures: Option<Vec<AgentCardSignature>>,
+wire_types! {
+    /// Self-description of an agent: identity and skills, 0.2 §5.5.
+    pub struct AgentCard: Debug {
+        /// Protocol version spoken at `url` (0.2.5).
+        pub protocol_version: String,
+        /// Human-readable name.
+        pub name: String,
+        /// Purpose of the agent.
+        pub description: String,
+        /// URL of the preferred interface.
+        pub url: String,
+        /// Transport at `url`: `JSONRPC` if absent (0.2.4).
+        pub preferred_transport: Option<String> = optional,
+        /// Further interfaces (0.2.4).
+        pub additional_interfaces: Option<Vec<AgentInterface>> = optional,
+        /// A picture (0.2.2).
+        pub icon_url: Option<String> = optional,
+        /// Organization that runs the agent.
+        pub provider: Option<AgentProvider> = optional,
+        /// The agent's own version.
+        pub version: String,
+        /// URL of the documentation.
+        pub documentation_url: Option<String> = optional,
+        /// The optional parts of the protocol that it offers.
+        pub capabilities: AgentCapabilities,
+        /// The ways to authenticate, by name.
+        pub security_schemes: Option<BTreeMap<String, SecurityScheme>> = optional,
+        /// Required schemes: satisfying any one entry suffices.
+        pub security: Option<Vec<SecurityRequirement>> = optional,
+        /// Media types that every skill accepts, unless it lists its own.
+        pub default_input_modes: Vec<String>,
+        /// Media types that every skill produces, unless it lists its own.
+        pub default_output_modes: Vec<String>,
+        /// Skills of the agent.
+        pub skills: Vec<AgentSkill>,
+        /// `true` if there is a longer card for authenticated callers (0.2.1).
+        pub supports_authenticated_extended_card: Option<bool> = optional,
+        /// Signatures over this card (0.3).
+        pub signatures: Option<Vec<AgentCardSignature>> = optional,
+    }
 }
 
 impl AgentCard {
@@ -97,73 +86,56 @@ const LATEST_0_2: &str = "0.2.6";
 /// `protocolVersion` of a 0.3 card.
 const LATEST_0_3: &str = "0.3.0";
 
-/// A further interface of an agent (0.2.4).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentInterface {
-    /// The absolute URL.
-    pub url: String,
-    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or another.
-    pub transport: String,
-}
+wire_types! {
+    /// A further interface of an agent (0.2.4).
+    pub struct AgentInterface: Debug {
+        /// The absolute URL.
+        pub url: String,
+        /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or another.
+        pub transport: String,
+    }
 
-/// Provider of an agent, 0.2 §5.5.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentProvider {
-    /// Name of the provider.
-    pub organization: String,
-    /// Home page of the provider.
-    pub url: String,
-}
+    /// Provider of an agent, 0.2 §5.5.1.
+    pub struct AgentProvider: Debug {
+        /// Name of the provider.
+        pub organization: String,
+        /// Home page of the provider.
+        pub url: String,
+    }
 
-/// The optional parts of the protocol that an agent offers, 0.2 §5.5.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCapabilities {
-    /// Server-Sent Events.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub streaming: Option<bool>,
-    /// Webhooks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub push_notifications: Option<bool>,
-    /// A record of state changes, which no protocol version ever defined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state_transition_history: Option<bool>,
-    /// Protocol extensions (0.2.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub extensions: Option<Vec<AgentExtension>>,
-}
+    /// The optional parts of the protocol that an agent offers, 0.2 §5.5.2.
+    pub struct AgentCapabilities: Debug, Default {
+        /// Server-Sent Events.
+        pub streaming: Option<bool> = optional,
+        /// Webhooks.
+        pub push_notifications: Option<bool> = optional,
+        /// A record of state changes, which no protocol version ever defined.
+        pub state_transition_history: Option<bool> = optional,
+        /// Protocol extensions (0.2.2).
+        pub extensions: Option<Vec<AgentExtension>> = optional,
+    }
 
-/// A protocol extension that an agent offers (0.2.2).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentExtension {
-    /// Identifier of the extension.
-    pub uri: String,
-    /// Description of how the agent uses it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// `true` if a caller must support it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub required: Option<bool>,
-    /// Settings of the extension.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub params: Option<Object>,
-}
+    /// A protocol extension that an agent offers (0.2.2).
+    pub struct AgentExtension: Debug {
+        /// Identifier of the extension.
+        pub uri: String,
+        /// Description of how the agent uses it.
+        pub description: Option<String> = optional,
+        /// `true` if a caller must support it.
+        pub required: Option<bool> = optional,
+        /// Settings of the extension.
+        pub params: Option<Object> = optional,
+    }
 
-/// A signature over a card (RFC 7515), 0.3 §5.5.6.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AgentCardSignature {
-    /// The protected header, base64url.
-    pub protected: String,
-    /// The signature, base64url.
-    pub signature: String,
-    /// The unprotected header.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<Object>,
+    /// A signature over a card (RFC 7515), 0.3 §5.5.6.
+    pub struct AgentCardSignature: Debug, Default {
+        /// The protected header, base64url.
+        pub protected: String,
+        /// The signature, base64url.
+        pub signature: String,
+        /// The unprotected header.
+        pub header: Option<Object> = optional,
+    }
 }
 
 impl Wire for AgentCard {
@@ -209,30 +181,22 @@ impl From<AgentCard> for crate::AgentCard {
         let schemes = card.security_schemes.into_iter().flatten();
         let schemes = schemes.map(|(name, scheme)| (name, scheme.into()));
         let (variants, security_schemes) = Variants::of(schemes.collect());
-        Self {
-            name: card.name,
-            description: card.description,
-            supported_interfaces,
-            provider: card.provider.map(Into::into),
-            version: card.version,
-            documentation_url: card.documentation_url,
-            capabilities: crate::AgentCapabilities {
-                streaming: card.capabilities.streaming,
-                push_notifications: card.capabilities.push_notifications,
-                extensions: optional_list::read(card.capabilities.extensions),
-                extended_agent_card: card.supports_authenticated_extended_card,
-            },
-            security_schemes,
-            security_requirements: security::to_canonical(card.security, &variants),
-            default_input_modes: card.default_input_modes,
-            default_output_modes: card.default_output_modes,
-            skills: card
-                .skills
-                .into_iter()
-                .map(|skill| skill.into_canonical(&variants))
-                .collect(),
-            signatures: optional_list::read(card.signatures),
-            icon_url: card.icon_url,
+        let skills = card.skills.into_iter();
+        with_members_of! {
+            card {
+                name, description, provider as option, version, documentation_url, default_input_modes,
+                default_output_modes, icon_url,
+            } and {
+                supported_interfaces,
+                capabilities: crate::AgentCapabilities {
+                    extended_agent_card: card.supports_authenticated_extended_card,
+                    ..card.capabilities.into()
+                },
+                security_schemes,
+                security_requirements: security::to_canonical(card.security, &variants),
+                skills: skills.map(|skill| skill.into_canonical(&variants)).collect(),
+                signatures: optional_list::read(card.signatures),
+            }
         }
     }
 }
@@ -240,41 +204,30 @@ impl From<AgentCard> for crate::AgentCard {
 impl From<crate::AgentCard> for AgentCard {
     /// Returns the card of 0.3; [`AgentCard::of_0_2`] makes that of 0.2. Tenants, the device code
     /// flow and PKCE are lost; so are requirements that cannot be satisfied without that flow.
-    fn from(card: crate::AgentCard) -> Self {
+    fn from(mut card: crate::AgentCard) -> Self {
+        security::downgrade(&mut card);
         let (preferred, additional) = interfaces(card.supported_interfaces);
-        let (schemes, dropped) = security::schemes_from_canonical(card.security_schemes);
-        Self {
-            protocol_version: match preferred.dialect() {
-                Some(Dialect::V0_3) => LATEST_0_3,
-                _ => LATEST_0_2,
+        let version = match preferred.dialect() {
+            Some(Dialect::V0_3) => LATEST_0_3,
+            _ => LATEST_0_2,
+        };
+        let skills = card.skills.into_iter();
+        with_members_of! {
+            card {
+                name, description, icon_url, provider as option, version, documentation_url,
+                default_input_modes, default_output_modes,
+            } and {
+                protocol_version: version.to_owned(),
+                url: preferred.url,
+                preferred_transport: unless_empty::write(preferred.protocol_binding),
+                additional_interfaces: unless_empty::write(additional),
+                supports_authenticated_extended_card: card.capabilities.extended_agent_card,
+                capabilities: card.capabilities.into(),
+                security_schemes: security::schemes_from_canonical(card.security_schemes),
+                security: security::from_canonical(card.security_requirements),
+                skills: skills.map(AgentSkill::from_canonical).collect(),
+                signatures: optional_list::write(card.signatures),
             }
-            .to_owned(),
-            name: card.name,
-            description: card.description,
-            url: preferred.url,
-            preferred_transport: unless_empty::write(preferred.protocol_binding),
-            additional_interfaces: unless_empty::write(additional),
-            icon_url: card.icon_url,
-            provider: card.provider.map(Into::into),
-            version: card.version,
-            documentation_url: card.documentation_url,
-            capabilities: AgentCapabilities {
-                streaming: card.capabilities.streaming,
-                push_notifications: card.capabilities.push_notifications,
-                state_transition_history: None,
-                extensions: optional_list::write(card.capabilities.extensions),
-            },
-            security_schemes: unless_empty::write(schemes),
-            security: security::from_canonical(card.security_requirements, &dropped),
-            default_input_modes: card.default_input_modes,
-            default_output_modes: card.default_output_modes,
-            skills: card
-                .skills
-                .into_iter()
-                .map(|skill| AgentSkill::from_canonical(skill, &dropped))
-                .collect(),
-            supports_authenticated_extended_card: card.capabilities.extended_agent_card,
-            signatures: optional_list::write(card.signatures),
         }
     }
 }
@@ -309,6 +262,8 @@ fn interfaces(
 }
 
 both_ways! {
+    AgentCapabilities = crate::AgentCapabilities { streaming, push_notifications, extensions as optional_list }
+        wire only { state_transition_history } canonical only { extended_agent_card };
     AgentProvider = crate::AgentProvider { organization, url };
     AgentExtension = crate::AgentExtension { uri, description, required as unless_empty, params };
     AgentCardSignature = crate::AgentCardSignature { protected, signature, header };

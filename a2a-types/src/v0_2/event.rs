@@ -1,11 +1,10 @@
 //! Stream events, 0.2 §7.2.2–7.2.3.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::task::{normalize_artifact, normalize_status};
 use super::{Artifact, TaskStatus};
-use crate::pre_1_0::{self, both_ways, constants};
+use crate::pre_1_0::{self, both_ways, constants, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, absent};
 use crate::{ContextId, Object, TaskId};
 
@@ -16,49 +15,41 @@ constants! {
     ArtifactUpdateKind = "artifact-update";
 }
 
-/// The task has a new status, 0.2 §7.2.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskStatusUpdateEvent {
-    /// Always `status-update`.
-    pub kind: StatusUpdateKind,
-    /// The task.
-    pub task_id: TaskId,
-    /// Its conversation.
-    pub context_id: ContextId,
-    /// Its new status.
-    pub status: TaskStatus,
-    /// `true` if the stream ends with this event.
-    #[serde(rename = "final")]
-    pub last: bool,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// The task has a new status, 0.2 §7.2.2.
+    pub struct TaskStatusUpdateEvent: Debug {
+        /// Always `status-update`.
+        pub kind: StatusUpdateKind,
+        /// The task.
+        pub task_id: TaskId,
+        /// Its conversation.
+        pub context_id: ContextId,
+        /// Its new status.
+        pub status: TaskStatus,
+        /// `true` if the stream ends with this event.
+        #[serde(rename = "final")]
+        pub last: bool,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// An artifact is new, replaced, or longer, 0.2 §7.2.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskArtifactUpdateEvent {
-    /// Always `artifact-update`.
-    pub kind: ArtifactUpdateKind,
-    /// The task.
-    pub task_id: TaskId,
-    /// Its conversation.
-    pub context_id: ContextId,
-    /// The artifact, or the chunk of it.
-    pub artifact: Artifact,
-    /// `true` if the parts are appended to the artifact.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub append: Option<bool>,
-    /// `true` if the artifact is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_chunk: Option<bool>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+    /// An artifact is new, replaced, or longer, 0.2 §7.2.3.
+    pub struct TaskArtifactUpdateEvent: Debug {
+        /// Always `artifact-update`.
+        pub kind: ArtifactUpdateKind,
+        /// The task.
+        pub task_id: TaskId,
+        /// Its conversation.
+        pub context_id: ContextId,
+        /// The artifact, or the chunk of it.
+        pub artifact: Artifact,
+        /// `true` if the parts are appended to the artifact.
+        pub append: Option<bool> = optional,
+        /// `true` if the artifact is complete.
+        pub last_chunk: Option<bool> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 impl Wire for TaskStatusUpdateEvent {
@@ -86,32 +77,10 @@ impl Wire for TaskArtifactUpdateEvent {
     }
 }
 
-impl From<TaskStatusUpdateEvent> for crate::TaskStatusUpdateEvent {
-    fn from(event: TaskStatusUpdateEvent) -> Self {
-        Self {
-            task_id: event.task_id,
-            context_id: Some(event.context_id),
-            status: event.status.into(),
-            metadata: event.metadata,
-        }
-    }
-}
-
-impl From<crate::TaskStatusUpdateEvent> for TaskStatusUpdateEvent {
-    fn from(event: crate::TaskStatusUpdateEvent) -> Self {
-        let state = event.status.state;
-        Self {
-            kind: StatusUpdateKind::Value,
-            task_id: event.task_id,
-            context_id: event.context_id.unwrap_or_default(),
-            last: state.ends_stream(),
-            status: event.status.into(),
-            metadata: event.metadata,
-        }
-    }
-}
-
 both_ways! {
+    TaskStatusUpdateEvent = crate::TaskStatusUpdateEvent {
+        task_id, context_id as required, status, metadata,
+    } wire only { kind } wire computed { last = |event| event.status.state.ends_stream() };
     TaskArtifactUpdateEvent = crate::TaskArtifactUpdateEvent {
         task_id, context_id as required, artifact, append as always, last_chunk as always, metadata,
     } wire only { kind };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, FileSource, both_ways, constants, tagged_parts};
+use crate::pre_1_0::{self, FileSource, both_ways, constants, tagged_parts, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, ContextId, MessageId, Object, TaskId};
 
@@ -13,34 +13,28 @@ constants! {
     MessageKind = "message";
 }
 
-/// One message, 0.2 §6.4.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Message {
-    /// Always `message`.
-    pub kind: MessageKind,
-    /// Identifier of the message, chosen by the sender.
-    pub message_id: MessageId,
-    /// The task that the message continues, or was sent in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<TaskId>,
-    /// Identifier of the conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_id: Option<ContextId>,
-    /// Sender of the message.
-    pub role: Role,
-    /// The content, at least one part.
-    pub parts: Vec<Part>,
-    /// Earlier tasks that the message refers to (0.2.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reference_task_ids: Option<Vec<TaskId>>,
-    /// URIs of the extensions that contributed to the message (0.2.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub extensions: Option<Vec<String>>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+wire_types! {
+    /// One message, 0.2 §6.4.
+    pub struct Message: Debug {
+        /// Always `message`.
+        pub kind: MessageKind,
+        /// Identifier of the message, chosen by the sender.
+        pub message_id: MessageId,
+        /// The task that the message continues, or was sent in.
+        pub task_id: Option<TaskId> = optional,
+        /// Identifier of the conversation.
+        pub context_id: Option<ContextId> = optional,
+        /// Sender of the message.
+        pub role: Role,
+        /// The content, at least one part.
+        pub parts: Vec<Part>,
+        /// Earlier tasks that the message refers to (0.2.1).
+        pub reference_task_ids: Option<Vec<TaskId>> = optional,
+        /// URIs of the extensions that contributed to the message (0.2.2).
+        pub extensions: Option<Vec<String>> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 tagged_parts! {
@@ -66,34 +60,26 @@ pub enum File {
     Uri(FileWithUri),
 }
 
-/// A file with its bytes, 0.2 §6.6.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct FileWithBytes {
-    /// Name of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Media type of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// The bytes.
-    pub bytes: Base64,
-}
+wire_types! {
+    /// A file with its bytes, 0.2 §6.6.1.
+    pub struct FileWithBytes: Debug {
+        /// Name of the file.
+        pub name: Option<String> = optional,
+        /// Media type of the file.
+        pub mime_type: Option<String> = optional,
+        /// The bytes.
+        pub bytes: Base64,
+    }
 
-/// A file that is to be fetched, 0.2 §6.6.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct FileWithUri {
-    /// Name of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Media type of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// URI of the file.
-    pub uri: String,
+    /// A file that is to be fetched, 0.2 §6.6.2.
+    pub struct FileWithUri: Debug {
+        /// Name of the file.
+        pub name: Option<String> = optional,
+        /// Media type of the file.
+        pub mime_type: Option<String> = optional,
+        /// URI of the file.
+        pub uri: String,
+    }
 }
 
 #[derive(Deserialize)]

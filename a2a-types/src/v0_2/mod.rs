@@ -45,4 +45,4 @@ pub use crate::pre_1_0::security::{
     OpenIdConnectSecurityScheme, OpenIdConnectType, PasswordOAuthFlow, SecurityRequirement,
     SecurityScheme,
 };
-pub use crate::v0_3::json::{ListTasksParams, ListTasksResult};
+pub use crate::v0_3::list::{ListTasksParams, ListTasksResult};

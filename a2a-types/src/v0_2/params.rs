@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::normalize_message;
 use super::{Message, PushNotificationConfig};
-use crate::pre_1_0::{self, both_ways};
+use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{JsonPath, Normalizer, Violation, Wire};
 use crate::{
     CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
@@ -13,37 +13,28 @@ use crate::{
     Object, SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest, TaskId,
 };
 
-/// A message, 0.2 §7.1.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MessageSendParams {
-    /// The message.
-    pub message: Message,
-    /// Settings of the reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<MessageSendConfiguration>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// A message, 0.2 §7.1.1.
+    pub struct MessageSendParams: Debug {
+        /// The message.
+        pub message: Message,
+        /// Settings of the reply.
+        pub configuration: Option<MessageSendConfiguration> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// Reply settings of a sent message, 0.2 §7.1.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct MessageSendConfiguration {
-    /// Media types that the caller accepts; required until 0.2.5.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_output_modes: Option<Vec<String>>,
-    /// Number of most recent messages to include.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub history_length: Option<u32>,
-    /// A webhook for the task.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub push_notification_config: Option<PushNotificationConfig>,
-    /// `true`, the default, to answer only when the task ends or is interrupted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocking: Option<bool>,
+    /// Reply settings of a sent message, 0.2 §7.1.2.
+    pub struct MessageSendConfiguration: Debug, Default {
+        /// Media types that the caller accepts; required until 0.2.5.
+        pub accepted_output_modes: Option<Vec<String>> = optional,
+        /// Number of most recent messages to include.
+        pub history_length: Option<u32> = optional,
+        /// A webhook for the task.
+        pub push_notification_config: Option<PushNotificationConfig> = optional,
+        /// `true`, the default, to answer only when the task ends or is interrupted.
+        pub blocking: Option<bool> = optional,
+    }
 }
 
 macro_rules! params {
@@ -117,35 +108,15 @@ impl Wire for MessageSendParams {
     }
 }
 
-impl From<MessageSendConfiguration> for SendMessageConfiguration {
-    fn from(configuration: MessageSendConfiguration) -> Self {
-        Self {
-            accepted_output_modes: configuration.accepted_output_modes.unwrap_or_default(),
-            task_push_notification_config: configuration
-                .push_notification_config
-                .map(|config| Box::new(config.into())),
-            history_length: configuration.history_length,
-            return_immediately: configuration.blocking == Some(false),
-        }
-    }
-}
-
-impl From<SendMessageConfiguration> for MessageSendConfiguration {
-    /// Always writes the list of media types, since 0.2.0 to 0.2.5 require it, and `blocking`, since
-    /// servers differ in their default.
-    fn from(configuration: SendMessageConfiguration) -> Self {
-        Self {
-            accepted_output_modes: Some(configuration.accepted_output_modes),
-            history_length: configuration.history_length,
-            push_notification_config: configuration
-                .task_push_notification_config
-                .map(|config| (*config).into()),
-            blocking: Some(!configuration.return_immediately),
-        }
-    }
-}
-
 both_ways! {
+    // The media types are always written, since 0.2.0 to 0.2.5 require them, and `blocking`, since servers
+    // differ in their default.
+    MessageSendConfiguration = SendMessageConfiguration {
+        accepted_output_modes as always, history_length,
+    } renamed {
+        push_notification_config = task_push_notification_config as boxed,
+        blocking = return_immediately as unless_false,
+    };
     MessageSendParams = SendMessageRequest { message, configuration as option, metadata }
         canonical only { tenant };
     TaskQueryParams = GetTaskRequest { id, history_length }

@@ -1,37 +1,28 @@
 //! The skills of an agent, 0.2 §5.5.4.
 
-use std::collections::BTreeSet;
-
-use serde::{Deserialize, Serialize};
-
 use crate::pre_1_0::security::{self, SecurityRequirement, Variants};
-use crate::pre_1_0::unless_empty;
+use crate::pre_1_0::{unless_empty, wire_types};
 
-/// An ability of an agent, 0.2 §5.5.4.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentSkill {
-    /// Identifier of the skill.
-    pub id: String,
-    /// Human-readable name.
-    pub name: String,
-    /// Description of the skill.
-    pub description: String,
-    /// Keywords.
-    pub tags: Vec<String>,
-    /// Example prompts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub examples: Option<Vec<String>>,
-    /// Media types it takes, if not the card's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_modes: Option<Vec<String>>,
-    /// Media types it produces, if not the card's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_modes: Option<Vec<String>>,
-    /// Security requirements of this skill, if not the card's (0.3).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub security: Option<Vec<SecurityRequirement>>,
+wire_types! {
+    /// An ability of an agent, 0.2 §5.5.4.
+    pub struct AgentSkill: Debug {
+        /// Identifier of the skill.
+        pub id: String,
+        /// Human-readable name.
+        pub name: String,
+        /// Description of the skill.
+        pub description: String,
+        /// Keywords.
+        pub tags: Vec<String>,
+        /// Example prompts.
+        pub examples: Option<Vec<String>> = optional,
+        /// Media types it takes, if not the card's.
+        pub input_modes: Option<Vec<String>> = optional,
+        /// Media types it produces, if not the card's.
+        pub output_modes: Option<Vec<String>> = optional,
+        /// Security requirements of this skill, if not the card's (0.3).
+        pub security: Option<Vec<SecurityRequirement>> = optional,
+    }
 }
 
 impl AgentSkill {
@@ -48,8 +39,8 @@ impl AgentSkill {
         }
     }
 
-    /// Converts the skill, without requirements that need a dropped scheme.
-    pub(super) fn from_canonical(skill: crate::AgentSkill, dropped: &BTreeSet<String>) -> Self {
+    /// Converts a skill with downgraded requirements.
+    pub(super) fn from_canonical(skill: crate::AgentSkill) -> Self {
         Self {
             id: skill.id,
             name: skill.name,
@@ -58,7 +49,7 @@ impl AgentSkill {
             examples: unless_empty::write(skill.examples),
             input_modes: unless_empty::write(skill.input_modes),
             output_modes: unless_empty::write(skill.output_modes),
-            security: security::from_canonical(skill.security_requirements, dropped),
+            security: security::from_canonical(skill.security_requirements),
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::message::{normalize_message, normalize_parts};
 use super::{Message, Part};
-use crate::pre_1_0::{self, both_ways, constants, same_words};
+use crate::pre_1_0::{self, both_ways, constants, same_words, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::timestamp::zone_optional;
 use crate::{ArtifactId, ContextId, Object, TaskId, Timestamp};
@@ -15,47 +15,40 @@ constants! {
     TaskKind = "task";
 }
 
-/// A piece of work, 0.2 §6.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Task {
-    /// Always `task`.
-    pub kind: TaskKind,
-    /// Identifier of the task, chosen by the server.
-    pub id: TaskId,
-    /// Conversation that the task belongs to.
-    pub context_id: ContextId,
-    /// Current status.
-    pub status: TaskStatus,
-    /// Artifacts produced so far.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub artifacts: Option<Vec<Artifact>>,
-    /// Messages exchanged so far.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub history: Option<Vec<Message>>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// A piece of work, 0.2 §6.1.
+    pub struct Task: Debug {
+        /// Always `task`.
+        pub kind: TaskKind,
+        /// Identifier of the task, chosen by the server.
+        pub id: TaskId,
+        /// Conversation that the task belongs to.
+        pub context_id: ContextId,
+        /// Current status.
+        pub status: TaskStatus,
+        /// Artifacts produced so far.
+        pub artifacts: Option<Vec<Artifact>> = optional,
+        /// Messages exchanged so far.
+        pub history: Option<Vec<Message>> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// Status of a task, 0.2 §6.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TaskStatus {
-    /// The state.
-    pub state: TaskState,
-    /// Message of the agent about the status.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Message>,
-    /// Time at which the status was set; in UTC if it has no zone.
-    #[serde(
-        default,
-        deserialize_with = "zone_optional",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-    pub timestamp: Option<Timestamp>,
+    /// Status of a task, 0.2 §6.2.
+    pub struct TaskStatus: Debug {
+        /// The state.
+        pub state: TaskState,
+        /// Message of the agent about the status.
+        pub message: Option<Message> = optional,
+        /// Time at which the status was set; in UTC if it has no zone.
+        #[serde(
+            default,
+            deserialize_with = "zone_optional",
+            skip_serializing_if = "Option::is_none"
+        )]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+        pub timestamp: Option<Timestamp>,
+    }
 }
 
 /// The states of a task, 0.2 §6.3.
@@ -95,27 +88,22 @@ const STATES: &[&str] = &[
     "unknown",
 ];
 
-/// A result, or a chunk of one, 0.2 §6.7.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Artifact {
-    /// Unique within the task.
-    pub artifact_id: ArtifactId,
-    /// Human-readable name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The content.
-    pub parts: Vec<Part>,
-    /// URIs of the extensions that contributed to the artifact (0.2.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub extensions: Option<Vec<String>>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+wire_types! {
+    /// A result, or a chunk of one, 0.2 §6.7.
+    pub struct Artifact: Debug {
+        /// Unique within the task.
+        pub artifact_id: ArtifactId,
+        /// Human-readable name.
+        pub name: Option<String> = optional,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+        /// The content.
+        pub parts: Vec<Part>,
+        /// URIs of the extensions that contributed to the artifact (0.2.2).
+        pub extensions: Option<Vec<String>> = optional,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }
 
 impl Wire for Task {

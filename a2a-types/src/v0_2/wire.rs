@@ -8,12 +8,10 @@ use super::{
     MessageSendParams, Task, TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig,
     TaskQueryParams, TaskStatusUpdateEvent,
 };
-use crate::pre_1_0::convert::list;
-use crate::pre_1_0::{read_by_operation, read_list};
+use crate::pre_1_0::{read_by_operation, read_configs};
 use crate::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{
-    Dialect, Event, GetExtendedAgentCardRequest, ListTaskPushNotificationConfigsResponse,
-    Operation, Request, Response, SendMessageResponse,
+    Dialect, Event, GetExtendedAgentCardRequest, Operation, Request, Response, SendMessageResponse,
 };
 
 /// Params of an operation.
@@ -147,12 +145,7 @@ pub fn read_response(
             Ok(answer.map(Response::SendMessage))
         }
         Operation::ListTaskPushNotificationConfigs => {
-            let configs = read_list::<TaskPushNotificationConfig>(json, mode, hints)?;
-            let list = configs.map(|configs| ListTaskPushNotificationConfigsResponse {
-                configs: list::read(configs),
-                ..Default::default()
-            });
-            Ok(list.map(Response::ListTaskPushNotificationConfigs))
+            read_configs::<TaskPushNotificationConfig>(json, mode, hints)
         }
         Operation::DeleteTaskPushNotificationConfig => {
             Ok(WithRepairs::unrepaired(

@@ -130,40 +130,18 @@ const DEEPEST: usize = 10;
 const MAX_ITEMS: usize = 4;
 
 /// Members that may contain a sign.
+#[rustfmt::skip]
 const INNER: &[&str] = &[
-    "message",
-    "configuration",
-    "status",
-    "update",
-    "artifact",
-    "parts",
-    "file",
-    "history",
-    "artifacts",
-    "tasks",
-    "config",
+    "message", "configuration", "status", "update", "artifact", "parts", "file", "history",
+    "artifacts", "tasks", "config",
 ];
 
 /// Members that only ProtoJSON has.
+#[rustfmt::skip]
 const PROTO: &[&str] = &[
-    "task",
-    "msg",
-    "statusUpdate",
-    "status_update",
-    "artifactUpdate",
-    "artifact_update",
-    "request",
-    "content",
-    "fileWithUri",
-    "file_with_uri",
-    "fileWithBytes",
-    "file_with_bytes",
-    "pushNotification",
-    "push_notification",
-    "configs",
-    "parent",
-    "configId",
-    "config_id",
+    "task", "msg", "statusUpdate", "status_update", "artifactUpdate", "artifact_update", "request",
+    "content", "fileWithUri", "file_with_uri", "fileWithBytes", "file_with_bytes",
+    "pushNotification", "push_notification", "configs", "parent", "configId", "config_id",
 ];
 
 /// Members that only the plain JSON has: one of each group is needed.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use a2a_types::{Message, MessageId};
+use a2a_types::{Dialect, Message, MessageId};
 use tokio::time::MissedTickBehavior;
 
 use super::super::{
@@ -43,6 +43,17 @@ impl Bench {
         Ok(self.create(&sample::ada(), sample::new(id)).await?)
     }
 
+    /// Ada's new task with these webhooks.
+    pub(super) async fn watched(&self, id: &str, webhooks: &[&str]) -> Checked<Writer> {
+        let writer = self.begin(id).await?;
+        for webhook in webhooks {
+            let config = sample::config(&writer.task, webhook);
+            let put = self.store.put_config(&writer.owner, config, Dialect::V1_0);
+            put.await?;
+        }
+        Ok(writer)
+    }
+
     /// The ids of all of the owner's tasks.
     pub(super) async fn ids(&self, owner: &Owner) -> Checked<Vec<String>> {
         let listing = Listing::new(usize::MAX >> 1);
@@ -61,19 +72,19 @@ impl Bench {
         Ok(self.store.notifications(1000, sample::LONG).await?)
     }
 
-    /// Takes and delivers until nothing is due; returns the notifications of each round.
-    pub(super) async fn deliver(&self) -> Checked<Vec<Vec<Notification>>> {
-        let mut rounds = Vec::new();
+    /// Takes and delivers until nothing is due; returns what was due.
+    pub(super) async fn deliver(&self) -> Checked<Vec<Notification>> {
+        let mut all = Vec::new();
         for _ in 0..1000 {
             let due = self.due().await?;
             if due.is_empty() {
-                return Ok(rounds);
+                return Ok(all);
             }
             for notification in &due {
                 let delivered = Settlement::Delivered;
                 self.store.settle(notification, delivered).await?;
             }
-            rounds.push(due);
+            all.extend(due);
         }
         Err(Saw::new("what was delivered is due again and again"))
     }

@@ -18,17 +18,15 @@
 //! Most promises are checked by one case, `random.like_a_model`: operations in a pseudo-random order, the
 //! same in every run, each followed by a look at all that can be read, and compared with a plain model. Its
 //! violation names the seed and the step, what was asked of the store, what was found and what the model
-//! expected. The other cases are about time, limits, races, odd names, and stores that servers share.
+//! expected. The other cases are about time, limits, races, owners, and stores that servers share.
 //!
 //! Deliberately absent: whether a durable store survives a crash, which nobody can show from inside its
 //! process, and the behaviour of a full store.
 
 mod append;
 mod bench;
-mod create;
 mod dice;
 mod lease;
-mod list;
 mod log;
 mod model;
 mod observe;
@@ -37,7 +35,6 @@ mod owner;
 mod race;
 mod random;
 mod receipt;
-mod renew;
 mod sample;
 mod saw;
 mod shared;
@@ -112,13 +109,10 @@ pub struct Violation {
 const DEADLINE: Duration = Duration::from_secs(120);
 
 const CASES: &[&[Case]] = &[
-    create::CASES,
     append::CASES,
     lease::CASES,
-    renew::CASES,
     log::CASES,
     watch::CASES,
-    list::CASES,
     owner::CASES,
     receipt::CASES,
     outbox::CASES,
@@ -128,13 +122,28 @@ const CASES: &[&[Case]] = &[
     random::CASES,
 ];
 
-/// The cases about one thing: the names of functions, and the promises that they check.
+/// The cases about one thing: the names of functions, and the promises that they check. Those of a store that
+/// servers share take that side of it, too.
 macro_rules! promises {
-    ($about:literal: $($name:ident = $promise:literal;)*) => {
+    ($about:literal: $($rest:tt)*) => {
+        crate::store::suite::promises!($about, |bench, case| case(bench); $($rest)*);
+    };
+    ($about:literal of a shared store: $($rest:tt)*) => {
+        crate::store::suite::promises!($about, |bench, case| async move {
+            match bench.store.shared() {
+                Some(shared) => case(&bench, shared).await,
+                None => Ok(()),
+            }
+        }; $($rest)*);
+    };
+    ($about:literal, |$bench:ident, $case:ident| $run:expr; $($name:ident = $promise:literal;)*) => {
         pub(super) const CASES: &[crate::store::suite::Case] = &[$(crate::store::suite::Case {
             name: concat!($about, ".", stringify!($name)),
             promise: $promise,
-            run: |bench| Box::pin($name(bench)),
+            run: |$bench| {
+                let $case = $name;
+                Box::pin($run)
+            },
         }),*];
     };
 }

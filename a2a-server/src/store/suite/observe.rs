@@ -99,6 +99,11 @@ impl Round {
             after: place,
             limit: dice.one_of(&[1, 2, 50]),
         };
+        self.page(owner, listing).await.map(drop)
+    }
+
+    /// Compares one page; returns whether there are more.
+    async fn page(&mut self, owner: &Owner, listing: Listing) -> Checked<bool> {
         self.asked = format!("list of {owner:?}: {listing:?}");
         let page = self.bench.store.list(owner, listing.clone()).await?;
         let wanted = |task: &&Task| {
@@ -108,7 +113,8 @@ impl Round {
                     .is_none_or(|state| state == task.status.state)
                 && (listing.since.is_none() || task.status.timestamp >= listing.since)
         };
-        let tasks = own.iter().map(|key| &self.model.logs[key].look.task);
+        let logs = self.model.logs.iter().filter(|((of, _), _)| of == owner);
+        let tasks = logs.map(|(_, log)| &log.look.task);
         let mut tasks: Vec<_> = tasks.filter(wanted).cloned().collect();
         let place = |task: &Task| {
             let time = task.status.timestamp.map(Timestamp::as_millis);
@@ -126,10 +132,24 @@ impl Round {
         same("the listed ids", ids(&page.tasks), ids(&tasks))?;
         same_each("the listed tasks", &page.tasks, &tasks)?;
         self.place = tasks.last().map(Place::of);
+        Ok(more)
+    }
+
+    /// Compares the pages of all tasks, one after another.
+    async fn pages(&mut self, owner: &Owner) -> Checked {
+        for limit in [1, 7] {
+            let mut listing = Listing::new(limit);
+            while self.page(owner, listing.clone()).await? {
+                listing.after.clone_from(&self.place);
+            }
+        }
         Ok(())
     }
 
     pub(super) async fn end(&mut self) -> Checked {
+        for owner in self.owners.clone() {
+            self.pages(&owner).await?;
+        }
         self.sweep().await?;
         for owner in self.owners.clone() {
             for message in MESSAGES {

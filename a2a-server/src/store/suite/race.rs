@@ -1,19 +1,19 @@
 //! Cases of concurrent operations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use a2a_types::{Dialect, Event, Message, TaskState};
+use a2a_types::{Event, Message, TaskState};
 use tokio::task::JoinSet;
 
-use super::super::{Append, NewTask, Outcome, Settlement, StoreError, Tail};
+use super::super::{Append, NewTask, Notification, Outcome, Settlement, StoreError};
 use super::bench::{Bench, soon};
-use super::sample::{LONG, NONE, ada, chunk, config, new, receipt, said, seized, status, taken};
+use super::sample::{LONG, NONE, ada, chunk, new, receipt, said, seized, status, taken};
 use super::saw::{Checked, Saw, holds, same};
 use super::writer::Writer;
 
 super::promises! {
     "race":
-    one_writer_wins = "of writers who know the same end of a log one appends, and nothing that was appended is lost";
+    one_writer_wins = "of writers who know the same end of a log one appends, nothing that was appended is lost, and the sequence number that is told only grows";
     followers_agree = "everyone who follows a log sees the same events in the same order, none left out";
     one_message_one_task = "a message that comes many times at once begins one task";
     one_answer = "a message that comes many times at once is appended or answered once";
@@ -41,8 +41,23 @@ where
     Ok(came)
 }
 
+/// Watches a log of so many entries: the sequence number only grows.
+async fn watch(reader: Writer, end: u64) -> Checked {
+    let mut watch = reader.store.watch(&reader.owner, &reader.task).await?;
+    let mut seen = *watch.borrow_and_update();
+    while seen < end {
+        let changed = watch.changed().await;
+        changed.map_err(|_| Saw::new("the watch is closed"))?;
+        let told = *watch.borrow_and_update();
+        holds(format!("{told} is not before {seen}"), told >= seen)?;
+        seen = told;
+    }
+    same("the last sequence", seen, end)
+}
+
 async fn one_writer_wins(bench: Bench) -> Checked {
     let writer = bench.begin("t").await?;
+    let watching = tokio::spawn(watch(writer.clone(), 97));
     let written = at_once(8, |number| {
         let mut writer = writer.clone();
         async move {
@@ -77,7 +92,8 @@ async fn one_writer_wins(bench: Bench) -> Checked {
     let found: Vec<_> = (2..).zip(writer.read(1).await?).collect();
     same("the log", found, expected)?;
     let history = writer.snapshot().await?.task.history.len();
-    same("how many messages are in the history", history, 97)
+    same("how many messages are in the history", history, 97)?;
+    soon("the watcher is told of everything", watching).await??
 }
 
 /// Follows a log to the end of its task, as a stream does.
@@ -87,17 +103,11 @@ async fn follow(reader: Writer) -> Checked<Vec<(u64, Event)>> {
     let mut after = 1;
     loop {
         let grown = watch.wait_for(|told| *told > after).await;
-        grown.map_err(|_| Saw::new("the watch is closed"))?;
-        let tail = reader
-            .store
-            .events_after(&reader.owner, &reader.task, after);
-        let Tail::Events(events) = tail.await? else {
-            return Err(Saw::new(format!("unknown what comes after {after}")));
-        };
-        holds(
-            format!("there is something after {after}"),
-            !events.is_empty(),
-        )?;
+        let told = *grown.map_err(|_| Saw::new("the watch is closed"))?;
+        let stored = reader.snapshot().await?.sequence;
+        holds("the task is stored", stored >= told)?;
+        let events = reader.batch(after).await?;
+        holds("the event is stored", !events.is_empty())?;
         for logged in events {
             after = logged.sequence;
             seen.push((after, Event::clone(&logged.event)));
@@ -128,8 +138,7 @@ async fn followers_agree(bench: Bench) -> Checked {
     writer.add(vec![end.clone()]).await?;
     expected.push(end);
     let expected: Vec<_> = (2..).zip(expected).collect();
-    let followed = soon("the followers reach the end", following).await?;
-    let followed = followed.map_err(|error| Saw::new(error.to_string()))??;
+    let followed = soon("the followers reach the end", following).await???;
     for seen in followed {
         same("what a follower sees", seen?, expected.clone())?;
     }
@@ -149,30 +158,38 @@ fn winners<T>(came: Vec<Result<T, StoreError>>, loses: fn(&StoreError) -> bool) 
     Ok(count)
 }
 
+/// Creates 16 tasks at once; checks that one succeeds.
+async fn one_of_many(
+    bench: &Bench,
+    new: impl Fn(usize) -> NewTask,
+    loses: fn(&StoreError) -> bool,
+) -> Checked {
+    let came = at_once(16, |number| {
+        let (store, new) = (bench.store.clone(), new(number));
+        async move { store.create(&ada(), new).await }
+    });
+    same("how many tasks began", winners(came.await?, loses)?, 1)
+}
+
+/// Returns what became of Ada's message.
+async fn outcome(bench: &Bench, message: &str) -> Checked<Option<Outcome>> {
+    let found = bench.store.received(&ada(), &message.into()).await?;
+    Ok(found.map(|received| received.outcome))
+}
+
 async fn one_message_one_task(bench: Bench) -> Checked {
-    let received = |error: &StoreError| matches!(error, StoreError::Received);
     for round in 0..4 {
         let message = format!("m{round}");
-        let came = at_once(16, |number| {
-            let store = bench.store.clone();
-            let new = NewTask {
-                receipt: Some(receipt(&message)),
-                ..new(&format!("{round}.{number}"))
-            };
-            async move { store.create(&ada(), new).await }
-        });
-        same("how many tasks began", winners(came.await?, received)?, 1)?;
+        let new = |number| NewTask {
+            receipt: Some(receipt(&message)),
+            ..new(&format!("{round}.{number}"))
+        };
+        one_of_many(&bench, new, |error| matches!(error, StoreError::Received)).await?;
         let ids = bench.ids(&ada()).await?;
         same("how many tasks there are", ids.len(), round + 1)?;
-        let found = bench
-            .store
-            .received(&ada(), &message.as_str().into())
-            .await?;
-        let outcome = found.map(|received| received.outcome);
-        let known = ids
-            .iter()
-            .any(|id| outcome == Some(Outcome::Task(id.as_str().into())));
-        holds("the message began the task that there is", known)?;
+        let outcome = outcome(&bench, &message).await?;
+        let began = |id: &String| outcome == Some(Outcome::Task(id.as_str().into()));
+        holds("the message began one of them", ids.iter().any(began))?;
     }
     Ok(())
 }
@@ -208,9 +225,7 @@ async fn one_answer(bench: Bench) -> Checked {
             }
         });
         same("how many were taken", winners(came.await?, received)?, 1)?;
-        let message = message.as_str().into();
-        let found = bench.store.received(&ada(), &message).await?;
-        let outcome = found.map(|received| received.outcome);
+        let outcome = outcome(&bench, &message).await?;
         for writer in writers {
             let has_it = writer.read(1).await?.len() == 1;
             let is_it = outcome == Some(Outcome::Task(writer.task.clone()));
@@ -221,26 +236,16 @@ async fn one_answer(bench: Bench) -> Checked {
 }
 
 async fn one_id_one_task(bench: Bench) -> Checked {
-    let exists = |error: &StoreError| matches!(error, StoreError::TaskExists);
     for round in 0..4 {
-        let id = format!("t{round}");
-        let came = at_once(16, |number| {
-            let store = bench.store.clone();
-            let new = NewTask {
-                receipt: Some(receipt(&format!("{round}.{number}"))),
-                ..new(&id)
-            };
-            async move { store.create(&ada(), new).await }
-        });
-        same("how many were created", winners(came.await?, exists)?, 1)?;
+        let message = |number| format!("{round}.{number}");
+        let new = |number| NewTask {
+            receipt: Some(receipt(&message(number))),
+            ..new(&format!("t{round}"))
+        };
+        one_of_many(&bench, new, |error| matches!(error, StoreError::TaskExists)).await?;
         let mut known = 0;
         for number in 0..16 {
-            let message = format!("{round}.{number}");
-            let found = bench
-                .store
-                .received(&ada(), &message.as_str().into())
-                .await?;
-            known += usize::from(found.is_some());
+            known += usize::from(outcome(&bench, &message(number)).await?.is_some());
         }
         same("how many messages were taken", known, 1)?;
     }
@@ -318,8 +323,7 @@ async fn not_swept_at_once(bench: Bench) -> Checked {
         }
     });
     let came = came.await?;
-    let swept = soon("the sweep ends", sweeping).await?;
-    let swept = swept.map_err(|error| Saw::new(error.to_string()))??;
+    let swept = soon("the sweep ends", sweeping).await???;
     let mut gone = 0;
     for one in came {
         let (writer, stays) = one?;
@@ -329,67 +333,53 @@ async fn not_swept_at_once(bench: Bench) -> Checked {
     same("how many are swept", swept, gone)
 }
 
+/// Task, webhook and sequence number of a notification.
+type Told = (String, String, u64);
+
+fn told(due: Notification) -> Told {
+    let sequence = due.sequence;
+    (due.config.task_id.into(), due.config.id.into(), sequence)
+}
+
 async fn taken_once(bench: Bench) -> Checked {
     let mut expected = Vec::new();
     for task in ["a", "b", "c"] {
-        let mut writer = bench.begin(task).await?;
+        bench.watched(task, &["x", "y"]).await?.work(5).await?;
         for webhook in ["x", "y"] {
-            let config = config(&writer.task, webhook);
-            bench
-                .store
-                .put_config(&ada(), config, Dialect::V1_0)
-                .await?;
             let told = (2..7).map(|place| (task.to_owned(), webhook.to_owned(), place));
             expected.extend(told);
         }
-        let append = Append {
-            notify: true,
-            ..writer.held(vec![chunk(&writer.task, "a", "1", true); 5])
-        };
-        writer.write(append).await?;
     }
     let came = at_once(6, |_| {
         let store = bench.store.clone();
         async move {
-            let mut told = Vec::new();
+            let mut found = Vec::new();
             // A sender that finds nothing may only have come while the others have it.
             for _ in 0..10 {
                 for due in store.notifications(2, LONG).await? {
-                    let config = due.config.clone();
-                    told.push((config.task_id.into(), config.id.into(), due.sequence));
+                    found.push(told(due.clone()));
                     tokio::task::yield_now().await;
                     store.settle(&due, Settlement::Delivered).await?;
                 }
                 tokio::task::yield_now().await;
             }
-            Ok::<_, Saw>(told)
+            Ok::<_, Saw>(found)
         }
     });
-    let mut found: Vec<(String, String, u64)> = Vec::new();
+    let mut found: Vec<Told> = Vec::new();
     for told in came.await? {
         let told = told?;
-        let mut last = std::collections::BTreeMap::new();
+        let mut last = BTreeMap::new();
         for (task, webhook, place) in &told {
             let before = last.insert((task, webhook), place);
-            holds(
-                "it is told in order",
-                before.is_none_or(|before| before < place),
-            )?;
+            let in_order = before.is_none_or(|before| before < place);
+            holds("it is told in order", in_order)?;
         }
         found.extend(told);
     }
     let once = found.iter().collect::<BTreeSet<_>>().len();
     same("how many were told twice", found.len() - once, 0)?;
-    for round in bench.deliver().await? {
-        let left = round.into_iter();
-        found.extend(left.map(|due| {
-            (
-                due.config.task_id.into(),
-                due.config.id.into(),
-                due.sequence,
-            )
-        }));
-    }
+    found.extend(bench.deliver().await?.into_iter().map(told));
     found.sort();
     same("what was told", found, expected)
 }

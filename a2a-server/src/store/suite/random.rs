@@ -34,7 +34,8 @@ async fn like_a_model(bench: Bench) -> Checked {
         asked: String::new(),
     };
     for seed in 0..ROUNDS {
-        round.begin(seed);
+        let begun = round.begin(seed).await;
+        begun.map_err(|saw| round.at("at the beginning", saw, seed))?;
         for step in 0..STEPS {
             let done = round.step().await;
             done.map_err(|saw| round.at(&format!("step {step}"), saw, seed))?;
@@ -62,23 +63,41 @@ pub(super) struct Round {
 }
 
 const TASKS: [&str; 4] = ["t", "T", "t ", "a"];
+#[rustfmt::skip]
+const ODD: [&str; 19] = [
+    "", " ", "t", "T", "t ", "1", "01", "it's", "\"; --", "%", "_", "ü", "u\u{308}", "😀", "a\nb", "a/b",
+    "a\\b", "null", LONG_NAME,
+];
+const LONG_NAME: &str = match str::from_utf8(&[b'x'; 1000]) {
+    Ok(name) => name,
+    Err(_) => "",
+};
 pub(super) const MESSAGES: [&str; 8] = ["m", "M", "m ", "", "%", "n", "o", "begin"];
 const WEBHOOKS: [&str; 4] = ["x", "c", "C", "%"];
 const HOLDERS: [&str; 3] = ["h", "i", "H"];
 pub(super) const CONTEXTS: [Option<&str>; 3] = [Some("one"), Some("One"), None];
 
 impl Round {
-    /// Begins a round; every third has one task alone, to which more happens.
-    fn begin(&mut self, seed: u64) {
+    /// Begins a round. Some have one task alone, to which more happens, others many tasks with odd names.
+    async fn begin(&mut self, seed: u64) -> Checked {
         self.dice = Dice::new(seed);
         let ada = owner(&format!("ada {seed}"));
         let bob = owner(&format!("bob {seed}"));
-        self.owners = vec![ada.clone(), within("tenant", ada), bob];
-        self.tasks = &TASKS;
-        if seed % 3 == 1 {
-            self.owners.truncate(1);
-            self.tasks = &TASKS[..1];
+        (self.owners, self.tasks) = match seed % 4 {
+            1 => (vec![ada], &TASKS[..1]),
+            3 => (
+                vec![owner(&format!("it's \"me\"; -- %_\\ {seed}"))],
+                &ODD[..],
+            ),
+            _ => (vec![ada.clone(), within("tenant", ada), bob], &TASKS[..]),
+        };
+        for task in self.tasks.iter().filter(|_| seed % 4 == 3) {
+            let key = (self.owners[0].clone(), (*task).to_owned());
+            while !self.model.logs.contains_key(&key) {
+                self.create(&key).await?;
+            }
         }
+        Ok(())
     }
 
     /// Tells where in the case something was seen, and what was asked before.

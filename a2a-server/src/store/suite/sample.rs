@@ -65,7 +65,8 @@ pub(super) fn message(task: &TaskId, id: &str, text: &str) -> Message {
     Message {
         message_id: id.into(),
         context_id: Some("context".into()),
-        task_id: Some(task.clone()),
+        // The empty id is read as none.
+        task_id: Some(task.clone()).filter(|task| !task.is_empty()),
         metadata: Some(object("said", 1)),
         extensions: vec!["urn:x".to_owned()],
         ..Message::user(text)

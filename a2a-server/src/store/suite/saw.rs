@@ -32,6 +32,13 @@ impl From<StoreError> for Saw {
     }
 }
 
+impl From<tokio::task::JoinError> for Saw {
+    #[track_caller]
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 /// Two things that must be the same.
 #[track_caller]
 pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Checked {

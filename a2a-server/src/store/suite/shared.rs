@@ -8,11 +8,10 @@ use super::sample::{LONG, NONE, SHORT, ada, new, owner, receipt, seized};
 use super::saw::{Checked, Saw, holds, refused, same};
 
 super::promises! {
-    "shared":
-    reserved_once = "a message is reserved for one holder until that reservation is released";
+    "shared" of a shared store:
+    reserved_once = "a message of an owner is reserved for one holder until that reservation is released";
     reservation_runs_out = "a reservation that is not prolonged runs out, and one that is prolonged does not";
     outcome_counts = "what is stored of a message ends its reservation, and before that nothing is known of it";
-    reserved_by_owner = "messages of two owners with one id are two";
     mail_in_order = "the holder of a lease gets the mail of its task, in order, each piece once";
     mail_follows_the_lease = "mail that was not taken goes to the next holder of the lease";
     withdrawn = "mail is taken back unless it was taken";
@@ -25,13 +24,12 @@ async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Resul
     shared.reserve(owner, &receipt, holder, LONG).await
 }
 
-async fn reserved_once(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn reserved_once(_: &Bench, shared: &dyn SharedStore) -> Checked {
     let first = reserve(shared, &ada(), "h").await?;
     let second = reserve(shared, &ada(), "h").await?;
     refused!(reserve(shared, &ada(), "i").await, StoreError::Leased);
+    // The message of another owner is another one.
+    reserve(shared, &owner("bob"), "i").await?;
     // The release of an earlier reservation comes late.
     shared.release(&ada(), &"m".into(), first).await?;
     refused!(reserve(shared, &ada(), "i").await, StoreError::Leased);
@@ -41,10 +39,7 @@ async fn reserved_once(bench: Bench) -> Checked {
     Ok(())
 }
 
-async fn reservation_runs_out(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn reservation_runs_out(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     for (holder, message) in [("h", "lost"), ("i", "kept")] {
         let receipt = receipt(message);
         shared.reserve(&ada(), &receipt, holder, SHORT).await?;
@@ -58,17 +53,12 @@ async fn reservation_runs_out(bench: Bench) -> Checked {
         }
     })
     .await?;
-    refused!(
-        shared.reserve(&ada(), &receipt("kept"), "j", LONG).await,
-        StoreError::Leased
-    );
+    let again = shared.reserve(&ada(), &receipt("kept"), "j", LONG).await;
+    refused!(again, StoreError::Leased);
     Ok(())
 }
 
-async fn outcome_counts(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn outcome_counts(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     reserve(shared, &ada(), "h").await?;
     let found = bench.store.received(&ada(), &"m".into()).await?;
     same("what became of it", found, None)?;
@@ -82,30 +72,15 @@ async fn outcome_counts(bench: Bench) -> Checked {
     }
     let answered = receipt("answered");
     let reservation = shared.reserve(&ada(), &answered, "h", LONG).await?;
-    let answer = Message::agent("hello");
-    bench
-        .store
-        .keep_answer(&ada(), answered.clone(), answer)
-        .await?;
-    refused!(
-        shared.reserve(&ada(), &answered, "i", LONG).await,
-        StoreError::Received
-    );
+    let (store, answer) = (&bench.store, Message::agent("hello"));
+    store.keep_answer(&ada(), answered.clone(), answer).await?;
+    let again = shared.reserve(&ada(), &answered, "i", LONG).await;
+    refused!(again, StoreError::Received);
     // Released too late, it changes nothing.
-    shared
-        .release(&ada(), &"answered".into(), reservation)
-        .await?;
-    let found = bench.store.received(&ada(), &"answered".into()).await?;
+    let message = "answered".into();
+    shared.release(&ada(), &message, reservation).await?;
+    let found = store.received(&ada(), &message).await?;
     holds("the answer is known", found.is_some())
-}
-
-async fn reserved_by_owner(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
-    reserve(shared, &ada(), "h").await?;
-    reserve(shared, &owner("bob"), "i").await?;
-    Ok(())
 }
 
 fn cancel(task: &str) -> Mail {
@@ -117,10 +92,7 @@ async fn taken(shared: &dyn SharedStore, holder: &str) -> Checked<Vec<String>> {
     Ok(mail.into_iter().map(|mail| mail.id).collect())
 }
 
-async fn mail_in_order(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn mail_in_order(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     let all = [cancel("t"), cancel("t"), cancel("t")];
     for mail in &all {
@@ -135,29 +107,20 @@ async fn mail_in_order(bench: Bench) -> Checked {
     same("what is left", taken(shared, "h").await?, vec![])
 }
 
-async fn mail_follows_the_lease(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn mail_follows_the_lease(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     let mut writer = bench.begin("t").await?;
-    let mail = cancel("t");
-    shared.post(mail.clone()).await?;
+    let posted = cancel("t");
+    shared.post(posted.clone()).await?;
     writer.write(writer.with(seized("i", LONG), vec![])).await?;
     same("without the lease", taken(shared, "h").await?, vec![])?;
     writer.write(writer.with(seized("j", NONE), vec![])).await?;
-    same(
-        "with a lease that ran out",
-        taken(shared, "j").await?,
-        vec![],
-    )?;
+    let mail = taken(shared, "j").await?;
+    same("with a lease that ran out", mail, vec![])?;
     writer.write(writer.with(seized("k", LONG), vec![])).await?;
-    same("with the lease", taken(shared, "k").await?, vec![mail.id])
+    same("with the lease", taken(shared, "k").await?, vec![posted.id])
 }
 
-async fn withdrawn(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn withdrawn(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     let (one, other) = (cancel("t"), cancel("t"));
     for mail in [&one, &other] {
@@ -165,18 +128,12 @@ async fn withdrawn(bench: Bench) -> Checked {
     }
     holds("it is there", shared.withdraw(&one).await?)?;
     holds("it is gone", !shared.withdraw(&one).await?)?;
-    same(
-        "the mail",
-        taken(shared, "h").await?,
-        vec![other.id.clone()],
-    )?;
+    let mail = taken(shared, "h").await?;
+    same("the mail", mail, vec![other.id.clone()])?;
     holds("it was taken", !shared.withdraw(&other).await?)
 }
 
-async fn mail_with_its_task(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn mail_with_its_task(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     refused!(shared.post(cancel("t")).await, StoreError::NoTask);
     bench.begin("t").await?;
     let of_another = Mail::new(owner("bob"), "t".into(), MailContent::Cancel);
@@ -184,10 +141,7 @@ async fn mail_with_its_task(bench: Bench) -> Checked {
     Ok(())
 }
 
-async fn so_much_mail(bench: Bench) -> Checked {
-    let Some(shared) = bench.store.shared() else {
-        return Ok(());
-    };
+async fn so_much_mail(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     bench.begin("u").await?;
     for _ in 0..MAX_MAIL {

@@ -36,26 +36,26 @@ async fn ended(bench: &Bench, id: &str) -> Checked<Writer> {
     Ok(writer)
 }
 
+/// The ids of the tasks that are there.
+async fn left(bench: &Bench) -> Checked<Vec<String>> {
+    let mut found = bench.ids(&ada()).await?;
+    found.sort();
+    Ok(found)
+}
+
 async fn by_count(bench: Bench) -> Checked {
     let mut late = bench.begin("a").await?;
     for id in ["d", "b", "c"] {
         ended(&bench, id).await?;
     }
     late.become_(TaskState::Failed).await?;
-    for (count, swept, left) in [
-        (4, 0, vec!["a", "b", "c", "d"]),
-        (3, 1, vec!["a", "b", "c"]),
-        (1, 2, vec!["a"]),
-        (0, 1, vec![]),
-    ] {
+    for (count, swept, remain) in [(4, 0, "abcd"), (3, 1, "abc"), (1, 2, "a"), (0, 1, "")] {
         let found = bench.store.sweep(keep(LONG, count)).await?;
         same("how many are swept", found, swept)?;
-        let mut found = bench.ids(&ada()).await?;
-        found.sort();
         same(
             "what is left",
-            found,
-            left.into_iter().map(str::to_owned).collect(),
+            left(&bench).await?.concat(),
+            remain.to_owned(),
         )?;
     }
     Ok(())
@@ -67,19 +67,13 @@ async fn by_age(bench: Bench) -> Checked {
     let none = bench.store.sweep(keep(LONG, ANY)).await?;
     same("how many are old", none, 0)?;
     let swept = eventually("an ended task gets old", || async {
-        let swept = bench
-            .store
-            .sweep(keep(Duration::from_millis(1), ANY))
-            .await?;
+        let old = keep(Duration::from_millis(1), ANY);
+        let swept = bench.store.sweep(old).await?;
         Ok((swept > 0).then_some(swept))
     })
     .await?;
     same("how many are swept", swept, 1)?;
-    same(
-        "what is left",
-        bench.ids(&ada()).await?,
-        vec!["late".to_owned()],
-    )?;
+    same("what is left", left(&bench).await?, vec!["late".to_owned()])?;
     late.become_(TaskState::Completed).await?;
     let young = bench.store.sweep(keep(LONG, ANY)).await?;
     same("how many of the young ones", young, 0)
@@ -104,15 +98,11 @@ async fn by_patience(bench: Bench) -> Checked {
     };
     let none = bench.store.sweep(patience(LONG)).await?;
     same("how many have waited long", none, 0)?;
-    let swept = bench
-        .store
-        .sweep(patience(Duration::from_millis(1)))
-        .await?;
+    let little = patience(Duration::from_millis(1));
+    let swept = bench.store.sweep(little).await?;
     same("how many are swept", swept, 2)?;
-    let mut found = bench.ids(&ada()).await?;
-    found.sort();
-    let left = ["answered", "ended", "working"].map(str::to_owned);
-    same("what is left", found, left.to_vec())
+    let remain = ["answered", "ended", "working"].map(str::to_owned);
+    same("what is left", left(&bench).await?, remain.to_vec())
 }
 
 async fn from_the_last_end(bench: Bench) -> Checked {
@@ -127,8 +117,6 @@ async fn from_the_last_end(bench: Bench) -> Checked {
     same("how many are too many", swept, 0)?;
     let swept = bench.store.sweep(keep(LONG, 1)).await?;
     same("how many are swept", swept, 1)?;
-    let mut found = bench.ids(&ada()).await?;
-    found.sort();
-    let left = vec!["again".to_owned(), "open".to_owned()];
-    same("what is left", found, left)
+    let remain = vec!["again".to_owned(), "open".to_owned()];
+    same("what is left", left(&bench).await?, remain)
 }

@@ -59,6 +59,15 @@ impl Writer {
         self.add(vec![sample::status(&self.task, state)]).await
     }
 
+    /// Adds so many chunks of which webhooks are notified.
+    pub(super) async fn work(&mut self, count: usize) -> Checked {
+        let append = Append {
+            notify: true,
+            ..self.held(vec![sample::chunk(&self.task, "a", "1", true); count])
+        };
+        self.write(append).await
+    }
+
     pub(super) async fn snapshot(&self) -> Checked<Snapshot> {
         let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
         snapshot.ok_or_else(|| Saw::new(format!("there is no task {}", self.task)))

@@ -41,7 +41,7 @@ async fn is_found_out_with_a_fault() {
         (Fault::GivesMailTwice, "shared.mail_in_order"),
         (Fault::KeepsMail, "shared.withdrawn"),
         (Fault::TakesAnyMail, "shared.so_much_mail"),
-        (Fault::MixesOwners, "shared.reserved_by_owner"),
+        (Fault::MixesOwners, "shared.reserved_once"),
         (Fault::TakesMailForNobody, "shared.mail_with_its_task"),
     ];
     for case in suite::cases().filter(|it| it.name.starts_with("shared.")) {

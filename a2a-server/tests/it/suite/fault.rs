@@ -27,7 +27,7 @@ faults! {
     /// A task that is not created takes a message nevertheless.
     TakesMessageOfRefusedTask: "race.one_id_one_task", "random.like_a_model";
     /// Ids that differ in case are the same.
-    FoldsCase: "create.any_name", "random.like_a_model";
+    FoldsCase: "random.like_a_model";
 
     /// Events that have happened to a new task already are dropped.
     LosesFirstEvents: "random.like_a_model";
@@ -103,7 +103,7 @@ faults! {
     /// Leases that others have taken are prolonged.
     RenewsLost: "random.like_a_model";
     /// Leases are prolonged without end.
-    RenewsForLong: "renew.for_the_term", "random.like_a_model";
+    RenewsForLong: "lease.runs_out", "random.like_a_model";
 
     /// A task that waits for its caller is an orphan.
     OrphansInterrupted: "random.like_a_model";
@@ -134,11 +134,11 @@ faults! {
     /// A new watch has the beginning of the log.
     WatchesFromStart: "random.like_a_model";
     /// A watch is never woken.
-    WakesNobody: "watch.tells_of_growth", "watch.closed", "race.followers_agree", "random.like_a_model";
+    WakesNobody: "watch.tells_of_growth", "race.followers_agree", "random.like_a_model";
     /// A watch is woken before the event is stored.
-    WakesFirst: "watch.stored_first", "race.followers_agree", "random.like_a_model";
+    WakesFirst: "race.followers_agree", "random.like_a_model";
     /// A watch sometimes goes back.
-    WakesBackwards: "watch.never_back", "random.like_a_model";
+    WakesBackwards: "race.one_writer_wins", "random.like_a_model";
     /// A task that is not there can be watched.
     WatchesAnything: "random.like_a_model";
 
@@ -151,13 +151,13 @@ faults! {
     /// Tasks of every time are listed.
     ListsEveryTime: "random.like_a_model";
     /// Only the tasks of a page are counted.
-    CountsPage: "list.in_pages", "random.like_a_model";
+    CountsPage: "random.like_a_model";
     /// A page leaves out the task after the one before.
-    SkipsAtCursor: "list.in_pages", "random.like_a_model";
+    SkipsAtCursor: "random.like_a_model";
     /// A page repeats the last task of the one before.
-    RepeatsAtCursor: "list.in_pages", "random.like_a_model";
+    RepeatsAtCursor: "random.like_a_model";
     /// No page is the last.
-    PromisesMore: "list.in_pages", "random.like_a_model";
+    PromisesMore: "random.like_a_model";
     /// A page begins after so many tasks, not after a task.
     CountsToCursor: "random.like_a_model";
     /// Tasks are listed without what they made.
@@ -217,15 +217,15 @@ faults! {
     /// Webhooks are notified of the latest event first.
     TellsBackwards: "random.like_a_model";
     /// Two senders may take the same notification.
-    TakesForNothing: "outbox.taken", "race.taken_once", "random.like_a_model";
+    TakesForNothing: "outbox.due_again", "race.taken_once", "random.like_a_model";
     /// A sender that takes a notification and dies has it for long.
-    TakesForLong: "outbox.taken", "random.like_a_model";
+    TakesForLong: "outbox.due_again", "random.like_a_model";
     /// Every attempt is the first.
     CountsNoAttempts: "random.like_a_model";
     /// A notification that is put off is dropped.
-    DropsWhatIsLater: "outbox.put_off", "random.like_a_model";
+    DropsWhatIsLater: "outbox.due_again", "random.like_a_model";
     /// A notification that is put off is due at once.
-    PutsNothingOff: "outbox.put_off", "random.like_a_model";
+    PutsNothingOff: "outbox.due_again", "random.like_a_model";
     /// All that is due is taken.
     TakesEverything: "random.like_a_model";
     /// A new webhook is notified of earlier events.

@@ -99,15 +99,13 @@ impl From<OAuthFlows> for crate::OAuthFlows {
 }
 
 impl OAuthFlows {
-    /// Returns the flows without the device code and PKCE, new in 1.0; `None` if nothing remains.
-    pub(super) fn from_canonical(flows: crate::OAuthFlows) -> Option<Self> {
-        let had_device_code = flows.device_code.is_some();
-        let known = Self {
+    /// Converts downgraded flows.
+    pub(super) fn from_canonical(flows: crate::OAuthFlows) -> Self {
+        Self {
             authorization_code: flows.authorization_code.map(Into::into),
             client_credentials: flows.client_credentials.map(Into::into),
             implicit: flows.implicit.map(Into::into),
             password: flows.password.map(Into::into),
-        };
-        (known != Self::default() || !had_device_code).then_some(known)
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! Security schemes and requirements as in OpenAPI 3: those of 0.2, of the JSON of 0.3, and of cards that
 //! one document has for all versions.
 
+mod downgrade;
 mod flow;
 mod requirement;
 mod scheme;
 mod variants;
 
+pub(crate) use self::downgrade::downgrade;
 pub use self::flow::{
     AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow, ImplicitOAuthFlow, OAuthFlows,
     PasswordOAuthFlow,

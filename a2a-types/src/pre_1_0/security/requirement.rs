@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Variants;
 use crate::StringList;
+use crate::pre_1_0::unless_empty;
 
 /// Schemes that must all be satisfied, with their scopes; any one of a list of these suffices.
 pub type SecurityRequirement = BTreeMap<String, Vec<String>>;
@@ -28,17 +29,15 @@ impl From<SecurityRequirement> for crate::SecurityRequirement {
     }
 }
 
-/// Converts requirements of 1.0, except those that need a dropped scheme: without the scheme a
-/// requirement would ask for less than it does, so it is dropped as a whole.
+/// Converts downgraded requirements.
 pub(crate) fn from_canonical(
     requirements: Vec<crate::SecurityRequirement>,
-    dropped: &BTreeSet<String>,
 ) -> Option<Vec<SecurityRequirement>> {
     let converted = requirements.into_iter().map(|requirement| {
         let schemes = requirement.schemes.into_iter();
         schemes.map(|(name, scopes)| (name, scopes.list)).collect()
     });
-    satisfiable(converted.collect(), dropped)
+    unless_empty::write(converted.collect())
 }
 
 /// Returns the requirements that need no dropped scheme, or `None` if none are left.

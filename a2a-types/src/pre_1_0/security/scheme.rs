@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::OAuthFlows;
-use crate::pre_1_0::{both_ways, constants};
+use crate::pre_1_0::{both_ways, constants, unless_empty};
 use crate::reading::{Normalizer, Quirk};
 use crate::{
     ApiKeySecurityScheme as ApiKey, HttpAuthSecurityScheme as HttpAuth,
@@ -183,9 +183,9 @@ impl From<SecurityScheme> for Scheme {
 }
 
 impl SecurityScheme {
-    /// Converts a scheme of 1.0; `None` if 0.3 cannot express it.
-    fn from_canonical(scheme: Scheme) -> Option<Self> {
-        Some(match scheme {
+    /// Converts a downgraded scheme.
+    fn from_canonical(scheme: Scheme) -> Self {
+        match scheme {
             Scheme::ApiKeySecurityScheme(key) => Self::ApiKey(ApiKeySecurityScheme {
                 kind: ApiKeyType::Value,
                 description: key.description,
@@ -201,11 +201,11 @@ impl SecurityScheme {
             Scheme::OAuth2SecurityScheme(oauth2) => Self::OAuth2(Box::new(OAuth2SecurityScheme {
                 kind: OAuth2Type::Value,
                 description: oauth2.description,
-                flows: OAuthFlows::from_canonical(oauth2.flows)?,
+                flows: OAuthFlows::from_canonical(oauth2.flows),
                 oauth2_metadata_url: oauth2.oauth2_metadata_url,
             })),
             Scheme::MtlsSecurityScheme(mtls) => Self::MutualTls(mtls.into()),
-        })
+        }
     }
 
     /// Returns the scheme without what only 0.3 has, or `None` if nothing remains.
@@ -238,25 +238,18 @@ pub(crate) fn normalize_security_schemes(
 
 type Schemes = BTreeMap<String, SecurityScheme>;
 
-/// Converts the schemes of 1.0; also returns the names of those that 0.3 cannot express.
-pub(crate) fn schemes_from_canonical(
-    schemes: BTreeMap<String, Scheme>,
-) -> (Schemes, BTreeSet<String>) {
-    sorted(schemes, SecurityScheme::from_canonical)
+/// Converts downgraded schemes.
+pub(crate) fn schemes_from_canonical(schemes: BTreeMap<String, Scheme>) -> Option<Schemes> {
+    let converted = schemes.into_iter();
+    let converted = converted.map(|(name, one)| (name, SecurityScheme::from_canonical(one)));
+    unless_empty::write(converted.collect())
 }
 
 /// Returns the schemes that 0.2 knows, and the names of the others.
 pub(crate) fn schemes_of_0_2(schemes: Schemes) -> (Schemes, BTreeSet<String>) {
-    sorted(schemes, SecurityScheme::of_0_2)
-}
-
-fn sorted<S>(
-    schemes: BTreeMap<String, S>,
-    keep: fn(S) -> Option<SecurityScheme>,
-) -> (Schemes, BTreeSet<String>) {
     let (mut kept, mut dropped) = (BTreeMap::new(), BTreeSet::new());
     for (name, scheme) in schemes {
-        match keep(scheme) {
+        match scheme.of_0_2() {
             Some(scheme) => drop(kept.insert(name, scheme)),
             None => drop(dropped.insert(name)),
         }

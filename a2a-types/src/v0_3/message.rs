@@ -3,43 +3,37 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::pre_1_0::{self, TaggedContent, both_ways};
-use crate::proto::{or_default, unless_empty};
+use crate::pre_1_0::{self, TaggedContent, both_ways, wire_types};
+use crate::proto::{exactly_one, unless_empty};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, spelled};
 use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
 
-/// One message, 0.3 §6.4.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Message {
-    /// Identifier of the message, chosen by the sender.
-    #[serde(alias = "message_id")]
-    pub message_id: MessageId,
-    /// Identifier of the conversation.
-    #[serde(default, alias = "context_id", deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_id: Option<ContextId>,
-    /// The task that the message continues, or was sent in.
-    #[serde(default, alias = "task_id", deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<TaskId>,
-    /// Sender of the message.
-    pub role: Role,
-    /// The content, at least one part; called `parts` from October 2025 on.
-    #[serde(default, alias = "parts", deserialize_with = "or_default")]
-    pub content: Vec<Part>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-    /// URIs of the extensions that contributed to the message.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub extensions: Vec<String>,
-    /// Earlier tasks that the message refers to: after 0.3.0, so it is read and never written.
-    #[serde(default, alias = "reference_task_ids", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reference_task_ids: Vec<TaskId>,
+wire_types! {
+    /// One message, 0.3 §6.4.
+    pub struct Message: Debug {
+        /// Identifier of the message, chosen by the sender.
+        pub message_id: MessageId | "message_id",
+        /// Identifier of the conversation.
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// The task that the message continues, or was sent in.
+        pub task_id: Option<TaskId> = unless_empty | "task_id",
+        /// Sender of the message.
+        pub role: Role,
+        /// The content, at least one part; called `parts` from October 2025 on.
+        pub content: Vec<Part> = or_default | "parts",
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+        /// URIs of the extensions that contributed to the message.
+        pub extensions: Vec<String> = unless_default,
+        /// Earlier tasks that the message refers to: after 0.3.0, so it is read and never written.
+        pub reference_task_ids: Vec<TaskId> = unless_default | "reference_task_ids",
+    }
+
+    /// Structured data, 0.3 §6.5.3.
+    pub struct DataPart: Debug {
+        /// The data.
+        pub data: Object,
+    }
 }
 
 /// A piece of content, 0.3 §6.5.
@@ -95,67 +89,27 @@ pub enum FileContent {
     FileWithBytes(Base64),
 }
 
-/// Structured data, 0.3 §6.5.3.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DataPart {
-    /// The data.
-    pub data: Object,
-}
-
-/// The members as they stand on the wire, before "exactly one" is checked.
-#[derive(Deserialize)]
-struct PartMembers {
-    text: Option<String>,
-    file: Option<FilePart>,
-    data: Option<DataPart>,
-    metadata: Option<Object>,
-}
-
-impl TryFrom<PartMembers> for Part {
-    type Error = &'static str;
-
-    fn try_from(members: PartMembers) -> Result<Self, &'static str> {
-        let content = match (members.text, members.file, members.data) {
-            (Some(text), None, None) => Content::Text(text),
-            (None, Some(file), None) => Content::File(file),
-            (None, None, Some(data)) => Content::Data(data),
-            _ => return Err("a part needs exactly one of `text`, `file`, `data`"),
-        };
-        Ok(Self {
-            content,
-            metadata: members.metadata,
-        })
+exactly_one! {
+    PartMembers => Part, "a part needs exactly one of `text`, `file`, `data`" {
+        text: String => Content::Text,
+        file: FilePart => Content::File,
+        data: DataPart => Content::Data,
+    } beside {
+        metadata: Option<Object>,
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FileMembers {
-    #[serde(alias = "file_with_uri")]
-    file_with_uri: Option<String>,
-    #[serde(alias = "file_with_bytes")]
-    file_with_bytes: Option<Base64>,
-    #[serde(default, alias = "mime_type", deserialize_with = "unless_empty")]
-    mime_type: Option<String>,
-    #[serde(default, deserialize_with = "unless_empty")]
-    name: Option<String>,
-}
-
-impl TryFrom<FileMembers> for FilePart {
-    type Error = &'static str;
-
-    fn try_from(members: FileMembers) -> Result<Self, &'static str> {
-        let content = match (members.file_with_uri, members.file_with_bytes) {
-            (Some(uri), None) => FileContent::FileWithUri(uri),
-            (None, Some(bytes)) => FileContent::FileWithBytes(bytes),
-            _ => return Err("a file needs exactly one of `fileWithUri`, `fileWithBytes`"),
-        };
-        Ok(Self {
-            content,
-            mime_type: members.mime_type,
-            name: members.name,
-        })
+exactly_one! {
+    FileMembers => FilePart, "a file needs exactly one of `fileWithUri`, `fileWithBytes`" {
+        #[serde(alias = "file_with_uri")]
+        file_with_uri: String => FileContent::FileWithUri,
+        #[serde(alias = "file_with_bytes")]
+        file_with_bytes: Base64 => FileContent::FileWithBytes,
+    } beside {
+        #[serde(default, alias = "mime_type", deserialize_with = "unless_empty")]
+        mime_type: Option<String>,
+        #[serde(default, deserialize_with = "unless_empty")]
+        name: Option<String>,
     }
 }
 

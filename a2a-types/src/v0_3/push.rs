@@ -1,95 +1,68 @@
 //! Webhooks, 0.3 §6.8–6.10 as in the proto: named as resources,
 //! `tasks/{task}/pushNotificationConfigs/{config}`.
 
+use std::iter;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::resource_name::{agree, config_of, resource, task_of};
-use crate::pre_1_0::{self, both_ways};
-use crate::proto::{or_default, unless_empty};
+use super::resource_name::{agree, agree_on_name, config_of, resource, task_of};
+use crate::pre_1_0::{self, both_ways, wire_types};
+use crate::proto::unless_empty;
 use crate::reading::{Hints, JsonPath, Normalizer, Quirk, Violation, Wire, absent, spelled};
 use crate::secret::redacted_debug;
 use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
 
-/// A task's webhook, 0.3 §6.10.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskPushNotificationConfig {
-    /// Name of the resource; empty only in a request that leaves it to the server.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// The webhook.
-    #[serde(alias = "push_notification_config")]
-    pub push_notification_config: PushNotificationConfig,
-}
+wire_types! {
+    /// A task's webhook, 0.3 §6.10.
+    pub struct TaskPushNotificationConfig: Debug {
+        /// Name of the resource; empty only in a request that leaves it to the server.
+        pub name: String = unless_default,
+        /// The webhook.
+        pub push_notification_config: PushNotificationConfig | "push_notification_config",
+    }
 
-/// Webhook for the changes of a task, 0.3 §6.8.
-#[derive(Clone, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PushNotificationConfig {
-    /// Identifier of the webhook within its task.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<ConfigId>,
-    /// URL to POST to.
-    pub url: String,
-    /// Secret by which the receiver recognises the sender.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Authentication of the sender.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authentication: Option<AuthenticationInfo>,
+    /// Webhook for the changes of a task, 0.3 §6.8.
+    pub struct PushNotificationConfig {
+        /// Identifier of the webhook within its task.
+        pub id: Option<ConfigId> = unless_empty,
+        /// URL to POST to.
+        pub url: String,
+        /// Secret by which the receiver recognises the sender.
+        pub token: Option<String> = unless_empty,
+        /// Authentication of the sender.
+        pub authentication: Option<AuthenticationInfo> = optional,
+    }
+
+    /// Authentication of the sender, 0.3 §6.9.
+    pub struct AuthenticationInfo: Default {
+        /// Authentication schemes that the receiver accepts.
+        pub schemes: Vec<String> = unless_default,
+        /// Credentials for the scheme.
+        pub credentials: Option<String> = unless_empty,
+    }
+
+    /// A request to create a webhook, 0.3 §7.5.
+    pub struct CreateTaskPushNotificationConfigRequest: Debug {
+        /// The task, `tasks/{task}`.
+        pub parent: String,
+        /// Identifier of the webhook, if the server is not to choose one.
+        pub config_id: ConfigId = unless_default | "config_id",
+        /// The webhook.
+        pub config: TaskPushNotificationConfig,
+    }
+
+    /// A task's webhooks, 0.3 §7.7.
+    pub struct ListTaskPushNotificationConfigResponse: Debug, Default {
+        /// The webhooks.
+        pub configs: Vec<TaskPushNotificationConfig> = or_default,
+        /// Token of the next page; empty on the last page.
+        pub next_page_token: String = unless_default | "next_page_token",
+    }
 }
 
 redacted_debug!(PushNotificationConfig { id, authentication; token; url });
-
-/// Authentication of the sender, 0.3 §6.9.
-#[derive(Clone, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AuthenticationInfo {
-    /// Authentication schemes that the receiver accepts.
-    #[serde(default, deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub schemes: Vec<String>,
-    /// Credentials for the scheme.
-    #[serde(default, deserialize_with = "unless_empty")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub credentials: Option<String>,
-}
-
 redacted_debug!(AuthenticationInfo { schemes; credentials });
-
-/// A request to create a webhook, 0.3 §7.5.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct CreateTaskPushNotificationConfigRequest {
-    /// The task, `tasks/{task}`.
-    pub parent: String,
-    /// Identifier of the webhook, if the server is not to choose one.
-    #[serde(default, alias = "config_id", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "ConfigId::is_empty")]
-    pub config_id: ConfigId,
-    /// The webhook.
-    pub config: TaskPushNotificationConfig,
-}
-
-/// A task's webhooks, 0.3 §7.7.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ListTaskPushNotificationConfigResponse {
-    /// The webhooks.
-    #[serde(default, deserialize_with = "or_default")]
-    pub configs: Vec<TaskPushNotificationConfig>,
-    /// Token of the next page; empty on the last page.
-    #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub next_page_token: String,
-}
 
 /// Body of a request for a webhook, in every shape that peers send.
 ///
@@ -123,50 +96,29 @@ impl CreateBody {
         hints: &Hints<'_>,
     ) -> Result<crate::TaskPushNotificationConfig, Violation> {
         let root = JsonPath::Root(hints.root);
-        let mut task = hints.task.cloned();
-        let mut id = None;
-        let mut found = None;
-        let mut level = Some((self, root));
-        while let Some((mut body, at)) = level.take() {
-            body.agree(&at, &mut task)?;
+        let (mut task, mut id, mut found) = (hints.task.cloned(), None, None);
+        let mut body = self;
+        let inner = body.config.take();
+        let inner = inner.map(|inner| (*inner, JsonPath::Member(&root, "config")));
+        for (body, at) in iter::once((body, root)).chain(inner) {
+            for (member, name) in [("parent", &body.parent), ("name", &body.name)] {
+                let expected = "expected `tasks/{task}` and what is below";
+                agree_on_name(&mut task, name.as_deref(), expected, &at.member(member))?;
+            }
+            agree(&mut task, body.task_id.clone(), &at.member("taskId"))?;
             let named = body.name.as_deref().and_then(config_of);
-            id = id.or(body.config_id.take()).or(named);
-            let inner = body
-                .config
-                .take()
-                .filter(|_| matches!(at, JsonPath::Root(_)));
+            id = id.or(body.config_id.clone()).or(named);
             found = found.or(body.webhook());
-            level = inner.map(|inner| (*inner, JsonPath::Member(&root, "config")));
         }
-        let Some(config) = found else {
-            return Err(root.violation("no push notification config with a `url`"));
-        };
-        let Some(task_id) = task else {
-            return Err(root.violation("no task is named"));
-        };
+        let none = "no push notification config with a `url`";
+        let config = found.ok_or_else(|| root.violation(none))?;
+        let task_id = task.ok_or_else(|| root.violation("no task is named"))?;
         let id = config.id.clone().or(id).unwrap_or_default();
         Ok(crate::TaskPushNotificationConfig {
             task_id,
             id,
             ..config.into()
         })
-    }
-
-    /// Checks that every member that names a task names the same one.
-    fn agree(&self, at: &JsonPath<'_>, task: &mut Option<TaskId>) -> Result<(), Violation> {
-        for (member, name) in [("parent", &self.parent), ("name", &self.name)] {
-            let Some(name) = name.as_deref().filter(|name| !name.is_empty()) else {
-                continue;
-            };
-            let at = at.member(member);
-            let named = task_of(name)
-                .ok_or_else(|| at.violation("expected `tasks/{task}` and what is below"))?;
-            agree(task, named, &at)?;
-        }
-        match self.task_id.clone().filter(|id| !id.is_empty()) {
-            Some(id) => agree(task, id, &at.member("taskId")),
-            None => Ok(()),
-        }
     }
 
     fn webhook(self) -> Option<PushNotificationConfig> {
@@ -196,10 +148,6 @@ fn normalize_create(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'
 }
 
 impl Wire for TaskPushNotificationConfig {
-    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        self.check_lenient(at)
-    }
-
     fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         match task_of(&self.name) {
             None => Err(at
@@ -220,12 +168,8 @@ impl Wire for TaskPushNotificationConfig {
         }
         if let Some(asked) = normalizer.task().cloned() {
             normalizer.drop_empty_id(config, "name");
-            normalizer.supply(
-                config,
-                "name",
-                resource(asked.as_str(), ""),
-                Quirk::OtherFlavour,
-            );
+            let name = resource(asked.as_str(), "");
+            normalizer.supply(config, "name", name, Quirk::OtherFlavour);
         }
         let inner = spelled(config, CONFIG);
         normalizer.member(config, inner, PushNotificationConfig::normalize);
@@ -239,10 +183,6 @@ impl Wire for PushNotificationConfig {
 }
 
 impl Wire for ListTaskPushNotificationConfigResponse {
-    fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        self.check_lenient(at)
-    }
-
     fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.each(
             "configs",
@@ -280,16 +220,16 @@ impl From<crate::TaskPushNotificationConfig> for TaskPushNotificationConfig {
 
 impl From<crate::TaskPushNotificationConfig> for CreateTaskPushNotificationConfigRequest {
     fn from(config: crate::TaskPushNotificationConfig) -> Self {
+        let parent = resource(config.task_id.as_str(), "");
+        let config_id = config.id.clone();
+        let mut config = TaskPushNotificationConfig::from(config);
+        if config_id.is_empty() {
+            config.name.clear();
+        }
         Self {
-            parent: resource(config.task_id.as_str(), ""),
-            config_id: config.id.clone(),
-            config: TaskPushNotificationConfig {
-                name: match config.id.is_empty() {
-                    true => String::new(),
-                    false => resource(config.task_id.as_str(), config.id.as_str()),
-                },
-                push_notification_config: config.into(),
-            },
+            parent,
+            config_id,
+            config,
         }
     }
 }

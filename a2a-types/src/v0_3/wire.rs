@@ -1,6 +1,6 @@
 //! Conversion between text and the canonical model, by operation.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::params::CancelBody;
 use super::push::CreateBody;
@@ -9,7 +9,8 @@ use super::{
     ListTaskPushNotificationConfigResponse, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, StreamResponse, Task, TaskPushNotificationConfig,
 };
-use crate::pre_1_0::{read_by_operation, read_list};
+use crate::pre_1_0::convert::list;
+use crate::pre_1_0::{read_by_operation, read_configs, read_list};
 use crate::reading::{Hints, JsonPath, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{Event, Operation, Request, Response};
 
@@ -39,16 +40,11 @@ pub enum OperationResult {
     Push(TaskPushNotificationConfig),
     /// To a listing of webhooks.
     Pushes(ListTaskPushNotificationConfigResponse),
-    /// To the deletion of a webhook.
-    Nothing(Empty),
+    /// To the deletion of a webhook: `google.protobuf.Empty`, an object without members.
+    Nothing {},
     /// To the extended card.
     Card(Box<AgentCard>),
 }
-
-/// `google.protobuf.Empty`: an object without members.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Empty {}
 
 /// Reads the body of a request; the task of its path is in the hints. A task named in the body has
 /// to be the same.
@@ -119,34 +115,27 @@ pub fn read_response(
     hints: &Hints<'_>,
 ) -> Result<WithRepairs<Response>, Violation> {
     let is_bare_list = json.trim_start().starts_with('[');
+    if is_bare_list && operation == Operation::ListTasks {
+        let tasks = read_list::<Task>(json, mode, hints)?.map(list::read);
+        let list = tasks.map(|tasks| crate::ListTasksResponse {
+            tasks,
+            ..Default::default()
+        });
+        return Ok(list.map(Response::ListTasks));
+    }
+    if is_bare_list && operation == Operation::ListTaskPushNotificationConfigs {
+        return read_configs::<TaskPushNotificationConfig>(json, mode, hints);
+    }
     read_by_operation! {
         operation, (json, mode, hints) => Response {
             SendMessage: SendMessageResponse,
             GetTask: Task,
+            ListTasks: ListTasksResponse,
             CancelTask: Task,
             CreateTaskPushNotificationConfig: TaskPushNotificationConfig,
             GetTaskPushNotificationConfig: TaskPushNotificationConfig,
+            ListTaskPushNotificationConfigs: ListTaskPushNotificationConfigResponse,
             GetExtendedAgentCard: AgentCard,
-        }
-        Operation::ListTasks => {
-            let list = match is_bare_list {
-                true => read_list(json, mode, hints)?.map(|tasks| ListTasksResponse {
-                    tasks,
-                    ..ListTasksResponse::default()
-                }),
-                false => read(json, mode, hints)?,
-            };
-            Ok(list.map(|list| Response::ListTasks(list.into())))
-        }
-        Operation::ListTaskPushNotificationConfigs => {
-            let list = match is_bare_list {
-                true => read_list(json, mode, hints)?.map(|configs| ListTaskPushNotificationConfigResponse {
-                    configs,
-                    ..ListTaskPushNotificationConfigResponse::default()
-                }),
-                false => read(json, mode, hints)?,
-            };
-            Ok(list.map(|list| Response::ListTaskPushNotificationConfigs(list.into())))
         }
         Operation::DeleteTaskPushNotificationConfig => {
             Ok(WithRepairs::unrepaired(
@@ -171,7 +160,7 @@ pub fn write_response(response: Response) -> Option<OperationResult> {
         Response::CreateTaskPushNotificationConfig(config)
         | Response::GetTaskPushNotificationConfig(config) => OperationResult::Push(config.into()),
         Response::ListTaskPushNotificationConfigs(list) => OperationResult::Pushes(list.into()),
-        Response::DeleteTaskPushNotificationConfig(()) => OperationResult::Nothing(Empty {}),
+        Response::DeleteTaskPushNotificationConfig(()) => OperationResult::Nothing {},
         Response::GetExtendedAgentCard(card) => OperationResult::Card(Box::new(card.into())),
     })
 }

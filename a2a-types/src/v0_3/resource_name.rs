@@ -25,21 +25,36 @@ pub(super) fn task_of(name: &str) -> Option<TaskId> {
     (!task.is_empty()).then(|| task.into())
 }
 
-/// Keeps the task that a member names. Errors: another one is known already.
+/// Keeps the task that a member names, if it does. Errors: another one is known already.
 pub(super) fn agree(
     known: &mut Option<TaskId>,
-    named: TaskId,
+    named: Option<TaskId>,
     at: &JsonPath<'_>,
 ) -> Result<(), Violation> {
-    match known {
-        Some(known) if *known != named => Err(at.violation(format!(
+    let named = named.filter(|id| !id.is_empty());
+    match (&*known, &named) {
+        (Some(known), Some(named)) if known != named => Err(at.violation(format!(
             "names the task `{named}`, the request is about `{known}`"
         ))),
         _ => {
-            *known = Some(named);
+            *known = named.or(known.take());
             Ok(())
         }
     }
+}
+
+/// Keeps the task of a resource name, if there is one. Errors: also a name of another form.
+pub(super) fn agree_on_name(
+    known: &mut Option<TaskId>,
+    name: Option<&str>,
+    expected: &str,
+    at: &JsonPath<'_>,
+) -> Result<(), Violation> {
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return Ok(());
+    };
+    let named = task_of(name).ok_or_else(|| at.violation(expected))?;
+    agree(known, Some(named), at)
 }
 
 /// Separator of task and webhook in a resource name.
