@@ -8,6 +8,7 @@ mod files;
 mod interrupt;
 mod log;
 mod metrics;
+mod postgres;
 mod secret;
 mod show;
 mod wire;
@@ -64,6 +65,8 @@ enum Command {
     Serve(command::serve::Options),
     /// Check the database file of `a2a serve --db` for damage.
     Check(command::check::Options),
+    /// Make the tables of a Postgres database, or bring them up to date.
+    Migrate(command::migrate::Options),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -142,7 +145,7 @@ impl Command {
             Self::Subscribe(options) => &options.agent,
             Self::Push(command) => command.agent(),
             Self::Send(_) | Self::Stream(_) | Self::Chat(_) => return None,
-            Self::Webhook(_) | Self::Serve(_) | Self::Check(_) => return None,
+            Self::Webhook(_) | Self::Serve(_) | Self::Check(_) | Self::Migrate(_) => return None,
             Self::Completions { .. } => return None,
         };
         agent.timeout()
@@ -175,6 +178,7 @@ async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
         Command::Chat(options) => command::chat::run(options, screen).await,
         Command::Serve(options) => command::serve::run(options, screen).await,
         Command::Check(options) => command::check::run(options, screen).await,
+        Command::Migrate(options) => command::migrate::run(options, screen).await,
         Command::Completions { shell } => {
             let mut command = <Arguments as clap::CommandFactory>::command();
             let mut script = Vec::new();

@@ -107,7 +107,11 @@ fn is_extended_card(request: &Request, interface: InterfaceKind) -> bool {
         && request.path().ends_with(Dialect::EXTENDED_CARD_PATH)
 }
 
-fn understand(request: &Request, interface: InterfaceKind, mode: Mode) -> Result<IncomingCall, String> {
+fn understand(
+    request: &Request,
+    interface: InterfaceKind,
+    mode: Mode,
+) -> Result<IncomingCall, String> {
     let mut reading = ReadOptions::default();
     reading.mode = mode;
     reading.prefer = Some(interface.dialect);

@@ -1,8 +1,8 @@
 //! `a2a serve`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
+use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
 use a2a_server::{Agent, Recovery, Server, SqliteStore, WebhookPolicy};
 #[cfg(feature = "opentelemetry")]
@@ -13,8 +13,10 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::exit::{Code, Failure};
+use crate::interrupt;
 use crate::log::LogOptions;
 use crate::metrics::Metrics;
+use crate::postgres::{PostgresArgs, is_url};
 use crate::show::Screen;
 
 /// Agent to serve, and its address.
@@ -25,6 +27,7 @@ The agent speaks all protocol versions at once: 0.1, 0.2, 0.3 and 1.0, over JSON
 Examples:
   a2a serve joke
   a2a serve reference --address 127.0.0.1:0 --db tasks.db      any free port; tasks survive a restart
+  a2a serve joke --db postgres://a2a@db.example.com/a2a        as many of them as you like
   a2a serve echo --log a2a_server=debug                        or set RUST_LOG
   a2a serve echo --json | jq -r .url")]
 pub(crate) struct Options {
@@ -34,9 +37,12 @@ pub(crate) struct Options {
     /// Address to listen on; port 0 takes any free port.
     #[arg(long, default_value = "127.0.0.1:8080")]
     address: SocketAddr,
-    /// SQLite file that keeps the tasks; unfinished tasks continue after a restart. Default: in memory.
-    #[arg(long, value_name = "FILE")]
-    db: Option<PathBuf>,
+    /// SQLite file that keeps the tasks, or URL of a Postgres database, which any number of servers share; unfinished
+    /// tasks continue after a restart. Default: in memory.
+    #[arg(long, value_name = "FILE|URL", env = "A2A_DB", hide_env_values = true)]
+    db: Option<String>,
+    #[command(flatten)]
+    postgres: PostgresArgs,
     /// Serve metrics for Prometheus at this address; port 0 takes any free port.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
@@ -100,9 +106,19 @@ async fn serve(
         builder = builder.webhooks(policy);
     }
     if let Some(db) = &options.db {
-        let store = SqliteStore::open(db);
-        let store = store.map_err(Failure::machine(format!("--db {}", db.display())))?;
-        builder = builder.store(store).recovery(Recovery::Resume);
+        builder = match is_url(db) {
+            true => {
+                let postgres = options.postgres.options(db);
+                let postgres = postgres.map_err(Failure::machine("--db"))?;
+                let store = PostgresStore::open(postgres).await;
+                builder.store(store.map_err(Failure::machine("--db"))?)
+            }
+            false => {
+                let store = SqliteStore::open(db);
+                builder.store(store.map_err(Failure::machine(format!("--db {db}")))?)
+            }
+        };
+        builder = builder.recovery(Recovery::Resume);
     }
     let server = builder
         .build()
@@ -123,11 +139,8 @@ async fn serve(
             eprintln!("try: a2a card {0}\n     a2a chat {0}", bound.url());
         }
     }
-    let stop = async {
-        let _ = tokio::signal::ctrl_c().await;
-    };
     let metrics_task = metrics.map(|metrics| tokio::spawn(metrics.serve()));
-    let run = bound.run(stop).await;
+    let run = bound.run(interrupt::stop()).await;
     if let Some(metrics_task) = metrics_task {
         metrics_task.abort();
     }

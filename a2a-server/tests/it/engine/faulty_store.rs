@@ -151,7 +151,7 @@ impl Store for FaultyStore {
         owner: &'a Owner,
         task: &'a TaskId,
         after: u64,
-    ) -> Pending<'a, Tail> {
+    ) -> StoreFuture<'a, Tail> {
         match self.is_away() {
             true => away(),
             false => self.inner.events_after(owner, task, after),
@@ -175,7 +175,7 @@ impl Store for FaultyStore {
     }
 }
 
-fn away<'a, T: Send + 'a>() -> Pending<'a, T> {
+fn away<'a, T: Send + 'a>() -> StoreFuture<'a, T> {
     Box::pin(async { Err(StoreError::unavailable("no connection")) })
 }
 

@@ -1,0 +1,61 @@
+//! `a2a migrate`.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::exit::{Code, Failure};
+use crate::postgres::PostgresArgs;
+use crate::show::Screen;
+
+/// Database to migrate.
+#[derive(Args)]
+#[command(after_help = "\
+`a2a serve --db postgres://…` does the same when it starts, if its role may make tables. Otherwise run this once
+before a new release, as a role that may. Steps only add: servers of the release before go on working.
+
+Examples:
+  a2a migrate postgres://owner@db.example.com/a2a
+  a2a migrate --print > a2a.sql                          to be read first, and run by `psql --single-transaction`
+
+Exit codes:
+  0    the tables are up to date
+  2    they are not: there is no connection, no right to make tables, or they are of a later release")]
+pub(crate) struct Options {
+    /// URL of the database.
+    #[arg(
+        value_name = "URL",
+        required_unless_present = "print",
+        env = "A2A_DB",
+        hide_env_values = true
+    )]
+    db: Option<String>,
+    /// Print the statements, and run none.
+    #[arg(long)]
+    print: bool,
+    #[command(flatten)]
+    postgres: PostgresArgs,
+}
+
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let schema = options.postgres.schema();
+    let db = match options.db {
+        Some(db) if !options.print => db,
+        _ => {
+            let sql = a2a_postgres::migrations(schema);
+            match screen.json {
+                true => screen.value(&json!({ "sql": sql }))?,
+                false => screen.write(&sql)?,
+            }
+            return Ok(Code::Done);
+        }
+    };
+    let postgres = options.postgres.options(&db);
+    let postgres = postgres.map_err(Failure::machine("the URL of the database"))?;
+    let migrated = a2a_postgres::migrate(&postgres).await;
+    migrated.map_err(Failure::machine("migrate"))?;
+    match screen.json {
+        true => screen.value(&json!({ "schema": schema }))?,
+        false => screen.line(&format!("the tables in schema {schema} are up to date"))?,
+    }
+    Ok(Code::Done)
+}
