@@ -164,6 +164,20 @@ impl Database {
             .unwrap_or("5432")
     }
 
+    /// Returns the folder of the server's files and sockets.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns a command that runs another program until its input is closed, as the user of the server.
+    pub(crate) fn run_with_input(&self, program: &Path) -> Command {
+        let script = "\"$@\" & program=$!; read -r _; kill -INT $program; wait $program";
+        let mut command = self.programs.shell();
+        command.args(["-c", script, "sh"]).arg(program);
+        command.stdin(Stdio::piped());
+        command
+    }
+
     /// Returns the path of the server's socket.
     pub(crate) fn socket(&self) -> PathBuf {
         self.directory.join(".s.PGSQL.5432")

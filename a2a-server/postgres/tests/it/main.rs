@@ -6,6 +6,7 @@ mod doubt;
 mod faults;
 mod followers;
 mod migrations;
+mod pooler;
 mod proxy;
 mod replicas;
 mod sample;

@@ -2,7 +2,8 @@
 
 use a2a_server::suite;
 
-use crate::database::{open, options};
+use crate::database::{open, options, shared};
+use crate::pooler::Pooler;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keeps_every_promise() {
@@ -15,10 +16,15 @@ async fn keeps_every_promise() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keeps_every_promise_behind_a_pooler() {
-    if options().is_none() {
+    let Some(database) = shared() else {
         return;
-    }
-    let violations = suite::run(|| async { open(&options().unwrap().pooler(true)).await }).await;
+    };
+    let pooler = Pooler::start(database);
+    let options = || match &pooler {
+        Some(pooler) => pooler.options(),
+        None => database.options().pooler(true),
+    };
+    let violations = suite::run(|| async { open(&options()).await }).await;
     assert_eq!(violations, []);
 }
 
