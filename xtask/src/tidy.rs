@@ -6,6 +6,7 @@ mod imports;
 mod links;
 mod manifests;
 mod metadata;
+mod names;
 mod prose;
 mod sources;
 mod versions;
@@ -58,6 +59,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "what one place knows is not known elsewhere", run: confined::words },
     Check { rule: "old spellings live in one place", run: words::old_spellings },
     Check { rule: "headers and doc comments name what they are about", run: prose::openings },
+    Check { rule: "tests are named without ordinals", run: names::test_names },
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];
 
@@ -157,6 +159,11 @@ mod tests {
     #[test]
     fn old_spellings_live_in_one_place() {
         holds(words::old_spellings);
+    }
+
+    #[test]
+    fn tests_are_named_without_ordinals() {
+        holds(names::test_names);
     }
 
     #[test]
