@@ -53,7 +53,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "every package builds with the oldest Rust that we promise", run: dependencies::rust_versions },
     Check { rule: "manifests say nothing twice", run: manifests::inherited },
     Check { rule: "no file is too long to read at a sitting", run: sources::lengths },
-    Check { rule: "a protocol version is small: what versions share is written once", run: versions::lengths },
+    Check { rule: "versions and promises are small: what they share is written once", run: versions::lengths },
     Check { rule: "imports between the files of a crate run one way", run: imports::circles },
     Check { rule: "links between documents lead somewhere", run: links::relative },
     Check { rule: "what one place knows is not known elsewhere", run: confined::words },

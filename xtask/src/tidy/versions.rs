@@ -1,9 +1,9 @@
-//! Limits on the code of one protocol version.
+//! Limits on the code of one protocol version, and of the promises of a store.
 
 use super::sources::Source;
 use super::{Violation, Workspace};
 
-/// The folder of a protocol version, and the most lines that it has without tests.
+/// A folder, and the most lines that it has without tests.
 struct Limit {
     folder: &'static str,
     max_lines: usize,
@@ -11,14 +11,16 @@ struct Limit {
 
 /// The versions before 1.0, which is the canonical model itself. The code that versions share is not a
 /// version's own: it is written once, in `a2a-types/src/pre_1_0/`. Version 0.3 has two forms of JSON.
+/// Most promises of a store are checked by a model, not by a case of their own.
 #[rustfmt::skip]
 const LIMITS: &[Limit] = &[
-    Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_420 },
-    Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_480 },
-    Limit { folder: "a2a-types/src/v0_3/", max_lines: 2_110 },
+    Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_340 },
+    Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_315 },
+    Limit { folder: "a2a-types/src/v0_3/", max_lines: 1_630 },
+    Limit { folder: "a2a-server/src/store/suite/", max_lines: 2_750 },
 ];
 
-/// No version has more lines of its own than its limit.
+/// No folder has more lines than its limit.
 pub(super) fn lengths(workspace: &Workspace) -> Vec<Violation> {
     judge(&workspace.sources, LIMITS)
 }
@@ -31,7 +33,7 @@ fn judge(sources: &[Source], limits: &[Limit]) -> Vec<Violation> {
         let problem = match lines {
             0 => "no such folder, yet it has a limit".to_owned(),
             lines if lines > limit.max_lines => format!(
-                "{lines} lines without tests, more than {}: share what other versions have too",
+                "{lines} lines without tests, more than {}: share what repeats",
                 limit.max_lines
             ),
             _ => return None,
@@ -67,7 +69,7 @@ mod tests {
             assert_eq!(found, expected);
         };
         check(limit("v1/", 5), &[]);
-        let long = "v1/: 5 lines without tests, more than 4: share what other versions have too";
+        let long = "v1/: 5 lines without tests, more than 4: share what repeats";
         check(limit("v1/", 4), &[long]);
         check(
             limit("v2/", 4),
