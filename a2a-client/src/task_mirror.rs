@@ -17,7 +17,7 @@ pub(crate) struct TaskMirror {
     mem_size: usize,
 }
 
-/// Whether a snapshot contains an event.
+/// Answer to whether a snapshot contains an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Containment {
     Yes,

@@ -35,7 +35,7 @@ const CONFINED: &[Confined] = &[
             "a2a-server/src/store/suite/",
             "a2a-server/src/webhook/outbox.rs",
             "a2a-transport/src/binding/",
-            "a2a-transport/src/gateway/asked.rs",
+            "a2a-transport/src/gateway/owned_call.rs",
             "a2a-transport/src/gateway/mod.rs",
             "a2a-transport/src/gateway/rewrite.rs",
             "a2a-transport/src/http/card_document.rs",
