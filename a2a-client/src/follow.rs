@@ -1,4 +1,4 @@
-//! FollowState machine that follows a task across lost connections.
+//! State machine that follows a task across lost connections.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

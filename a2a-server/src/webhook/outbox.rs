@@ -1,4 +1,4 @@
-//! The notifications of a store, on their way to webhooks.
+//! The outbox: the notifications of a store on their way to webhooks, with retries and backoff.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};

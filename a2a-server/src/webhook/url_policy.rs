@@ -1,4 +1,4 @@
-//! Policy of the URLs that a server may call.
+//! SSRF guard: the policy of the URLs that a server may call.
 
 use std::cell::Cell;
 use std::net::IpAddr;

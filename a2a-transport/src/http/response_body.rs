@@ -1,4 +1,4 @@
-//! Bodies on their way out, and streams of HTTP/2 whose peer does not take them.
+//! Response bodies under backpressure, and streams of HTTP/2 whose peer does not read.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! `a2a serve`.
 
+#[cfg(unix)]
+use std::io;
 use std::net::SocketAddr;
 
 use a2a_postgres::PostgresStore;
@@ -9,6 +11,8 @@ use a2a_server::{Agent, Recovery, Server, SqliteStore, WebhookPolicy};
 use a2a_transport::otlp::Otlp;
 use a2a_types::AgentCard;
 use clap::{Args, ValueEnum};
+#[cfg(unix)]
+use tokio::net::{TcpListener, TcpSocket};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -43,6 +47,10 @@ pub(crate) struct Options {
     db: Option<String>,
     #[command(flatten)]
     postgres: PostgresArgs,
+    /// Let other servers listen at the same address, too: the system shares connections out among them.
+    #[cfg(unix)]
+    #[arg(long)]
+    reuse_port: bool,
     /// Serve metrics for Prometheus at this address; port 0 takes any free port.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
@@ -123,8 +131,14 @@ async fn serve(
     let server = builder
         .build()
         .map_err(Failure::machine("the server cannot be configured"))?;
-    let bound = server.bind(options.address).await;
     let place = format!("--address {}", options.address);
+    #[cfg(unix)]
+    let bound = match options.reuse_port {
+        true => listen(options.address).and_then(|listener| server.http().listen(listener)),
+        false => server.bind(options.address).await,
+    };
+    #[cfg(not(unix))]
+    let bound = server.bind(options.address).await;
     let bound = bound.map_err(Failure::machine(&*place))?;
     match screen.json {
         true => screen.value(&serde_json::json!({
@@ -150,4 +164,17 @@ async fn serve(
     }
     run.map_err(Failure::machine(place))?;
     Ok(Code::Done)
+}
+
+/// Listens at an address at which others may listen, too.
+#[cfg(unix)]
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.set_reuseaddr(true)?;
+    socket.set_reuseport(true)?;
+    socket.bind(address)?;
+    socket.listen(1024)
 }

@@ -5,6 +5,7 @@ mod check;
 mod hook;
 mod interrupt;
 mod log;
+mod migrate;
 mod metrics;
 mod pipe;
 mod scripted_agent;
