@@ -59,7 +59,10 @@ const CHECKS: &[Check] = &[
     Check { rule: "what one place knows is not known elsewhere", run: confined::words },
     Check { rule: "old spellings live in one place", run: words::old_spellings },
     Check { rule: "headers and doc comments name what they are about", run: prose::openings },
+    Check { rule: "limits are named MAX_, MIN_ or DEFAULT_", run: names::limits },
     Check { rule: "tests are named without ordinals", run: names::test_names },
+    Check { rule: "no type name is defined in more than two files of a package", run: names::shared },
+    Check { rule: "retired terms name no type and no file", run: names::retired },
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];
 
@@ -162,8 +165,23 @@ mod tests {
     }
 
     #[test]
+    fn limits_are_named_as_such() {
+        holds(names::limits);
+    }
+
+    #[test]
     fn tests_are_named_without_ordinals() {
         holds(names::test_names);
+    }
+
+    #[test]
+    fn a_type_name_is_defined_in_few_files() {
+        holds(names::shared);
+    }
+
+    #[test]
+    fn retired_terms_name_nothing() {
+        holds(names::retired);
     }
 
     #[test]
