@@ -321,9 +321,7 @@ impl Stream {
         if !over && !matches!(self.position, Position::Resumed) {
             return false;
         }
-        let silence_timer = self
-            .silence_timer
-            .get_or_insert_with(|| after(SILENCE_TIMEOUT));
+        let silence_timer = self.silence_timer.get_or_insert_with(|| after(MAX_SILENCE));
         silence_timer.as_mut().poll(cx).is_ready()
     }
 }
@@ -336,6 +334,6 @@ fn after(period: Duration) -> Pin<Box<Sleep>> {
 const DEFAULT_MAX_TASK_BYTES: usize = 128 << 20;
 
 /// Longest silence of a stream that was just resumed or should have ended.
-const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_SILENCE: Duration = Duration::from_secs(1);
 
 mod transitions;

@@ -55,10 +55,10 @@ enum Command {
     Subscribe(command::task::Subscribe),
     /// Manage the webhooks of a task.
     #[command(subcommand)]
-    Push(command::push::Command),
+    Push(command::push::PushCommand),
     /// Receive push notifications.
     #[command(subcommand)]
-    Webhook(command::webhook::Command),
+    Webhook(command::webhook::WebhookCommand),
     /// Talk with an agent in the terminal, one message per line.
     Chat(command::chat::Options),
     /// Run a demo agent to test clients with.

@@ -184,9 +184,9 @@ impl State {
 impl CachedToken {
     fn of(token: &Token, requested_at: Instant) -> Self {
         let before = |time: Duration| Some(requested_at + token.life?.saturating_sub(time));
-        let ages = token
-            .life
-            .map_or(AGES, |life| AGES.max(life / 10).min(life / 2));
+        let ages = token.life.map_or(MIN_REMAINING_AGE, |life| {
+            MIN_REMAINING_AGE.max(life / 10).min(life / 2)
+        });
         Self {
             header: token.header.clone(),
             aging: before(ages),
@@ -196,7 +196,7 @@ impl CachedToken {
 }
 
 /// Shortest time before expiry at which a token is renewed.
-const AGES: Duration = Duration::from_secs(30);
+const MIN_REMAINING_AGE: Duration = Duration::from_secs(30);
 
 /// Time after a failed fetch or a refused token for which a cached token is not replaced.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -156,8 +156,8 @@ impl Keys {
         }
         let forced = state.set.is_some() && !is_known;
         let due = match (forced, &state.set) {
-            (true, _) => is_past(state.forced, PAUSE),
-            (false, Some(_)) => is_past(state.last_attempt, PAUSE),
+            (true, _) => is_past(state.forced, MIN_PAUSE),
+            (false, Some(_)) => is_past(state.last_attempt, MIN_PAUSE),
             (false, None) => is_past(state.last_attempt, RETRY),
         };
         if !due {
@@ -210,7 +210,7 @@ impl KeyCache {
 /// Time for which keys are cached.
 const TERM: Duration = Duration::from_secs(300);
 /// Shortest time between two fetches after one that was forced or failed.
-const PAUSE: Duration = Duration::from_secs(60);
+const MIN_PAUSE: Duration = Duration::from_secs(60);
 /// The same while there are no keys at all.
 const RETRY: Duration = Duration::from_secs(5);
 /// Deadline of a fetch.

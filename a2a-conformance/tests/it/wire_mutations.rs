@@ -41,7 +41,7 @@ async fn try_out(
 }
 
 /// One mutation in this many is tried, unless all are wanted.
-const ONE_OF: usize = 9;
+const ONE_OF: usize = 12;
 
 /// Number of mutations tried concurrently.
 const AT_ONCE: usize = 6;

@@ -32,7 +32,7 @@ pub(crate) struct Folded {
 impl Folded {
     /// Notes an event that was written.
     pub(crate) fn remember(&mut self, logged: Logged) {
-        if self.tail.len() >= TAIL {
+        if self.tail.len() >= MAX_TAIL {
             if self.unfolded().count() == self.tail.len() {
                 self.fold();
             }
@@ -134,7 +134,7 @@ fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
 }
 
 /// Maximum number of events kept beside a task, and of their bytes if the task is large.
-const TAIL: usize = 64;
+const MAX_TAIL: usize = 64;
 const TAIL_BYTES: usize = 1 << 20;
 /// Number of events that each reader of the task folds anew.
 pub(crate) const SHORT: usize = 16;

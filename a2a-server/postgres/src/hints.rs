@@ -235,8 +235,8 @@ impl Inner {
             return Ok(());
         }
         for (watched, keys) in watched
-            .chunks(LOOKED_AT_ONCE)
-            .zip(keys.chunks(LOOKED_AT_ONCE))
+            .chunks(MAX_HEADS_PER_STATEMENT)
+            .zip(keys.chunks(MAX_HEADS_PER_STATEMENT))
         {
             let heads: Vec<_> = watched.iter().map(|(.., head)| *head as i64).collect();
             let query = Query::new(LOOK)
@@ -281,7 +281,7 @@ const LISTEN_AGAIN_EVERY: Duration = Duration::from_millis(250);
 const IS_ALIVE_EVERY: Duration = Duration::from_secs(10);
 const IS_ALIVE_WITHIN: Duration = Duration::from_secs(5);
 /// Maximum number of tasks that one statement looks at.
-const LOOKED_AT_ONCE: usize = 5000;
+const MAX_HEADS_PER_STATEMENT: usize = 5000;
 /// Interval of the looks of a server that hears hints, and of one that does not.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub(crate) const LOOK_EVERY_UNHEARD: Duration = Duration::from_millis(250);

@@ -60,7 +60,10 @@ impl Inner {
             let rows = self.sweep_rows().await?;
             let receipts = self.sweep_receipts().await?;
             swept += gone.len();
-            if (gone.len() as i64) < SWEPT_AT_ONCE && rows == 0 && receipts < RECEIPTS_AT_ONCE {
+            if (gone.len() as i64) < MAX_TASKS_PER_SWEEP
+                && rows == 0
+                && receipts < MAX_RECEIPTS_PER_SWEEP
+            {
                 return Ok(swept);
             }
         }
@@ -73,7 +76,7 @@ impl Inner {
             .with(&age, Type::INT8)
             .with(&count, Type::INT8)
             .with(&patience, Type::INT8)
-            .with(&SWEPT_AT_ONCE, Type::INT8);
+            .with(&MAX_TASKS_PER_SWEEP, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         let key = |row| Ok((read_owner(get(row, 0)?)?, task_id(row, 1)?));
         rows.iter().map(key).collect()
@@ -81,7 +84,7 @@ impl Inner {
 
     /// Removes the other rows of tasks that are gone. Whoever wrote them had locked the task: they are all there.
     async fn sweep_rows(&self) -> Result<usize, StoreError> {
-        let query = Query::new(SWEEP_ROWS).with(&SWEPT_AT_ONCE, Type::INT8);
+        let query = Query::new(SWEEP_ROWS).with(&MAX_TASKS_PER_SWEEP, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         rows.first().map_or(Ok(0), |row| number(row, 0))
     }
@@ -89,7 +92,7 @@ impl Inner {
     async fn sweep_receipts(&self) -> Result<i64, StoreError> {
         let most = i64::try_from(self.receipts).unwrap_or(i64::MAX);
         let query = Query::new(SWEEP_RECEIPTS)
-            .with(&RECEIPTS_AT_ONCE, Type::INT8)
+            .with(&MAX_RECEIPTS_PER_SWEEP, Type::INT8)
             .with(&most, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         rows.first().map_or(Ok(0), |row| get(row, 0))
@@ -148,6 +151,6 @@ ended as (delete from @reservation where key in (
 select count(*) from gone";
 
 /// Maximum number of tasks removed by one statement.
-const SWEPT_AT_ONCE: i64 = 100;
+const MAX_TASKS_PER_SWEEP: i64 = 100;
 /// Maximum number of messages forgotten by one statement.
-const RECEIPTS_AT_ONCE: i64 = 1000;
+const MAX_RECEIPTS_PER_SWEEP: i64 = 1000;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use a2a_transport::webhook::{Claims, Jwks, Secret, SigningKey, WINDOW};
+use a2a_transport::webhook::{Claims, Jwks, MAX_CLOCK_DIFFERENCE, Secret, SigningKey};
 
 /// The keys that notifications are signed with. Cheap to clone, every clone is the same set.
 ///
@@ -129,7 +129,9 @@ const NOTICE: u64 = 300;
 fn forget_expired(keys: &mut Vec<ScheduledKey>, now: u64) {
     let successors = keys.iter().skip(1).map(|next| next.signs_from);
     // A token that was signed in the last moment, by a clock that is a little behind.
-    let expired = successors.filter(|from| from + 2 * WINDOW <= now).count();
+    let expired = successors
+        .filter(|from| from + 2 * MAX_CLOCK_DIFFERENCE <= now)
+        .count();
     keys.drain(..expired);
 }
 
@@ -173,7 +175,7 @@ mod tests {
         }
         for (time, id) in &signed {
             for (now, ids) in &published {
-                let matters = *now + NOTICE >= *time && *now <= time + WINDOW;
+                let matters = *now + NOTICE >= *time && *now <= time + MAX_CLOCK_DIFFERENCE;
                 // The first key had no predecessor to announce it.
                 assert!(!matters || ids.contains(id), "{time} {now}");
             }

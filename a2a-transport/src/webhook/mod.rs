@@ -35,7 +35,7 @@ pub(crate) use token::choose_provider;
 pub use token::{Claims, TokenError, key_id};
 
 /// Maximum distance in seconds between a signature's time and now.
-pub const WINDOW: u64 = 300;
+pub const MAX_CLOCK_DIFFERENCE: u64 = 300;
 
 /// SHA-256 of a body.
 pub fn digest(body: &[u8]) -> [u8; 32] {
@@ -55,7 +55,7 @@ pub fn hex_digest(body: &[u8]) -> String {
 
 /// Returns whether a signature made at `time` is still accepted at `now`, both in seconds.
 pub(crate) fn is_recent(time: u64, now: u64) -> bool {
-    time.abs_diff(now) <= WINDOW
+    time.abs_diff(now) <= MAX_CLOCK_DIFFERENCE
 }
 
 /// Base64 as JSON Web Tokens have it.

@@ -7,7 +7,7 @@ use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
 use serde::{Deserialize, Serialize};
 
 use super::key::BadKey;
-use super::{Jwk, SigningKey, WINDOW, hex_digest, is_recent};
+use super::{Jwk, MAX_CLOCK_DIFFERENCE, SigningKey, hex_digest, is_recent};
 
 /// Claims of a token. Times are seconds since the Unix epoch.
 #[derive(Clone, Default, Eq, PartialEq, Serialize)]
@@ -36,7 +36,7 @@ impl Claims {
     pub fn of(body: &[u8], id: &str, audience: &str, now: u64) -> Self {
         Self {
             iat: now,
-            exp: Some(now + WINDOW),
+            exp: Some(now + MAX_CLOCK_DIFFERENCE),
             iss: None,
             aud: vec![audience.to_owned()],
             jti: Some(id.to_owned()),
@@ -142,7 +142,7 @@ impl Jwk {
             nbf.map(|nbf| nbf as u64),
         );
         let ended = exp.is_some_and(|exp| exp <= now);
-        let early = nbf.is_some_and(|nbf| nbf > now.saturating_add(WINDOW));
+        let early = nbf.is_some_and(|nbf| nbf > now.saturating_add(MAX_CLOCK_DIFFERENCE));
         if !is_recent(iat, now) || ended || early {
             return Err(TokenError::Time);
         }

@@ -24,7 +24,7 @@ impl Flavour {
     /// searched, and of each list only the first few items.
     pub fn of(json: &str) -> Option<Self> {
         let mut search = Search { places: MAX_PLACES };
-        search.look(json, DEEPEST)
+        search.look(json, MAX_DEPTH)
     }
 }
 
@@ -125,7 +125,7 @@ fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
 /// Limit on the objects and lists searched: the first of a page of tasks decide.
 const MAX_PLACES: usize = 32;
 /// Limit on the depth: a sign may be in a file of a part of a message of a status of a task in a list.
-const DEEPEST: usize = 10;
+const MAX_DEPTH: usize = 10;
 /// Limit on the items searched of a list.
 const MAX_ITEMS: usize = 4;
 

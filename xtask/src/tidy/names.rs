@@ -88,8 +88,15 @@ fn retired_in(source: &Source) -> Vec<Violation> {
 /// Number of files of a package that may define a type of the same name.
 const MAX_FILES_OF_A_NAME: usize = 2;
 
-/// Names that every subcommand or visitor has.
-const CONVENTIONAL: &[&str] = &["Args", "Arguments", "Options", "Visitor"];
+/// Names that every subcommand, every visitor or every binding has.
+const CONVENTIONAL: &[&str] = &[
+    "Args",
+    "Arguments",
+    "EventReader",
+    "EventWriter",
+    "Options",
+    "Visitor",
+];
 
 /// Files that define the types of the specification anew for a protocol version.
 const VERSIONS: &[&str] = &["a2a-types/src/v", "a2a-types/src/pre_1_0/"];

@@ -10,7 +10,7 @@ use crate::show::Screen;
 
 /// Commands on the webhooks of a task.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum PushCommand {
     /// Register a URL that the agent notifies of a task's events.
     Set(Set),
     /// Show a webhook.
@@ -64,7 +64,7 @@ pub(crate) struct Set {
     credentials: Option<Secret>,
 }
 
-impl Command {
+impl PushCommand {
     /// Returns the options that name the agent.
     pub(crate) fn agent(&self) -> &AgentArgs {
         match self {
@@ -75,9 +75,9 @@ impl Command {
     }
 }
 
-pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failure> {
+pub(crate) async fn run(command: PushCommand, screen: &Screen) -> Result<Code, Failure> {
     match command {
-        Command::Set(set) => {
+        PushCommand::Set(set) => {
             let reveal = |secret: Secret| secret.reveal().to_owned();
             let credentials = set.credentials.map(reveal);
             let config = TaskPushNotificationConfig {
@@ -94,18 +94,18 @@ pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failu
             let client = set.of.agent.connect().await?;
             screen.config(&client.create_push_config(config).await?)?;
         }
-        Command::Get(One { of, id }) => {
+        PushCommand::Get(One { of, id }) => {
             let client = of.agent.connect().await?;
             let config = client.push_config(of.task, id.map(Into::into)).await?;
             screen.config(&config)?;
         }
-        Command::List(of) => {
+        PushCommand::List(of) => {
             let client = of.agent.connect().await?;
             for config in client.push_configs(of.task).await? {
                 screen.config(&config)?;
             }
         }
-        Command::Delete(One { of, id }) => {
+        PushCommand::Delete(One { of, id }) => {
             let client = of.agent.connect().await?;
             let id = match id {
                 Some(id) => id.into(),

@@ -16,7 +16,7 @@ use crate::show::{Events, Screen, text};
 
 /// Commands that receive notifications.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum WebhookCommand {
     /// Listen for push notifications, verify and print them.
     Listen(Options),
 }
@@ -57,8 +57,8 @@ pub(crate) struct Options {
     count: Option<usize>,
 }
 
-pub(crate) async fn run(command: Command, screen: &Screen) -> Result<Code, Failure> {
-    let Command::Listen(options) = command;
+pub(crate) async fn run(command: WebhookCommand, screen: &Screen) -> Result<Code, Failure> {
+    let WebhookCommand::Listen(options) = command;
     let (sender, mut received) = mpsc::channel::<Notification>(16);
     let sender = Arc::new(sender);
     let mut receiver = Receiver::builder(move |notification| {

@@ -4,16 +4,16 @@
 //! The scenes are those of `a2a-types`: what our server writes, and what agents of the framework send.
 //! Here they come over a socket, in the envelopes and without, under the framework's names of events.
 
+mod fixture;
 mod profile_agent;
-mod scene;
 
 use a2a_client::{Client, Error, Event, Retries, SendMessageResponse, StreamExt};
 use a2a_types::extension::trpc::{LlmResponses, Step, Version};
 use a2a_types::{AgentCard, Dialect, Part, Task};
 use serde_json::{Value, json};
 
+use crate::profile::fixture::Fixture;
 use crate::profile::profile_agent::{Envelopes, ProfileAgent};
-use crate::profile::scene::Scene;
 
 fn card(declared: Option<&str>) -> AgentCard {
     let mut card = AgentCard::new("Weather", "Knows the weather");
@@ -35,7 +35,7 @@ fn client(peer: &ProfileAgent, declared: Option<&str>) -> Client {
 #[tokio::test]
 async fn every_stream_is_understood_as_its_scene_says() {
     let mut count = 0;
-    for scene in Scene::all() {
+    for scene in Fixture::all() {
         for envelopes in [Envelopes::Sealed, Envelopes::Bare] {
             let peer = ProfileAgent::start(scene.results.clone(), scene.streams, envelopes).await;
             let client = client(&peer, Some("0.1"));
@@ -45,11 +45,11 @@ async fn every_stream_is_understood_as_its_scene_says() {
                     while let Some(event) = updates.next().await {
                         event.unwrap_or_else(|error| panic!("{}: {error}", scene.name));
                     }
-                    scene::shown(updates.llm_responses().unwrap())
+                    fixture::shown(updates.llm_responses().unwrap())
                 }
                 false => {
                     let answer = client.send("What is the weather?").steps().await.unwrap();
-                    scene::shown(&LlmResponses::of_answer(&answer))
+                    fixture::shown(&LlmResponses::of_answer(&answer))
                 }
             };
             assert_eq!(found, scene.responses, "{} {envelopes:?}", scene.name);
@@ -84,7 +84,7 @@ async fn followed(client: &Client) -> (Vec<Event>, Option<Task>, bool) {
 /// understand; by the plain rule each takes the place of the one before.
 #[tokio::test]
 async fn chunks_are_appended_only_for_an_agent_that_declared_the_profile() {
-    let scene = Scene::named("peer-document");
+    let scene = Fixture::named("peer-document");
     let whole = ["", "The current temperature is mild."];
     let last = ["", " temperature is mild."];
     for (declared, expected) in [
@@ -105,7 +105,7 @@ async fn chunks_are_appended_only_for_an_agent_that_declared_the_profile() {
 /// are.
 #[tokio::test]
 async fn what_tells_nothing_is_left_out() {
-    let scene = Scene::named("peer-tool-call");
+    let scene = Fixture::named("peer-tool-call");
     let peer = ProfileAgent::start(scene.results.clone(), true, Envelopes::Sealed).await;
     let (events, task, _) = followed(&client(&peer, Some("0.1"))).await;
     // Of ten: two have no content, one repeats.
@@ -126,7 +126,7 @@ fn declared(peer: &ProfileAgent) -> Option<Value> {
 /// The profile is declared to agents that declare it, if the caller wants steps.
 #[tokio::test]
 async fn steps_are_asked_for() {
-    let scene = Scene::named("answer-reasoning");
+    let scene = Fixture::named("answer-reasoning");
     for (card, wants, expected) in [
         (Some("0.1"), true, Some(json!("0.1"))),
         (Some("0.1"), false, None),
@@ -148,7 +148,7 @@ async fn steps_are_asked_for() {
 /// A user id that is no valid header value is left out.
 #[tokio::test]
 async fn a_user_id_that_is_no_header_is_left_out() {
-    let scene = Scene::named("answer-reasoning");
+    let scene = Fixture::named("answer-reasoning");
     let peer = ProfileAgent::start(scene.results, false, Envelopes::Sealed).await;
     client(&peer, None)
         .send("hello")
@@ -163,9 +163,9 @@ async fn a_user_id_that_is_no_header_is_left_out() {
 /// was cut off otherwise.
 #[tokio::test]
 async fn a_stream_without_an_end_is_whole_only_after_a_message() {
-    let mut message = Scene::named("peer-message").results;
+    let mut message = Fixture::named("peer-message").results;
     message.pop();
-    let submitted = Scene::named("peer-tool-call").results[0].clone();
+    let submitted = Fixture::named("peer-tool-call").results[0].clone();
     for results in [message.clone(), vec![submitted, message[0].clone()]] {
         let peer = ProfileAgent::start(results, true, Envelopes::Sealed).await;
         let client = Client::with_card(peer.transport(), card(Some("0.1")).into());
@@ -177,7 +177,7 @@ async fn a_stream_without_an_end_is_whole_only_after_a_message() {
         assert_eq!(updates.reconnections(), 0);
         assert_eq!(peer.asked().len(), 1);
     }
-    let mut cut = Scene::named("peer-tool-call").results;
+    let mut cut = Fixture::named("peer-tool-call").results;
     cut.pop();
     let peer = ProfileAgent::start(cut, true, Envelopes::Sealed).await;
     let mut updates = client(&peer, Some("0.1")).send("hello").follow();
@@ -191,7 +191,7 @@ async fn a_stream_without_an_end_is_whole_only_after_a_message() {
 /// Messages that say nothing, of which agents of the framework send many, do no harm.
 #[tokio::test]
 async fn an_answer_with_empty_messages_is_taken() {
-    let scene = Scene::named("peer-answer");
+    let scene = Fixture::named("peer-answer");
     let peer = ProfileAgent::start(scene.results, false, Envelopes::Sealed).await;
     let answer = client(&peer, Some("0.1")).send("hello").await.unwrap();
     let SendMessageResponse::Task(task) = &answer else {

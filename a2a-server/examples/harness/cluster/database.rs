@@ -124,9 +124,11 @@ impl Database {
         self.process = Some(command.spawn()?);
         let begun = std::time::Instant::now();
         while self.psql_in("postgres", "select 1").await.is_err() {
-            if begun.elapsed() > START {
+            if begun.elapsed() > MAX_START_TIME {
                 let log = std::fs::read_to_string(self.directory.path().join("log"))?;
-                return Err(format!("Postgres did not start within {START:?}: {log}").into());
+                return Err(
+                    format!("Postgres did not start within {MAX_START_TIME:?}: {log}").into(),
+                );
             }
         }
         Ok(())
@@ -239,7 +241,7 @@ const SETTINGS: &[&str] = &[
 /// Account of the server where this program is root.
 const USER: &str = "postgres";
 /// Time limit for a start.
-const START: Duration = Duration::from_secs(30);
+const MAX_START_TIME: Duration = Duration::from_secs(30);
 
 /// Returns the directory of Postgres' programs: that of the newest version of a distribution's package, or
 /// that of `initdb` in `PATH`.

@@ -35,7 +35,7 @@ pub(super) async fn run(
             Err(_) => cluster.balancer.cut(beat.rng.usize(2..6)),
         }
     };
-    let mut total = Found::default();
+    let mut total = ReadTotals::default();
     for found in found {
         total.add(found);
     }
@@ -97,7 +97,7 @@ impl Beat {
 }
 
 #[derive(Default)]
-struct Found {
+struct ReadTotals {
     events: usize,
     returns: usize,
     lost: usize,
@@ -107,7 +107,7 @@ struct Found {
     remarks: Vec<String>,
 }
 
-impl Found {
+impl ReadTotals {
     fn add(&mut self, other: Self) {
         self.events += other.events;
         self.returns += other.returns;
@@ -120,7 +120,7 @@ impl Found {
 }
 
 /// Begins a task, and reads every event of its log, however often the connection breaks.
-async fn read(client: &Client, steps: u64) -> Result<Found, Failure> {
+async fn read(client: &Client, steps: u64) -> Result<ReadTotals, Failure> {
     let SendMessageResponse::Task(task) = client.send(begin(format!("steps {steps} 40"))).await?
     else {
         return Err("a message was answered without a task".into());
@@ -129,7 +129,7 @@ async fn read(client: &Client, steps: u64) -> Result<Found, Failure> {
         task: task.id,
         sequence: None,
         ended: false,
-        found: Found::default(),
+        found: ReadTotals::default(),
     };
     while !reader.ended {
         if let Err(error) = reader.read_on(client).await {
@@ -159,7 +159,7 @@ struct Reader {
     task: TaskId,
     sequence: Option<u64>,
     ended: bool,
-    found: Found,
+    found: ReadTotals,
 }
 
 impl Reader {

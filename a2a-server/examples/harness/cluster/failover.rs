@@ -34,14 +34,14 @@ pub(super) async fn run(options: &Options, report: &mut Report) -> Result<(), Fa
     Ok(())
 }
 
-struct Outcome {
+struct FailoverResult {
     acknowledged: usize,
     lost: usize,
     recovered: Duration,
     remarks: Vec<String>,
 }
 
-async fn fail_over(synchronous: bool, period: Duration) -> Result<Outcome, Failure> {
+async fn fail_over(synchronous: bool, period: Duration) -> Result<FailoverResult, Failure> {
     let mut primary = Database::start(&[]).await?;
     let standby = Database::standby_of(&primary).await?;
     if synchronous {
@@ -90,7 +90,7 @@ async fn fail_over(synchronous: bool, period: Duration) -> Result<Outcome, Failu
         .iter()
         .filter(|(_, task)| !kept.contains(task))
         .count();
-    Ok(Outcome {
+    Ok(FailoverResult {
         acknowledged: acknowledged.len(),
         lost,
         recovered,

@@ -53,7 +53,7 @@ pub(super) async fn run(
 }
 
 #[derive(Default)]
-struct Outcome {
+struct LoadTotals {
     count: usize,
     failed: usize,
     reconnections: usize,
@@ -62,13 +62,13 @@ struct Outcome {
 }
 
 /// Sends 500 messages a second.
-async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure> {
+async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failure> {
     let (begun, mut beat) = (
         std::time::Instant::now(),
         interval(Duration::from_millis(2)),
     );
     beat.set_missed_tick_behavior(MissedTickBehavior::Burst);
-    let (mut sends, mut outcome) = (JoinSet::new(), Outcome::default());
+    let (mut sends, mut outcome) = (JoinSet::new(), LoadTotals::default());
     let pending = Arc::new(AtomicUsize::new(0));
     while !stop.load(Ordering::Relaxed) {
         beat.tick().await;
@@ -91,12 +91,12 @@ async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure>
 }
 
 /// Keeps streams open that are each a few seconds long.
-async fn streams(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure> {
+async fn streams(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failure> {
     let mut readers = JoinSet::new();
     for _ in 0..STREAMS {
         readers.spawn(read(client.clone(), Arc::clone(&stop)));
     }
-    let mut total = Outcome::default();
+    let mut total = LoadTotals::default();
     while let Some(read) = readers.join_next().await {
         let read = read??;
         total.count += read.count;
@@ -109,8 +109,8 @@ async fn streams(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failu
 
 const STREAMS: usize = 20;
 
-async fn read(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure> {
-    let mut outcome = Outcome::default();
+async fn read(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failure> {
+    let mut outcome = LoadTotals::default();
     while !stop.load(Ordering::Relaxed) {
         let SendMessageResponse::Task(task) = client.send(begin("steps 100 100")).await? else {
             return Err("a message was answered without a task".into());
@@ -134,7 +134,7 @@ async fn read(client: Client, stop: Arc<AtomicBool>) -> Result<Outcome, Failure>
     Ok(outcome)
 }
 
-impl Outcome {
+impl LoadTotals {
     fn note(&mut self, sent: Result<(), a2a_client::Error>) {
         self.count += 1;
         if let Err(error) = sent {

@@ -62,7 +62,7 @@ async fn start(client: &Client, frozen: Duration) -> Result<TaskId, Failure> {
 }
 
 #[derive(Default)]
-struct Found {
+struct StaleWrites {
     resumed: usize,
     stale: usize,
     remarks: Vec<String>,
@@ -70,8 +70,8 @@ struct Found {
 
 /// Reads a task to its end. After the agent has told where it goes on, each step is the one after the last:
 /// any other was written by the replica that had lost the task.
-async fn read(client: &Client, task: TaskId) -> Result<Found, Failure> {
-    let (mut found, mut next) = (Found::default(), None);
+async fn read(client: &Client, task: TaskId) -> Result<StaleWrites, Failure> {
+    let (mut found, mut next) = (StaleWrites::default(), None);
     let mut updates = client.subscribe(task.clone()).await?;
     while let Some(event) = updates.next().await {
         let event = event?;

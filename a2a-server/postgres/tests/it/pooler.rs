@@ -20,7 +20,10 @@ impl Pooler {
         let program = Path::new("/usr/sbin/pgbouncer");
         if !program.exists() {
             let in_ci = std::env::var_os("CI").is_some();
-            assert!(!in_ci, "PgBouncer is not installed: apt-get install pgbouncer");
+            assert!(
+                !in_ci,
+                "PgBouncer is not installed: apt-get install pgbouncer"
+            );
             eprintln!("PGBOUNCER IS NOT INSTALLED: the mode for poolers is tested without one.");
             return None;
         }

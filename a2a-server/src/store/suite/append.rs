@@ -5,8 +5,8 @@ use a2a_types::{Event, Object, Part, TaskState};
 use super::super::StoreError;
 use super::super::limits::{MAX_ARTIFACTS, MAX_MESSAGES};
 use super::bench::Bench;
+use super::observation::{Checked, holds, refused, same};
 use super::sample::{chunk, said, status, step};
-use super::saw::{Checked, holds, refused, same};
 
 super::promises! {
     "append":

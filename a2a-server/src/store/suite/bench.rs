@@ -10,8 +10,8 @@ use tokio::time::MissedTickBehavior;
 use super::super::{
     Listing, NewTask, Notification, Orphan, Owner, Retention, Settlement, Store, StoreError,
 };
+use super::observation::{Checked, Observation};
 use super::sample;
-use super::saw::{Checked, Saw};
 use super::writer::Writer;
 
 /// A fresh store, with operations that many cases need.
@@ -86,7 +86,9 @@ impl Bench {
             }
             all.extend(due);
         }
-        Err(Saw::new("what was delivered is due again and again"))
+        Err(Observation::new(
+            "what was delivered is due again and again",
+        ))
     }
 
     /// Forgets every task that has ended.
@@ -123,7 +125,7 @@ pub(super) fn eventually<T, F>(
 where
     F: Future<Output = Checked<Option<T>>>,
 {
-    let too_late = Saw::new(format!("{what}: not within {PATIENCE:?}"));
+    let too_late = Observation::new(format!("{what}: not within {PATIENCE:?}"));
     async move {
         let begun = Instant::now();
         let mut beat = tokio::time::interval(Duration::from_millis(2));
@@ -146,7 +148,7 @@ pub(super) fn soon<T>(
     what: &str,
     happens: impl Future<Output = T>,
 ) -> impl Future<Output = Checked<T>> {
-    let too_late = Saw::new(format!("{what}: not within {PATIENCE:?}"));
+    let too_late = Observation::new(format!("{what}: not within {PATIENCE:?}"));
     async move {
         let timely = tokio::time::timeout(PATIENCE, happens).await;
         timely.map_err(|_| too_late)

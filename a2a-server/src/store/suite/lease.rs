@@ -4,8 +4,8 @@ use a2a_types::TaskState;
 
 use super::super::NewTask;
 use super::bench::{Bench, eventually};
+use super::observation::Checked;
 use super::sample::{LONG, SHORT, ada, new, taken};
-use super::saw::Checked;
 
 super::promises! {
     "lease":

@@ -3,8 +3,8 @@
 use a2a_types::{Event, Part};
 
 use super::bench::Bench;
+use super::observation::{Checked, holds, same};
 use super::sample::chunk;
-use super::saw::{Checked, holds, same};
 
 super::promises! {
     "log":

@@ -29,6 +29,7 @@ mod dice;
 mod lease;
 mod log;
 mod model;
+mod observation;
 mod observe;
 mod outbox;
 mod owner;
@@ -36,7 +37,6 @@ mod race;
 mod random;
 mod receipt;
 mod sample;
-mod saw;
 mod shared;
 mod sweep;
 mod watch;
@@ -48,7 +48,7 @@ use std::time::Duration;
 use a2a_transport::BoxFuture;
 
 use self::bench::Bench;
-use self::saw::Checked;
+use self::observation::Checked;
 use super::Store;
 
 /// Puts a store to every case, each time a fresh one; returns the promises that it does not keep.

@@ -13,7 +13,7 @@ use super::super::{
     Append, Appended, Lease, NewTask, Notification, Outcome, Owner, Receipt, Received, Settlement,
     StoreError,
 };
-use super::saw::{Checked, Saw, same, short};
+use super::observation::{Checked, Observation, same, short};
 use super::writer::Look;
 
 /// Expected content of a store. A term is over at once if it is zero, and never otherwise.
@@ -92,12 +92,16 @@ pub(super) fn agrees<T: std::fmt::Debug>(
         true => Ok(()),
         false if reasons.is_empty() => {
             let answer = short(answer);
-            Err(Saw::new(format!("the answer: {answer}, expected success")))
+            Err(Observation::new(format!(
+                "the answer: {answer}, expected success"
+            )))
         }
         false => {
             let answer = short(answer);
             let expected = format!("expected an error, one of {reasons:?}");
-            Err(Saw::new(format!("the answer: {answer}, {expected}")))
+            Err(Observation::new(format!(
+                "the answer: {answer}, {expected}"
+            )))
         }
     }
 }
@@ -261,7 +265,8 @@ impl Model {
         for taken in taken {
             let config = &taken.config;
             let key = (taken.owner.clone(), config.task_id.to_string());
-            let none = || Saw::new(format!("taken: {}, expected nothing of it", short(taken)));
+            let none =
+                || Observation::new(format!("taken: {}, expected nothing of it", short(taken)));
             let log = self.logs.get_mut(&key).ok_or_else(none)?;
             let rows = log.outbox.get_mut(config.id.as_str());
             let row = rows.and_then(first).filter(|row| !row.hidden);

@@ -7,9 +7,9 @@ use a2a_types::{ContextId, Task, Timestamp};
 use super::super::{Listing, Owner, Place, Settlement, StoreError, Tail};
 use super::dice::STATES;
 use super::model::Key;
+use super::observation::{Checked, holds, refused, same, same_each};
 use super::random::{CONTEXTS, MESSAGES, Round};
 use super::sample::{LONG, time};
-use super::saw::{Checked, holds, refused, same, same_each};
 use super::writer::{Look, Writer};
 
 impl Round {

@@ -2,8 +2,8 @@
 
 use super::super::Settlement;
 use super::bench::{Bench, eventually};
+use super::observation::{Checked, same};
 use super::sample::{LONG, SHORT};
-use super::saw::{Checked, same};
 
 super::promises! {
     "outbox":

@@ -5,8 +5,8 @@ use a2a_types::Dialect;
 
 use super::super::Owner;
 use super::bench::Bench;
+use super::observation::{Checked, same};
 use super::sample::{config, new, owner, within};
-use super::saw::{Checked, same};
 
 super::promises! {
     "owner":

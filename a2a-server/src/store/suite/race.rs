@@ -7,8 +7,8 @@ use tokio::task::JoinSet;
 
 use super::super::{Append, NewTask, Notification, Outcome, Settlement, StoreError};
 use super::bench::{Bench, soon};
+use super::observation::{Checked, Observation, holds, same};
 use super::sample::{LONG, NONE, ada, chunk, new, receipt, said, seized, status, taken};
-use super::saw::{Checked, Saw, holds, same};
 use super::writer::Writer;
 
 super::promises! {
@@ -36,7 +36,7 @@ where
     }
     let mut came = Vec::new();
     while let Some(joined) = acting.join_next().await {
-        came.push(joined.map_err(|error| Saw::new(error.to_string()))?);
+        came.push(joined.map_err(|error| Observation::new(error.to_string()))?);
     }
     Ok(came)
 }
@@ -47,7 +47,7 @@ async fn watch(reader: Writer, end: u64) -> Checked {
     let mut seen = *watch.borrow_and_update();
     while seen < end {
         let changed = watch.changed().await;
-        changed.map_err(|_| Saw::new("the watch is closed"))?;
+        changed.map_err(|_| Observation::new("the watch is closed"))?;
         let told = *watch.borrow_and_update();
         holds(format!("{told} is not before {seen}"), told >= seen)?;
         seen = told;
@@ -76,7 +76,7 @@ async fn one_writer_wins(bench: Bench) -> Checked {
                         holds("the log has grown", end > writer.sequence)?;
                         writer.sequence = end;
                     }
-                    Err(other) => return Err(Saw::from(other)),
+                    Err(other) => return Err(Observation::from(other)),
                 }
                 tokio::task::yield_now().await;
             }
@@ -102,10 +102,10 @@ async fn follow(reader: Writer) -> Checked<Vec<(u64, Event)>> {
     let mut seen = Vec::new();
     let mut after = 1;
     loop {
-        let grown = watch.wait_for(|told| *told > after).await;
-        let told = *grown.map_err(|_| Saw::new("the watch is closed"))?;
+        let grown = watch.wait_for(|known| *known > after).await;
+        let known = *grown.map_err(|_| Observation::new("the watch is closed"))?;
         let stored = reader.snapshot().await?.sequence;
-        holds("the task is stored", stored >= told)?;
+        holds("the task is stored", stored >= known)?;
         let events = reader.batch(after).await?;
         holds("the event is stored", !events.is_empty())?;
         for logged in events {
@@ -152,7 +152,7 @@ fn winners<T>(came: Vec<Result<T, StoreError>>, loses: fn(&StoreError) -> bool) 
         match one {
             Ok(_) => count += 1,
             Err(error) if loses(&error) => {}
-            Err(other) => return Err(Saw::from(other)),
+            Err(other) => return Err(Observation::from(other)),
         }
     }
     Ok(count)
@@ -291,7 +291,7 @@ async fn fenced_at_once(bench: Bench) -> Checked {
                 Ok(_) => same("who else was first", first.replace(seizes), None)?,
                 Err(StoreError::Behind(2)) => {}
                 Err(StoreError::Fenced) if !seizes => {}
-                Err(other) => return Err(Saw::from(other)),
+                Err(other) => return Err(Observation::from(other)),
             }
         }
         let nothing_written = writer.snapshot().await?.sequence == 1;
@@ -316,7 +316,7 @@ async fn not_swept_at_once(bench: Bench) -> Checked {
             let stays = match writer.append(writer.held(vec![begins])).await {
                 Ok(_) => true,
                 Err(StoreError::NoTask) => false,
-                Err(other) => return Err(Saw::from(other)),
+                Err(other) => return Err(Observation::from(other)),
             };
             tokio::task::yield_now().await;
             Ok((writer, stays))
@@ -334,9 +334,9 @@ async fn not_swept_at_once(bench: Bench) -> Checked {
 }
 
 /// Task, webhook and sequence number of a notification.
-type Told = (String, String, u64);
+type NotificationKey = (String, String, u64);
 
-fn told(due: Notification) -> Told {
+fn key_of(due: Notification) -> NotificationKey {
     let sequence = due.sequence;
     (due.config.task_id.into(), due.config.id.into(), sequence)
 }
@@ -346,8 +346,8 @@ async fn taken_once(bench: Bench) -> Checked {
     for task in ["a", "b", "c"] {
         bench.watched(task, &["x", "y"]).await?.work(5).await?;
         for webhook in ["x", "y"] {
-            let told = (2..7).map(|place| (task.to_owned(), webhook.to_owned(), place));
-            expected.extend(told);
+            let keys = (2..7).map(|place| (task.to_owned(), webhook.to_owned(), place));
+            expected.extend(keys);
         }
     }
     let came = at_once(6, |_| {
@@ -357,29 +357,29 @@ async fn taken_once(bench: Bench) -> Checked {
             // A sender that finds nothing may only have come while the others have it.
             for _ in 0..10 {
                 for due in store.notifications(2, LONG).await? {
-                    found.push(told(due.clone()));
+                    found.push(key_of(due.clone()));
                     tokio::task::yield_now().await;
                     store.settle(&due, Settlement::Delivered).await?;
                 }
                 tokio::task::yield_now().await;
             }
-            Ok::<_, Saw>(found)
+            Ok::<_, Observation>(found)
         }
     });
-    let mut found: Vec<Told> = Vec::new();
-    for told in came.await? {
-        let told = told?;
+    let mut found: Vec<NotificationKey> = Vec::new();
+    for keys in came.await? {
+        let keys = keys?;
         let mut last = BTreeMap::new();
-        for (task, webhook, place) in &told {
+        for (task, webhook, place) in &keys {
             let before = last.insert((task, webhook), place);
             let in_order = before.is_none_or(|before| before < place);
             holds("it is told in order", in_order)?;
         }
-        found.extend(told);
+        found.extend(keys);
     }
     let once = found.iter().collect::<BTreeSet<_>>().len();
     same("how many were told twice", found.len() - once, 0)?;
-    found.extend(bench.deliver().await?.into_iter().map(told));
+    found.extend(bench.deliver().await?.into_iter().map(key_of));
     found.sort();
     same("what was told", found, expected)
 }

@@ -9,10 +9,10 @@ use super::super::{
 use super::bench::Bench;
 use super::dice::Dice;
 use super::model::{Key, Model, agrees};
+use super::observation::{Checked, Observation, same, short};
 use super::sample::{
     LONG, NONE, config, digest, object, owner, receipt, seized, taken, task, within,
 };
-use super::saw::{Checked, Saw, same, short};
 
 super::promises! {
     "random":
@@ -101,9 +101,9 @@ impl Round {
     }
 
     /// Tells where in the case something was seen, and what was asked before.
-    fn at(&self, place: &str, saw: Saw, seed: u64) -> Saw {
+    fn at(&self, place: &str, saw: Observation, seed: u64) -> Observation {
         let (asked, saw) = (&self.asked, String::from(saw));
-        Saw::new(format!("seed {seed}, {place}, after {asked}: {saw}"))
+        Observation::new(format!("seed {seed}, {place}, after {asked}: {saw}"))
     }
 
     pub(super) fn key(&mut self) -> Key {

@@ -4,8 +4,8 @@ use a2a_types::Message;
 
 use super::super::{Append, NewTask, Outcome, Received};
 use super::bench::{Bench, eventually};
+use super::observation::{Checked, same};
 use super::sample::{SHORT, ada, digest, new, receipt, receipt_for, said};
-use super::saw::{Checked, same};
 
 super::promises! {
     "receipt":

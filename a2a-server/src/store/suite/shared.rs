@@ -4,8 +4,8 @@ use a2a_types::{Message, TaskId};
 
 use super::super::{MAX_MAIL, Mail, MailContent, NewTask, Owner, Receipt, SharedStore, StoreError};
 use super::bench::{Bench, eventually};
+use super::observation::{Checked, Observation, holds, refused, same};
 use super::sample::{LONG, NONE, SHORT, ada, new, owner, receipt, seized};
-use super::saw::{Checked, Saw, holds, refused, same};
 
 super::promises! {
     "shared" of a shared store:
@@ -49,7 +49,7 @@ async fn reservation_runs_out(bench: &Bench, shared: &dyn SharedStore) -> Checke
         match shared.reserve(&ada(), &receipt("lost"), "j", LONG).await {
             Ok(_) => Ok(Some(())),
             Err(StoreError::Leased) => Ok(None),
-            Err(other) => Err(Saw::from(other)),
+            Err(other) => Err(Observation::from(other)),
         }
     })
     .await?;

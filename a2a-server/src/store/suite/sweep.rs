@@ -6,8 +6,8 @@ use a2a_types::TaskState;
 
 use super::super::Retention;
 use super::bench::{Bench, eventually};
+use super::observation::{Checked, same};
 use super::sample::{LONG, ada};
-use super::saw::{Checked, same};
 use super::writer::Writer;
 
 super::promises! {

@@ -4,8 +4,8 @@ use a2a_types::TaskState;
 
 use super::super::StoreError;
 use super::bench::{Bench, soon};
+use super::observation::{Checked, refused, same};
 use super::sample::ada;
-use super::saw::{Checked, refused, same};
 
 super::promises! {
     "watch":

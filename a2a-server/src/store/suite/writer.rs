@@ -5,8 +5,8 @@ use std::sync::Arc;
 use a2a_types::{Dialect, Event, Object, Task, TaskId, TaskPushNotificationConfig, TaskState};
 
 use super::super::{Append, Appended, Lease, Logged, Owner, Snapshot, Store, StoreError, Tail};
+use super::observation::{Checked, Observation, same};
 use super::sample;
-use super::saw::{Checked, Saw, same};
 
 /// Writer of a task, at the end of its log and with a lease.
 #[derive(Clone)]
@@ -70,7 +70,7 @@ impl Writer {
 
     pub(super) async fn snapshot(&self) -> Checked<Snapshot> {
         let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
-        snapshot.ok_or_else(|| Saw::new(format!("there is no task {}", self.task)))
+        snapshot.ok_or_else(|| Observation::new(format!("there is no task {}", self.task)))
     }
 
     /// Returns whether the task is there.
@@ -84,7 +84,9 @@ impl Writer {
         let store = &self.store;
         match store.events_after(&self.owner, &self.task, after).await? {
             Tail::Events(events) => Ok(events),
-            Tail::Unknown => Err(Saw::new(format!("unknown what comes after {after}"))),
+            Tail::Unknown => Err(Observation::new(format!(
+                "unknown what comes after {after}"
+            ))),
         }
     }
 

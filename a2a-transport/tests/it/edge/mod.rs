@@ -2,7 +2,7 @@
 
 mod budgets;
 mod busy;
-mod crowd;
+mod connection_limits;
 mod descriptors;
 mod heads;
 mod readers;

@@ -4,8 +4,8 @@
 //! `data/*.yaml` are the scenes, `data/*.golden` what comes of them; `A2A_REWRITE=1` writes the
 //! latter anew.
 
+mod fixture;
 mod framework;
-mod scene;
 mod version;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use a2a_types::{
     TaskStatusUpdateEvent, v0_2,
 };
 
-use crate::trpc::scene::Scene;
+use crate::trpc::fixture::Fixture;
 
 #[test]
 fn every_scene_is_as_its_golden_file_says() {
@@ -25,7 +25,7 @@ fn every_scene_is_as_its_golden_file_says() {
     assert!(scenes.len() >= 20, "only {} scenes", scenes.len());
     for path in scenes {
         let text = std::fs::read_to_string(&path).unwrap();
-        let scene: Scene = serde_saphyr::from_str(&text)
+        let scene: Fixture = serde_saphyr::from_str(&text)
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let found = scene.play();
         let golden = path.with_extension("golden");
@@ -48,7 +48,7 @@ fn every_scene_is_as_its_golden_file_says() {
 fn no_scene_loses_a_word() {
     for path in scenes() {
         let text = std::fs::read_to_string(&path).unwrap();
-        let scene: Scene = serde_saphyr::from_str(&text).unwrap();
+        let scene: Fixture = serde_saphyr::from_str(&text).unwrap();
         for (who, kept) in scene.kept() {
             for word in &scene.words {
                 let times = kept.matches(word.as_str()).count();

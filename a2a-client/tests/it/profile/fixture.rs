@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use a2a_types::extension::trpc::{LlmResponse, LlmResponses};
 use serde_json::{Value, json};
 
-pub(crate) struct Scene {
+pub(crate) struct Fixture {
     pub(crate) name: String,
     pub(crate) streams: bool,
     pub(crate) results: Vec<Value>,
@@ -13,7 +13,7 @@ pub(crate) struct Scene {
     pub(crate) responses: String,
 }
 
-impl Scene {
+impl Fixture {
     pub(crate) fn all() -> Vec<Self> {
         let mut names: Vec<_> = std::fs::read_dir(folder())
             .unwrap()

@@ -6,33 +6,33 @@ use std::panic::Location;
 use super::super::StoreError;
 
 /// Result of a case or of one of its steps.
-pub(super) type Checked<T = ()> = Result<T, Saw>;
+pub(super) type Checked<T = ()> = Result<T, Observation>;
 
 /// Behaviour of a store that contradicts its promise, and the line that saw it.
 #[derive(Debug)]
-pub(super) struct Saw(String);
+pub(super) struct Observation(String);
 
-impl Saw {
+impl Observation {
     #[track_caller]
     pub(super) fn new(what: impl AsRef<str>) -> Self {
         Self(format!("{} ({})", what.as_ref(), Location::caller()))
     }
 }
 
-impl From<Saw> for String {
-    fn from(saw: Saw) -> Self {
+impl From<Observation> for String {
+    fn from(saw: Observation) -> Self {
         saw.0
     }
 }
 
-impl From<StoreError> for Saw {
+impl From<StoreError> for Observation {
     #[track_caller]
     fn from(error: StoreError) -> Self {
         Self::new(format!("an error, {error:?}"))
     }
 }
 
-impl From<tokio::task::JoinError> for Saw {
+impl From<tokio::task::JoinError> for Observation {
     #[track_caller]
     fn from(error: tokio::task::JoinError) -> Self {
         Self::new(error.to_string())
@@ -46,7 +46,9 @@ pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> C
         return Ok(());
     }
     let (found, expected) = (short(&found), short(&expected));
-    Err(Saw::new(format!("{what}: {found}, expected {expected}")))
+    Err(Observation::new(format!(
+        "{what}: {found}, expected {expected}"
+    )))
 }
 
 /// Two sequences that must be the same; the first difference is named alone.
@@ -66,7 +68,7 @@ pub(super) fn same_each<T: Debug + PartialEq>(what: &str, found: &[T], expected:
 pub(super) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {
     match it_does {
         true => Ok(()),
-        false => Err(Saw::new(format!("not so: {}", what.as_ref()))),
+        false => Err(Observation::new(format!("not so: {}", what.as_ref()))),
     }
 }
 
@@ -87,10 +89,10 @@ macro_rules! refused {
         match $answer {
             Err($error) $(if $guard)? => {}
             other => {
-                let other = crate::store::suite::saw::short(&other);
+                let other = crate::store::suite::observation::short(&other);
                 let expected = stringify!($error);
                 let what = format!("{other}, expected Err({expected})");
-                return Err(crate::store::suite::saw::Saw::new(what));
+                return Err(crate::store::suite::observation::Observation::new(what));
             }
         }
     };

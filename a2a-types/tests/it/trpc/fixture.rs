@@ -12,7 +12,7 @@ use crate::trpc::framework::Framework;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Scene {
+pub(crate) struct Fixture {
     /// Description of the scene.
     #[serde(rename = "about")]
     _about: String,
@@ -39,7 +39,7 @@ pub(crate) struct Scene {
     answered: Option<Value>,
 }
 
-impl Scene {
+impl Fixture {
     /// Everything that comes of it, for the golden file.
     pub(crate) fn play(&self) -> String {
         let mut golden = String::new();
