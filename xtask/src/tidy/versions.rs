@@ -17,7 +17,7 @@ const LIMITS: &[Limit] = &[
     Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_350 },
     Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_330 },
     Limit { folder: "a2a-types/src/v0_3/", max_lines: 1_650 },
-    Limit { folder: "a2a-server/src/store/suite/", max_lines: 2_750 },
+    Limit { folder: "a2a-server/src/store/suite/", max_lines: 2_760 },
 ];
 
 /// No folder has more lines than its limit.
