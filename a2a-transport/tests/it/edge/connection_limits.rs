@@ -135,7 +135,7 @@ async fn idle_connections_of_many_addresses_keep_nobody_out() {
         return;
     }
     let this = std::env::current_exe().unwrap();
-    let name = "edge::crowd::idle_connections_of_many_addresses_keep_nobody_out";
+    let name = "edge::connection_limits::idle_connections_of_many_addresses_keep_nobody_out";
     let run = unshare(&["sh", "-c", IN_OWN_NETWORK, this.to_str().unwrap(), name]).await;
     let output = run.unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
