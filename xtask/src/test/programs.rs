@@ -81,7 +81,7 @@ pub(super) fn build() -> Result<Vec<Program>, Failure> {
 /// Programs that run longest, and so start first: none of them runs alone at the end.
 const BY_DURATION: &[&str] = &[
     "a2a-conformance it",
-    "a2a-postgres it",
+    "postgres it",
     "a2a-server it",
     "a2a-client it",
     "a2a-server canaries",
