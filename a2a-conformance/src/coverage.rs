@@ -44,7 +44,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// All wire mutations.
+    /// Returns the number of all requirements.
     pub fn total(self) -> usize {
         self.checked + self.excluded + self.missing
     }

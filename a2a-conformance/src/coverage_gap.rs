@@ -1,5 +1,4 @@
-//! Coverage gaps: requirements without a check, and checks that no requirement
-//! requires it.
+//! Coverage gaps: requirements without a check, and checks that no requirement names.
 
 use std::fmt;
 

@@ -62,7 +62,7 @@ fn hint(url: &str, error: &Error, why: &str) -> Option<String> {
         }
         Error::Malformed(_) => {
             return Some(format!(
-                "`a2a-conformance verify-card {url}` tells what is wrong with it"
+                "`a2a-conformance verify-card {url}` shows what is wrong with it"
             ));
         }
         Error::Refused { .. }

@@ -340,7 +340,7 @@ impl Interface {
             .body(Full::from(body.unwrap_or_default()));
         let mut request = match request {
             Ok(request) => request,
-            Err(error) => return (evidence, Err(format!("`{url}` cannot be asked: {error}"))),
+            Err(error) => return (evidence, Err(format!("`{url}` cannot be reached: {error}"))),
         };
         *request.headers_mut() = headers;
         let sent = tokio::time::timeout(

@@ -18,7 +18,7 @@ struct StreamExcerpt {
 }
 
 impl EventStream {
-    /// Returns the format of its refusal. The body is not kept; its errors are distinguished by their codes.
+    /// Returns the error format of a refusal. The body is not kept, so errors are distinguished by their codes.
     fn error_format(&self) -> ErrorFormat {
         ErrorFormat {
             dialect: self.dialect,
@@ -138,7 +138,7 @@ impl<'t> CaseRun<'t> {
         let status = stream.status.into();
         for (what, wanted, value) in [
             ("events", &expect.events, &events),
-            ("the task as told", &expect.folded, &excerpt.folded),
+            ("the assembled task", &expect.folded, &excerpt.folded),
             ("HTTP status", &expect.status, &status),
             ("headers", &expect.headers, &stream.headers),
         ] {

@@ -62,7 +62,7 @@ fn after_snapshot(whole: &[Value], snapshot: &Value, tail: &[Value]) -> Option<M
     let is_snapshot = |state: &Value| {
         has_artifacts_of(state) && state["status"]["state"] == snapshot["status"]["state"]
     };
-    // A status of before may come again: the snapshot may be of a later place.
+    // An earlier status may be repeated: the snapshot may be newer than the status.
     let begins_right = has_artifacts_of(&states[start]) && states[start..].iter().any(is_snapshot);
     if begins_right {
         return None;
@@ -75,7 +75,7 @@ fn after_snapshot(whole: &[Value], snapshot: &Value, tail: &[Value]) -> Option<M
         }
         Some(shown) => {
             let again = Value::from(&whole[start..shown]);
-            format!("a stream that tells again what the task of event 1 has: {again}")
+            format!("a stream that repeats what the task of event 1 has: {again}")
         }
         None => format!("a task that it never was: {snapshot}"),
     };
@@ -83,7 +83,7 @@ fn after_snapshot(whole: &[Value], snapshot: &Value, tail: &[Value]) -> Option<M
     unless(false, "the stream", expected, found)
 }
 
-/// Checks the events `later` of a stream before 1.0, which may have events of before again: `read` is the
+/// Checks the events `later` of a stream before 1.0, which may repeat earlier events: `read` is the
 /// task as it was read when `later` had begun.
 pub(super) fn resubscription_tail(_: &Target, _: Dialect, streams: &Value) -> Vec<Mismatch> {
     resubscription(streams).into_iter().collect()
@@ -282,7 +282,7 @@ mod tests {
             check_again(true, &whole[start..]);
         }
         check_again(true, &[&[task("WORKING", 2)], &whole[4..]].concat());
-        // Some of before: working, and chunk 1.
+        // Some earlier events: working, and chunk 1.
         check_again(true, &[&whole[1..3], &whole[4..]].concat());
         check_again(false, &whole[5..]);
         check_again(false, &[&whole[2..5], &whole[6..]].concat());
@@ -295,7 +295,7 @@ mod tests {
             &[std::slice::from_ref(&at_once), &whole[4..]].concat(),
         );
         check_again(false, &[&[at_once], &whole[3..]].concat());
-        // Twice, in the wrong order, of nobody.
+        // A chunk twice; two in the wrong order; one that was never sent; nothing.
         check_again(false, &[&whole[2..4], &whole[3..]].concat());
         check_again(
             false,

@@ -20,9 +20,9 @@
 //! | `$exactly` | is equal, members and all |
 //! | `$same` | is equal as ProtoJSON has it: what is left out is the default of its type |
 //! | `$all` | is like all of these patterns |
-//! | `$distinct` | is an array in whose items what stands at this path differs |
-//! | `$unlike` | is an array in whose items the texts at this path cannot be guessed from each other: each two differ in eight letters or more |
-//! | `$descending` | is an array in whose items what stands at this path never grows |
+//! | `$distinct` | is an array whose items have distinct values at this path |
+//! | `$unlike` | is an array whose items have texts at this path that cannot be guessed from each other: each two differ in eight letters or more |
+//! | `$descending` | is an array whose items have values at this path that never grow |
 //! | `$ends` | is an array, not empty, like the last items of this one |
 //! | `$decoded` | is a text of base64url, without padding; decoded it is JSON like this |
 
@@ -212,7 +212,7 @@ fn operate(
         "$unlike" => {
             let path = operand.as_str().unwrap_or_default();
             if items.is_none_or(|items| are_guessable(items, path)) {
-                fail(format!("`{path}` that cannot be told from each other"));
+                fail(format!("`{path}` that cannot be guessed from each other"));
             }
         }
         "$ends" => {

@@ -192,7 +192,7 @@ async fn receive(address: SocketAddr, selection: &Selection) -> Result<Run, (u8,
         .await
         .map_err(|error| (4, format!("cannot listen at {address}: {error}")))?;
     let place = format!("http://{}", reception.address());
-    eprintln!("GET {place}/cases tells what to do; POST {place}/end ends it");
+    eprintln!("GET {place}/cases lists the cases; POST {place}/end ends it");
     let interrupted = Cell::new(false);
     let stop = async {
         interruption().await;

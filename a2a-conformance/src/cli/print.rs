@@ -10,14 +10,14 @@ use serde::Serialize;
 /// The command line is wrong, or there is nothing to do.
 pub(crate) const USAGE: u8 = 2;
 
-/// The agent or document that was asked for cannot be reached.
+/// The agent or document cannot be reached.
 pub(crate) const UNREACHABLE: u8 = 3;
 
 /// Style of emphasized text.
 pub(crate) const BOLD: Style = Style::new().bold();
 /// Style of secondary text.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// Style of what is as required.
+/// Style of success.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 /// Style of warnings.
 pub(crate) const FAIR: Style = AnsiColor::Yellow.on_default();

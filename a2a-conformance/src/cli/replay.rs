@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// the documents.
     #[arg(value_name = "FILE", conflicts_with_all = ["only", "fault"])]
     recorded: Vec<PathBuf>,
-    /// Only examples and exchanges whose id begins so, like 001 or 000-stream.
+    /// Only examples and exchanges whose id begins with this, like 001 or 000-stream.
     #[arg(long, value_name = "PREFIX")]
     only: Option<String>,
     /// Prints the report as JSON.

@@ -63,8 +63,8 @@ impl ReportOptions {
         forms.map(|form| write(run, *form, &self.output)).collect()
     }
 
-    /// Redacts secrets, applies the waivers, writes the reports, prints the results of the
-    /// run: with what the program ends.
+    /// Redacts secrets, applies the waivers, writes the reports, and prints the results of the run; returns the exit
+    /// code of the program.
     pub(crate) fn conclude(&self, mut run: Run, known: &RunInputs) -> ExitCode {
         known.redaction.target(&mut run.target);
         for result in &mut run.checks {

@@ -49,7 +49,7 @@ pub(super) fn canonical(
     card.skills = vec![AgentSkill {
         id: "try".to_owned(),
         name: "Try".to_owned(),
-        description: "Tries whoever calls".to_owned(),
+        description: "Tests its callers".to_owned(),
         tags: vec!["test".to_owned()],
         ..AgentSkill::default()
     }];

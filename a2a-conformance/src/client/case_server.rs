@@ -1,7 +1,7 @@
 //! Server for clients that run the cases by themselves: in a browser, on a phone, as a program that cannot
 //! be started from here:
 //!
-//! | request | what |
+//! | request | answer or effect |
 //! |---|---|
 //! | `GET /cases` | the keys of the chosen cases |
 //! | `GET /case/{key}` | begins the case anew: what to do, as `{"case", "url", "ask"}`; the agent is below this path |

@@ -45,7 +45,7 @@ pub(super) fn judge(fixture: &Fixture, outcome: &DriverOutcome, seconds: f64) ->
     result.mismatches = found;
     if compared == 0 && result.mismatches.is_empty() {
         result.verdict = Verdict::NotApplicable;
-        result.reason = Some("only a client that tells what it got can show this".to_owned());
+        result.reason = Some("only a client that reports its results can show this".to_owned());
         return result;
     }
     if !result.mismatches.is_empty() {

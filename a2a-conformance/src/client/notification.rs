@@ -45,7 +45,7 @@ pub struct Notification {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Jwt {
-    /// Style of what is as required.
+    /// Valid.
     Good,
     /// By `alg: none`.
     None,
@@ -128,7 +128,7 @@ impl Sender {
         let event: Event = serde_json::from_value(names.fill(&notify.event)?)
             .map_err(|error| format!("the event: {error}"))?;
         let pushed = write_notification(event, dialect)
-            .ok_or_else(|| format!("{dialect} tells no webhook of such an event"))?;
+            .ok_or_else(|| format!("{dialect} has no push notification for such an event"))?;
         let mut headers = vec![(CONTENT_TYPE, pushed.media_type.to_owned())];
         if let Some(token) = &notify.token {
             headers.extend(TOKENS.map(|name| (name, token.clone())));

@@ -143,7 +143,7 @@ pub(super) fn evidence(fixture: &Fixture) -> Vec<Evidence> {
             }),
             failure: (!received.delivered).then(|| {
                 let ms = received.at.as_millis();
-                format!("the client did not take all of it (asked after {ms} ms)")
+                format!("the client did not read all of it (requested after {ms} ms)")
             }),
         });
     all.take(MAX_EVIDENCE).collect()

@@ -118,7 +118,10 @@ fn understand(
     let version = request.header("a2a-version");
     let read = match interface.binding {
         Binding::JsonRpc if request.method != "POST" => {
-            return Err(format!("JSON-RPC is asked by POST, not {}", request.method));
+            return Err(format!(
+                "a JSON-RPC request uses POST, not {}",
+                request.method
+            ));
         }
         Binding::JsonRpc if mode == Mode::Strict && request.path() != RPC => {
             let path = request.path();
@@ -145,7 +148,7 @@ fn understand(
                 Mode::Strict => None,
             });
             let route = Route::find(&method, path, asked, mode)
-                .map_err(|_| format!("nothing is asked by {method} {path}"))?;
+                .map_err(|_| format!("no operation has {method} {path}"))?;
             rest::read_call(route, request.query(), &request.body, &reading)
         }
     };

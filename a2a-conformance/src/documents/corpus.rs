@@ -110,7 +110,7 @@ pub enum StrictVerdict {
     Accept,
     /// It is not JSON, no envelope, or against the schema.
     Reject,
-    /// The schema lets it pass, the specification's words do not.
+    /// The schema accepts it, a rule of the prose does not.
     RejectByRule,
 }
 
@@ -163,14 +163,14 @@ pub struct Exchange {
     /// Script of the reference agent, a list of steps for each turn.
     #[serde(default)]
     pub agent: Vec<Vec<ScriptStep>>,
-    /// Requests that come before, whose answers are not looked at.
+    /// Requests sent beforehand, whose answers are ignored.
     #[serde(default)]
     pub given: Vec<String>,
     /// Steps that are compared.
     pub steps: Vec<ExchangeStep>,
 }
 
-/// Something that the reference agent does. One of the members says what.
+/// One step of the reference agent. One of the members names the action.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ScriptStep {
@@ -188,19 +188,19 @@ pub struct ScriptStep {
     pub message: Option<Value>,
     /// Answers by a message.
     pub reply: Option<Value>,
-    /// Tells something of the response of the model that has this id.
+    /// Continues the model response with this id.
     pub llm_response: Option<String>,
-    /// The response says something more.
+    /// Text that the response adds.
     pub delta: Option<String>,
-    /// The response thinks something more.
+    /// Reasoning that the response adds.
     pub reasoning: Option<String>,
-    /// The response calls tools: the parts that carry it.
+    /// Parts that carry tool calls of the response.
     pub tool_calls: Vec<Value>,
-    /// Tools have answered: the parts that carry it.
+    /// Parts that carry the responses of tools.
     pub tool_responses: Vec<Value>,
-    /// Lets waiting callers go.
+    /// Answers waiting callers before the turn ends.
     pub detach: bool,
-    /// Waits until the harness releases it, or for cancellation.
+    /// Waits until the harness releases the agent, or until the task is canceled.
     pub hold: bool,
 }
 

@@ -20,7 +20,7 @@ use tokio_stream::StreamExt;
 
 macro_rules! faults {
     ($($side:ident { $($(#[$doc:meta])* $fault:ident = $name:literal;)* })*) => {
-        /// A way to be broken.
+        /// A deliberate fault of one end.
         #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
         pub enum Fault { $($($(#[$doc])* $fault,)*)* }
 
@@ -52,11 +52,11 @@ pub enum Side {
 
 faults! {
     Agent {
-        /// Another id than was asked.
+        /// Answers have an id other than that of the request.
         WrongId = "wrong-id";
-        /// The bare result.
+        /// Results come without an envelope.
         NoEnvelope = "no-envelope";
-        /// `final` is never there.
+        /// `final` is missing everywhere.
         NoFinal = "no-final";
         /// Every error is an internal one.
         WrongCode = "wrong-code";
@@ -64,15 +64,15 @@ faults! {
         LostChunk = "lost-chunk";
         /// An event comes twice.
         RepeatedEvent = "repeated-event";
-        /// The latest message first.
+        /// The history begins with the latest message.
         ReversedHistory = "reversed-history";
         /// Objects lack their discriminator.
         NoKind = "no-kind";
         /// A stream never ends.
         OpenStream = "open-stream";
-        /// The words of another version.
+        /// Members are named as in another version.
         MixedDialect = "mixed-dialect";
-        /// 200, and nothing more.
+        /// Answers are status 200 without a body.
         NoBody = "no-body";
         /// Ended tasks are reported as working.
         WrongState = "wrong-state";

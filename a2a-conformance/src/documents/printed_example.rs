@@ -1,4 +1,4 @@
-//! Reads examples as documents print them: text that people understand and parsers do not.
+//! Reader of examples as documents print them: text that people understand and parsers do not.
 //!
 //! Only documents are read so; a server or client that gets such text from a peer refuses it.
 

@@ -36,7 +36,7 @@ struct State {
 }
 
 impl Reference {
-    /// An agent that does this.
+    /// Returns an agent that follows this script.
     pub fn new(script: Vec<Vec<ScriptStep>>) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -52,14 +52,14 @@ impl Reference {
         self.shared.state.send_modify(|state| state.released += 1);
     }
 
-    /// Resolves when the agent stands at a `hold`.
+    /// Waits until the agent has reached a `hold`.
     pub async fn held(&self) {
         let mut state = self.shared.state.subscribe();
         // The sender lives as long as this handle.
         let _ = state.wait_for(|state| state.held > state.released).await;
     }
 
-    /// Resolves when that many turns are over.
+    /// Waits until that many turns are over.
     pub async fn ended(&self, turns: usize) {
         let mut state = self.shared.state.subscribe();
         let _ = state.wait_for(|state| state.ended >= turns).await;

@@ -25,7 +25,7 @@ pub struct Report {
 pub struct Tally {
     /// Examples in the corpus.
     pub total: usize,
-    /// Examples that were read, to the verdict and the repairs of the inventory.
+    /// Examples whose verdict and repairs are those of the inventory.
     pub accounted_for: usize,
     /// HTTP heads, counted apart.
     pub heads: usize,

@@ -36,7 +36,7 @@ impl Judgement {
 }
 
 /// Reads an example strictly: as text, as a stream event, as a JSON-RPC message, by the schema of
-/// its version, and by the specification's words.
+/// its version, and by the rules of the prose.
 pub fn judge(corpus: &Corpus, example: &Example) -> Judgement {
     let printed = printed_example::read(&example.printed);
     let text = match example.kind {

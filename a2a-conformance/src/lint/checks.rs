@@ -1,4 +1,4 @@
-//! Checks of the rules in words: each returns what is wrong with a member, and the path below it.
+//! Checks of the rules in prose: each returns what is wrong with a member, and the path below it.
 
 use std::collections::BTreeMap;
 

@@ -263,7 +263,7 @@ fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<LintSubj
     subjects
 }
 
-/// Judges as a strict reader: the text, the envelope, the schema, and the words of the specification.
+/// Judges as a strict reader: the text, the envelope, the schema, and the prose of the specification.
 pub(crate) fn judge(
     text: &str,
     is_event: bool,
@@ -334,7 +334,7 @@ fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Findi
     findings
 }
 
-/// Returns the findings by the words of the specification; problems of a card at known paths are left out.
+/// Returns the findings by the prose of the specification; problems of a card at known paths are left out.
 fn against_words(value: &Value, subject: &LintSubject, known: &[Finding]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some((bundle, definition)) = subject.definition(value) {

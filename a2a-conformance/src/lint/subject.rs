@@ -114,8 +114,8 @@ impl LintSubject {
         Some((own, name))
     }
 
-    /// Returns what is wrong with the envelope of JSON-RPC: the words of every version want it in full, where
-    /// the schema of 0.1 does not.
+    /// Returns what is wrong with the envelope of JSON-RPC: the prose of every version requires all of
+    /// it, the schema of 0.1 does not.
     pub(crate) fn envelope_violations(&self, message: &Value) -> Vec<Violation> {
         let is_request = matches!(
             self.kind,

@@ -27,7 +27,7 @@ pub(crate) fn violations(
 }
 
 /// Descends into a value as its definition describes it: what users put into metadata and data has no
-/// definition, and is not looked at.
+/// definition, and is not checked.
 struct DefinitionWalker<'a> {
     bundle: Bundle,
     definitions: &'static Value,

@@ -13,7 +13,7 @@ pub enum Extent {
     /// In one version and binding: the suite for what is right and for one mutant in three, and for
     /// the others what is near their bugs.
     Brief,
-    /// Besides, the checks named for a bug on every interface on which it shows, and the controls on every interface
+    /// In addition, the checks named for a bug on every interface on which it shows, and the controls on every interface
     /// on which they are correct.
     Whole,
 }

@@ -25,7 +25,7 @@ impl Subject {
         agents.chain(clients).collect()
     }
 
-    /// Its name, like `S07` or `crlf`.
+    /// Returns its name, like `S07` or `crlf`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Agent(subject) => subject.name(),

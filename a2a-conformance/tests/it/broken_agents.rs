@@ -40,7 +40,7 @@ enum AgentFault {
     LetsIn,
 }
 
-/// Takes the name that is shown for a name.
+/// Authenticator that takes the token for the name of the caller; with `true`, all callers are one principal.
 struct NameAuthenticator(bool);
 
 impl Authenticator for NameAuthenticator {

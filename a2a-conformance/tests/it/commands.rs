@@ -1,4 +1,4 @@
-//! The commands as they are called: what they print, and with what they end.
+//! Output and exit codes of the commands.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;

@@ -245,7 +245,7 @@ impl JudgedDocument {
         let alone = lint(text, &Context::default());
         let is_fine = alone.iter().all(|one| one.verdict == StrictVerdict::Accept);
         match is_accepted && !is_fine {
-            true => Err(format!("refused if nothing is told: {alone:#?}")),
+            true => Err(format!("refused without a context: {alone:#?}")),
             false if exception.is_some_and(|exception| exception.because.is_empty()) => {
                 Err("an exception without a reason".to_owned())
             }

@@ -196,7 +196,7 @@ impl<'a> ReplayServer<'a> {
         }
     }
 
-    /// Sends a request whose answer is not looked at.
+    /// Sends a request and ignores its answer.
     async fn give(&mut self, request: &Example) -> Result<(), String> {
         let text = request.corrected.clone().unwrap_or_default();
         self.bindings
@@ -206,7 +206,7 @@ impl<'a> ReplayServer<'a> {
             .post(self.path, text, &Default::default())
             .await?;
         match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
-            // The caller drops off while the agent is at work.
+            // The caller disconnects while the agent works.
             true => self.reference.held().await,
             false => {
                 got.json().await?;

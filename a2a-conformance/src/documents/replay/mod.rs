@@ -1,4 +1,4 @@
-//! Replays the documented examples: read, to the agent, to the client.
+//! Replay of the documented examples: as documents, to the agent, to the client.
 
 mod agent;
 mod client;
@@ -70,7 +70,7 @@ pub struct ReplayResult {
 /// Selection of what is replayed, and the deliberate fault.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Only examples and exchanges whose id begins so.
+    /// Prefix of the ids of the examples and exchanges to replay; all if absent.
     pub only: Option<String>,
     /// A fault to be built into one of the ends.
     pub fault: Option<Fault>,

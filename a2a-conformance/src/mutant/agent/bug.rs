@@ -100,9 +100,9 @@ bugs! {
         NEWEST, ["stream.begins-with-task"], allows ["stream.continues", "stream.same-for-all", "stream.subscribe-begins-with-task"];
     S12: "a stream stays open when the task has failed",
         InterfaceKind::ALL, ["stream.closes"], allows ["stream.crash-told", "stream.tells-all"];
-    S13: "something is told after the task has ended",
+    S13: "an event follows the end of the task",
         InterfaceKind::ALL, ["stream.closes"], allows ["stream.in-order"];
-    S14: "who follows a task later misses an event",
+    S14: "a later subscription to a task misses an event",
         NEWEST, ["stream.same-for-all"],
         allows ["stream.independent", "stream.resumed", "stream.subscribe-begins-with-task", "stream.subscribe-goes-on"];
     S15: "when a stream is closed, the other streams of its task end",
@@ -138,23 +138,23 @@ bugs! {
         InterfaceKind::ALL, ["push.private-refused"], allows ["push.bad-url-refused"];
     S30: "a webhook that points elsewhere is followed there",
         InterfaceKind::ALL, ["push.redirect-not-followed"];
-    S31: "webhooks are told without credentials and token",
+    S31: "push notifications have neither credentials nor a token",
         InterfaceKind::ALL, ["push.credentials", "push.token"], allows ["push.set-told"];
     S32: "line breaks of a token make headers",
         InterfaceKind::ALL, ["push.bad-token-refused"];
-    S33: "a webhook that fails is not told again",
+    S33: "a delivery that fails is not retried",
         InterfaceKind::ALL, ["push.retried"];
-    S34: "a webhook that is told again is told something else",
+    S34: "the retry of a delivery has another body",
         NEWEST, ["push.retried"];
     S35: "a message of any size is accepted",
         RPC, ["send.size-limited"] => alone;
     S36: "deep JSON ends the process",
         RPC, ["send.deep-json"], allows ["send.size-limited", "rpc.content-type"] => alone;
-    S37: "errors tell where in the source they were made",
+    S37: "errors reveal their place in the source",
         &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["error.no-internals"];
     S38: "of two messages at once one is lost",
         InterfaceKind::ALL, ["send.at-once"] => alone;
-    S39: "the card promises streams, and nobody knows the method that follows a task",
+    S39: "the card promises streams, and the method that follows a task is unknown",
         &[RPC_0_3, RPC_1_0, RPC_0_2, RPC_0_1], ["rpc.streaming-methods"],
         allows [
             "stream.subscribe-goes-on", "stream.subscribe-ended-refused", "stream.subscribe-unknown",
@@ -162,7 +162,7 @@ bugs! {
         ];
     S40: "the card is signed over its signatures, too",
         NEWEST, ["card.signature-verifies"];
-    S41: "webhooks are told states in the letters of another version",
+    S41: "push notifications spell states as in another version",
         InterfaceKind::ALL, ["push.body"];
     S42: "files are fetched from wherever they are said to be",
         InterfaceKind::ALL, ["send.private-files-not-fetched"];
@@ -183,16 +183,16 @@ bugs! {
         &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["cancel.failed-refused"], allows ["task.ended-stays"];
     S50: "an empty header for the version is refused",
         &[RPC_1_0], ["version.empty-is-0.3"];
-    S51: "a stream that goes on after an event lacks the next one",
+    S51: "a stream that resumes after an event lacks the next one",
         NEWEST, ["stream.resumed"];
-    S52: "a stream that goes on after an event tells an earlier one again",
+    S52: "a stream that resumes after an event repeats an earlier one",
         NEWEST, ["stream.resumed"];
-    S53: "who follows a task later is told again a chunk that the task of the first event has",
+    S53: "a later subscription repeats a chunk that the task of the first event has",
         NEWEST, ["stream.same-for-all", "stream.subscribe-goes-on"];
-    S54: "who follows a task later is told an event of another task",
+    S54: "a later subscription has an event of another task",
         InterfaceKind::ALL, ["stream.event-shapes"],
         allows ["stream.same-for-all", "stream.subscribe-goes-on", "stream.resumed", "stream.independent"];
-    S55: "before 1.0, who follows a task later misses an event",
+    S55: "before 1.0, a later subscription to a task misses an event",
         &[RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["stream.subscribe-goes-on"];
     S56: "roles are spelled as 0.3 does",
         NEWEST, ["task.shape"];

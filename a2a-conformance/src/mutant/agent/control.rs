@@ -9,7 +9,7 @@ use crate::case::Profile;
 use super::running_agent::card;
 
 controls! {
-    "A way in which an agent is odd, but right."
+    "A control: an unusual but correct agent."
     UnknownMembers = "unknown-members": "tasks, messages and artifacts have members that nobody knows";
     KeyOrder = "key-order": "members come in another order";
     Pretty = "pretty": "JSON is written over many lines";
@@ -17,18 +17,18 @@ controls! {
     Comments = "comments": "streams have comments, `retry:`, ids and names of events";
     ByteOrderMark = "bom": "streams begin with a byte order mark";
     Bytes = "one-byte-chunks": "every body comes byte by byte";
-    Chunked = "chunked": "no answer tells its length";
+    Chunked = "chunked": "no answer has a `Content-Length`";
     Http2 = "http2": "it is called by HTTP/2";
     EmptyMetadata = "empty-metadata": "there is metadata, and nothing in it";
     Slow = "slow": "the first byte takes its time";
-    Offsets = "offsets": "times are told with the offset +00:00";
-    Nanoseconds = "nanoseconds": "times are told in nanoseconds";
+    Offsets = "offsets": "times have the offset +00:00";
+    Nanoseconds = "nanoseconds": "times have nanoseconds";
     MessageOnly = "message-only": "every answer is a message";
     Rejecting = "rejecting": "every message is refused";
     Plain = "plain": "there are no streams, no webhooks and no extended card";
     MediaTypes = "media-types": "media types have parameters, and are written in other letters";
-    Language = "language": "errors are told in Japanese";
-    Headers = "headers": "answers have many headers that nobody asked for";
+    Language = "language": "error messages are in Japanese";
+    Headers = "headers": "answers have many headers that were not requested";
     LongIds = "long-ids": "ids of tasks are long";
     NullIds = "null-ids": "what cannot be read is answered with the id null";
     Created = "created": "by HTTP+JSON of 0.3 a message is answered by 201";
@@ -47,7 +47,7 @@ impl Control {
         }
     }
 
-    /// The versions in which it is right.
+    /// Returns the versions in which it is correct.
     pub fn dialects(self) -> &'static [Dialect] {
         match self {
             // 1.0 has times in UTC only, with a Z.

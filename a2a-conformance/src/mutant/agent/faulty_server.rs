@@ -106,7 +106,7 @@ impl FaultyServer {
             (Bug::S42, Request::SendMessage(params)) => {
                 for part in &params.message.parts {
                     if let Content::Url(url) = &part.content {
-                        // It makes nothing of it.
+                        // The response is discarded.
                         let _ = fetch(url).await;
                     }
                 }

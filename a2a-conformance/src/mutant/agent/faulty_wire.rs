@@ -15,7 +15,7 @@ use super::interceptor::{InterceptedRequest, Interceptor};
 #[derive(Debug)]
 pub(super) struct FaultyWire {
     bug: Bug,
-    /// The process is gone.
+    /// `true` once the process has ended.
     is_down: AtomicBool,
 }
 

@@ -18,7 +18,7 @@ use super::wire_mutation::{WireMutation, WireMutator};
 use crate::agent::{RunError, run};
 use crate::interface_kind::InterfaceKind;
 
-/// One place of one kind of answer, and what becomes of it.
+/// A change of one place in one kind of answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Mutation {
     interface: InterfaceKind,
@@ -46,13 +46,13 @@ impl fmt::Display for Mutation {
 pub struct Trial {
     /// Description of the mutation.
     pub mutation: String,
-    /// `true` if it concerns what an answer is, whose it is, or how it went.
+    /// `true` if it concerns the kind, the owner or the outcome of an answer.
     pub vital: bool,
     /// The checks that failed; none if it survived.
     pub red: BTreeSet<String>,
 }
 
-/// Every mutation of what the reference agent answers in a run.
+/// Returns every mutation of the answers of the reference agent in a run.
 ///
 /// Errors: why there was no run.
 pub async fn mutations(interface: InterfaceKind) -> Result<Vec<Mutation>, String> {

@@ -57,15 +57,15 @@ pub(super) trait Interceptor: Send + Sync + 'static {
 /// Way in which a body is cut into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum BodyChunking {
-    /// As the agent cuts it.
+    /// In the pieces that the agent sends.
     AsTheyCome,
-    /// Without telling the length before.
+    /// Chunked, without `Content-Length`.
     Chunked,
-    /// One byte to each, but for what is long.
+    /// Byte by byte, except long bodies.
     Bytes,
 }
 
-/// Nothing is changed.
+/// Interceptor that changes nothing.
 #[derive(Debug)]
 pub(super) struct PassThrough;
 

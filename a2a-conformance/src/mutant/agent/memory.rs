@@ -41,7 +41,7 @@ impl Owner {
 }
 
 impl Memory {
-    /// The task is this caller's, unless it is known to be another's.
+    /// Notes the owner of a task, unless it already has one.
     pub(super) fn note(&self, task: &TaskId, owner: &Owner) {
         let mut owners = lock(&self.owners);
         owners.entry(task.clone()).or_insert_with(|| owner.clone());

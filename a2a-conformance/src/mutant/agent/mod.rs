@@ -1,8 +1,8 @@
 //! Mutant agents, which have a deliberate bug, and control agents, which are unusual but correct.
 //!
 //! ```text
-//! Stand ─ Wired (bugs of the wire, oddities) ─ HttpService ─ Inside (bugs of what it does) ─ Server
-//!                                              webhooks ◄── Relay (bugs of notifications) ◄──┘
+//! RunningAgent ─ InterceptedService (bugs and oddities of the wire) ─ HttpService ─ FaultyServer (bugs of behaviour) ─ Server
+//!                                                             webhooks ◄── Relay (bugs of notifications) ◄──────────┘
 //! ```
 
 mod bug;

@@ -124,7 +124,7 @@ async fn confirmed(
                 true => options.selection.run.clone(),
                 false => suspects.clone(),
             },
-            // They would wait for what never comes.
+            // These would wait for events that never come.
             skip: known.iter().map(|&check| check.to_owned()).collect(),
             ..Selection::default()
         },
@@ -139,7 +139,7 @@ async fn confirmed(
         .collect())
 }
 
-/// The checks of these ids, and something to see invariants in.
+/// Returns options that select these checks, and probes if invariants are among them.
 fn only(options: Options, checks: &[&str]) -> Options {
     let seen = checks.iter().any(|check| is_invariant(check));
     let probes = PROBES.iter().filter(|_| seen);
@@ -156,7 +156,7 @@ fn only(options: Options, checks: &[&str]) -> Options {
     }
 }
 
-/// The checks that are about the same as these, and `more`.
+/// Returns options that select these checks, all checks of the same areas, and `more`.
 fn near(options: Options, checks: &[&str], more: &[&str]) -> Options {
     let area = |check: &&str| check.split_once('.').map(|(area, _)| format!("{area}.*"));
     let mut near = only(options, &[checks, more].concat());
@@ -185,7 +185,7 @@ fn is_in(result: &CheckResult, interface: InterfaceKind) -> bool {
 async fn made(options: &Options) -> Result<Vec<CheckResult>, String> {
     let mut made = run(options, |_, _| {}).await;
     if let Err(RunError::Unreachable(_)) = &made {
-        // It is there, and was too slow on this machine.
+        // The agent is running, and was too slow on this machine.
         let patient = Options {
             response_timeout: LONG_TIMEOUT,
             delivery_timeout: LONG_TIMEOUT,

@@ -40,16 +40,16 @@ pub struct RunningAgent {
 /// Test agent: the reference agent, a mutant or a control.
 #[derive(Clone, Debug)]
 pub enum AgentSubject {
-    /// Nothing.
+    /// The reference agent: correct.
     Reference,
-    /// It is a mutant: it has a bug.
+    /// A mutant: it has a bug.
     Mutant(Bug),
-    /// It is a control: unusual, but correct.
+    /// A control: unusual, but correct.
     Control(Control),
 }
 
 impl AgentSubject {
-    /// Every one.
+    /// Returns all test agents.
     pub fn all() -> Vec<Self> {
         let controls = Control::ALL.iter().copied().map(Self::Control);
         let mutants = Bug::ALL.iter().copied().map(Self::Mutant);
@@ -59,7 +59,7 @@ impl AgentSubject {
             .collect()
     }
 
-    /// Its name, like `S07` or `crlf`.
+    /// Returns its name, like `S07` or `crlf`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Reference => "reference",
@@ -89,7 +89,7 @@ impl RunningAgent {
         Self::behind(wire, subject).await
     }
 
-    /// Opens one behind an [`Interceptor`].
+    /// Starts a test agent behind an [`Interceptor`].
     pub(super) async fn behind(
         wire: Arc<dyn Interceptor>,
         subject: &AgentSubject,
@@ -163,7 +163,7 @@ const FIRST: &str = "Bearer first";
 const SECOND: &str = "Bearer second";
 const FORBIDDEN: &str = "Bearer guest";
 
-/// Knows two callers.
+/// Authenticator that knows two callers.
 struct TwoCallerAuthenticator;
 
 impl Authenticator for TwoCallerAuthenticator {

@@ -57,8 +57,8 @@ impl Path {
         all
     }
 
-    /// Returns whether a change here must not be missed: it concerns what an answer is, whose it is, or how
-    /// it went.
+    /// Returns whether a change at this place must not be missed: it concerns the kind, the owner or the outcome of
+    /// an answer.
     pub(super) fn is_vital(&self) -> bool {
         let last = self.0.last().map_or("", String::as_str);
         let is_of_the_agent = self
@@ -71,7 +71,7 @@ impl Path {
                 || matches!(last, "state" | "code" | "kind" | "role"))
     }
 
-    /// Makes the change wherever the path leads; whether anything is different now.
+    /// Makes the change at every place of the path; returns whether anything differs.
     pub(super) fn change(&self, json: &mut Value, change: Change) -> bool {
         change_at(json, &self.0, change)
     }
@@ -146,7 +146,7 @@ fn of_the_same_type(json: &Value) -> Value {
     }
 }
 
-/// Another word of the same list, where there is one.
+/// Returns another word of the same list, if there is one.
 fn another(text: &str) -> String {
     let known = WORDS.iter().find(|(word, _)| *word == text);
     match known {

@@ -53,7 +53,7 @@ pub(super) fn with_control(
     (with_control, replace)
 }
 
-/// The same request under the id that all requests have.
+/// Returns the request with the id that all requests share.
 pub(super) fn of_one_id(head: &mut Parts, body: &Bytes) -> (RequestBody, Option<Replacer>) {
     let json = serde_json::from_slice::<Value>(body).ok();
     let Some(mut json) = json.filter(|json| json["id"].is_number()) else {

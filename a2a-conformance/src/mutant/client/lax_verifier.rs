@@ -21,9 +21,9 @@ use tokio_rustls::rustls::{
 
 use super::Bug;
 
-/// Asks the agent at a URL for its card if its certificate is bad in the way that the bug forgives.
+/// Requests the card of the agent at a URL if its certificate has the error that the bug ignores.
 ///
-/// Errors: it is no such URL, or the agent cannot be asked.
+/// Errors: the URL is invalid, or the agent cannot be reached.
 pub(crate) async fn ask(bug: Bug, url: &str, authority: &str) -> io::Result<()> {
     let url: Uri = url.parse().map_err(io::Error::other)?;
     let host = url.host().unwrap_or_default().to_owned();

@@ -5,16 +5,16 @@ use super::{Bug, Control};
 /// Test client: our client, a mutant or a control.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ClientSubject {
-    /// Nothing.
+    /// Our client: correct.
     Reference,
-    /// It is a mutant: it has a bug.
+    /// A mutant: it has a bug.
     Mutant(Bug),
-    /// It is a control: unusual, but correct.
+    /// A control: unusual, but correct.
     Control(Control),
 }
 
 impl ClientSubject {
-    /// Every one.
+    /// Returns all test clients.
     pub fn all() -> Vec<Self> {
         let controls = Control::ALL.iter().copied().map(Self::Control);
         let mutants = Bug::ALL.iter().copied().map(Self::Mutant);
@@ -24,7 +24,7 @@ impl ClientSubject {
             .collect()
     }
 
-    /// Its name, like `C07` or `client-chunked`.
+    /// Returns its name, like `C07` or `client-chunked`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reference => "client",

@@ -36,7 +36,7 @@ macro_rules! bugs {
                 }
             }
 
-            /// All wire mutations.
+            /// All bugs, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$bug,)*];
         }
     };
@@ -48,16 +48,16 @@ bugs! {
     "C02" ErrorIsSuccess "takes an error for an answer" => "client.error-is-no-answer" ["client.reads-errors", "client.no-silent-downgrade", "client.reads-later-errors", "client.reads-error-codes", "client.error-message-told"];
     "C03" AnyResponseId "takes any response for the one to its request" => "client.matches-id" ["client.stream-matches-id"];
     "C04" NumberedOnly "passes over events without an `id:` line" => "client.stream-without-ids" ["client.endless-line-refused", "client.stream-mark"];
-    "C05" SplitText "decodes each chunk for itself" => "client.reads-stream" ["client.stream-large-event"];
+    "C05" SplitText "decodes each chunk by itself" => "client.reads-stream" ["client.stream-large-event"];
     "C06" NoComments "gives up at a comment or a byte order mark" => "client.stream-comments-and-mark" ["client.stream-mark"];
     "C07" NeverDone "reads on after the task has ended" => "client.stream-ends" ["client.endless-line-refused"];
     "C08" Unending "waits for a silent agent for ever" => "client.silent-stream-given-up" ["client.silent-answer-given-up"];
     "C09" ReconnectStorm "reconnects at once, for ever" => "client.reconnects-with-measure" ["client.silent-stream-given-up"];
     "C10" WrongTask "follows another task after a cut" => "client.resumes-same-task" ["client.subscribes"];
     "C11" FollowRedirects "follows redirects with all it has" => "client.redirect-drops-credentials";
-    "C12" ForeignOrigin "shows credentials to whomever the card names" => "client.credentials-only-to-origin";
+    "C12" ForeignOrigin "shows credentials to any host that the card names" => "client.credentials-only-to-origin";
     "C13" AnyHeader "puts a key into any header that the card names" => "client.key-header-checked";
-    "C14" Downgrade "shows credentials without TLS when it was told `https`" => "client.https-not-downgraded";
+    "C14" Downgrade "shows credentials without TLS although the URL that it was given has `https`" => "client.https-not-downgraded";
     "C15" BadSignature "takes a card whose signature is wrong" => "client.card-signature";
     "C16" AnyAlgorithm "takes a card that is signed by `none`, or by HMAC with a public key" => "client.card-signature-algorithm" ["client.card-signature-none"];
     "C17" AnyKeyUrl "fetches keys from wherever a signature says" => "client.card-key-url-not-followed";
@@ -68,16 +68,16 @@ bugs! {
     "C22" EveryDelivery "handles a notification as often as it is delivered" => "webhook.idempotent";
     "C23" AlwaysOk "answers 200 before it has looked" => "webhook.refusal-has-status" ["webhook.checks-credentials", "webhook.missing-token-refused", "webhook.tampered-refused", "webhook.forged-refused", "webhook.replayed-late-refused", "webhook.token-compared-whole", "webhook.garbage-refused"];
     "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid", "client.sends-parts", "client.configuration-sent", "client.webhook-in-message"];
-    "C25" AlwaysStreams "asks for streams though the card says that there are none" => "client.checks-capabilities" ["client.polls-to-end"];
+    "C25" AlwaysStreams "requests streams although the card declares none" => "client.checks-capabilities" ["client.polls-to-end"];
     "C26" Resends "sends a message again under another id" => "client.message-not-sent-twice";
     "C27" FirstAnswer "takes the first answer for the last" => "client.polls-to-end" ["client.waits-for-auth"];
     "C28" LeavesAuth "leaves a task alone that waits for an authorization" => "client.waits-for-auth";
-    "C29" SnakeQuery "asks for artifacts in snake_case" => "client.rest-query";
+    "C29" SnakeQuery "requests artifacts in snake_case" => "client.rest-query";
     "C30" OneToken "has one token for all of its push notification configs" => "client.webhook-config";
     "C31" PublicCard "goes by the public card although it has read the extended one" => "client.extended-replaces";
     "C32" AnyTask "takes notifications about any task" => "webhook.checks-task";
     "C33" NewNamesOnly "drops what is written as 0.3 has it" => "client.reads-old-names";
-    "C34" DataIsText "tells data as text" => "client.reads-parts";
+    "C34" DataIsText "reports data as text" => "client.reads-parts";
     "C35" NoMediaType "sends files without their media type" => "client.sends-parts";
     "C36" Replaces "takes each chunk for the whole artifact" => "client.assembled-artifacts" ["client.resumed-once"];
     "C37" Repeats "adds to an artifact what it had before a cut" => "client.resumed-once";
@@ -94,25 +94,25 @@ bugs! {
     "C48" ReasonsOnly "knows errors by their details alone" => "client.reads-error-codes";
     "C49" OneRefusal "takes one refusal for another" => "client.reads-every-error";
     "C50" OldErrors "takes an error of 1.0 for one of JSON-RPC" => "client.reads-later-errors";
-    "C51" NoMessage "does not tell what the agent says of an error" => "client.error-message-told";
-    "C52" StillWorking "tells a canceled task as it was" => "client.cancel-answered";
+    "C51" NoMessage "does not report the message of an error" => "client.error-message-told";
+    "C52" StillWorking "reports a canceled task as it was before" => "client.cancel-answered";
     "C53" StreamsAtAnyStatus "reads a stream whatever its HTTP status" => "client.stream-status-heeded";
     "C54" EventsOnly "gives up at a block without data" => "client.stream-empty-events";
     "C55" WaitingIsCut "takes a task that waits for its caller for a stream that was cut" => "client.stream-ends-waiting";
-    "C56" OldPlace "goes on after an earlier event than the last" => "client.resumes-from-last-event";
+    "C56" OldPlace "resumes after an earlier event than the last" => "client.resumes-from-last-event";
     "C57" BearsPassword "shows the password for the name" => "client.shows-password";
     "C58" WrongPath "calls the origin of the agent, whatever the card says" => "client.request-valid" ["client.history-length-asked", "client.configuration-sent", "client.sends-parts", "client.webhook-in-message", "client.list-request-valid", "client.push-requests-valid"];
-    "C59" PollStorm "asks for a task at once, for ever" => "client.polls-with-measure";
+    "C59" PollStorm "polls a task without a pause, for ever" => "client.polls-with-measure";
     "C60" NoContentType "does not say that its requests are JSON" => "client.content-type-sent";
-    "C61" JsonOnly "accepts JSON only, where it asks for a stream" => "client.accepts-streams";
+    "C61" JsonOnly "accepts only JSON where it requests a stream" => "client.accepts-streams";
     "C62" CardAnywhere "shows credentials to wherever the card is said to be" => "client.card-redirect-drops-credentials";
     "C63" AnyHost "calls an agent that shows the certificate of another host" => "client.tls-name-verified";
     "C64" AnyTime "calls an agent whose certificate has expired" => "client.tls-time-verified";
     "C65" TwoSlashes "adds a slash to a URL that ends with one" => "client.base-url-slash";
-    "C66" PastEnd "tells what comes after the end of a task" => "client.nothing-after-end";
+    "C66" PastEnd "reports events after the end of a task" => "client.nothing-after-end";
     "C67" FirstOfMany "takes the first of several events that come at once" => "client.stream-events-together" ["client.stream-empty-events"];
     "C68" OneId "gives all requests one id" => "client.request-ids-differ" ["client.ids-unique"];
-    "C69" CountsTokens "has tokens for its push notification configs that can be told from each other" => "client.webhook-config";
+    "C69" CountsTokens "has tokens for its push notification configs that can be guessed from each other" => "client.webhook-config";
     "C70" NoReferences "drops the tasks to which a message is related" => "client.references-sent";
     "C71" NoTask "creates push notification configs without their task" => "client.push-requests-valid";
 }

@@ -282,7 +282,7 @@ fn without_old_names(text: String) -> String {
     }
 }
 
-/// Asks where a redirect leads, with everything.
+/// Follows a redirect with all headers, credentials included.
 async fn elsewhere(
     mut head: http::request::Parts,
     body_bytes: Bytes,

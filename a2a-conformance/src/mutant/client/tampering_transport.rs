@@ -67,7 +67,7 @@ fn drop_members(params: &mut SendMessageRequest, bug: Bug) {
     }
 }
 
-/// The same message under another id.
+/// Returns the same message with another id.
 fn with_new_id(call: &Call) -> Option<Call> {
     let mut call = call.clone();
     match &mut call.request {

@@ -1,4 +1,4 @@
-//! For what a run fails, and for what it does not: the same in every report.
+//! Verdicts for which a run fails, and verdicts for which it does not: the same in every report.
 
 use a2a_conformance::report::{Form, print};
 use a2a_conformance::requirement::Level::{self, May, Must, Should};
