@@ -19,7 +19,7 @@ Examples:
   a2a-conformance coverage --dialect 1.0
   a2a-conformance coverage --json
 
-Of each section, party and level it tells how many requirements have checks, how many are excluded with a reason, and
+Of each section, party and level it shows how many requirements have checks, how many are excluded with a reason, and
 how many are missing.")]
 pub(crate) struct Args {
     /// Only of this protocol version.

@@ -68,7 +68,7 @@ fn usual_time() -> u64 {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
-    /// Merged into the card in the words of 1.0, before it is written in the protocol version (RFC 7396).
+    /// Merged into the card in the format of 1.0, before it is written in the protocol version (RFC 7396).
     pub card: Map<String, Value>,
     /// Merged into the card as it is written.
     pub written: Map<String, Value>,
@@ -120,9 +120,9 @@ pub struct ScriptedAnswer {
     pub on: Option<String>,
     /// Only the request of that number, from 1, among those of this operation.
     pub nth: Option<usize>,
-    /// The result in the words of 1.0, for operations that are answered once.
+    /// The result in the format of 1.0, for operations that are answered once.
     pub reply: Option<Value>,
-    /// The events in the words of 1.0, for those that are answered by a stream.
+    /// The events in the format of 1.0, for those that are answered by a stream.
     pub stream: Option<Vec<Value>>,
     /// An error by its reason in 1.0, like `TASK_NOT_FOUND`; after the events, if there are any.
     pub error: Option<String>,

@@ -16,10 +16,10 @@ pub struct Instruction {
     /// Text of the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Parts of the message in place of `text`, in the words of 1.0.
+    /// Parts of the message in place of `text`, in the format of 1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Value>,
-    /// `true` if the client is to report parts in the words of 1.0, besides their text.
+    /// `true` if the client is to report parts in the format of 1.0, besides their text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub detail: bool,
     /// Metadata of the message.
@@ -40,13 +40,13 @@ pub struct Instruction {
     /// The tasks to which the message is related.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
-    /// The push notification config, in the words of 1.0.
+    /// The push notification config, in the format of 1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Value>,
     /// URL of the push notification config, of which the client makes up the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<String>,
-    /// Parameters of `ListTasks`, in the words of 1.0.
+    /// Parameters of `ListTasks`, in the format of 1.0.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub list: Map<String, Value>,
     /// Number of messages of the history that are wanted.

@@ -25,7 +25,7 @@ use crate::case::Variables;
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notification {
-    /// Event of the notification, in the words of 1.0; up to 0.3 a task.
+    /// Event of the notification, in the format of 1.0; up to 0.3 a task.
     pub event: Value,
     /// The token that is shown.
     pub token: Option<String>,

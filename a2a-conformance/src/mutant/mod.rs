@@ -14,7 +14,7 @@ macro_rules! controls {
         pub enum Control { $(#[doc = $says] $control,)* }
 
         impl Control {
-            /// Every one.
+            /// All controls.
             pub const ALL: &[Self] = &[$(Self::$control,)*];
 
             /// A short name.

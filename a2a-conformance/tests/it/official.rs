@@ -221,7 +221,7 @@ impl JudgedDocument {
             let is_told = linted.findings.iter().any(|finding| finding.rule == "JSON");
             return is_told
                 .then_some(())
-                .ok_or_else(|| "not JSON, and not told".to_owned());
+                .ok_or_else(|| "not JSON, and not reported".to_owned());
         };
         let foreign = exception.is_some_and(|exception| exception.foreign);
         if (linted.kind == "unknown") != foreign {

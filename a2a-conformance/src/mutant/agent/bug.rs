@@ -27,7 +27,7 @@ macro_rules! bugs {
         pub enum Bug { $(#[doc = $says] $bug,)* }
 
         impl Bug {
-            /// Every one.
+            /// All bugs.
             pub const ALL: &[Self] = &[$(Self::$bug,)*];
 
             /// Its name, like `S07`.
@@ -116,7 +116,7 @@ bugs! {
         allows ["stream.independent", "stream.subscribe-goes-on", "stream.subscribe-ended-refused"];
     S19: "a list spells states as 0.3 does",
         NEWEST, ["task.shape"], allows ["list.filters", "list.same-as-read"];
-    S20: "a request with a member that nobody knows is refused",
+    S20: "a request with an unknown member is refused",
         RPC, ["send.unknown-members-ignored"], allows ["task.enum-numbers"];
     S21: "history is returned although none was requested",
         &[RPC_1_0, REST_1_0, RPC_0_3, RPC_0_2], ["task.history"], allows ["task.history-omitted"];
@@ -124,7 +124,7 @@ bugs! {
         NEWEST, ["list.sorted"], allows ["list.cursor", "list.filters", "list.pages", "list.same-as-read"];
     S23: "the last page has no `nextPageToken`",
         &[REST_1_0, RPC_1_0], ["list.shape"], allows ["task.shape"];
-    S24: "tasks are listed with artifacts that nobody wants",
+    S24: "tasks are listed with artifacts that were not requested",
         NEWEST, ["list.artifacts"];
     S25: "a page token shows one tenant the tasks of another",
         NEWEST, ["list.own-only"];

@@ -10,7 +10,7 @@ use super::running_agent::card;
 
 controls! {
     "A control: an unusual but correct agent."
-    UnknownMembers = "unknown-members": "tasks, messages and artifacts have members that nobody knows";
+    UnknownMembers = "unknown-members": "tasks, messages and artifacts have unknown members";
     KeyOrder = "key-order": "members come in another order";
     Pretty = "pretty": "JSON is written over many lines";
     CarriageReturns = "crlf": "lines of streams end by CR and LF";

@@ -19,7 +19,7 @@ pub(super) struct Followers {
 }
 
 impl Followers {
-    /// The same stream, which ends when another of its task is closed by its reader.
+    /// Returns the same stream, which ends when another of its task is closed by its reader.
     pub(super) fn linked(self: &Arc<Self>, updates: UpdateStream) -> UpdateStream {
         let followers = Arc::clone(self);
         let closed = DropHookStream::new(updates, move |task| {

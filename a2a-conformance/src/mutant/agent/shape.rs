@@ -23,7 +23,7 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Every one.
+    /// All changes.
     pub(super) const ALL: [Self; 3] = [Self::Dropped, Self::Retyped, Self::Swapped];
 }
 

@@ -12,5 +12,5 @@ controls! {
     TextIds = "client-text-ids": "ids of requests are texts";
     Pretty = "client-pretty": "JSON is written over many lines";
     KeyOrder = "client-key-order": "members come in another order";
-    Metadata = "client-metadata": "messages, and what they are sent with, have metadata that nobody knows";
+    Metadata = "client-metadata": "messages and their requests have unknown metadata";
 }
