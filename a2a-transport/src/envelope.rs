@@ -18,7 +18,7 @@ pub struct Envelope {
     pub operation: Operation,
     /// The JSON-RPC id; `None` for a notification or a request by HTTP+JSON.
     pub id: Option<Id>,
-    /// The task that was asked about.
+    /// The task that the request names.
     pub task: Option<TaskId>,
     /// `true` if the request names no version and several spell it alike.
     pub ambiguous: bool,
@@ -27,7 +27,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// An envelope that asks for an answer, by JSON-RPC if it is given an id.
+    /// Creates an envelope without an id and a task; a request by JSON-RPC that expects an answer needs an id.
     pub fn new(dialect: Dialect, binding: Binding, operation: Operation) -> Self {
         Self {
             dialect,

@@ -202,7 +202,7 @@ const SAMPLED: u8 = 1;
 
 /// Maximum number of members of a `tracestate`.
 const MAX_MEMBERS: usize = 32;
-/// Maximum number of characters of a `tracestate`: as many as everybody passes on (§3.3.1.5).
+/// Maximum number of characters of a `tracestate`: as many as every implementation passes on (§3.3.1.5).
 const MAX_STATE: usize = 512;
 /// Maximum length of a key or a value.
 const MAX_LENGTH: usize = 256;

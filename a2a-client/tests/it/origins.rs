@@ -226,14 +226,14 @@ async fn old_agent(unknown: fn(&Value) -> String) -> (Client, RequestLog) {
 
 const JSON: &str = "content-type: application/json\r\n";
 
-/// As most say that they do not know a method.
+/// Answers an unknown method as most agents do.
 fn not_found(id: &Value) -> String {
     let error = json!({"code": -32601, "message": "Method not found"});
     let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
     says("200 OK", JSON, &answer.to_string())
 }
 
-/// As Google's server in Python does.
+/// Answers an unknown method as Google's server in Python does.
 fn invalid(_: &Value) -> String {
     let error = json!({"code": -32600, "message": "Request payload validation error"});
     let answer = json!({"jsonrpc": "2.0", "error": error});

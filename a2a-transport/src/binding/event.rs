@@ -21,7 +21,7 @@ enum Writer {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a question.
+    /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         Self {
             dialect: envelope.dialect,
@@ -70,7 +70,7 @@ enum Reader {
 }
 
 impl EventReader {
-    /// A reader for the answer to a question.
+    /// Creates a reader for the events that answer a request.
     pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
         Self(match envelope.binding {
             Binding::JsonRpc => Reader::JsonRpc(jsonrpc::EventReader::new(envelope, mode, limits)),

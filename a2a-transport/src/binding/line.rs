@@ -23,7 +23,7 @@ enum Content<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A line of this JSON.
+    /// Creates a line of this JSON.
     pub(super) fn of(name: Option<&'static str>, json: Vec<u8>) -> Self {
         Self {
             name,
@@ -32,7 +32,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A line of an event.
+    /// Creates a line of an event.
     pub(super) fn of_event(
         name: Option<&'static str>,
         event: &'a SharedEvent,

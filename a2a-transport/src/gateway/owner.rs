@@ -79,7 +79,7 @@ impl Scope {
     }
 }
 
-/// Length of the hash in hexadecimal: 128 bits, which nobody finds a second owner for.
+/// Length of the hash in hexadecimal: 128 bits, for which no second owner can be found.
 const PREFIX: usize = 32;
 
 #[cfg(test)]

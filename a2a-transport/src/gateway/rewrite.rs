@@ -12,7 +12,8 @@ use super::owner::{Owner, Scope};
 use super::task_map::{Foreign, KnownTask, TaskMap};
 use crate::{Error, Update};
 
-/// Gives answers the ids that the caller knows, and gives the caller the tasks that its message began.
+/// Rewriter of answers: restores the caller's ids, and records the caller as the owner of tasks that its
+/// message started.
 pub(super) struct Rewrite {
     owner: Owner,
     scope: Scope,
@@ -20,11 +21,11 @@ pub(super) struct Rewrite {
     /// The caller's id of the task.
     named: Option<TaskId>,
     conversation: Option<ContextId>,
-    /// The conversation as the agent was asked to go on with it.
+    /// The conversation as it was named to the agent.
     sent_context: Option<ContextId>,
     /// `true` if the caller has sent a message, so that tasks of the answer are its own.
     begins: bool,
-    /// The last task that was given to the caller.
+    /// The last task that was recorded for the caller.
     given: Option<TaskId>,
     without_history: bool,
     tasks: Arc<TaskMap>,
@@ -162,7 +163,7 @@ impl Rewrite {
         }
     }
 
-    /// Gives the caller a task that its message has begun or gone on with.
+    /// Records the caller as the owner of a task that its message has started or continued.
     fn give(&mut self, id: &TaskId, context: Option<&ContextId>) -> Result<(), Error> {
         if !self.begins || self.given.as_ref() == Some(id) {
             return Ok(());

@@ -50,17 +50,17 @@ struct EventEncoder {
 }
 
 impl Body {
-    /// A body of these bytes.
+    /// Creates a body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         Self(BodyKind::Full(bytes.into()))
     }
 
-    /// No body.
+    /// Creates an empty body.
     pub fn empty() -> Self {
         Self::full(Bytes::new())
     }
 
-    /// A body that is charged to a budget.
+    /// Creates a body that is charged to a budget.
     pub(super) fn admitted(admitted: AdmittedResponse) -> Self {
         match admitted {
             AdmittedResponse::Small(bytes) => Self::full(bytes),

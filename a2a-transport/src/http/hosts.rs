@@ -101,7 +101,7 @@ impl Hosts {
                 named = true;
                 self.demand(text(value), WRONG_HOST)?;
             } else if name == ORIGIN {
-                // `null`, which pages in sandboxes and files send, is nobody's origin.
+                // `null`, which pages in sandboxes and files send, is no origin of ours.
                 let (_, host) = text(value).split_once("://").unwrap_or_default();
                 self.demand(host, WRONG_ORIGIN)?;
             }

@@ -201,7 +201,8 @@ impl Shared {
         Ok(Reply::once(response))
     }
 
-    /// The proto of 0.3 cannot tell a history length of 0 from none, which means all.
+    /// Returns whether the request cannot be expressed: the proto of 0.3 cannot distinguish a history length of 0
+    /// from an absent one, which means all.
     fn cannot_say(&self, request: &A2aRequest) -> bool {
         (self.dialect, self.binding) == (Dialect::V0_3, Binding::HttpJson)
             && request.history_length() == Some(0)
@@ -382,8 +383,8 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
     })
 }
 
-/// Judges an answer by its HTTP status, too: one that reports a failure brings no result, and an error
-/// in it that is not of this protocol is shown as it is.
+/// Checks the HTTP status of an answer, too: with a status of failure there is no result, and the error of a
+/// body that is not of this protocol quotes its beginning.
 fn explain<T>(
     read: Result<T, Error>,
     status: StatusCode,
@@ -402,7 +403,7 @@ fn explain<T>(
     })
 }
 
-/// The beginning of a body, for people.
+/// Returns the beginning of a body for an error message.
 fn shown(headers: &HeaderMap, body: &[u8]) -> String {
     const MAX_CHARACTERS: usize = 200;
     if body.is_empty() {

@@ -146,7 +146,7 @@ fn mutants(document: &Value) -> Vec<(Value, String, bool)> {
     mutants
 }
 
-/// The first word of a message that only who writes Rust knows.
+/// Returns the first word of a message that is a term of Rust, if any.
 fn rust_word(message: &str) -> Option<&str> {
     // Names in backticks are those of the wire, and paths have such names, too.
     let plain = message

@@ -1,4 +1,4 @@
-//! Spans get to a collector of OpenTelemetry.
+//! Export of spans to a collector of OpenTelemetry.
 
 use std::time::Duration;
 

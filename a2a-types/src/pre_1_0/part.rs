@@ -34,7 +34,7 @@ pub(crate) enum FileSource {
     Nothing,
 }
 
-/// Converts a part: members that only files have go into the metadata, data is made an object.
+/// Converts a part: members that only files have go into the metadata, data becomes an object.
 pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
     let Part {
         content,

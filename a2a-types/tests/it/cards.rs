@@ -101,7 +101,7 @@ fn the_extended_card_is_of_the_dialect_that_asks() {
     assert_eq!(answer(Dialect::V0_2)["signatures"], Value::Null);
 }
 
-/// A requirement is said in full or not at all.
+/// Checks that a requirement is expressed in full or not at all.
 #[track_caller]
 fn check_required(canonical: Value, of_0_3: Value, of_0_2: Value, of_0_1: Value) {
     let flow = json!({"deviceAuthorizationUrl": "d", "tokenUrl": "t", "scopes": {}});

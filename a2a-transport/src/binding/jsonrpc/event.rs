@@ -23,7 +23,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a question.
+    /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         let id = envelope.id.clone().unwrap_or(Id::Null);
         Self {
@@ -89,7 +89,7 @@ pub struct EventReader {
 }
 
 impl EventReader {
-    /// A reader for the answer to a question.
+    /// Creates a reader for the events that answer a request.
     pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
         Self {
             task: envelope.task.clone(),
@@ -121,7 +121,7 @@ impl EventReader {
         }
         let mut value = read.value;
         match &value.event {
-            // Some agents tell a task's status after it.
+            // Some agents send a task's status after it.
             Event::Message(_) => value.last &= !self.tells_task,
             _ => self.tells_task = true,
         }

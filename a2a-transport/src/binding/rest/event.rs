@@ -19,7 +19,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a question.
+    /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         Self {
             dialect: envelope.dialect,
@@ -54,7 +54,7 @@ pub struct EventReader {
 }
 
 impl EventReader {
-    /// A reader for the answer to a question.
+    /// Creates a reader for the events that answer a request.
     pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
         Self {
             envelope,

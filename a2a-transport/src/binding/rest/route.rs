@@ -7,7 +7,7 @@ use a2a_types::{Dialect, Operation};
 use http::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// A request's place: the operation, and what the path says about it.
+/// Route of a request: the operation, and what its path names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Route {
@@ -33,7 +33,7 @@ pub enum NoRoute {
     Method(String),
 }
 
-/// One operation's place, and the verbs it is asked with, the one that we use first.
+/// Methods and path of an operation; the first method is the one that the client uses.
 struct Row(Operation, &'static [Method], &'static str);
 
 /// Specification 1.0 §5.3 and §11.3. Its text subscribes by POST and its proto by GET, so both do.

@@ -1,5 +1,5 @@
-//! Peers that take too long, over a wire in memory: time is paused, so it passes only while nobody
-//! has anything to do, and every limit is met to the second.
+//! Peers that take too long, over a wire in memory: time is paused, so it advances only while
+//! every task is idle, and every limit is met to the second.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -214,7 +214,7 @@ async fn who_is_told_to_stop_ends_when_its_requests_are_answered() {
 /// Window of a stream of HTTP/2 in bytes.
 const WINDOW: usize = 20_000;
 
-/// A connection of HTTP/2 to ask on, and the task that moves it.
+/// Opens a connection of HTTP/2. Returns its sender of requests, and the task that drives it.
 async fn speak_http2(
     peer: &mut Peer,
 ) -> (SendRequest<Empty<Bytes>>, JoinHandle<hyper::Result<()>>) {

@@ -1,4 +1,4 @@
-//! Peers that hold many connections and ask nothing.
+//! Peers that hold many connections and send no request.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Stdio;

@@ -37,7 +37,7 @@ impl Transport for EndlessAgent {
     }
 }
 
-/// Always has something to say.
+/// A stream of updates that is always ready and never ends.
 struct EndlessUpdates(UnboundedSender<()>);
 
 impl Stream for EndlessUpdates {
@@ -58,7 +58,7 @@ impl Drop for EndlessUpdates {
     }
 }
 
-/// Starts a server of a [`EndlessAgent`]. The receiver gets `()` when one of its streams is dropped.
+/// Starts a server of an [`EndlessAgent`]. The receiver gets `()` when one of its streams is dropped.
 async fn talker(options: ServeOptions) -> (SocketAddr, UnboundedReceiver<()>) {
     let (left, leaving) = unbounded_channel();
     let service = HttpService::new(EndlessAgent { left }).body_timeout(SHORT);

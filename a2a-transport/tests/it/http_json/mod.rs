@@ -18,7 +18,7 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 
-/// Answers everything with the same task, and keeps what it was asked.
+/// An agent that answers everything with the same task, and records its calls.
 #[derive(Clone, Default)]
 pub(crate) struct Scripted(Arc<Mutex<Vec<Call>>>);
 
@@ -149,7 +149,7 @@ impl HttpReply {
     }
 }
 
-/// Asks a service: `asked` is a verb and a target, `headers` are lines of a head.
+/// Sends a request to a service: `asked` is a method and a target, `headers` are lines of a head.
 pub(crate) async fn ask(
     service: &HttpService<Scripted>,
     asked: &str,

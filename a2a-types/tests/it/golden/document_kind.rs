@@ -60,7 +60,7 @@ impl DocumentKind {
         self.read_as(spelling, Mode::Strict, value)
     }
 
-    /// Reads a document as closely as `mode` says; 1.0 has but one way.
+    /// Reads a document in this mode; 1.0 has only one.
     pub(crate) fn read_as(
         self,
         spelling: Spelling,
@@ -88,7 +88,7 @@ impl DocumentKind {
         read.map_err(|violation| violation.to_string())
     }
 
-    /// Writes a document; none if the version cannot say it.
+    /// Writes a document, or returns `None` if the version cannot express it.
     pub(crate) fn write(self, spelling: Spelling, canonical: Canonical) -> Option<Value> {
         match canonical {
             Canonical::Message(message) => Some(match spelling {

@@ -247,7 +247,7 @@ fn send_requests() {
         "metadata": {"x": 1},
     });
     check_send(&canonical, &wire, &canonical);
-    // A history of no messages cannot be asked for.
+    // A history of no messages cannot be requested.
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "a"}]});
     let said = json!({"messageId": "m", "role": "ROLE_USER", "content": [{"text": "a"}]});
     check_send(
@@ -262,7 +262,7 @@ fn send_requests() {
     );
 }
 
-/// A request that says nothing of waiting does not wait.
+/// A request without `blocking` does not wait.
 #[test]
 fn waiting_is_asked_for() {
     let message = json!({"messageId": "m", "role": "ROLE_USER", "content": [{"text": "a"}]});

@@ -95,7 +95,7 @@ fn list_tasks() -> BoxedStrategy<ListTasksRequest> {
         .boxed()
 }
 
-/// A request of any operation that has params; they are about [`TASK`], as paths have to say.
+/// A request of any operation that has params; all are about [`TASK`], which paths have to name.
 pub(crate) fn request() -> BoxedStrategy<Request> {
     let id = || Just(TaskId::from(TASK));
     let named = || (maybe_text(), text().prop_map(ConfigId::from));
