@@ -65,12 +65,12 @@ impl Envelope {
 pub enum Binding {
     /// One URL, every operation a method of JSON-RPC. Specification 1.0 §9.
     JsonRpc,
-    /// A path and a verb for every operation: versions 0.3 and 1.0. Specification 1.0 §11.
+    /// A path and a method for every operation: versions 0.3 and 1.0. Specification 1.0 §11.
     HttpJson,
 }
 
 impl Binding {
-    /// The binding of an interface on a card, if it is one that we speak.
+    /// Returns the binding of an interface on a card, if it is one that we speak.
     pub fn of(interface: &AgentInterface) -> Option<Self> {
         match interface.protocol_binding.as_str() {
             AgentInterface::JSON_RPC => Some(Self::JsonRpc),
@@ -79,7 +79,7 @@ impl Binding {
         }
     }
 
-    /// The name that cards have for it.
+    /// Returns the name that cards have for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JsonRpc => AgentInterface::JSON_RPC,

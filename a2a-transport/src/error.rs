@@ -102,7 +102,7 @@ pub enum Error {
     },
 }
 
-/// The setting that raises a limit, as the end of an error's text.
+/// Returns the setting that raises a limit, as the end of an error's text.
 fn setting(what: &str) -> &'static str {
     match what {
         "body" => ": raise `HttpClientBuilder::limit`",

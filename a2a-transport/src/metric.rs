@@ -242,7 +242,7 @@ impl<const N: usize> KeyCache<N> {
     }
 }
 
-/// The same text may be in two places: then it has two keys, which are equal.
+/// Compares texts by address. The same text may be in two places: then it has two keys, which are equal.
 fn is_same<const N: usize>(one: &[&'static str; N], other: &[&'static str; N]) -> bool {
     let mut pairs = one.iter().zip(other);
     pairs.all(|(one, other)| std::ptr::eq(*one, *other))

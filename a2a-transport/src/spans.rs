@@ -31,7 +31,7 @@ pub fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     trace
 }
 
-/// As [`join`], for work that is independent of the current span, and may outlast it: its parent is the one
+/// Joins like [`join`], for work that is independent of the current span, and may outlast it: its parent is the one
 /// given.
 pub fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]
@@ -55,7 +55,7 @@ pub const SERVER_REQUEST: &str = "a2a.server.request";
 pub const AGENT_TURN: &str = "a2a.agent.turn";
 /// A request, as its client sees it.
 pub const CLIENT_CALL: &str = "a2a.client.call";
-/// An attempt to bring a push notification to its webhook.
+/// An attempt to deliver a push notification to its webhook.
 pub const WEBHOOK_DELIVERY: &str = "a2a.webhook.delivery";
 /// A push notification, as its receiver sees it.
 pub const WEBHOOK_RECEIPT: &str = "a2a.webhook.receipt";

@@ -57,7 +57,7 @@ fn says(status: &str, headers: &str, body: &str) -> String {
     )
 }
 
-/// An answer to whatever was sent: a message.
+/// Returns an answer to every request: a message.
 fn answer() -> String {
     let message = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]});
     let result = json!({"jsonrpc": "2.0", "id": 1, "result": {"message": message}});
@@ -198,7 +198,7 @@ async fn nobody_goes_where_a_redirection_points() {
     assert_eq!(*foreign.lock().unwrap(), "", "nobody has been there");
 }
 
-/// An agent of 0.1 whose card looks like one of 0.2, because it has no `authentication`.
+/// Starts an agent of 0.1 whose card looks like one of 0.2, because it has no `authentication`.
 async fn old_agent(unknown: fn(&Value) -> String) -> (Client, RequestLog) {
     let home = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&home);

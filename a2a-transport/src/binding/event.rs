@@ -50,7 +50,7 @@ impl EventWriter {
         }
     }
 
-    /// An error in the middle of the stream; nothing follows it.
+    /// Writes an error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line<'static> {
         match &self.writer {
             Writer::JsonRpc(writer) => writer.write_error(error),

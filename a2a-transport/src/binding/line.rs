@@ -45,7 +45,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The same in an envelope, which has this before it and behind it.
+    /// Puts the content into an envelope: `before` precedes it, `behind` follows it.
     pub(super) fn within(self, before: &'a [u8], behind: &'static [u8]) -> Self {
         Self {
             around: (before, behind),
@@ -64,7 +64,7 @@ impl<'a> Line<'a> {
         buffer.extend_from_slice(behind);
     }
 
-    /// The JSON, without line breaks.
+    /// Returns the JSON, without line breaks.
     pub fn json(&self) -> Vec<u8> {
         let mut json = Vec::new();
         self.write(&mut json);

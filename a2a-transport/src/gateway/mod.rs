@@ -97,7 +97,7 @@ impl<T: Transport> Transport for Gateway<T> {
     }
 }
 
-/// The updates up to the first after which a stream ends.
+/// Returns the updates up to the first after which a stream ends.
 fn until_waiting(
     updates: impl Stream<Item = Result<Update, Error>> + Send,
 ) -> impl Stream<Item = Result<Update, Error>> + Send {

@@ -15,7 +15,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// The one owner of all tasks, where callers share them.
+    /// Returns the one owner of all tasks, where callers share them.
     pub(super) fn everyone() -> Self {
         Self {
             principal: Principal::anonymous(),

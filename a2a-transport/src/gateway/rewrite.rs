@@ -74,7 +74,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// A task of a list, which the caller calls `name`.
+    /// Rewrites a task of a list, which the caller calls `name`.
     pub(super) fn listed(&mut self, task: &mut Task, name: TaskId) -> Result<(), Error> {
         self.named = Some(name);
         self.task(task)
@@ -116,14 +116,14 @@ impl Rewrite {
         Ok(())
     }
 
-    /// The id of a task: the agent's becomes the caller's.
+    /// Replaces the agent's id of a task by the caller's.
     fn id(&self, id: &mut TaskId) {
         if let Some(named) = &self.named {
             id.clone_from(named);
         }
     }
 
-    /// A message in place of a task: its conversation is the caller's.
+    /// Rewrites the ids of a message that is the answer in place of a task.
     fn direct(&self, message: &mut Message) {
         if self.begins
             && let Some(context) = &message.context_id
@@ -196,7 +196,7 @@ impl Rewrite {
     }
 }
 
-/// The beginning of a stream of 1.0, whatever an older agent began with: a task or a message.
+/// Returns the beginning of a stream of 1.0, a task or a message, whatever an older agent began with.
 pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
     let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| {
         let task = Task {

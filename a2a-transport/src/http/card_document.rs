@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(read.security_requirements, card.security_requirements);
     }
 
-    /// The members of the document of a card whose interfaces name these versions.
+    /// Returns the members of the document of a card whose interfaces name these versions.
     fn members(dialects: &[Dialect]) -> Vec<String> {
         let named = dialects
             .iter()

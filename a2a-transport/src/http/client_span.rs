@@ -32,7 +32,7 @@ pub(super) struct ClientSpan {
 }
 
 impl ClientSpan {
-    /// A call of the agent at `url`.
+    /// Begins a call of the agent at `url`.
     pub(super) fn begin(
         operation: Operation,
         dialect: Dialect,

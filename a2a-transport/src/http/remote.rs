@@ -51,7 +51,7 @@ struct Shared {
 }
 
 impl HttpTransport {
-    /// A transport to `url` by JSON-RPC, reading leniently.
+    /// Creates a transport to `url` by JSON-RPC, reading leniently.
     pub fn new(url: &str, dialect: Dialect) -> Result<Self, Error> {
         Ok(Self {
             shared: Arc::new(Shared {
@@ -292,7 +292,7 @@ impl Shared {
         Ok(request)
     }
 
-    /// 1.0.1 §11.1 wants its own media type on HTTP+JSON; everything else is plain JSON.
+    /// Returns the media type: 1.0.1 §11.1 wants its own on HTTP+JSON; everything else is plain JSON.
     fn media_type(&self) -> &'static str {
         let own = self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0;
         match own && !self.plain_json.load(Ordering::Relaxed) {
@@ -301,7 +301,7 @@ impl Shared {
         }
     }
 
-    /// The URL with what follows it; a query that the URL has already is kept.
+    /// Returns the URL with what follows it; a query that the URL has already is kept.
     fn target(&self, target: &str) -> Result<Uri, Error> {
         if target.is_empty() {
             return Ok(self.url.clone());
@@ -316,7 +316,7 @@ impl Shared {
         whole.parse().map_err(|error| bad_address(&whole, error))
     }
 
-    /// 0.2 fetches the extended card by a plain GET, from beside the endpoint (0.2 §7.8); some
+    /// Fetches the extended card of 0.2 by a plain GET, from beside the endpoint (0.2 §7.8); some
     /// servers have it below.
     async fn extended_card(&self, context: &Context) -> Result<Reply, Error> {
         const PATH: &str = Dialect::EXTENDED_CARD_PATH;
@@ -360,7 +360,7 @@ impl Shared {
         )))
     }
 
-    /// The limits of a JSON document of so many bytes.
+    /// Returns the limits of a JSON document of so many bytes.
     fn limits(&self, bytes: usize) -> Limits {
         let mut limits = Limits::default();
         limits.bytes = bytes;

@@ -103,7 +103,7 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
         next
     }
 
-    /// Not before all is taken: until then the stream is watched, and its request open.
+    /// Returns `false` until all is taken: until then the stream is watched, and its request open.
     fn is_end_stream(&self) -> bool {
         self.rest.is_empty()
             && self.body.as_ref().is_none_or(B::is_end_stream)

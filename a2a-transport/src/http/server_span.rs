@@ -51,7 +51,7 @@ pub(super) enum Outcome {
 }
 
 impl ServerSpan {
-    /// A request that comes in by a binding.
+    /// Begins a request that comes in by a binding.
     pub(super) fn begin(binding: Binding, headers: &HeaderMap) -> Self {
         let span = tracing::info_span!(
             SERVER_REQUEST,

@@ -383,7 +383,7 @@ impl Settings {
         response
     }
 
-    /// The interfaces of the public card.
+    /// Returns the interfaces of the public card.
     pub(super) fn interfaces(&self, head: &Parts) -> Vec<AgentInterface> {
         let card = self.card.as_ref();
         card.and_then(|card| card.interfaces(head, &self.path))

@@ -32,7 +32,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// The claims of a token for `body`, sent now as notification `id` to `audience`.
+    /// Returns the claims of a token for `body`, sent now as notification `id` to `audience`.
     pub fn of(body: &[u8], id: &str, audience: &str, now: u64) -> Self {
         Self {
             iat: now,
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// A token whose header and claims are these, signed by `key`.
+    /// Returns a token whose header and claims are these, signed by `key`.
     fn forged(header: &str, claims: &str, sign: impl Fn(&[u8]) -> Vec<u8>) -> String {
         let message = format!("{}.{}", URL.encode(header), URL.encode(claims));
         let signature = URL.encode(sign(message.as_bytes()));

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_stream::StreamExt;
 
-/// A server that answers every connection with these bytes, and then closes it, or not.
+/// Starts a server that answers every connection with these bytes, and then closes it, or not.
 async fn says(text: impl Into<Vec<u8>>, then_closes: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

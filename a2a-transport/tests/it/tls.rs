@@ -35,7 +35,7 @@ impl Authority {
         self.0.pem().into_bytes()
     }
 
-    /// A certificate and its key, both PEM.
+    /// Returns a certificate for `name` and its key, both PEM.
     fn vouch_for(&self, name: &str) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec![name.to_owned()]).unwrap();

@@ -25,7 +25,7 @@ fn check<W: Wire>(json: &str, strict: &str, repairs: &[(&str, &str)]) {
     assert_eq!(found, repairs, "{json}");
 }
 
-/// Refused by both, at this path.
+/// Checks that both readers refuse the text, at this path.
 #[track_caller]
 fn check_refused<W: Wire>(json: &str, path: &str) {
     for mode in [Mode::Strict, Mode::Lenient] {

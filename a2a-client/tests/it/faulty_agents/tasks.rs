@@ -201,7 +201,7 @@ fn retold(some: &str, others: &str) -> Behaviour {
     })
 }
 
-/// A status with a message.
+/// Returns a status with a message.
 fn spoken(text: &str) -> String {
     let message =
         format!(r#"{{"messageId":"m","role":"ROLE_AGENT","parts":[{{"text":"{text}"}}]}}"#);

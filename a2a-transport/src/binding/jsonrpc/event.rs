@@ -55,7 +55,7 @@ impl EventWriter {
         lines.into_iter().map(within).collect()
     }
 
-    /// An error in the middle of the stream; nothing follows it.
+    /// Writes an error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line<'static> {
         let error = seal(self.id.clone(), self.dialect, Err::<(), _>(error));
         Line::of(Some(STATUS_UPDATE), error)

@@ -68,7 +68,7 @@ pub(super) fn modernize(members: &mut Map<String, Value>) {
     }
 }
 
-/// The inverse of [`modernize`].
+/// Reverses [`modernize`].
 pub(super) fn antiquate(members: &mut Map<String, Value>) {
     if let Some(time) = members.remove("statusTimestampAfter") {
         members.insert("lastUpdatedTime".to_owned(), time);

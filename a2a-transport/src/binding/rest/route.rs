@@ -1,4 +1,4 @@
-//! Routes: the operation of a path and a verb, and back.
+//! Routes: the operation of a method and a path, and back.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub struct Route {
 pub enum NoRoute {
     /// There is nothing at that path.
     Path,
-    /// The path is known, and takes other verbs: the value of an `Allow` header.
+    /// The path is known, and takes other methods: the value of an `Allow` header.
     Method(String),
 }
 
@@ -131,7 +131,7 @@ impl Route {
         }
     }
 
-    /// Returns the verb and path of an operation in a protocol version, below the URL of the agent.
+    /// Returns the method and path of an operation in a protocol version, below the URL of the agent.
     pub(super) fn write(
         operation: Operation,
         dialect: Dialect,
@@ -182,7 +182,7 @@ fn decode(segment: &str) -> Option<String> {
     Some(text.into_owned())
 }
 
-/// Some clients encode the colon of `message:send`.
+/// Decodes a segment: some clients encode the colon of `message:send`.
 fn decode_plain(segment: &str) -> Cow<'_, str> {
     percent_decode_str(segment).decode_utf8_lossy()
 }

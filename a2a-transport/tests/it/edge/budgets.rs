@@ -48,7 +48,7 @@ async fn served(service: HttpService<Sized>) -> SocketAddr {
     address
 }
 
-/// A request by JSON-RPC or HTTP+JSON whose body has so many bytes.
+/// Returns a request by JSON-RPC or HTTP+JSON whose body has so many bytes.
 fn request(path: &str, length: usize) -> (String, String) {
     let body = match path {
         "/" => r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"1"}}"#,
@@ -142,7 +142,7 @@ async fn the_bodies_of_one_connection_share_the_budget_too() {
     assert_eq!(refused.headers()["retry-after"], "1");
 }
 
-/// The head of the answer that a caller gets who takes nothing more of it.
+/// Sends a request and reads only the beginning of its answer. Returns the connection and that beginning.
 async fn unread(address: SocketAddr, size: usize) -> (TcpStream, String) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();

@@ -47,7 +47,7 @@ pub(crate) fn config() -> TaskPushNotificationConfig {
     }
 }
 
-/// One event of each kind that follows a task.
+/// Returns one event of each kind that follows a task.
 fn events() -> Vec<Event> {
     let artifact = Artifact {
         artifact_id: "a".into(),
@@ -137,7 +137,7 @@ impl HttpReply {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The data of each event.
+    /// Returns the data of each event.
     pub(crate) fn events(&self) -> Vec<Value> {
         assert_eq!(self.headers["content-type"], "text/event-stream");
         let data = self

@@ -34,7 +34,7 @@ fn begin() -> Task {
     task
 }
 
-/// Those events that can happen, one after the other.
+/// Returns those events that can happen, one after the other.
 fn legal(events: Vec<Event>) -> Vec<Event> {
     let mut task = begin();
     let mut happens = |event: &Event| task.apply(event).is_ok();

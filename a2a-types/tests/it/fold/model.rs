@@ -100,7 +100,7 @@ impl Model {
         Ok(())
     }
 
-    /// The message of a status is in the history once, if the history of a snapshot had it already.
+    /// Removes the message of the status if the history of a snapshot has it already.
     fn tell_once(&mut self) {
         if let [.., before, latest] = self.said.as_slice()
             && self.is_latest

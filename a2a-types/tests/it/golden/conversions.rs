@@ -98,7 +98,7 @@ impl ConversionReport {
         }
     }
 
-    /// Every entry of the list that nothing used.
+    /// Returns every entry of the list that nothing used.
     pub(crate) fn unused(&self) -> Vec<String> {
         let mut unused = Vec::new();
         for (row_index, row) in self.losses.rows.iter().enumerate() {

@@ -48,7 +48,7 @@ struct GoldenFile {
 }
 
 impl Document {
-    /// Every document, by name.
+    /// Returns every document, by name.
     pub(crate) fn all() -> Vec<Self> {
         let mut names: Vec<String> = std::fs::read_dir(data())
             .expect("the data lies beside the test")

@@ -35,7 +35,7 @@ pub(crate) enum Canonical {
 }
 
 impl DocumentKind {
-    /// `Message`, `GetTask request`, `GetTask response`, and so on.
+    /// Returns the kind of this name: `Message`, `GetTask request`, `GetTask response`, and so on.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let operation = |name| {
             let mut all = Operation::ALL.iter().copied();
@@ -166,7 +166,7 @@ fn event((spelling, mode): ReadAs, json: &str) -> Result<Event, Violation> {
     Ok(event)
 }
 
-/// A list, unless it is one.
+/// Writes events as a list, or a single event alone.
 fn write_events(spelling: Spelling, events: Vec<Event>) -> Value {
     let mut writer = v0_1::EventWriter::new(TaskId::from(TASK));
     let written = events.into_iter().flat_map(|event| match spelling {

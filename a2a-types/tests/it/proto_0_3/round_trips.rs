@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::proto_0_3::{hints, text, unrepaired, value};
 
-/// Both ways between a canonical response and what 0.3 answers.
+/// Checks both conversions between a canonical response and the answer of 0.3.
 #[track_caller]
 pub(crate) fn check(response: Response, wire: &Value) {
     let operation = response.operation();

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::golden::document_kind::{CONTEXT, Canonical};
 use crate::golden::spelling::Spelling;
 
-/// The value as it comes back from a spelling; none where that is another object.
+/// Returns the value as it comes back from a spelling, or `None` where that is another object.
 pub(crate) fn forget(spelling: Spelling, canonical: Canonical) -> Option<Canonical> {
     if spelling == Spelling::V1_0 {
         return Some(canonical);

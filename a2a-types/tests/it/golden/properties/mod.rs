@@ -39,7 +39,7 @@ fn check<T: std::fmt::Debug>(
 
 const SEED: u64 = 2025;
 
-/// Every object that a document can be, with values of it.
+/// Returns every object that a document can be, with values of it.
 fn objects() -> BoxedStrategy<(DocumentKind, Canonical)> {
     prop_oneof![
         tasks::message().prop_map(|message| (DocumentKind::Message, Canonical::Message(message))),
