@@ -77,7 +77,7 @@ enum Output {
     Error(Error),
 }
 
-/// FollowState of the follower.
+/// State of the follower.
 enum FollowState {
     /// Waiting for the reply to a request.
     AwaitingReply(Purpose, BoxFuture<'static, Result<Reply, Error>>),

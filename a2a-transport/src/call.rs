@@ -20,7 +20,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call with the context of a caller in the same process.
+    /// Creates a call with the context of a caller in the same process.
     pub fn new(request: impl Into<Request>) -> Self {
         Self {
             request: request.into(),
@@ -101,7 +101,7 @@ pub struct Claims {
 pub struct Principal(Option<Arc<str>>);
 
 impl Principal {
-    /// A caller known by this name, which must be unique and lasting.
+    /// Creates a caller known by this name, which must be unique and lasting.
     pub fn named(name: impl Into<Arc<str>>) -> Self {
         Self(Some(name.into()))
     }
@@ -176,23 +176,23 @@ impl Reply {
         }
     }
 
-    /// One answer.
+    /// Creates a reply of one answer.
     pub fn once(response: Response) -> Self {
         Self::new(Answer::Once(response))
     }
 
-    /// A stream of events.
+    /// Creates a reply of a stream of events.
     pub fn stream(updates: impl Stream<Item = Result<Update, Error>> + Send + 'static) -> Self {
         Self::new(Answer::Stream(Box::pin(updates)))
     }
 
-    /// The same reply, which keeps this until the answer is written.
+    /// Keeps `held` until the answer is written.
     pub fn holding(mut self, held: Option<Arc<dyn Send + Sync>>) -> Self {
         self.held = held;
         self
     }
 
-    /// The same reply, about a task that was created in `dialect`.
+    /// Marks the reply as about a task that was created in `dialect`.
     pub fn about_task_of(mut self, dialect: Dialect) -> Self {
         self.created_in = Some(dialect);
         self

@@ -18,7 +18,7 @@ pub struct Envelope {
     pub operation: Operation,
     /// The JSON-RPC id; `None` for a notification or a request by HTTP+JSON.
     pub id: Option<Id>,
-    /// The task that was asked about.
+    /// The task that the request names.
     pub task: Option<TaskId>,
     /// `true` if the request names no version and several spell it alike.
     pub ambiguous: bool,
@@ -27,7 +27,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// An envelope that asks for an answer, by JSON-RPC if it is given an id.
+    /// Creates an envelope without an id and a task; a request by JSON-RPC that expects an answer needs an id.
     pub fn new(dialect: Dialect, binding: Binding, operation: Operation) -> Self {
         Self {
             dialect,
@@ -65,12 +65,12 @@ impl Envelope {
 pub enum Binding {
     /// One URL, every operation a method of JSON-RPC. Specification 1.0 §9.
     JsonRpc,
-    /// A path and a verb for every operation: versions 0.3 and 1.0. Specification 1.0 §11.
+    /// A path and a method for every operation: versions 0.3 and 1.0. Specification 1.0 §11.
     HttpJson,
 }
 
 impl Binding {
-    /// The binding of an interface on a card, if it is one that we speak.
+    /// Returns the binding of an interface on a card, if it is one that we speak.
     pub fn of(interface: &AgentInterface) -> Option<Self> {
         match interface.protocol_binding.as_str() {
             AgentInterface::JSON_RPC => Some(Self::JsonRpc),
@@ -79,7 +79,7 @@ impl Binding {
         }
     }
 
-    /// The name that cards have for it.
+    /// Returns the name that cards have for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JsonRpc => AgentInterface::JSON_RPC,

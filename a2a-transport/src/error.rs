@@ -12,7 +12,7 @@ pub enum Error {
     /// The agent answered with an error. Its text is part of this error's own, and so it is no source.
     #[error("the agent answered: {0}")]
     Agent(a2a_types::Error),
-    /// The agent, or what stands before it, is too busy and has done nothing: ask again later.
+    /// The agent, or what stands before it, is too busy and has done nothing: retry later.
     #[error("the agent is busy: {answer}")]
     Busy {
         /// Error that it answered.
@@ -20,7 +20,7 @@ pub enum Error {
         /// Delay until the next attempt, if the peer names one.
         after: Option<Duration>,
     },
-    /// The agent wants other credentials, or denies the caller what it asks.
+    /// The agent requires other credentials, or denies the caller the operation.
     #[error("the agent refused access with HTTP status {status}")]
     Refused {
         /// 401 or 403.
@@ -36,7 +36,7 @@ pub enum Error {
         /// Protocol version of the agent.
         dialect: Dialect,
     },
-    /// The agent answered with a redirect, which is not followed: the target may belong to somebody else.
+    /// The agent answered with a redirect, which is not followed: the target may belong to another party.
     #[error(
         "the agent answered with HTTP status {status}, a redirect to {}",
         location.as_deref().map_or("an address that it does not name", |location| location)
@@ -53,10 +53,10 @@ pub enum Error {
     /// The card is not signed by anyone that the caller trusts; nothing was sent to where it points.
     #[error("the card cannot be trusted: {0}")]
     Unverified(String),
-    /// The caller named none of several, of which one was asked for.
+    /// The operation is for one of several, and the caller named none.
     #[error("{0}")]
     Ambiguous(String),
-    /// The agent's answer is not what the protocol says.
+    /// The agent's answer violates the protocol.
     #[error("malformed answer: {0}")]
     Malformed(Violation),
     /// The agent's answer is no answer of this protocol at all.
@@ -102,7 +102,7 @@ pub enum Error {
     },
 }
 
-/// The setting that raises a limit, as the end of an error's text.
+/// Returns the setting that raises a limit, as the end of an error's text.
 fn setting(what: &str) -> &'static str {
     match what {
         "body" => ": raise `HttpClientBuilder::limit`",
@@ -122,7 +122,7 @@ pub enum Phase {
     FirstByte,
     /// More of the answer.
     Idle,
-    /// The whole of an answer that is no stream.
+    /// The complete answer, if it is not a stream.
     Body,
     /// Any phase: the caller's deadline has passed.
     Deadline,
@@ -176,7 +176,7 @@ impl Error {
     pub fn into_answer(self) -> a2a_types::Error {
         match self {
             Self::Agent(error) => error,
-            // Only 1.0 has a word for it: what an older agent says may mean nothing further on.
+            // Only 1.0 has an error for it: the code of an older agent may mean nothing to the caller.
             Self::Busy { answer, .. } => a2a_types::Error {
                 kind: ErrorKind::Unavailable,
                 ..answer

@@ -6,31 +6,31 @@
 //! | name | kind | labels | what |
 //! |---|---|---|---|
 //! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
-//! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the begin of a stream. |
+//! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the start of a stream. |
 //! | `a2a_server_errors_total` | counter | `operation`, `error_type` | Requests that failed or were refused, those whose stream broke off too. |
 //! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
-//! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower was given one: a stream, or a caller who waits. |
+//! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower, a stream or a waiting caller, was given one. |
 //! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took; the one in memory that is there by default is not timed. |
 //! | `a2a_server_running_turns` | gauge | | Runs of the agent's turns that are in progress. |
-//! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store tells the same. |
-//! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to tell a webhook. |
+//! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store reports the same. |
+//! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to deliver a notification to a webhook. |
 //! | `a2a_client_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Calls of remote agents, each attempt by itself; a stream counts when it begins. |
-//! | `a2a_client_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a remote agent took, to its answer or to the begin of a stream. |
+//! | `a2a_client_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a remote agent took, to its answer or to the start of a stream. |
 //! | `a2a_client_errors_total` | counter | `operation`, `error_type` | Calls of remote agents that failed, each attempt by itself. |
-//! | `a2a_client_reconnections_total` | counter | | Times that a task was followed again after a cut. |
+//! | `a2a_client_reconnections_total` | counter | | Times that a task was followed again after its stream broke. |
 //!
 //! The values of labels are few, independent of peers: no ids, no addresses, no names of callers.
 //!
 //! | label | values |
 //! |---|---|
 //! | `operation` | the [operations](a2a_types::Operation), like `SendMessage`; `other` for what was not understood |
-//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not keys yet when the caller went away |
+//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not known yet when the caller went away |
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
-//! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that are not the agent's word, like `timeout` |
+//! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that the agent did not send, like `timeout` |
 //! | `method` | the methods of `a2a_server::Store` |
-//! | `outcome` of the store | `ok`; `refused`, like what somebody else has written meanwhile; `failed`: the store could not |
-//! | `outcome` of a delivery | `delivered`; `later`: it failed and is tried again; `given_up`; `gone`: the webhook wants to hear no more; `untried`: its host was too busy |
+//! | `outcome` of the store | `ok`; `refused`, like a write that conflicts with another; `failed`: the store could not |
+//! | `outcome` of a delivery | `delivered`; `later`: it failed and is retried; `given_up`; `gone`: the webhook wants no more notifications; `untried`: its host was too busy |
 
 use std::sync::OnceLock;
 
@@ -61,29 +61,29 @@ metrics! {
     SERVER_REQUESTS = Counter "a2a_server_requests_total" ["operation", "dialect", "binding", "outcome"] Count
         "Requests to an endpoint; a stream counts when it ends.";
     SERVER_REQUEST_SECONDS = Histogram "a2a_server_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
-        "How long a request took, from its head to its answer or to the begin of a stream.";
+        "How long a request took, from its head to its answer or to the start of a stream.";
     SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "error_type"] Count
         "Requests that failed or were refused, those whose stream broke off too.";
     OPEN_STREAMS = Gauge "a2a_server_open_streams" [] Count
         "Streams that callers are following.";
     FOLLOWER_LAG = Histogram "a2a_server_follower_lag_events" [] Count
-        "How many further events a task's log held when a follower was given one: a stream, or a caller who waits.";
+        "How many further events a task's log held when a follower, a stream or a waiting caller, was given one.";
     STORE_SECONDS = Histogram "a2a_server_store_duration_seconds" ["method", "outcome"] Seconds
         "How long the store took; the one in memory that is there by default is not timed.";
     RUNNING_TURNS = Gauge "a2a_server_running_turns" [] Count
         "Runs of the agent's turns that are in progress.";
     OUTBOX_DEPTH = Gauge "a2a_server_outbox_depth" [] Count
-        "Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store tells the same.";
+        "Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store reports the same.";
     DELIVERIES = Counter "a2a_server_deliveries_total" ["outcome"] Count
-        "Attempts to tell a webhook.";
+        "Attempts to deliver a notification to a webhook.";
     CLIENT_REQUESTS = Counter "a2a_client_requests_total" ["operation", "dialect", "binding", "outcome"] Count
         "Calls of remote agents, each attempt by itself; a stream counts when it begins.";
     CLIENT_REQUEST_SECONDS = Histogram "a2a_client_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
-        "How long a remote agent took, to its answer or to the begin of a stream.";
+        "How long a remote agent took, to its answer or to the start of a stream.";
     CLIENT_ERRORS = Counter "a2a_client_errors_total" ["operation", "error_type"] Count
         "Calls of remote agents that failed, each attempt by itself.";
     RECONNECTIONS = Counter "a2a_client_reconnections_total" [] Count
-        "Times that a task was followed again after a cut.";
+        "Times that a task was followed again after its stream broke.";
 }
 
 /// Describes each metric and its unit to the recorder that is installed.
@@ -104,7 +104,7 @@ pub fn describe() {
 /// Label of an operation or a protocol version that was not understood.
 pub(crate) const OTHER: &str = "other";
 
-/// Something that is counted, with `N` labels.
+/// A counter with `N` labels.
 #[derive(Debug)]
 pub struct Counter<const N: usize>(Metric<N>);
 
@@ -117,7 +117,7 @@ impl<const N: usize> Counter<N> {
     }
 }
 
-/// Something that goes up and down, with `N` labels.
+/// A gauge with `N` labels.
 #[derive(Debug)]
 pub struct Gauge<const N: usize>(Metric<N>);
 
@@ -153,7 +153,7 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// Something whose values are collected, with `N` labels.
+/// A histogram with `N` labels.
 #[derive(Debug)]
 pub struct Histogram<const N: usize>(Metric<N>);
 
@@ -242,7 +242,7 @@ impl<const N: usize> KeyCache<N> {
     }
 }
 
-/// The same text may be in two places: then it has two keys, which are equal.
+/// Compares texts by address. The same text may be in two places: then it has two keys, which are equal.
 fn is_same<const N: usize>(one: &[&'static str; N], other: &[&'static str; N]) -> bool {
     let mut pairs = one.iter().zip(other);
     pairs.all(|(one, other)| std::ptr::eq(*one, *other))

@@ -100,7 +100,7 @@ impl Otlp {
         Ok(exporting)
     }
 
-    /// A layer for a subscriber that has others; as [`install`](Self::install) else.
+    /// Returns a layer for a subscriber that has others, and is otherwise like [`install`](Self::install).
     pub fn layer<S>(self) -> Result<(impl Layer<S> + Send + Sync, ExportGuard), BadOtlp>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,

@@ -5,7 +5,7 @@
 //! | [`SERVER_REQUEST`] | `server` | from the head of a request until its answer is ready, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`TASK`], [`SEQUENCE`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
 //! | [`AGENT_TURN`] | `internal` | while the agent takes a turn | [`TASK`], [`OUTCOME`] |
 //! | [`CLIENT_CALL`] | `client` | from the call until the answer is read, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`SERVER_ADDRESS`], [`SERVER_PORT`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
-//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to bring a push notification | [`TASK`], [`SEQUENCE`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is no success |
+//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to deliver a push notification | [`TASK`], [`SEQUENCE`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is no success |
 //! | [`WEBHOOK_RECEIPT`] | `server` | from the head of a push notification until it is handled | [`HTTP_STATUS`] |
 //!
 //! A gateway is a server's span with a client's in it. All are of level `INFO`, and hold neither messages nor
@@ -31,7 +31,7 @@ pub fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     trace
 }
 
-/// As [`join`], for work that is independent of the current span, and may outlast it: its parent is the one
+/// Joins like [`join`], for work that is independent of the current span, and may outlast it: its parent is the one
 /// given.
 pub fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]
@@ -55,7 +55,7 @@ pub const SERVER_REQUEST: &str = "a2a.server.request";
 pub const AGENT_TURN: &str = "a2a.agent.turn";
 /// A request, as its client sees it.
 pub const CLIENT_CALL: &str = "a2a.client.call";
-/// An attempt to bring a push notification to its webhook.
+/// An attempt to deliver a push notification to its webhook.
 pub const WEBHOOK_DELIVERY: &str = "a2a.webhook.delivery";
 /// A push notification, as its receiver sees it.
 pub const WEBHOOK_RECEIPT: &str = "a2a.webhook.receipt";

@@ -197,7 +197,7 @@ impl Decoder {
             }
             b"id" => self.event.id = Some(String::from_utf8_lossy(value).into_owned()),
             b"event" => self.event.name = Some(String::from_utf8_lossy(value).into_owned()),
-            // Comments, `retry`, and what nobody knows.
+            // Comments, `retry`, and unknown fields.
             _ => {}
         }
         Ok(None)

@@ -88,7 +88,7 @@ impl TraceContext {
         self.flags & SAMPLED != 0
     }
 
-    /// An id that is zero is none.
+    /// Creates a context, or returns `None` if an id is zero.
     fn with_flags(trace_id: [u8; 16], parent_id: [u8; 8], flags: u8) -> Option<Self> {
         let is_one = trace_id != [0; 16] && parent_id != [0; 8];
         is_one.then_some(Self {
@@ -99,7 +99,8 @@ impl TraceContext {
         })
     }
 
-    /// §3.2 and, of later versions, §4.3: they begin like this one, and may go on behind a dash.
+    /// Reads `traceparent`: §3.2, and §4.3 for later versions, which begin like this one and may continue after
+    /// a dash.
     fn read_parent(text: &str) -> Option<Self> {
         let mut fields = text.trim_matches(WHITE).splitn(5, '-');
         let version = number(fields.next()?, 2)?;
@@ -131,7 +132,7 @@ impl fmt::Debug for TraceContext {
     }
 }
 
-/// The lines of `tracestate` as one, unless that would be too long.
+/// Returns the lines of `tracestate` as one, unless that would be too long.
 fn joined(headers: &HeaderMap) -> Option<String> {
     let mut whole = String::new();
     for line in headers.get_all(&TRACESTATE) {
@@ -147,7 +148,7 @@ fn joined(headers: &HeaderMap) -> Option<String> {
     Some(whole)
 }
 
-/// §3.3: a list of members, some of which may be empty. As it came, without those and the spaces
+/// Reads `tracestate`, a list of members (§3.3). Returns it without empty members and without the spaces
 /// around members.
 fn read_state(text: &str) -> Option<Arc<str>> {
     if text.len() > MAX_STATE {
@@ -168,7 +169,7 @@ fn read_state(text: &str) -> Option<Arc<str>> {
     (!kept.is_empty()).then(|| kept.into())
 }
 
-/// §3.3.1.3.1, with the tenants of level 1 among the keys.
+/// Returns whether this is a key by §3.3.1.3.1, with the tenants of level 1 among the keys.
 fn is_key(key: &str) -> bool {
     let first = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let later = |byte: &u8| first(byte) || b"_-*/@".contains(byte);
@@ -178,13 +179,14 @@ fn is_key(key: &str) -> bool {
     }
 }
 
-/// §3.3.1.3.2; it ends with something that can be seen, since the spaces around it are gone.
+/// Returns whether this is a value by §3.3.1.3.2. The spaces around it have been removed, so that it ends
+/// with a visible character.
 fn is_value(value: &str) -> bool {
     let allowed = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'=';
     (1..=MAX_LENGTH).contains(&value.len()) && value.bytes().all(allowed)
 }
 
-/// The number of so many lower-case hexadecimal digits.
+/// Returns the number in `count` lower-case hexadecimal digits.
 fn number(digits: &str, count: usize) -> Option<u128> {
     let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_number = digits.len() == count && digits.bytes().all(is_digit);
@@ -202,7 +204,7 @@ const SAMPLED: u8 = 1;
 
 /// Maximum number of members of a `tracestate`.
 const MAX_MEMBERS: usize = 32;
-/// Maximum number of characters of a `tracestate`: as many as everybody passes on (§3.3.1.5).
+/// Maximum number of characters of a `tracestate`: as many as every implementation passes on (§3.3.1.5).
 const MAX_STATE: usize = 512;
 /// Maximum length of a key or a value.
 const MAX_LENGTH: usize = 256;

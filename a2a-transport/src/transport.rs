@@ -13,7 +13,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A server is one, a connection to a remote agent is one, and so is whatever wraps one of them:
 /// middleware, a gateway, a recorder.
 pub trait Transport: Send + Sync + 'static {
-    /// Asks.
+    /// Sends a call and returns its reply.
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>>;
 }
 

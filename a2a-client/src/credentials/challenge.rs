@@ -67,7 +67,7 @@ impl Challenge {
         }
     }
 
-    /// The authentication scheme, like `Bearer`, as it was written; case does not matter.
+    /// Returns the authentication scheme, like `Bearer`, as it was written; case does not matter.
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
@@ -127,7 +127,7 @@ const MAX_PARAMETERS: usize = 32;
 mod tests {
     use super::*;
 
-    /// Each as `scheme token68 name=value …`.
+    /// Checks challenges, each as `scheme token68 name=value …`.
     #[track_caller]
     fn check(header: &str, expected: &[&str]) {
         let written = |challenge: Challenge| {

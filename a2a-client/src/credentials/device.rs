@@ -122,7 +122,7 @@ fn unfit(what: &str) -> TokenError {
     TokenError::Broken(format!("gave codes whose {what} cannot be used"))
 }
 
-/// A page that a user may be sent to.
+/// Returns the URL if a user may be sent to that page.
 fn page(url: &str, cleartext: bool) -> Option<String> {
     let may_open = origin(url).is_ok_and(|origin| origin.is_protected() || cleartext);
     let url = may_open.then(|| url.to_owned())?;

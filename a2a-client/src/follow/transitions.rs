@@ -428,7 +428,7 @@ impl Follower {
     }
 }
 
-/// A stream that has is_stable this long counts as a success even without events.
+/// A stream that has lasted this long counts as a success even without events.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// Number of buffered events read from a stream before the task is read.

@@ -26,16 +26,16 @@ pub(super) struct HeadResult<'a> {
     id: Option<String>,
 }
 
-/// DeliveryIds of a delivery.
+/// Ids of a delivery.
 pub(super) struct DeliveryIds {
-    /// The name given to the handler.
+    /// The id given to the handler.
     pub(super) id: Option<String>,
-    /// All names under which a repeated delivery is recognised.
+    /// All ids by which a repeated delivery is recognised.
     pub(super) all: Vec<String>,
 }
 
 impl Checks {
-    /// Checks the headers before the body is read, so that no body is read from strangers.
+    /// Checks the headers before the body is read, so that no body of an unauthenticated peer is read.
     pub(super) async fn head<'a>(
         &self,
         headers: &'a HeaderMap,
@@ -67,7 +67,7 @@ impl Checks {
         Ok(HeadResult { signed, jwt, id })
     }
 
-    /// Checks the signature and the digest of the body. Returns the names of the delivery.
+    /// Checks the signature and the digest of the body. Returns the ids of the delivery.
     pub(super) fn body(
         &self,
         head: HeadResult<'_>,

@@ -85,8 +85,8 @@ impl KeySource for JwksUrl {
     }
 }
 
-/// The public keys of an agent, cached for five minutes. FetchResponse again when a token names an unknown
-/// key, for that reason at most once a minute. While they cannot be fetched the last ones stay valid.
+/// The public keys of an agent, cached for five minutes. They are fetched again when a token names an
+/// unknown key, for that reason at most once a minute. While they cannot be fetched the last ones stay valid.
 /// Clones share the cache.
 #[derive(Clone)]
 pub struct Keys(Arc<KeyCache>);
@@ -201,7 +201,7 @@ impl KeyCache {
         }
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// Locks the state. No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

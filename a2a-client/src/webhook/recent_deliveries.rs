@@ -54,7 +54,7 @@ impl RecentDeliveries {
         }
     }
 
-    /// Looks up a delivery by all its names and claims it if it is new. Without a name it is always
+    /// Looks up a delivery by all its ids and claims it if it is new. Without an id it is always
     /// new.
     pub(super) fn claim(&self, names: &[String]) -> Lookup {
         let keys: Vec<_> = names.iter().map(|name| digest(name.as_bytes())).collect();
@@ -73,7 +73,7 @@ impl RecentDeliveries {
         Lookup::New(DeliveryGuard { keys, recent })
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// Locks the deliveries. No code under this lock panics half-way, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Deliveries> {
         self.deliveries
             .lock()

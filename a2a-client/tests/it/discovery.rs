@@ -193,7 +193,7 @@ async fn nowhere() -> String {
     format!("http://{}/", listener.local_addr().unwrap())
 }
 
-/// A client of an agent with these interfaces.
+/// Returns a client of an agent with these interfaces.
 async fn client(interfaces: Vec<AgentInterface>) -> Result<Client, Error> {
     let card = AgentCard {
         supported_interfaces: interfaces,

@@ -57,7 +57,7 @@ fn says(status: &str, headers: &str, body: &str) -> String {
     )
 }
 
-/// An answer to whatever was sent: a message.
+/// Returns an answer to every request: a message.
 fn answer() -> String {
     let message = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]});
     let result = json!({"jsonrpc": "2.0", "id": 1, "result": {"message": message}});
@@ -198,7 +198,7 @@ async fn nobody_goes_where_a_redirection_points() {
     assert_eq!(*foreign.lock().unwrap(), "", "nobody has been there");
 }
 
-/// An agent of 0.1 whose card looks like one of 0.2, because it has no `authentication`.
+/// Starts an agent of 0.1 whose card looks like one of 0.2, because it has no `authentication`.
 async fn old_agent(unknown: fn(&Value) -> String) -> (Client, RequestLog) {
     let home = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&home);
@@ -226,14 +226,14 @@ async fn old_agent(unknown: fn(&Value) -> String) -> (Client, RequestLog) {
 
 const JSON: &str = "content-type: application/json\r\n";
 
-/// As most say that they do not know a method.
+/// Answers an unknown method as most agents do.
 fn not_found(id: &Value) -> String {
     let error = json!({"code": -32601, "message": "Method not found"});
     let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
     says("200 OK", JSON, &answer.to_string())
 }
 
-/// As Google's server in Python does.
+/// Answers an unknown method as Google's server in Python does.
 fn invalid(_: &Value) -> String {
     let error = json!({"code": -32600, "message": "Request payload validation error"});
     let answer = json!({"jsonrpc": "2.0", "error": error});

@@ -21,7 +21,7 @@ enum Writer {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a question.
+    /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         Self {
             dialect: envelope.dialect,
@@ -50,7 +50,7 @@ impl EventWriter {
         }
     }
 
-    /// An error in the middle of the stream; nothing follows it.
+    /// Writes an error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line<'static> {
         match &self.writer {
             Writer::JsonRpc(writer) => writer.write_error(error),
@@ -70,7 +70,7 @@ enum Reader {
 }
 
 impl EventReader {
-    /// A reader for the answer to a question.
+    /// Creates a reader for the events that answer a request.
     pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
         Self(match envelope.binding {
             Binding::JsonRpc => Reader::JsonRpc(jsonrpc::EventReader::new(envelope, mode, limits)),

@@ -23,7 +23,7 @@ enum Content<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A line of this JSON.
+    /// Creates a line of this JSON.
     pub(super) fn of(name: Option<&'static str>, json: Vec<u8>) -> Self {
         Self {
             name,
@@ -32,7 +32,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A line of an event.
+    /// Creates a line of an event.
     pub(super) fn of_event(
         name: Option<&'static str>,
         event: &'a SharedEvent,
@@ -45,7 +45,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The same in an envelope, which has this before it and behind it.
+    /// Puts the content into an envelope: `before` precedes it, `behind` follows it.
     pub(super) fn within(self, before: &'a [u8], behind: &'static [u8]) -> Self {
         Self {
             around: (before, behind),
@@ -64,7 +64,7 @@ impl<'a> Line<'a> {
         buffer.extend_from_slice(behind);
     }
 
-    /// The JSON, without line breaks.
+    /// Returns the JSON, without line breaks.
     pub fn json(&self) -> Vec<u8> {
         let mut json = Vec::new();
         self.write(&mut json);

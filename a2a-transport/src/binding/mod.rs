@@ -51,7 +51,7 @@ pub fn write_call(
     }
 }
 
-/// Writes the answer to a question that is answered once.
+/// Writes the answer to a request that is answered once.
 pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> OutgoingReply {
     match envelope.binding {
         Binding::HttpJson => rest::write_reply(envelope, outcome),
@@ -66,7 +66,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
     }
 }
 
-/// Writes the answer to a question that was not understood.
+/// Writes the answer to a request that was not understood.
 pub fn write_refusal(refused: CallRefusal) -> OutgoingReply {
     match refused.binding {
         Binding::HttpJson => rest::write_refusal(&refused),
@@ -77,7 +77,7 @@ pub fn write_refusal(refused: CallRefusal) -> OutgoingReply {
     }
 }
 
-/// Reads the answer to a question that is answered once.
+/// Reads the answer to a request that is answered once.
 pub fn read_reply(
     envelope: &Envelope,
     status: StatusCode,

@@ -24,7 +24,7 @@ impl Default for Offer {
 }
 
 impl Offer {
-    /// The interfaces that a card names, of those that we speak; all for a card that names none.
+    /// Returns the interfaces that a card names, of those that we speak; all for a card that names none.
     pub fn of(card: &AgentCard) -> Self {
         if card.supported_interfaces.is_empty() {
             return Self::default();
@@ -38,7 +38,7 @@ impl Offer {
         offer
     }
 
-    /// The interfaces that both offer.
+    /// Returns the interfaces that both offer.
     pub fn and(self, other: Self) -> Self {
         let [json_rpc, http_json] = self.versions;
         let [with_json_rpc, with_http_json] = other.versions;
@@ -70,7 +70,7 @@ impl Offer {
         }
     }
 
-    /// The version that a request names, in the `A2A-Version` header or parameter: `None` if it names
+    /// Returns the version that a request names, in the `A2A-Version` header or parameter: `None` if it names
     /// none, an error if it names one that is unknown or not offered. Specification 1.0 §3.6.
     pub(crate) fn requested(
         self,
@@ -86,7 +86,7 @@ impl Offer {
         }
     }
 
-    /// The error for a version that is not offered, with a list of those that are.
+    /// Returns the error for a version that is not offered, with a list of those that are.
     pub(crate) fn refusal(self, binding: Binding, version: &str) -> A2aError {
         let dialects = Dialect::ALL.iter().copied();
         let offered = dialects.filter(|dialect| self.has(binding, *dialect));
@@ -101,7 +101,7 @@ impl Offer {
     }
 }
 
-/// HTTP+JSON came with 0.3; the drafts of it in 0.2 are answered as 0.3.
+/// Returns the bit of an interface. HTTP+JSON came with 0.3; the drafts of it in 0.2 are answered as 0.3.
 fn bit(binding: Binding, dialect: Dialect) -> u8 {
     match (binding, dialect) {
         (Binding::HttpJson, Dialect::V0_1) => 0,

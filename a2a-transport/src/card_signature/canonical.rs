@@ -1,16 +1,16 @@
-//! The shape of a card in which it is signed (1.0 §8.4.1).
+//! The canonical form of a card, over which it is signed (1.0 §8.4.1).
 
 use serde_json::{Map, Value};
 
 use super::SignError;
 
-/// The bytes that are signed for a card, given as it stands on the wire: without `signatures`,
-/// without what is not set, by RFC 8785.
+/// Returns the bytes that are signed for a card, given as it stands on the wire: without `signatures`,
+/// without members that are not set, by RFC 8785.
 ///
 /// A member that 1.0 neither requires nor marks as optional is left out if it has its default: the
 /// empty string, list or map, 0 or `false`. What 1.0 does not know stays as it is.
 ///
-/// Errors: it is no JSON object, or a number of it is none of RFC 8785.
+/// Errors: the value is not a JSON object, or has a number that RFC 8785 cannot express.
 pub fn canonical(card: &Value) -> Result<Vec<u8>, SignError> {
     let Value::Object(members) = card else {
         return Err(SignError::NoCard);
@@ -21,9 +21,9 @@ pub fn canonical(card: &Value) -> Result<Vec<u8>, SignError> {
     serde_json_canonicalizer::to_vec(&members).map_err(|_| SignError::NoCard)
 }
 
-/// A message of the proto: what of it is left out at its default, and what it holds.
+/// Shape of a message of the proto: the members that are left out at their default, and the messages in it.
 struct MessageShape {
-    /// Members without presence of their own, that are not required either.
+    /// Members that neither have presence of their own nor are required.
     left_out: &'static [&'static str],
     /// Members that hold messages.
     nested: &'static [(&'static str, Nested)],

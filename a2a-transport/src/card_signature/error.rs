@@ -44,7 +44,7 @@ pub enum Reason {
     /// It has extensions that must be understood.
     #[error("it has a critical extension")]
     Critical,
-    /// None of the keys has that name, or it cannot verify.
+    /// None of the keys has that id, or the key cannot verify.
     #[error("its key is not among those that are trusted")]
     UnknownKey,
     /// Another algorithm than that of the key, `none` among them.

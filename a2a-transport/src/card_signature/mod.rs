@@ -66,9 +66,9 @@ pub fn sign(
 
 /// Verifies that one of a card's signatures was made by one of these keys over the card's contents.
 ///
-/// A card may have lost members that 1.0 does not know, where it went through a parser of 1.0, or have got
-/// more, where it serves several versions: if no signature is over the card as it stands, those over its
-/// members of 1.0 alone count, and [`Verification::coverage`] says so.
+/// A card may have lost members that 1.0 does not know, where it went through a parser of 1.0, or have
+/// gained some, where it serves several versions: if no signature is over the card as it stands, those over its
+/// members of 1.0 alone count, and [`Verification::coverage`] reports that.
 ///
 /// Errors: the reason for each signature.
 pub fn verify(card: &Value, keys: &Jwks) -> Result<Verification, VerifyError> {

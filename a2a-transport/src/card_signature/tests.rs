@@ -27,7 +27,7 @@ fn key() -> SigningKey {
     SigningKey::generate(Algorithm::Es256).unwrap()
 }
 
-/// The paths of all leaves.
+/// Returns the paths of all leaves.
 fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {

@@ -34,9 +34,9 @@ struct Page {
     total: u32,
 }
 
-/// Tasks to a page, if the caller does not say. Specification 1.0 §3.1.4.
+/// Number of tasks on a page, if the caller names none. Specification 1.0 §3.1.4.
 const DEFAULT_PAGE: u32 = 50;
-/// Tasks to a page at most, and of what the agent is asked. Specification 1.0 §3.1.4.
+/// Maximum number of tasks on a page, and the number requested of the agent. Specification 1.0 §3.1.4.
 const MAX_PAGE: u32 = 100;
 /// Pages of the agent that are read for one page of the owner.
 const MAX_READ: usize = 1_000;

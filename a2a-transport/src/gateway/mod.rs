@@ -28,7 +28,7 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStre
 /// The agent sees one caller: the gateway. The user that a caller claims to act for is not passed on.
 ///
 /// # Owners
-/// A task belongs to the principal (and tenant) whose message began it, and is absent for everybody else, in
+/// A task belongs to the principal (and tenant) whose message began it, and is absent for all others, in
 /// every operation. Anonymous callers are one principal. The gateway keeps owners apart at the agent, too:
 /// message ids, the conversations and tasks that callers name themselves have a prefix there, a hash of the
 /// owner, which webhooks and the agent's own logs show; a message refers to its sender's tasks only, and its
@@ -37,7 +37,7 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStre
 ///
 /// Owners are kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used are
 /// evicted, first those of the caller that begins more if it holds more than an eighth. A task that was
-/// evicted, or begun before the gateway was started, is absent for everybody, though the agent may still have
+/// evicted, or begun before the gateway was started, is absent for all callers, though the agent may still have
 /// it; a message that its owner sends again brings its task back, if the agent recognises messages.
 ///
 /// [`share_tasks`](Self::share_tasks) switches this off.
@@ -49,7 +49,7 @@ pub struct Gateway<T> {
 }
 
 impl<T: Transport> Gateway<T> {
-    /// A gateway to `agent`, which speaks `spoken`.
+    /// Creates a gateway to `agent`, which speaks `version`.
     pub fn new(agent: T, version: Dialect) -> Self {
         Self {
             agent,
@@ -97,7 +97,7 @@ impl<T: Transport> Transport for Gateway<T> {
     }
 }
 
-/// The updates up to the first after which a stream ends.
+/// Returns the updates up to the first after which a stream ends.
 fn until_waiting(
     updates: impl Stream<Item = Result<Update, Error>> + Send,
 ) -> impl Stream<Item = Result<Update, Error>> + Send {
@@ -123,7 +123,7 @@ impl<T: Transport> Gateway<T> {
         let (caller, agent) = (owned.context().dialect.rules(), self.version.rules());
         if let (Some(named), false) = (&owned.named, caller.caller_names_tasks) {
             if agent.caller_names_tasks {
-                // This agent would begin a task of that name, or begin an ended one again.
+                // This agent would start a task of that name, or restart an ended one.
                 let task = self.task(owned, named.clone()).await?;
                 if task.status.state.is_terminal() {
                     let text = "the task has ended and takes no message";
@@ -139,7 +139,7 @@ impl<T: Transport> Gateway<T> {
             &mut owned.call.request
             && names_contexts
         {
-            // Its events will not say which conversation they belong to.
+            // Its events will not name their conversation.
             let context = &mut params.message.context_id;
             *context = context
                 .take()

@@ -1,4 +1,4 @@
-//! A call at a gateway, and the same call as the agent is asked it.
+//! A call at a gateway, and its translation for the agent.
 
 use a2a_types::{
     ContextId, Operation, Request, SendMessageRequest, TaskId, TaskPushNotificationConfig,
@@ -128,7 +128,7 @@ impl OwnedCall {
         });
         let config = params.configuration.as_mut();
         if let Some(config) = config.and_then(|it| it.task_push_notification_config.as_mut()) {
-            // It is for the message's task, whatever it says.
+            // It is for the message's task, whatever task it names.
             **config = TaskPushNotificationConfig {
                 task_id: message.task_id.clone().unwrap_or_default(),
                 tenant: params.tenant.clone(),

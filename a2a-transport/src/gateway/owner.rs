@@ -15,7 +15,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// The one owner of all tasks, where callers share them.
+    /// Returns the one owner of all tasks, where callers share them.
     pub(super) fn everyone() -> Self {
         Self {
             principal: Principal::anonymous(),
@@ -79,7 +79,7 @@ impl Scope {
     }
 }
 
-/// Length of the hash in hexadecimal: 128 bits, which nobody finds a second owner for.
+/// Length of the hash in hexadecimal: 128 bits, for which no second owner can be found.
 const PREFIX: usize = 32;
 
 #[cfg(test)]

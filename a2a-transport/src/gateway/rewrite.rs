@@ -12,7 +12,8 @@ use super::owner::{Owner, Scope};
 use super::task_map::{Foreign, KnownTask, TaskMap};
 use crate::{Error, Update};
 
-/// Gives answers the ids that the caller knows, and gives the caller the tasks that its message began.
+/// Rewriter of answers: restores the caller's ids, and records the caller as the owner of tasks that its
+/// message started.
 pub(super) struct Rewrite {
     owner: Owner,
     scope: Scope,
@@ -20,11 +21,11 @@ pub(super) struct Rewrite {
     /// The caller's id of the task.
     named: Option<TaskId>,
     conversation: Option<ContextId>,
-    /// The conversation as the agent was asked to go on with it.
+    /// The conversation as it was named to the agent.
     sent_context: Option<ContextId>,
     /// `true` if the caller has sent a message, so that tasks of the answer are its own.
     begins: bool,
-    /// The last task that was given to the caller.
+    /// The last task that was recorded for the caller.
     given: Option<TaskId>,
     without_history: bool,
     tasks: Arc<TaskMap>,
@@ -73,7 +74,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// A task of a list, which the caller calls `name`.
+    /// Rewrites a task of a list, which the caller calls `name`.
     pub(super) fn listed(&mut self, task: &mut Task, name: TaskId) -> Result<(), Error> {
         self.named = Some(name);
         self.task(task)
@@ -115,14 +116,14 @@ impl Rewrite {
         Ok(())
     }
 
-    /// The id of a task: the agent's becomes the caller's.
+    /// Replaces the agent's id of a task by the caller's.
     fn id(&self, id: &mut TaskId) {
         if let Some(named) = &self.named {
             id.clone_from(named);
         }
     }
 
-    /// A message in place of a task: its conversation is the caller's.
+    /// Rewrites the ids of a message that is the answer in place of a task.
     fn direct(&self, message: &mut Message) {
         if self.begins
             && let Some(context) = &message.context_id
@@ -162,7 +163,7 @@ impl Rewrite {
         }
     }
 
-    /// Gives the caller a task that its message has begun or gone on with.
+    /// Records the caller as the owner of a task that its message has started or continued.
     fn give(&mut self, id: &TaskId, context: Option<&ContextId>) -> Result<(), Error> {
         if !self.begins || self.given.as_ref() == Some(id) {
             return Ok(());
@@ -195,7 +196,7 @@ impl Rewrite {
     }
 }
 
-/// The beginning of a stream of 1.0, whatever an older agent began with: a task or a message.
+/// Returns the beginning of a stream of 1.0, a task or a message, whatever an older agent began with.
 pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
     let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| {
         let task = Task {

@@ -267,7 +267,7 @@ mod tests {
         map.get(&owner(name), &task.into()).is_some()
     }
 
-    /// A map of `count` tasks, and a little.
+    /// Returns a map with room for `count` tasks, and a little more.
     fn map(count: usize) -> TaskMap {
         TaskMap::new(count * (ENTRY_BYTES + 50))
     }

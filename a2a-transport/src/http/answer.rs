@@ -56,11 +56,11 @@ pub(super) fn event_stream(body: Body) -> Response<Body> {
     response
 }
 
-/// An answer in JSON, of the media type that the caller takes.
+/// Returns an answer in JSON, with the media type that the caller accepts.
 pub(super) fn written(written: OutgoingReply, media_type: &'static str) -> Response<Body> {
     let mut response = typed(written.status, media_type, Body::full(written.body));
     if response.status() == StatusCode::UNAUTHORIZED {
-        // The agent wants to know its caller, and cannot say how: RFC 9110 §15.5.2 wants a word.
+        // The agent requires credentials but names no scheme, and RFC 9110 §15.5.2 requires a challenge.
         response
             .headers_mut()
             .insert(WWW_AUTHENTICATE, HeaderValue::from_static(BEARER));

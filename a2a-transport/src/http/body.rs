@@ -50,17 +50,17 @@ struct EventEncoder {
 }
 
 impl Body {
-    /// A body of these bytes.
+    /// Creates a body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         Self(BodyKind::Full(bytes.into()))
     }
 
-    /// No body.
+    /// Creates an empty body.
     pub fn empty() -> Self {
         Self::full(Bytes::new())
     }
 
-    /// A body that is charged to a budget.
+    /// Creates a body that is charged to a budget.
     pub(super) fn admitted(admitted: AdmittedResponse) -> Self {
         match admitted {
             AdmittedResponse::Small(bytes) => Self::full(bytes),
@@ -68,8 +68,8 @@ impl Body {
         }
     }
 
-    /// Server-Sent Events, charged to the budget of all answers; a comment after every `keep_alive` of
-    /// silence. `named` adds the event names that some clients cannot do without.
+    /// Creates a body of Server-Sent Events, charged to the budget of all answers, with a comment after every
+    /// `keep_alive` of silence. `named` adds the event names that some clients cannot do without.
     pub(super) fn events(
         updates: UpdateStream,
         writer: EventWriter,
@@ -197,7 +197,7 @@ impl EventEncoder {
     }
 }
 
-/// The error of an answer that the budget has no room for.
+/// Returns the error of an answer that the budget has no room for.
 pub(super) fn crowded() -> a2a_types::Error {
     let text = "too many answers wait for their callers to read them: ask again later";
     a2a_types::Error::new(ErrorKind::Unavailable, text)

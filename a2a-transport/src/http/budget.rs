@@ -62,7 +62,7 @@ impl Account {
 /// Bytes of a budget that one message holds. Dropping it gives the bytes back.
 #[derive(Debug)]
 pub(super) struct Share {
-    /// None if there is no limit.
+    /// `None` if there is no limit.
     account: Option<Arc<Account>>,
     bytes: usize,
 }
@@ -119,7 +119,7 @@ pub(super) fn is_slow(since: Instant, bytes: usize) -> bool {
     elapsed > Duration::from_secs(10) && bytes < seconds.saturating_mul(64 * 1024)
 }
 
-/// The bytes up to which a message may use the whole of a budget.
+/// Size in bytes up to which a message may use the whole of a budget.
 pub(super) const SMALL: usize = 64 * 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Answers that say to ask again later.
+//! Errors of a busy agent.
 
 use std::time::SystemTime;
 
@@ -9,8 +9,9 @@ use http::response::Parts;
 use super::retry_after::retry_after;
 use crate::Error;
 
-/// An agent that is busy says so by HTTP status 429 or 503 (RFC 6585 §4, RFC 9110 §15.6.4), or, as
-/// JSON-RPC answers with 200, by `Retry-After` beside an error.
+/// Returns [`Error::Busy`] if the agent is busy, else the error as it is. A busy agent answers with HTTP status
+/// 429 or 503 (RFC 6585 §4, RFC 9110 §15.6.4), or, as JSON-RPC answers with 200, has `Retry-After` beside an
+/// error.
 pub(super) fn busy_error(error: Error, head: &Parts) -> Error {
     let after = retry_after(&head.headers, SystemTime::now());
     let by_status = [

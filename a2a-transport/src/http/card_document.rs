@@ -3,10 +3,10 @@
 use a2a_types::{AgentCard, AgentInterface, Dialect, v0_1, v0_2};
 use serde_json::{Map, Value, json};
 
-/// The card as the versions read it that its interfaces name: the members of all of them in one object.
+/// Returns the card for every version that its interfaces name: the members of all of them in one object.
 ///
-/// The versions moved each changed thing to a new name, so that the union says to each what its
-/// own card would say; where two shapes share a name (`securitySchemes`), both shapes share the
+/// The versions moved each changed thing to a new name, so that the union has for each what its
+/// own card would have; where two shapes share a name (`securitySchemes`), both shapes share the
 /// object. Members that parsers in the field insist on are always there. A card of which no interface
 /// names a version before 1.0 has no member of theirs, and the other way round; one that names no
 /// interface has all.
@@ -51,7 +51,7 @@ pub fn card_document(card: &AgentCard) -> Value {
     }
     // 1.0 has these members, too: a signature over a card without them would be over another card.
     if !card.signatures.is_empty() {
-        // Where 1.0 says nothing 0.1 says `false`.
+        // A flag that is absent in 1.0 is `false` in 0.1.
         let flags = [
             ("streaming", card.capabilities.streaming),
             ("pushNotifications", card.capabilities.push_notifications),
@@ -94,7 +94,7 @@ pub(super) fn forms(card: &AgentCard) -> Forms {
         of_0_1: named(Some(Dialect::V0_1)),
         of_0_2: named(Some(Dialect::V0_2)),
         of_0_3: named(Some(Dialect::V0_3)),
-        // Only 1.0 can tell of later versions, and signatures are over its members.
+        // Only 1.0 can name later versions, and signatures are over its members.
         of_1_0: named(Some(Dialect::V1_0)) || named(None) || !card.signatures.is_empty(),
     }
 }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(read.security_requirements, card.security_requirements);
     }
 
-    /// The members of the document of a card whose interfaces name these versions.
+    /// Returns the members of the document of a card whose interfaces name these versions.
     fn members(dialects: &[Dialect]) -> Vec<String> {
         let named = dialects
             .iter()

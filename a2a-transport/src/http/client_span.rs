@@ -19,9 +19,9 @@ use crate::spans::{
 };
 use crate::{Answer, Binding, Error, Reply, Update, UpdateStream};
 
-/// A call from when it is made until its answer is read, or it is given up.
+/// A call, from its start until its answer is read or it is abandoned.
 ///
-/// It is counted when it is answered, a stream when it begins, or given up before that; its span lasts
+/// It is counted when it is answered, a stream when it begins, or when it is abandoned before; its span lasts
 /// until a stream's end.
 pub(super) struct ClientSpan {
     labels: [&'static str; 3],
@@ -32,7 +32,7 @@ pub(super) struct ClientSpan {
 }
 
 impl ClientSpan {
-    /// A call of the agent at `url`.
+    /// Begins a call of the agent at `url`.
     pub(super) fn begin(
         operation: Operation,
         dialect: Dialect,

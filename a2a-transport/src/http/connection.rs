@@ -42,7 +42,7 @@ pub(super) async fn serve_connection<I, S, B>(
     let version = tokio::select! {
         biased;
         version = wire.version() => version,
-        // When nobody can tell it to stop any more, it should.
+        // A dropped sender stops the connection, too.
         _ = stop.wait_for(|stop| *stop) => return,
         _ = timer.is_late() => {
             tracing::debug!("a connection brought no request in time");
@@ -93,7 +93,7 @@ async fn run<C>(
                     tracing::debug!("a connection brought no request in time");
                     return;
                 }
-                // A peer that is just about to ask learns that it must do so elsewhere.
+                // A peer that is about to send a request learns that it needs another connection.
                 ExpiredTimeout::Idle => {
                     connection.as_mut().graceful_shutdown();
                     timer.set(Phase::Head);

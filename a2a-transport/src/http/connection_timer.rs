@@ -14,13 +14,13 @@ use super::ServeOptions;
 /// State of the peer of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Phase {
-    /// It has begun to ask, or is expected to.
+    /// A request has begun to arrive, or is expected.
     Head,
     /// Number of open requests.
     Asked(usize),
-    /// Nothing.
+    /// No request is open.
     Idle,
-    /// Nothing any more: another connection needs its place.
+    /// The connection is to close: another one needs its place.
     Displaced,
 }
 

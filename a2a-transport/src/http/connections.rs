@@ -138,7 +138,7 @@ impl Drop for ConnectionSlot {
 /// Interval between attempts to find an idle connection.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Nothing that is done under this lock can panic half-way.
+/// Locks the table. No code under this lock panics half-way, so poisoning is ignored.
 fn lock(open: &Mutex<ConnectionTable>) -> MutexGuard<'_, ConnectionTable> {
     open.lock().unwrap_or_else(PoisonError::into_inner)
 }

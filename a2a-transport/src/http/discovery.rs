@@ -52,7 +52,7 @@ impl PublicCard {
         }
     }
 
-    /// The interfaces of the card, for a caller of an endpoint at `path`: those that the card names,
+    /// Returns the interfaces of the card, for a caller of an endpoint at `path`: those that the card names,
     /// or else all at the origin that the caller used. `None` if the caller names no host.
     pub(super) fn interfaces(&self, head: &Parts, path: &str) -> Option<Vec<AgentInterface>> {
         if self.names_interfaces() {

@@ -20,7 +20,7 @@ pub(super) struct EventStream {
     ready: std::vec::IntoIter<ServerSentEvent>,
     reader: EventReader,
     idle: Duration,
-    /// Nothing more is read.
+    /// `true` once nothing more is read.
     ended: bool,
     /// The last event is not whole.
     broken_off: bool,
@@ -75,7 +75,7 @@ impl EventStream {
     async fn more(&mut self) -> Result<Vec<ServerSentEvent>, Error> {
         // An error that came with the last events.
         self.decoder.push(&[])?;
-        // A peer that says much without telling anything may not keep its follower from all else.
+        // A peer that sends much and no event must not starve the other tasks of this thread.
         tokio::task::coop::consume_budget().await;
         let idle = Error::Timeout {
             phase: Phase::Idle,

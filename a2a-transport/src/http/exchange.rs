@@ -31,7 +31,7 @@ use crate::{
 };
 
 impl<T: Transport> HttpService<T> {
-    /// ResponseBudget a request by JSON-RPC.
+    /// Answers a request by JSON-RPC.
     pub(super) async fn json_rpc<B>(
         &self,
         head: &Parts,
@@ -62,7 +62,7 @@ impl<T: Transport> HttpService<T> {
         self.respond(reply, pending.envelope, pending.options, error_format)
     }
 
-    /// ResponseBudget a request by HTTP+JSON, at a path below ours.
+    /// Answers a request by HTTP+JSON, at a path below ours.
     pub(super) async fn http_json<B>(
         &self,
         head: &Parts,
@@ -390,7 +390,7 @@ struct PendingReply<'a> {
 struct StreamOptions {
     /// The extensions that are active.
     active: Vec<String>,
-    /// The events of a stream have names.
+    /// `true` if the events of a stream have names.
     named: bool,
 }
 

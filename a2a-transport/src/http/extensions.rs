@@ -30,7 +30,7 @@ pub(super) fn ask(uris: &[String], dialect: Dialect, headers: &mut HeaderMap) {
     if uris.is_empty() {
         return;
     }
-    // A URI that does not fit into a header cannot be asked for.
+    // A URI that does not fit into a header cannot be requested.
     if let Ok(value) = HeaderValue::from_str(&uris.join(", ")) {
         let name = HeaderName::from_static(dialect.extensions_header());
         headers.insert(name, value);

@@ -35,12 +35,12 @@ struct List {
 }
 
 impl Hosts {
-    /// Any host: for servers that others may reach anyway.
+    /// Accepts any host: for servers that others may reach anyway.
     pub fn any() -> Self {
         Self(None)
     }
 
-    /// `localhost`, `*.localhost`, 127.0.0.0/8 and `[::1]`.
+    /// Accepts `localhost`, `*.localhost`, 127.0.0.0/8 and `[::1]`.
     pub fn loopback() -> Self {
         Self(Some(List {
             loopback: true,
@@ -101,7 +101,7 @@ impl Hosts {
                 named = true;
                 self.demand(text(value), WRONG_HOST)?;
             } else if name == ORIGIN {
-                // `null`, which pages in sandboxes and files send, is nobody's origin.
+                // `null`, which pages in sandboxes and files send, is no origin of ours.
                 let (_, host) = text(value).split_once("://").unwrap_or_default();
                 self.demand(host, WRONG_ORIGIN)?;
             }
@@ -144,7 +144,7 @@ impl List {
     }
 }
 
-/// The host of a text that can only be a name or an address of IPv4, with a port or without: nearly
+/// Returns the host of a text that can only be a name or an address of IPv4, with a port or without: nearly
 /// every request has one, and needs no parser.
 fn plain_name(text: &str) -> Option<&str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
@@ -158,7 +158,7 @@ fn plain_name(text: &str) -> Option<&str> {
     (!name.is_empty() && name.bytes().all(is_plain) && port.is_none_or(is_port)).then_some(name)
 }
 
-/// The host without the brackets of an address, and without the dot that ends an absolute name.
+/// Returns the host without the brackets of an address, and without the dot that ends an absolute name.
 fn normal(host: &str) -> &str {
     let address = host
         .strip_prefix('[')
@@ -166,7 +166,7 @@ fn normal(host: &str) -> &str {
     address.unwrap_or(host.strip_suffix('.').unwrap_or(host))
 }
 
-/// The host of a URL, of a host with a port, or of what is a host already.
+/// Returns the host of a URL, of a host with a port, or of what is a host already.
 fn host_of(text: &str) -> &str {
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let text = text.split(['/', '?', '#']).next().unwrap_or(text);
@@ -177,7 +177,7 @@ fn host_of(text: &str) -> &str {
     }
 }
 
-/// The value of a header; nothing is no host.
+/// Returns the value of a header, or an empty text, which is no host.
 fn text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()
 }

@@ -46,12 +46,12 @@ fn is_some_json(given: &str) -> bool {
             .is_some_and(|(kind, subtype)| is_same(kind, "application") && is_of_json(subtype))
 }
 
-/// Media types are written in any case. RFC 9110 §8.3.1.
+/// Returns whether two media types are equal, in any case of letters. RFC 9110 §8.3.1.
 fn is_same(given: &str, known: &str) -> bool {
     given.eq_ignore_ascii_case(known)
 }
 
-/// The media types that a header names, without their parameters.
+/// Returns the media types that a header names, without their parameters.
 fn types(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     let lists = headers
         .get_all(name)
@@ -60,7 +60,7 @@ fn types(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     lists.flat_map(|list| list.split(',')).map(essence)
 }
 
-/// A media type without its parameters.
+/// Returns a media type without its parameters.
 fn essence(given: &str) -> &str {
     given.split(';').next().unwrap_or_default().trim()
 }

@@ -4,11 +4,11 @@ use http::header::HOST;
 use http::request::Parts;
 use http::uri::{Authority, Scheme};
 
-/// The origin that a request was sent to, as its caller named it: the authority of its target or of
+/// Returns the origin that a request was sent to, as its caller named it: the authority of its target or of
 /// `Host`. `None` if it names no host, or no plausible one.
 ///
-/// The scheme is `http` unless the target says `https`, as targets of HTTP/2 behind TLS do: by
-/// HTTP/1.1 nothing tells.
+/// The scheme is `http` unless the target says `https`, as targets of HTTP/2 behind TLS do: those
+/// of HTTP/1.1 do not show it.
 pub(super) fn origin(head: &Parts) -> Option<String> {
     let of_header = || head.headers.get(HOST)?.to_str().ok()?.parse().ok();
     let authority: Authority = head.uri.authority().cloned().or_else(of_header)?;

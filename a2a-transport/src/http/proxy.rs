@@ -29,7 +29,7 @@ struct Login {
 }
 
 impl Proxy {
-    /// The proxy at `http://[user:password@]host[:port]` or `socks5://[user:password@]host[:port]`.
+    /// Creates a proxy at `http://[user:password@]host[:port]` or `socks5://[user:password@]host[:port]`.
     /// Reserved characters in the user's name and password are percent-encoded.
     ///
     /// Errors: [`Error::Address`], which contains neither.
@@ -109,7 +109,7 @@ impl Login {
 }
 
 impl fmt::Debug for Proxy {
-    /// Without the login.
+    /// Formats the proxy without the login.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Proxy({})", self.address)
     }

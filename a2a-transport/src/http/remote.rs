@@ -51,7 +51,7 @@ struct Shared {
 }
 
 impl HttpTransport {
-    /// A transport to `url` by JSON-RPC, reading leniently.
+    /// Creates a transport to `url` by JSON-RPC, reading leniently.
     pub fn new(url: &str, dialect: Dialect) -> Result<Self, Error> {
         Ok(Self {
             shared: Arc::new(Shared {
@@ -201,7 +201,8 @@ impl Shared {
         Ok(Reply::once(response))
     }
 
-    /// The proto of 0.3 cannot tell a history length of 0 from none, which means all.
+    /// Returns whether the request cannot be expressed: the proto of 0.3 cannot distinguish a history length of 0
+    /// from an absent one, which means all.
     fn cannot_say(&self, request: &A2aRequest) -> bool {
         (self.dialect, self.binding) == (Dialect::V0_3, Binding::HttpJson)
             && request.history_length() == Some(0)
@@ -291,7 +292,7 @@ impl Shared {
         Ok(request)
     }
 
-    /// 1.0.1 §11.1 wants its own media type on HTTP+JSON; everything else is plain JSON.
+    /// Returns the media type: 1.0.1 §11.1 wants its own on HTTP+JSON; everything else is plain JSON.
     fn media_type(&self) -> &'static str {
         let own = self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0;
         match own && !self.plain_json.load(Ordering::Relaxed) {
@@ -300,7 +301,7 @@ impl Shared {
         }
     }
 
-    /// The URL with what follows it; a query that the URL has already is kept.
+    /// Returns the URL with what follows it; a query that the URL has already is kept.
     fn target(&self, target: &str) -> Result<Uri, Error> {
         if target.is_empty() {
             return Ok(self.url.clone());
@@ -315,7 +316,7 @@ impl Shared {
         whole.parse().map_err(|error| bad_address(&whole, error))
     }
 
-    /// 0.2 fetches the extended card by a plain GET, from beside the endpoint (0.2 §7.8); some
+    /// Fetches the extended card of 0.2 by a plain GET, from beside the endpoint (0.2 §7.8); some
     /// servers have it below.
     async fn extended_card(&self, context: &Context) -> Result<Reply, Error> {
         const PATH: &str = Dialect::EXTENDED_CARD_PATH;
@@ -359,7 +360,7 @@ impl Shared {
         )))
     }
 
-    /// The limits of a JSON document of so many bytes.
+    /// Returns the limits of a JSON document of so many bytes.
     fn limits(&self, bytes: usize) -> Limits {
         let mut limits = Limits::default();
         limits.bytes = bytes;
@@ -382,8 +383,8 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
     })
 }
 
-/// Judges an answer by its HTTP status, too: one that reports a failure brings no result, and an error
-/// in it that is not of this protocol is shown as it is.
+/// Checks the HTTP status of an answer, too: with a status of failure there is no result, and the error of a
+/// body that is not of this protocol quotes its beginning.
 fn explain<T>(
     read: Result<T, Error>,
     status: StatusCode,
@@ -402,7 +403,7 @@ fn explain<T>(
     })
 }
 
-/// The beginning of a body, for people.
+/// Returns the beginning of a body for an error message.
 fn shown(headers: &HeaderMap, body: &[u8]) -> String {
     const MAX_CHARACTERS: usize = 200;
     if body.is_empty() {

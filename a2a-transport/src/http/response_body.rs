@@ -21,14 +21,14 @@ pin_project! {
         body: Option<B>,
         // The rest that did not fit into the last frame.
         rest: Bytes,
-        // Where the stream of HTTP/2 that carries it looks.
+        // Shared with the task of the HTTP/2 stream that carries it.
         progress: Option<Arc<WriteProgress>>,
         open: OpenRequest,
     }
 }
 
 impl<B> ResponseBody<B> {
-    /// The body of the answer that this task sends.
+    /// Creates the body of the answer that this task sends.
     pub(super) fn new(body: B, open: OpenRequest) -> Self {
         Self {
             body: Some(body),
@@ -38,7 +38,7 @@ impl<B> ResponseBody<B> {
         }
     }
 
-    /// No body.
+    /// Creates an empty body.
     pub(super) fn empty(open: OpenRequest) -> Self {
         Self {
             body: None,
@@ -60,7 +60,7 @@ impl<B: Body<Data = Bytes>> ResponseBody<B> {
                 return Poll::Ready(None);
             };
             let frame = ready!(body.poll_frame(cx));
-            // In HTTP/1.1 hyper writes right to the socket, and holds on to no more than that.
+            // In HTTP/1.1 hyper writes directly to the socket and buffers no more than that.
             if this.progress.is_none() {
                 return Poll::Ready(frame);
             }
@@ -103,7 +103,7 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
         next
     }
 
-    /// Not before all is taken: until then the stream is watched, and its request open.
+    /// Returns `false` until all is taken: until then the stream is watched, and its request open.
     fn is_end_stream(&self) -> bool {
         self.rest.is_empty()
             && self.body.as_ref().is_none_or(B::is_end_stream)
@@ -131,7 +131,7 @@ const FRAME: usize = 16 * 1024;
 /// frame and another turn of the connection.
 const SMALL: usize = 1024;
 
-/// Runs the streams of HTTP/2, and drops those whose peer leaves its answer lying.
+/// Runs the streams of HTTP/2, and drops those whose peer does not read its answer.
 ///
 /// The connection goes on when a peer closes the window of one stream, so no write of it is late.
 /// And hyper does not poll a body while it has a frame of it that it cannot send. So the task of a
@@ -143,7 +143,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Streams whose peer may leave its answer lying for so long.
+    /// Creates an executor that drops a stream once a frame has waited for longer than `limit`.
     pub(super) fn new(limit: Duration) -> Self {
         Self { limit }
     }
@@ -161,7 +161,7 @@ where
     }
 }
 
-/// Runs a stream to its end, or until a frame is_waiting for too long; dropping it resets it.
+/// Runs a stream to its end, or until a frame has waited for longer than `limit`; dropping it resets it.
 async fn watch(stream: impl Future, progress: Arc<WriteProgress>, limit: Duration) {
     let mut stream = pin!(stream);
     let mut lying = None;
@@ -177,7 +177,7 @@ async fn watch(stream: impl Future, progress: Arc<WriteProgress>, limit: Duratio
             sleep.as_mut().reset(Instant::now() + limit);
         }
         ready!(sleep.as_mut().poll(cx));
-        tracing::debug!("the peer of a stream left its answer lying");
+        tracing::debug!("the peer of a stream did not read its answer");
         Poll::Ready(())
     })
     .await;
@@ -241,7 +241,7 @@ impl WriteProgress {
         }
     }
 
-    /// The body was asked for a frame, and gave one or had none.
+    /// Records that the body was polled, and whether it gave a frame.
     fn give(&self, gave: bool) {
         if gave {
             self.frames.fetch_add(1, Ordering::Relaxed);
@@ -249,7 +249,7 @@ impl WriteProgress {
         self.is_waiting.store(gave, Ordering::Relaxed);
     }
 
-    /// The number of the frame that was given when the body was last asked, if one was.
+    /// Returns the number of the frame that the body gave when it was last polled, if it gave one.
     fn lying(&self) -> Option<usize> {
         let is_waiting = self.is_waiting.load(Ordering::Relaxed);
         is_waiting.then(|| self.frames.load(Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! ResponseBudget in flight: bytes that their peers have not taken.
+//! Budget of answers in flight: bytes that their peers have not taken.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -77,7 +77,7 @@ pub(super) struct LargeResponse {
     is_cut: AtomicBool,
 }
 
-/// Some bytes with what they have of the budget.
+/// Bytes, and their share of the budget.
 struct BudgetedBytes {
     bytes: Vec<u8>,
     _share: Share,
@@ -148,7 +148,7 @@ impl LargeResponse {
 /// Number of pieces of a large answer, roughly.
 const PIECES: usize = 64;
 
-/// Nothing that is done under these locks can panic half-way.
+/// Locks a mutex. No code under these locks panics half-way, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -182,7 +182,7 @@ mod tests {
             held.push(piece);
         }
         assert!(read == bytes);
-        // All has been asked for, and nothing has gone.
+        // Everything has been polled, and nothing has been written.
         assert!(large(&answers, 100_000).is_err());
         held.truncate(held.len() / 2);
         assert!(large(&answers, 100_000).is_ok());

@@ -27,7 +27,7 @@ pub(super) struct ServerSpan {
     /// Operation, once the request is understood.
     operation: Option<Operation>,
     has_task: bool,
-    /// `true` once the span has the version, which it has as soon as no other can come of it.
+    /// `true` once the span has the version, which it gets as soon as the version is final.
     has_dialect: bool,
     /// Sequence number of the last event that was sent.
     sequence: Option<u64>,
@@ -51,7 +51,7 @@ pub(super) enum Outcome {
 }
 
 impl ServerSpan {
-    /// A request that comes in by a binding.
+    /// Begins a request that comes in by a binding.
     pub(super) fn begin(binding: Binding, headers: &HeaderMap) -> Self {
         let span = tracing::info_span!(
             SERVER_REQUEST,

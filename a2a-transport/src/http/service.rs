@@ -127,7 +127,7 @@ impl<T: Transport> HttpService<T> {
         self.with(|settings| settings.path = format!("/{}", path.trim_matches('/')))
     }
 
-    /// ResponseBudget by every binding and in every version, even those that the card does not name.
+    /// Answers by every binding and in every version, even those that the card does not name.
     pub fn every_binding(self) -> Self {
         self.with(|settings| settings.every_binding = true)
     }
@@ -205,7 +205,7 @@ impl<T: Transport> HttpService<T> {
         self
     }
 
-    /// ResponseBudget one request.
+    /// Answers one request.
     pub async fn handle<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
@@ -265,7 +265,7 @@ enum Resource<'a> {
 }
 
 impl<T: Transport> HttpService<T> {
-    /// 0.2 asks for the extended card by a plain GET (0.2 §7.8).
+    /// Answers the plain GET by which 0.2 requests the extended card (0.2 §7.8).
     async fn extended_card(&self, head: &Parts) -> Response<Body> {
         let principal = match self.settings.authenticator.authenticate(head).await {
             Ok(principal) => principal,
@@ -383,7 +383,7 @@ impl Settings {
         response
     }
 
-    /// The interfaces of the public card.
+    /// Returns the interfaces of the public card.
     pub(super) fn interfaces(&self, head: &Parts) -> Vec<AgentInterface> {
         let card = self.card.as_ref();
         card.and_then(|card| card.interfaces(head, &self.path))

@@ -19,7 +19,7 @@ use super::connection_timer::{ConnectionTimer, Phase};
 pub(super) struct Socket<I> {
     stream: Pin<Box<TimeoutWriter<I>>>,
     timer: Arc<ConnectionTimer>,
-    /// Bytes that were read to find out the version.
+    /// Bytes that were read to detect the HTTP version.
     begun: FirstBytes,
     /// Error that was read together with the last of those bytes: sockets report one only once.
     broken: Option<io::Error>,
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(all, bytes);
     }
 
-    /// A socket that is reset behind its first bytes, and says so once.
+    /// A socket that is reset after its first bytes, and reports that once.
     struct Reset<'b>(Option<&'b [u8]>, bool);
 
     impl AsyncRead for Reset<'_> {

@@ -12,14 +12,14 @@ use a2a_types::AgentCard;
 pub struct Tenants(Option<Arc<[String]>>);
 
 impl Tenants {
-    /// The tenants of the interfaces that a card names.
+    /// Returns the tenants of the interfaces that a card names.
     pub fn of(card: &AgentCard) -> Self {
         let interfaces = card.supported_interfaces.iter();
         let tenants = interfaces.filter_map(|interface| interface.tenant.clone());
         Self(Some(tenants.filter(|tenant| !tenant.is_empty()).collect()))
     }
 
-    /// Any tenant.
+    /// Accepts any tenant.
     pub fn any() -> Self {
         Self(None)
     }

@@ -21,10 +21,10 @@ pub trait WireObserver: Debug + Send + Sync + 'static {
 /// Observer of the answer to one request: its head, its bytes as they come, its end. Dropped before the end
 /// if the caller stops reading.
 pub trait ResponseObserver: Send + Sync {
-    /// The head.
+    /// Observes the head.
     fn head(&mut self, head: &response::Parts);
 
-    /// Some of the body.
+    /// Observes some bytes of the body.
     fn data(&mut self, data: &Bytes);
 
     /// Observes the end of the answer, or the failure.

@@ -19,7 +19,7 @@ pub(super) fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceCont
     }
 }
 
-/// As [`join`], with any current span.
+/// Joins like [`join`], with any current span.
 pub(super) fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     if let Some(trace) = &trace
         && !span.is_disabled()
@@ -30,7 +30,7 @@ pub(super) fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<Tra
     of(span).or(trace)
 }
 
-/// The place of a span in its trace, if OpenTelemetry knows it.
+/// Returns the place of a span in its trace, if OpenTelemetry knows it.
 pub(super) fn of(span: &Span) -> Option<TraceContext> {
     if span.is_disabled() {
         return None;

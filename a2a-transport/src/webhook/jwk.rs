@@ -57,7 +57,7 @@ impl Jwk {
         }
     }
 
-    /// A key named by its thumbprint: the digest of its required members in order, RFC 7638 §3.
+    /// Creates a key named by its thumbprint: the digest of its required members in order, RFC 7638 §3.
     fn ours(kty: &str, alg: &str, members: &str) -> Self {
         Self {
             kty: kty.to_owned(),

@@ -13,7 +13,7 @@ pub struct Jwks {
 }
 
 impl Jwks {
-    /// The public halves of these keys.
+    /// Returns the public halves of these keys.
     pub fn of<'a>(keys: impl IntoIterator<Item = &'a SigningKey>) -> Self {
         let keys = keys.into_iter().map(|key| key.public().clone());
         Self {
@@ -35,7 +35,7 @@ impl Jwks {
         })
     }
 
-    /// The set as JSON.
+    /// Returns the set as JSON.
     pub fn to_json(&self) -> Vec<u8> {
         // Everything in it is our own type with string keys, so it always serialises.
         serde_json::to_vec(self).unwrap_or_default()

@@ -37,7 +37,7 @@ pub use token::{Claims, TokenError, key_id};
 /// Maximum distance in seconds between a signature's time and now.
 pub const MAX_CLOCK_DIFFERENCE: u64 = 300;
 
-/// SHA-256 of a body.
+/// Returns the SHA-256 of a body.
 pub fn digest(body: &[u8]) -> [u8; 32] {
     let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, body);
     let mut bytes = [0; 32];
@@ -45,7 +45,7 @@ pub fn digest(body: &[u8]) -> [u8; 32] {
     bytes
 }
 
-/// SHA-256 of a body as `request_body_sha256` has it: hexadecimal, in lower case.
+/// Returns the SHA-256 of a body as `request_body_sha256` has it: hexadecimal, in lower case.
 pub fn hex_digest(body: &[u8]) -> String {
     digest(body)
         .iter()

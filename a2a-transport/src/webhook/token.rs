@@ -20,7 +20,7 @@ pub struct Claims {
     /// Issuer: the agent that signed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iss: Option<String>,
-    /// AudienceClaim; we write the URL of the webhook.
+    /// Audience; we write the URL of the webhook.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aud: Vec<String>,
     /// The notification, as `webhook-id` names it.
@@ -32,7 +32,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// The claims of a token for `body`, sent now as notification `id` to `audience`.
+    /// Returns the claims of a token for `body`, sent now as notification `id` to `audience`.
     pub fn of(body: &[u8], id: &str, audience: &str, now: u64) -> Self {
         Self {
             iat: now,
@@ -76,7 +76,7 @@ pub fn key_id(token: &str) -> Result<Option<String>, TokenError> {
 
 impl Jwk {
     /// Verifies the signature and the times of a token, of which `exp` is required; returns its claims.
-    /// AudienceClaim and body are for the caller to compare.
+    /// The caller compares the audience and the body.
     pub fn verify(&self, token: &str, now: u64) -> Result<Claims, TokenError> {
         let claims = self.verify_without_expiry(token, now)?;
         match claims.exp {
@@ -85,7 +85,7 @@ impl Jwk {
         }
     }
 
-    /// As [`verify`](Self::verify), but `exp` may be missing, as in tokens of 0.1's reference: such a token
+    /// Verifies like [`verify`](Self::verify), but `exp` may be missing, as in tokens of 0.1's reference: such a token
     /// ends five minutes after `iat`.
     pub fn verify_without_expiry(&self, token: &str, now: u64) -> Result<Claims, TokenError> {
         /// As others write them: times may have fractions, but must be numbers.
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// A token whose header and claims are these, signed by `key`.
+    /// Returns a token whose header and claims are these, signed by `key`.
     fn forged(header: &str, claims: &str, sign: impl Fn(&[u8]) -> Vec<u8>) -> String {
         let message = format!("{}.{}", URL.encode(header), URL.encode(claims));
         let signature = URL.encode(sign(message.as_bytes()));

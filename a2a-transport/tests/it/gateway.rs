@@ -12,7 +12,7 @@ use a2a_types::{
 use futures_util::StreamExt;
 
 /// An agent that recognises messages by their ids, gives tasks numbers unless they are named, and
-/// keeps what it is asked.
+/// records its requests.
 #[derive(Clone, Default)]
 struct Agent {
     asked: Arc<Mutex<Vec<Request>>>,

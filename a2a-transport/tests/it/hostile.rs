@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_stream::StreamExt;
 
-/// A server that answers every connection with these bytes, and then closes it, or not.
+/// Starts a server that answers every connection with these bytes, and then closes it, or not.
 async fn says(text: impl Into<Vec<u8>>, then_closes: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -136,7 +136,7 @@ async fn broken_answers() {
     );
 }
 
-/// A redirect is not followed: credentials would go where nobody sent them.
+/// A redirect is not followed: credentials would go where the caller did not send them.
 #[tokio::test]
 async fn redirects() {
     let redirect = answer(
@@ -153,7 +153,7 @@ async fn redirects() {
     );
 }
 
-/// An answer whose status is one of failure brings no result, and is shown as it is.
+/// An answer with a status of failure has no result, and the error quotes it.
 #[tokio::test]
 async fn a_status_of_failure_without_an_error() {
     let of = |media_type: &str, body: &str| {
@@ -188,7 +188,7 @@ async fn a_status_of_failure_without_an_error() {
     );
 }
 
-/// Nobody asked for a compressed answer: what it would become has no bound.
+/// A compressed answer, which was not requested, is refused: its decompressed size has no bound.
 #[tokio::test]
 async fn compressed() {
     let bomb = answer("200 OK", "content-encoding: gzip\r\n", "\u{1f}");

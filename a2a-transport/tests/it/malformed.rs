@@ -90,7 +90,7 @@ fn requests() -> Vec<Request> {
     ]
 }
 
-/// Every place of a document, the document itself first.
+/// Returns every place of a document, the document itself first.
 fn places(value: &Value, at: &str, places: &mut Vec<String>) {
     places.push(at.to_owned());
     match value {
@@ -108,7 +108,7 @@ fn places(value: &Value, at: &str, places: &mut Vec<String>) {
     }
 }
 
-/// The document with each place replaced by each of several values, and whether that is an object's
+/// Returns the document with each place replaced by each of several values, and whether that is an object's
 /// members as an array.
 fn mutants(document: &Value) -> Vec<(Value, String, bool)> {
     let mut all = Vec::new();
@@ -146,7 +146,7 @@ fn mutants(document: &Value) -> Vec<(Value, String, bool)> {
     mutants
 }
 
-/// The first word of a message that only who writes Rust knows.
+/// Returns the first word of a message that is a term of Rust, if any.
 fn rust_word(message: &str) -> Option<&str> {
     // Names in backticks are those of the wire, and paths have such names, too.
     let plain = message
@@ -278,7 +278,7 @@ fn queries_name_no_type_of_rust() {
     }
 }
 
-/// The code of a refusal and its message, or the quirks that were passed over.
+/// Reads a call of 1.0. Returns the repaired quirks, or the code and message of the refusal.
 fn read_1_0(message: &Value, mode: Mode) -> Result<Vec<String>, String> {
     let mut reading = ReadOptions::default();
     reading.mode = mode;

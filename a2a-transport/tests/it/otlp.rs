@@ -1,4 +1,4 @@
-//! Spans get to a collector of OpenTelemetry.
+//! Export of spans to a collector of OpenTelemetry.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tracing_subscriber::layer::SubscriberExt;
 
-/// The head and the body of what a collector is sent, which takes it.
+/// Accepts one export as a collector. Returns the head and the body of the request.
 async fn collected(listener: TcpListener) -> (String, Vec<u8>) {
     let (mut stream, _) = listener.accept().await.unwrap();
     let (mut got, mut whole) = (Vec::new(), usize::MAX);

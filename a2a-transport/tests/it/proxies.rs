@@ -7,7 +7,7 @@ use a2a_transport::http::{HttpClient, Proxy};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// An agent that answers everything with a small document.
+/// Starts an agent that answers everything with a small document.
 async fn agent() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -21,7 +21,7 @@ async fn agent() -> String {
     format!("http://{address}/")
 }
 
-/// A proxy that notes each request, answers so, and connects to the host that was requested.
+/// Starts a proxy that notes each request, answers so, and connects to the host that was requested.
 async fn proxy(answer: &'static str) -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -35,7 +35,7 @@ impl Authority {
         self.0.pem().into_bytes()
     }
 
-    /// A certificate and its key, both PEM.
+    /// Returns a certificate for `name` and its key, both PEM.
     fn vouch_for(&self, name: &str) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
@@ -43,8 +43,8 @@ impl Authority {
         (certificate.pem(), key.serialize_pem())
     }
 
-    /// Serves at `localhost`; tells by which HTTP, and whether the caller showed a certificate, which
-    /// it must if callers of an authority are wanted.
+    /// Starts a server at `localhost`. Its answer is the HTTP version, and whether the caller has shown a
+    /// certificate: one of the authority `callers`, if that is given.
     async fn serve(&self, callers: Option<&Authority>) -> String {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();

@@ -1,8 +1,8 @@
 //! Conversions between wire types and their canonical counterparts, as tables of members.
 
-/// Converts structs into each other, member by member. `member as way` is converted by a module of this
-/// file, else by `Into`. Members that only one of the two has become their default in its conversion; one
-/// that is `computed` is made of the whole.
+/// Converts structs into each other, member by member. `member as way` is converted by the module `way`
+/// of this file, other members by `Into`. A member that only one of the two has gets its default; one that is
+/// `computed` is computed from the other struct as a whole.
 macro_rules! both_ways {
     ($(
         $wire:ty = $canonical:ty { $($member:ident $(as $way:ident)?),* $(,)? }
@@ -39,7 +39,7 @@ macro_rules! both_ways {
 }
 pub(crate) use both_ways;
 
-/// Makes a struct of another's members of the same names, converted as by [`both_ways`], and of others.
+/// Makes a struct from another's members of the same names, converted as by [`both_ways`], and from others.
 macro_rules! with_members_of {
     ($whole:ident { $($member:ident $(as $way:ident)?),* $(,)? } and { $($others:tt)* }) => {
         Self {

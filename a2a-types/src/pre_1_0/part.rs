@@ -34,7 +34,7 @@ pub(crate) enum FileSource {
     Nothing,
 }
 
-/// Converts a part: members that only files have go into the metadata, data is made an object.
+/// Converts a part: members that only files have go into the metadata, data becomes an object.
 pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
     let Part {
         content,
@@ -79,7 +79,7 @@ pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
     (tagged, metadata)
 }
 
-/// The inverse of [`to_tagged`].
+/// Reverses [`to_tagged`].
 pub(crate) fn from_tagged(content: TaggedContent, mut metadata: Option<Object>) -> Part {
     match content {
         TaggedContent::File(FileFields {

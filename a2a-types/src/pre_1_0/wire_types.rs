@@ -1,7 +1,7 @@
-//! Structs of the wire, in which a word after a member says what a sender may leave out.
+//! Definition of wire structs, in which a keyword after a member states what a sender may leave out.
 
-/// Defines wire types with these traits beside those of every wire type. A member alone is required. After
-/// others a word says how they are read and written; spellings that are read, too, follow it.
+/// Defines wire types with the listed traits beside those of every wire type. A member without a keyword is
+/// required; a keyword states how the member is read and written. Further spellings that are read come last.
 ///
 /// - `optional`: absent or `null` is `None`, which is left out.
 /// - `unless_empty`: absent, `null` or empty is `None`, which is left out.

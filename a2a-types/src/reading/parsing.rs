@@ -25,7 +25,7 @@ pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Res
     }
 }
 
-/// Deserializes; an error has the path of the first value that does not fit.
+/// Deserializes a value; an error has the path of the first value that does not fit.
 pub(super) fn located<'de, T, D>(deserializer: D, root: &str) -> Result<T, Violation>
 where
     T: serde::Deserialize<'de>,

@@ -55,9 +55,9 @@ quirks! {
     SchemesString = "SCHEMES";
     /// A message without `role`.
     NoRole = "NOROLE";
-    /// An object without the member that tells its kind.
+    /// An object without the member that declares its kind.
     NoKind = "NOKIND";
-    /// `type` where the version says `kind`, or the other way round.
+    /// `type` where the version has `kind`, or the other way round.
     TypeForKind = "TYPE4KIND";
     /// `messageId` beside the message instead of inside.
     MessageIdOutside = "MSGIDOUT";
@@ -79,7 +79,7 @@ quirks! {
     NoCardMember = "NOCARD";
     /// Data of a part that is no object.
     DataNotObject = "DATA";
-    /// `kind` in a part of 1.0, which tells parts apart by their members.
+    /// `kind` in a part of 1.0, which distinguishes parts by their members.
     KindInPart = "KINDIN1.0";
     /// A security scheme that the version does not have; what requires it stays.
     UnknownScheme = "SCHEME";

@@ -7,7 +7,7 @@ use super::plain::Definitions;
 use super::version::{ErrorRow, Exchange, VersionSchema, of, reference};
 use crate::Object;
 
-/// The style of 0.1: one object is both success and failure, and only `method` and `params` are
+/// Defines the style of 0.1: one object is both success and failure, and only `method` and `params` are
 /// required.
 pub(super) fn one_response(schema: &VersionSchema, generator: &mut SchemaGenerator) -> Definitions {
     let id = json!({"type": ["string", "integer"]});
@@ -45,7 +45,7 @@ pub(super) fn one_response(schema: &VersionSchema, generator: &mut SchemaGenerat
     definitions
 }
 
-/// The style since 0.2: success and failure are two objects, of which a response is either.
+/// Defines the style since 0.2: success and failure are two objects, of which a response is either.
 pub(super) fn success_or_error(
     schema: &VersionSchema,
     generator: &mut SchemaGenerator,
@@ -92,7 +92,7 @@ pub(super) fn success_or_error(
     definitions
 }
 
-/// The style of 1.0, which has no definitions of its own for it: JSON-RPC 2.0 as it is, around the
+/// Defines the style of 1.0, which has no definitions of its own for it: JSON-RPC 2.0 as it is, around the
 /// messages of the specification. Details of an error are a list in `data`.
 pub(super) fn around_messages(
     schema: &VersionSchema,

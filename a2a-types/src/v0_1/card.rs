@@ -133,7 +133,7 @@ impl From<AgentCard> for crate::AgentCard {
 }
 
 impl From<crate::AgentCard> for AgentCard {
-    /// Extensions, signatures and the icon are lost: 0.1 has no place for them.
+    /// Drops extensions, signatures and the icon: 0.1 has no place for them.
     fn from(card: crate::AgentCard) -> Self {
         let interfaces = card.supported_interfaces;
         let is_json_rpc =

@@ -197,7 +197,7 @@ impl From<pre_1_0::FileFields> for File {
                 });
             }
             FileSource::Uri(uri) => uri,
-            // A part that is cut always has content; only one that is read may lack it.
+            // A converted part always has content; only one that was read may lack it.
             FileSource::Nothing => String::new(),
         };
         Self::Uri(FileWithUri {

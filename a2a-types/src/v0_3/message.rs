@@ -232,7 +232,7 @@ impl From<crate::Part> for Part {
                 content: match file.content {
                     pre_1_0::FileSource::Bytes(bytes) => FileContent::FileWithBytes(bytes),
                     pre_1_0::FileSource::Uri(uri) => FileContent::FileWithUri(uri),
-                    // A part that is cut always has content; only one that is read may lack it.
+                    // A converted part always has content; only one that was read may lack it.
                     pre_1_0::FileSource::Nothing => FileContent::FileWithUri(String::new()),
                 },
                 mime_type: file.mime_type,

@@ -4,7 +4,7 @@ use a2a_types::reading::{Hints, Mode, Wire, read};
 use a2a_types::{AgentCard, Dialect, Response, v0_1, v0_2};
 use serde_json::{Value, json};
 
-/// A card of 1.0 with these members beside the necessary ones.
+/// Returns a card of 1.0 with these members beside the necessary ones.
 fn card(members: Value) -> AgentCard {
     let mut card = json!({
         "name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
@@ -17,7 +17,7 @@ fn card(members: Value) -> AgentCard {
     serde_json::from_value(card).unwrap()
 }
 
-/// The card of 0.3 with these members beside the necessary ones, as 1.0 reads it.
+/// Returns the card of 0.3 with these members beside the necessary ones, as 1.0 reads it.
 fn card_of_0_3(members: Value) -> Value {
     let mut card = json!({
         "protocolVersion": "0.3.0", "name": "n", "description": "d", "version": "1", "url": "u",
@@ -37,7 +37,7 @@ where
     json!(AgentCard::from(read.value))
 }
 
-/// The members that are new in 0.3, of a card that has all of them.
+/// Returns the members that are new in 0.3, of a card that has all of them.
 fn new_in_0_3() -> (Value, Value) {
     let signature = json!({"protected": "p", "signature": "s", "header": {"kid": "k"}});
     let flow = json!({"tokenUrl": "https://t/", "scopes": {}});
@@ -101,7 +101,7 @@ fn the_extended_card_is_of_the_dialect_that_asks() {
     assert_eq!(answer(Dialect::V0_2)["signatures"], Value::Null);
 }
 
-/// A requirement is said in full or not at all.
+/// Checks that a requirement is expressed in full or not at all.
 #[track_caller]
 fn check_required(canonical: Value, of_0_3: Value, of_0_2: Value, of_0_1: Value) {
     let flow = json!({"deviceAuthorizationUrl": "d", "tokenUrl": "t", "scopes": {}});
@@ -260,7 +260,8 @@ fn authentication_of_0_1() {
     assert_eq!(card["capabilities"].get("stateTransitionHistory"), None);
 }
 
-/// `interfaces`: binding and version of each. `expected`: the URL of 0.1; that of 0.2, and others.
+/// Checks the interfaces of a card, given as binding and version of each: the URL of 0.1; the preferred interface
+/// of 0.2, and its others.
 #[track_caller]
 fn check_interfaces(interfaces: &[(&str, &str)], of_0_1: &str, of_0_2: [&str; 3], others: Value) {
     let interfaces = interfaces.iter().enumerate();

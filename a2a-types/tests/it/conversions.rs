@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Both ways between the canonical value and a version's.
+/// Checks both conversions between the canonical value and a version's.
 #[track_caller]
 fn check<C, W>(canonical: &Value, wire: &Value, back: &Value)
 where
@@ -25,7 +25,7 @@ where
     assert_eq!(&read, back, "read back");
 }
 
-/// 0.1 has no message ids: those that were made up are not compared.
+/// Replaces message ids by `*` where the expected id is `*`: 0.1 has none, so a conversion makes them up.
 fn forget_made_up_ids(read: &mut Value, expected: &Value) {
     if expected["messageId"] == "*"
         && let Some(id) = read.get_mut("messageId")

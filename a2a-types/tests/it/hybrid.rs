@@ -4,7 +4,7 @@ use a2a_types::AgentCard;
 use a2a_types::reading::{Hints, read_canonical};
 use serde_json::{Value, json};
 
-/// `members` beside the necessary ones; `expected` of those that are read.
+/// Checks a card of `members` and the necessary ones: `expected` are the members that are read.
 #[track_caller]
 fn check(members: Value, expected: Value) {
     let card = read(members.clone()).unwrap_or_else(|error| panic!("{members}: {error}"));

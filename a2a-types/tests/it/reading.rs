@@ -3,7 +3,7 @@
 use a2a_types::reading::{Hints, Mode, Wire, read};
 use a2a_types::{TaskId, v0_1, v0_2};
 
-/// `strict`: where the strict reader stumbles. `repairs`: what the lenient reader mends.
+/// Checks both readers. `strict`: the path of the strict reader's error; `repairs`: the lenient reader's repairs.
 #[track_caller]
 fn check<W: Wire>(json: &str, strict: &str, repairs: &[(&str, &str)]) {
     let task = TaskId::from("asked");
@@ -25,7 +25,7 @@ fn check<W: Wire>(json: &str, strict: &str, repairs: &[(&str, &str)]) {
     assert_eq!(found, repairs, "{json}");
 }
 
-/// Refused by both, at this path.
+/// Checks that both readers refuse the text, at this path.
 #[track_caller]
 fn check_refused<W: Wire>(json: &str, path: &str) {
     for mode in [Mode::Strict, Mode::Lenient] {
@@ -190,7 +190,7 @@ fn schemes_that_only_1_0_has() {
     assert_eq!(card.unwrap().value.security.unwrap().len(), 2);
 }
 
-/// `null` says the same as nothing, in both modes: the samples of 0.1 send it for every member.
+/// `null` means the same as an absent member, in both modes: the samples of 0.1 send it for every member.
 #[test]
 fn null_is_absent() {
     let json = r#"{"id":"t","sessionId":null,"historyLength":null,"pushNotification":null,"metadata":null,
@@ -212,7 +212,7 @@ fn what_no_one_can_read_is_refused_where_its_sender_wrote_it() {
     assert_eq!(refused.path, "$.message.data[0].text");
 }
 
-/// A number in the place of a task's id is the task that was asked about; unasked, its digits.
+/// A number in place of a task's id becomes the requested task's id, or its digits if no task was requested.
 #[test]
 fn numeric_ids() {
     let json = r#"{"id":1,"status":{"state":"completed"}}"#;
@@ -232,7 +232,7 @@ fn numeric_ids() {
     );
 }
 
-/// A file of 0.1 with neither content is a mere mention (0.1.0 §6.6), which later versions say
+/// A file of 0.1 without content is a mere mention (0.1.0 §6.6), which later versions express
 /// as data.
 #[test]
 fn a_file_that_is_only_mentioned() {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::everything::{card, everything};
 
-/// The first document of the message called `name`.
+/// Returns the first document of the message called `name`.
 fn document(name: &str) -> Value {
     let mut all = everything().into_iter();
     all.find(|(found, ..)| *found == name).unwrap().2

@@ -21,7 +21,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// `a2a` with nothing of this machine's environment.
+/// Returns a command for `a2a` without the settings of this machine.
 fn a2a() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a2a"));
     let own = std::env::vars_os().map(|(name, _)| name);
@@ -111,7 +111,7 @@ fn check_with(arguments: &[&str], input: &str, code: i32, told: &[&str]) -> Stri
     all
 }
 
-/// Every line is JSON.
+/// Runs a command, and returns the lines of its output, each of which is JSON.
 #[track_caller]
 fn lines(arguments: &[&str], input: &str) -> Vec<Value> {
     let output = ask(arguments, input);

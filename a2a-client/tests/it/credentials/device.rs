@@ -15,7 +15,7 @@ struct Scenario {
     polls: Mutex<Vec<Instant>>,
 }
 
-/// An agent whose tokens a user has to allow, with its answers to token requests; the last one repeats.
+/// Starts an agent whose tokens a user has to allow, with its answers to token requests; the last one repeats.
 async fn story(
     codes: Value,
     answers: Vec<Response<String>>,

@@ -101,7 +101,7 @@ async fn good_answers_are_taken_as_they_are_written() {
     }
 }
 
-/// A server that answers every request with these bytes, repeated until the connection ends.
+/// Starts a server that answers every request with these bytes, repeated until the connection ends.
 async fn raw(head: &'static str, again: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/token", listener.local_addr().unwrap());

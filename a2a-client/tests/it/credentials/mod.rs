@@ -113,7 +113,7 @@ fn ok() -> Response<String> {
     json_of(200, json!({}))
 }
 
-/// 401, with this `WWW-Authenticate`.
+/// Returns 401 with this `WWW-Authenticate`.
 fn refusal(challenge: &str) -> Response<String> {
     let mut response = json_of(401, json!({}));
     let challenge = challenge.parse().unwrap();
@@ -121,7 +121,7 @@ fn refusal(challenge: &str) -> Response<String> {
     response
 }
 
-/// A card with these schemes, which requires these by name, any entry of the list.
+/// Returns a card with these schemes, which requires these by name, any entry of the list.
 fn card(schemes: &[(&str, Value)], required: &[&[&str]]) -> AgentCard {
     let scheme = |(name, scheme): &(&str, Value)| {
         let scheme: SecurityScheme = serde_json::from_value(scheme.clone()).unwrap();

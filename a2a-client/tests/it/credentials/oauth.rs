@@ -161,7 +161,7 @@ async fn secrets_need_tls() {
     assert!(for_card(client().allow_http()).unwrap().is_some());
 }
 
-/// An authorization server that describes itself, with its token endpoint at a URL.
+/// Starts an authorization server that describes itself, with its token endpoint at a URL.
 async fn described(token_url: impl Fn(&str) -> String + Send + Sync + 'static) -> Server {
     let url = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&url);

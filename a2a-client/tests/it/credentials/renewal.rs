@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// An agent that issues tokens `t1`, `t2` and so on, and answers other requests by `agent`.
+/// Starts an agent that issues tokens `t1`, `t2` and so on, and answers other requests by `agent`.
 async fn giver(
     life: u64,
     agent: impl Fn(&ServerLog) -> Response<String> + Send + Sync + 'static,
@@ -25,7 +25,7 @@ async fn giver(
     .await
 }
 
-/// An agent, and its token endpoint.
+/// Starts an agent with its token endpoint. Returns the server, and the credentials of its client.
 async fn served(
     agent: impl Fn(&ServerLog) -> Response<String> + Send + Sync + 'static,
     token: impl Fn(&ServerLog) -> Response<String> + Send + Sync + 'static,
@@ -41,7 +41,7 @@ async fn served(
     (server, credentials)
 }
 
-/// So much time passes at once.
+/// Advances the paused clock by this number of seconds at once.
 async fn pass(seconds: u64) {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(seconds)).await;
@@ -59,7 +59,7 @@ async fn asked(server: &Server, tokens: usize) {
     asked.expect("nobody asked for a token");
 }
 
-/// The tokens that the agent saw.
+/// Returns the tokens that the agent saw.
 fn tokens(server: &Server) -> Vec<String> {
     let seen = server.asked("/agent");
     let tokens = seen.iter().map(|seen| seen.authorization().unwrap());

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A card with every kind of scheme, and these requirements.
+/// Returns a card with every kind of scheme, and these requirements.
 fn full(required: &[&[&str]]) -> AgentCard {
     let schemes = [
         ("basic", http("basic")),

@@ -378,7 +378,7 @@ fn replaced(text: &str, by: &[u8]) -> Vec<u8> {
     [before.as_bytes(), by, after.as_bytes()].concat()
 }
 
-/// 1 MiB of zeros by gzip, in 1 KiB.
+/// Returns 1 MiB of zeros, compressed by gzip to 1 KiB.
 fn bomb() -> Vec<u8> {
     let begins =
         b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xed\xc1\x31\x01\0\0\0\xc2\xa0\xf5\x4f\x6d\x08\x5f";

@@ -53,7 +53,7 @@ pub(crate) enum Reply {
     Events(usize),
 }
 
-/// A faulty agent: its name, the call, its behaviour, and the expected outcome.
+/// Defines a faulty agent: its name, the call, its behaviour, and the expected outcome.
 macro_rules! faulty_agent {
     ($name:literal, $call:expr, $behaviour:expr, $wanted:pat $(if $guard:expr)?) => {
         $crate::faulty_agents::faulty_agent::FaultyAgent::new(
@@ -90,7 +90,7 @@ impl FaultyAgent {
         }
     }
 
-    /// The client does not wait for this for long.
+    /// Shortens the timeout of this phase at the client.
     pub(crate) fn with_short_timeout(self, phase: Phase) -> Self {
         Self {
             short_timeout: Some(phase),
@@ -98,7 +98,7 @@ impl FaultyAgent {
         }
     }
 
-    /// The caller does not wait for long.
+    /// Shortens the caller's deadline.
     pub(crate) fn until_the_deadline(self) -> Self {
         Self {
             deadline: DEADLINE,

@@ -344,7 +344,7 @@ async fn read_frame(connection: &mut Connection) -> io::Result<(u8, u8)> {
     Ok((head[3], head[4]))
 }
 
-/// §4.1
+/// Returns a frame: §4.1.
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("it is short");
     let head = [
@@ -356,13 +356,13 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&head, payload].concat()
 }
 
-/// The head of an answer on stream 1.
+/// Returns the head of an answer on stream 1.
 fn head(content_type: &str, flags: u8) -> Vec<u8> {
     let fields = [STATUS_200, &literal("content-type", content_type)].concat();
     frame(HEADERS, END_HEADERS | flags, 1, &fields)
 }
 
-/// A head in a frame and many that continue it.
+/// Returns a head in a frame and many that continue it.
 fn long_head(field: &[u8], times: usize) -> Vec<u8> {
     let begins = frame(HEADERS, 0, 1, STATUS_200);
     let goes_on = frame(CONTINUATION, 0, 1, &field.repeat(15)).repeat(times / 15);
@@ -373,12 +373,12 @@ fn data(bytes: &[u8], flags: u8) -> Vec<u8> {
     frame(DATA, flags, 1, bytes)
 }
 
-/// A header that is not compressed: RFC 7541 §6.2.2.
+/// Returns a header that is not compressed: RFC 7541 §6.2.2.
 fn literal(name: &str, value: &str) -> Vec<u8> {
     [&[0][..], &text(name), &text(value)].concat()
 }
 
-/// A string that is not compressed: RFC 7541 §5.1 and §5.2.
+/// Returns a string that is not compressed: RFC 7541 §5.1 and §5.2.
 fn text(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     match text.len() {

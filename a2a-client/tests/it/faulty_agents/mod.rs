@@ -40,7 +40,7 @@ async fn check(agents: Vec<FaultyAgent>) {
                     met.spawn(next.run());
                 }
             }
-            // Before the machine has none left for others.
+            // Fails before the machine runs out of memory.
             _ = tick.tick() => assert!(memory::bytes_in_use() < MAX_BYTES_IN_USE, "memory without bound"),
         }
     }
@@ -76,7 +76,7 @@ async fn bodies() {
 /// Number of agents that run concurrently.
 const MAX_CONCURRENT: usize = 8;
 
-/// In bytes.
+/// Limit on the memory in use, in bytes.
 const MAX_BYTES_IN_USE: usize = 1 << 30;
 
 #[tokio::test(flavor = "multi_thread")]

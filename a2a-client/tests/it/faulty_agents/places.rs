@@ -195,7 +195,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
     ]
 }
 
-/// Sends everybody on to where the right answer is.
+/// Redirects every request to a path that has the right answer.
 fn redirects(status: &'static str) -> Behaviour {
     answers(move |asked| match asked.head.contains("/else") {
         true => json(result(&message("redirected"))),
@@ -221,7 +221,7 @@ fn elsewhere() -> Behaviour {
     })
 }
 
-/// Refuses what comes first and second, and takes the third.
+/// Refuses the first two requests and answers the third.
 fn refuses_twice(challenge: &str) -> Behaviour {
     let (asked, challenge) = (Arc::new(AtomicUsize::new(0)), challenge.to_owned());
     answers(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
@@ -236,7 +236,7 @@ fn with_secret(client: ClientBuilder) -> ClientBuilder {
     client.header(AUTHORIZATION, HeaderValue::from_static(SECRET))
 }
 
-/// Always has others at hand.
+/// Credentials that claim to have others after every refusal.
 #[derive(Debug)]
 struct EndlessCredentials;
 

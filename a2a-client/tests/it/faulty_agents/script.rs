@@ -121,12 +121,12 @@ pub(crate) fn answers(
     })
 }
 
-/// An answer with status 200 and this body.
+/// Returns an answer with status 200 and this body.
 pub(crate) fn json(body: impl AsRef<[u8]>) -> Vec<u8> {
     http("200 OK", "content-type: application/json\r\n", body)
 }
 
-/// An answer.
+/// Returns an answer.
 pub(crate) fn http(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let length = body.len();
@@ -140,7 +140,7 @@ pub(crate) const ENDLESS: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/j
 /// The head of a stream that lasts as long as its connection.
 pub(crate) const STREAM: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
-/// A stream of these events, and the end of the connection.
+/// Returns a stream of these events, and the end of the connection.
 pub(crate) fn stream(events: impl IntoIterator<Item = String>) -> Vec<u8> {
     let events: String = events.into_iter().collect();
     [STREAM, &events].concat().into()
@@ -151,24 +151,24 @@ pub(crate) fn result(result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
 
-/// An error in its envelope.
+/// Returns an error in its envelope.
 pub(crate) fn error(code: i64, message: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"{message}"}}}}"#)
 }
 
-/// The answer to a message by a message.
+/// Returns the answer to a message by a message.
 pub(crate) fn message(text: &str) -> String {
     format!(
         r#"{{"message":{{"messageId":"m","role":"ROLE_AGENT","parts":[{{"text":"{text}"}}]}}}}"#
     )
 }
 
-/// One event of a stream.
+/// Returns one event of a stream.
 pub(crate) fn event(says: &str) -> String {
     format!("data: {}\n\n", result(says))
 }
 
-/// A task as a whole, in this state.
+/// Returns a task as a whole, in this state.
 pub(crate) fn task(id: &str, state: &str) -> String {
     format!(r#"{{"task":{}}}"#, bare_task(id, state, "[]"))
 }
@@ -193,7 +193,7 @@ pub(crate) fn artifact(id: &str, artifact: &str, text: &str, append: bool) -> St
     )
 }
 
-/// A card of an agent at this address.
+/// Returns a card of an agent at this address.
 pub(crate) fn card(url: &str, rest: &str) -> String {
     format!(
         r#"{{"name":"n","description":"d","version":"1","capabilities":{{}},"skills":[],"defaultInputModes":[],"defaultOutputModes":[],"supportedInterfaces":[{{"url":"{url}","protocolBinding":"JSONRPC","protocolVersion":"1.0"}}]{rest}}}"#

@@ -1,4 +1,4 @@
-//! Servers that say nothing, or leave, or break the connection, at each phase of a call.
+//! Servers that send nothing, close or break the connection, at each phase of a call.
 
 use a2a_client::{Error, Phase};
 

@@ -157,7 +157,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
             })
         )),
         faulty_agent!(
-            "a stream at one byte a second, in short_timeout",
+            "a stream at one byte a second, with a short idle timeout",
             Follow,
             drips(STREAM, working.clone(), second),
             Err(Error::Timeout {

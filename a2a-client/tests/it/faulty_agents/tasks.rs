@@ -162,7 +162,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
         )
         .until_the_deadline(),
         faulty_agent!(
-            "a stream that is taken up to tell a task with other artifacts",
+            "a stream that is resumed with a task of other artifacts",
             Follow,
             retold(&some, &others),
             Ok(Reply::Events(1002))
@@ -201,7 +201,7 @@ fn retold(some: &str, others: &str) -> Behaviour {
     })
 }
 
-/// A status with a message.
+/// Returns a status with a message.
 fn spoken(text: &str) -> String {
     let message =
         format!(r#"{{"messageId":"m","role":"ROLE_AGENT","parts":[{{"text":"{text}"}}]}}"#);

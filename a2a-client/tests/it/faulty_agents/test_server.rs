@@ -19,7 +19,7 @@ pub(crate) type Behaviour =
 /// Result of a connection.
 pub(crate) type ConnectionResult = io::Result<()>;
 
-/// Makes a behaviour of a function.
+/// Creates a behaviour from a function.
 pub(crate) fn behaviour<F>(does: impl Fn(Connection) -> F + Send + Sync + 'static) -> Behaviour
 where
     F: Future<Output = ConnectionResult> + Send + 'static,
@@ -104,7 +104,7 @@ pub(crate) struct ReceivedRequest {
 }
 
 impl ReceivedRequest {
-    /// The JSON-RPC method.
+    /// Returns the JSON-RPC method.
     pub(crate) fn method(&self) -> String {
         let body: serde_json::Value = serde_json::from_slice(&self.body).unwrap_or_default();
         body["method"].as_str().unwrap_or_default().to_owned()
@@ -112,7 +112,7 @@ impl ReceivedRequest {
 }
 
 impl Connection {
-    /// The next request; an error once there is none.
+    /// Reads the next request. Errors: there is none.
     pub(crate) async fn read_request(&mut self) -> io::Result<ReceivedRequest> {
         let mut bytes = Vec::new();
         let end = loop {
@@ -152,7 +152,7 @@ impl Connection {
         }
     }
 
-    /// Sends nothing more, until the client leaves.
+    /// Sends nothing more, and waits until the client closes the connection.
     pub(crate) async fn wait_for_close(mut self) -> ConnectionResult {
         let mut bytes = [0; 4096];
         while self.stream.read(&mut bytes).await? > 0 {}

@@ -173,7 +173,7 @@ async fn write(
     stays
 }
 
-/// The task of all scripts.
+/// Returns the task of all scripts.
 pub(crate) fn task(state: TaskState, parts: &[&str]) -> Task {
     let mut task = Task::submitted("t".into(), "c".into());
     task.status = state.into();
@@ -195,7 +195,7 @@ pub(crate) fn snapshot(state: TaskState, parts: &[&str]) -> Event {
     Event::Task(task(state, parts))
 }
 
-/// The next part of the artifact; `1` is the first.
+/// Returns the next part of the artifact; `1` is the first.
 pub(crate) fn chunk(text: &str) -> Event {
     Event::ArtifactUpdate(TaskArtifactUpdateEvent {
         task_id: "t".into(),
@@ -221,7 +221,7 @@ pub(crate) fn events(events: impl IntoIterator<Item = Event>, end: StreamEnd) ->
     Answer::Events(events.into_iter().map(|event| (None, event)).collect(), end)
 }
 
-/// The task as it stands.
+/// Returns the answer of a read: the task in this state.
 pub(crate) fn looked(state: TaskState, parts: &[&str]) -> Answer {
     Answer::Once(
         Operation::GetTask,
@@ -233,7 +233,7 @@ pub(crate) fn refused(kind: ErrorKind) -> Answer {
     Answer::Once(Operation::GetTask, Err(kind.into()))
 }
 
-/// An event in short.
+/// Returns a summary of an event.
 pub(crate) fn in_short(event: &Event) -> String {
     let texts = |parts: &[Part]| parts.iter().filter_map(Part::as_text).collect::<String>();
     match event {

@@ -84,7 +84,7 @@ impl Post {
         self
     }
 
-    /// As Standard Webhooks has it.
+    /// Signs the request as Standard Webhooks does.
     pub(crate) fn signed(self, secrets: &[&Secret], id: &str, timestamp: u64) -> Self {
         let signatures: Vec<_> = secrets
             .iter()
@@ -114,7 +114,7 @@ impl Post {
     }
 }
 
-/// The status, and the rest of the answer.
+/// Sends a request. Returns the status, and the rest of the answer.
 pub(crate) async fn post(address: &str, post: &Post) -> (u16, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(&post.bytes()).await.unwrap();

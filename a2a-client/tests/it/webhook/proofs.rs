@@ -233,7 +233,7 @@ async fn the_other_signature_is_no_other_delivery() {
     }
 }
 
-/// An agent that publishes its keys over HTTP; counts how often they are fetched.
+/// Starts an agent that publishes its keys over HTTP, and counts how often they are fetched.
 async fn publishing(keys: Arc<Mutex<Jwks>>) -> (String, Arc<AtomicU64>) {
     let fetches = Arc::<AtomicU64>::default();
     let counted = Arc::clone(&fetches);

@@ -19,7 +19,7 @@ fn refusal(dialect: Dialect, method: &str, params: &Value) -> Option<A2aError> {
     read.err().map(|refused| refused.error)
 }
 
-/// The member at `path` may have `limit` bytes, and no more.
+/// Checks that the member at `path` may have `limit` bytes, and no more.
 #[track_caller]
 fn check(dialect: Dialect, method: &str, params: Value, path: &str, limit: usize) {
     let pointer = path.replace(['.', '['], "/").replace(']', "");

@@ -60,7 +60,7 @@ pub(super) fn open<'a>(
                 serde_json::from_slice(body).map_err(|error| malformed("$", error.to_string()))?;
             return Ok((bare, vec![repair(Quirk::Bare, "$")]));
         }
-        // There is nothing to tell of it: the Python SDK leaves the result out.
+        // A deletion has no result, and the Python SDK leaves the member out.
         Err(Malformed::NotAnEnvelope { marked: true })
             if mode == Mode::Lenient
                 && envelope.operation == Operation::DeleteTaskPushNotificationConfig =>

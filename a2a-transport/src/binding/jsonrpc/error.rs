@@ -20,7 +20,8 @@ pub(super) fn write_error(error: A2aError, dialect: Dialect) -> a2a_jsonrpc::Err
     }
 }
 
-/// Reads an error: what a code means differs. Where 1.0 gives none, its reason tells.
+/// Reads an error. The meaning of a code depends on the version; where the code has none, the reason in the
+/// details decides.
 pub(super) fn read_error(error: a2a_jsonrpc::Error, dialect: Dialect) -> A2aError {
     let details: Option<Value> = error
         .data

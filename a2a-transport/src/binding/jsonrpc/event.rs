@@ -23,7 +23,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a question.
+    /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         let id = envelope.id.clone().unwrap_or(Id::Null);
         Self {
@@ -55,7 +55,7 @@ impl EventWriter {
         lines.into_iter().map(within).collect()
     }
 
-    /// An error in the middle of the stream; nothing follows it.
+    /// Writes an error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line<'static> {
         let error = seal(self.id.clone(), self.dialect, Err::<(), _>(error));
         Line::of(Some(STATUS_UPDATE), error)
@@ -89,7 +89,7 @@ pub struct EventReader {
 }
 
 impl EventReader {
-    /// A reader for the answer to a question.
+    /// Creates a reader for the events that answer a request.
     pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
         Self {
             task: envelope.task.clone(),
@@ -121,7 +121,7 @@ impl EventReader {
         }
         let mut value = read.value;
         match &value.event {
-            // Some agents tell a task's status after it.
+            // Some agents send a task's status after it.
             Event::Message(_) => value.last &= !self.tells_task,
             _ => self.tells_task = true,
         }

@@ -8,7 +8,7 @@ use super::envelope::{open, root, seal};
 use crate::binding::{CallRefusal, canonical};
 use crate::{Envelope, Error};
 
-/// Writes the answer to a question that is answered once.
+/// Writes the answer to a request that is answered once.
 pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Vec<u8> {
     let (id, dialect) = (envelope.id.clone().unwrap_or(Id::Null), envelope.dialect);
     let response = match outcome {
@@ -30,12 +30,12 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
     }
 }
 
-/// Writes the answer to a question that was not understood.
+/// Writes the answer to a request that was not understood.
 pub fn write_refusal(refused: CallRefusal) -> Vec<u8> {
     seal(refused.id, refused.dialect, Err::<(), _>(refused.error))
 }
 
-/// Reads the answer to a question that is answered once.
+/// Reads the answer to a request that is answered once.
 pub fn read_reply(
     envelope: &Envelope,
     body: &[u8],

@@ -1,4 +1,4 @@
-//! Failures: an HTTP status and what the body says about it.
+//! Errors: an HTTP status, and a body that describes the error.
 
 use a2a_types::{Dialect, Error as A2aError, ErrorKind};
 use http::StatusCode;
@@ -46,7 +46,7 @@ fn error_body(error: &A2aError, dialect: Dialect, status: StatusCode) -> Value {
     body
 }
 
-/// Reads an answer that says by its status that it is an error, in any shape that was ever
+/// Reads an answer whose status is that of an error, in any shape that was ever
 /// published: `google.rpc.Status`, problem details of the release candidates (RFC 9457), the error
 /// of JSON-RPC with or without its envelope. The reason in it counts more than the status.
 pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {

@@ -19,7 +19,7 @@ pub struct EventWriter {
 }
 
 impl EventWriter {
-    /// A writer for the answer to a question.
+    /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         Self {
             dialect: envelope.dialect,
@@ -27,7 +27,7 @@ impl EventWriter {
         }
     }
 
-    /// The line of one event.
+    /// Returns the line of one event.
     pub fn write<'a>(&mut self, event: &'a SharedEvent) -> Line<'a> {
         let form = match (self.dialect, self.flavour) {
             (Dialect::V1_0, _) => JsonForm::V1_0,
@@ -37,7 +37,7 @@ impl EventWriter {
         Line::of_event(None, event, form)
     }
 
-    /// An error in the middle of the stream; nothing follows it.
+    /// Writes an error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: &A2aError) -> Line<'static> {
         let OutgoingReply { body, .. } = write_error(error, self.dialect);
         Line::of(None, body)
@@ -54,7 +54,7 @@ pub struct EventReader {
 }
 
 impl EventReader {
-    /// A reader for the answer to a question.
+    /// Creates a reader for the events that answer a request.
     pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
         Self {
             envelope,
@@ -92,7 +92,7 @@ impl EventReader {
     }
 }
 
-/// The text of a message within its limits.
+/// Returns the text of a message. Errors: it exceeds the limits.
 pub(super) fn checked<'a>(body: &'a [u8], limits: &Limits) -> Result<&'a str, Error> {
     let malformed = |path: &str, problem: String| {
         Error::Malformed(Violation {

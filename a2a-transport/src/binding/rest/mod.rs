@@ -1,7 +1,7 @@
-//! The HTTP+JSON binding of versions 0.3 and 1.0: a path and a verb for every operation.
+//! The HTTP+JSON binding of versions 0.3 and 1.0: a path and a method for every operation.
 //!
-//! Specification 1.0 §11, 0.3 §3.2.3. What JSON-RPC calls method and params is spread over verb,
-//! path, query and body here, and a failure shows in the HTTP status.
+//! Specification 1.0 §11, 0.3 §3.2.3. What JSON-RPC calls method and params is spread over the HTTP
+//! method, path, query and body here, and a failure shows in the HTTP status.
 
 mod call;
 mod error;

@@ -7,7 +7,7 @@ use a2a_types::{TaskState, Timestamp};
 use form_urlencoded::Serializer;
 use serde_json::{Map, Value};
 
-/// The JSON path of parameters, in what we say about them.
+/// The JSON path of parameters in errors.
 pub(super) const ROOT: &str = "query";
 
 /// The parameters that have another type than text, which ProtoJSON takes numbers for as well.
@@ -42,8 +42,8 @@ fn is_time(name: &str) -> bool {
     matches!(name, "statusTimestampAfter" | "status_timestamp_after")
 }
 
-/// Gives parameters of 0.3 the names and values of 1.0. Its proto has no way to tell a history
-/// length of 0 from none at all.
+/// Gives parameters of 0.3 the names and values of 1.0. Its proto cannot distinguish a history
+/// length of 0 from an absent one.
 pub(super) fn modernize(members: &mut Map<String, Value>) {
     for name in ["historyLength", "history_length"] {
         if members.get(name).is_some_and(|length| length == "0") {
@@ -68,7 +68,7 @@ pub(super) fn modernize(members: &mut Map<String, Value>) {
     }
 }
 
-/// The inverse of [`modernize`].
+/// Reverses [`modernize`].
 pub(super) fn antiquate(members: &mut Map<String, Value>) {
     if let Some(time) = members.remove("statusTimestampAfter") {
         members.insert("lastUpdatedTime".to_owned(), time);
@@ -83,7 +83,7 @@ pub(super) fn antiquate(members: &mut Map<String, Value>) {
 /// Prefix of the names of task states.
 const STATE: &str = "TASK_STATE_";
 
-/// Parameters as a query with its question mark; nothing if there are none.
+/// Returns parameters as a query with its question mark, or an empty string if there are none.
 pub(super) fn write<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let mut query = Serializer::new(String::new());
     for (name, value) in members {

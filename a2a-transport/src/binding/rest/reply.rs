@@ -12,7 +12,7 @@ use super::event::checked;
 use crate::binding::{OutgoingReply, canonical};
 use crate::{Envelope, Error};
 
-/// Writes the answer to a question that is answered once.
+/// Writes the answer to a request that is answered once.
 pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> OutgoingReply {
     let body = outcome.and_then(|response| {
         let body = match (envelope.dialect, envelope.flavour) {
@@ -37,7 +37,7 @@ fn json(item: &impl Serialize) -> Option<Vec<u8>> {
     serde_json::to_vec(item).ok()
 }
 
-/// Reads the answer to a question that is answered once.
+/// Reads the answer to a request that is answered once.
 pub fn read_reply(
     envelope: &Envelope,
     status: StatusCode,
@@ -50,7 +50,7 @@ pub fn read_reply(
     }
     let operation = envelope.operation;
     if operation == Operation::DeleteTaskPushNotificationConfig {
-        // Some say it with an empty object, some with no body.
+        // Some servers answer with an empty object, some with no body.
         return Ok(canonical::unrepaired(
             Response::DeleteTaskPushNotificationConfig(()),
         ));

@@ -1,4 +1,4 @@
-//! Routes: the operation of a path and a verb, and back.
+//! Routes: the operation of a method and a path, and back.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use a2a_types::{Dialect, Operation};
 use http::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// A request's place: the operation, and what the path says about it.
+/// Route of a request: the operation, and what its path names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Route {
@@ -29,11 +29,11 @@ pub struct Route {
 pub enum NoRoute {
     /// There is nothing at that path.
     Path,
-    /// The path is known, and takes other verbs: the value of an `Allow` header.
+    /// The path is known, and takes other methods: the value of an `Allow` header.
     Method(String),
 }
 
-/// One operation's place, and the verbs it is asked with, the one that we use first.
+/// Methods and path of an operation; the first method is the one that the client uses.
 struct Row(Operation, &'static [Method], &'static str);
 
 /// Specification 1.0 §5.3 and §11.3. Its text subscribes by POST and its proto by GET, so both do.
@@ -131,7 +131,7 @@ impl Route {
         }
     }
 
-    /// Returns the verb and path of an operation in a protocol version, below the URL of the agent.
+    /// Returns the method and path of an operation in a protocol version, below the URL of the agent.
     pub(super) fn write(
         operation: Operation,
         dialect: Dialect,
@@ -182,7 +182,7 @@ fn decode(segment: &str) -> Option<String> {
     Some(text.into_owned())
 }
 
-/// Some clients encode the colon of `message:send`.
+/// Decodes a segment: some clients encode the colon of `message:send`.
 fn decode_plain(segment: &str) -> Cow<'_, str> {
     percent_decode_str(segment).decode_utf8_lossy()
 }

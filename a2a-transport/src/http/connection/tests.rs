@@ -1,5 +1,5 @@
-//! Peers that take too long, over a wire in memory: time is paused, so it passes only while nobody
-//! has anything to do, and every limit is met to the second.
+//! Peers that take too long, over a wire in memory: time is paused, so it advances only while
+//! every task is idle, and every limit is met to the second.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,8 +29,8 @@ impl Drop for Follower {
     }
 }
 
-/// Answers `/endless` without an end, `/large` with a MiB, `/last` with a little more than a stream takes
-/// unasked, `/silent` never, and others with a word.
+/// Answers `/endless` without an end, `/large` with a MiB, `/last` with a little more than the initial window
+/// of a stream, `/silent` never, and other paths with a word.
 fn answer(path: &str, followed: &FollowerCount) -> Answer {
     let body = match path {
         "/endless" => {
@@ -103,7 +103,7 @@ impl Peer {
         }
     }
 
-    /// The time at which the connection ends.
+    /// Checks that the connection ends after this number of seconds, without a follower.
     #[track_caller]
     fn ends_at(self, seconds: u64) -> impl Future<Output = ()> {
         let caller = std::panic::Location::caller();
@@ -214,7 +214,7 @@ async fn who_is_told_to_stop_ends_when_its_requests_are_answered() {
 /// Window of a stream of HTTP/2 in bytes.
 const WINDOW: usize = 20_000;
 
-/// A connection of HTTP/2 to ask on, and the task that moves it.
+/// Opens a connection of HTTP/2. Returns its sender of requests, and the task that drives it.
 async fn speak_http2(
     peer: &mut Peer,
 ) -> (SendRequest<Empty<Bytes>>, JoinHandle<hyper::Result<()>>) {
@@ -300,7 +300,7 @@ async fn an_idle_connection_of_http_2_ends_as_well() {
     moving.await.unwrap().unwrap();
 }
 
-/// The alarm for its head is set when it becomes idle.
+/// The timer for the next head is set when the connection becomes idle.
 #[tokio::test(start_paused = true)]
 async fn a_connection_may_be_idle_for_less_long_than_a_head_may_take() {
     let options = ServeOptions {
@@ -316,7 +316,7 @@ async fn a_connection_may_be_idle_for_less_long_than_a_head_may_take() {
     peer.ends_at(75).await;
 }
 
-/// The alarm has rung meanwhile.
+/// The idle timer has expired during the answer.
 #[tokio::test(start_paused = true)]
 async fn a_connection_is_idle_again_after_a_long_answer() {
     let mut peer = connect();

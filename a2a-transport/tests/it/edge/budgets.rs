@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::edge::{PATIENCE, exchange, told};
 
-/// Has one task, of as many bytes as its id says.
+/// An agent that knows every task: the id is the number of bytes of its text.
 struct Sized;
 
 impl Transport for Sized {
@@ -48,7 +48,7 @@ async fn served(service: HttpService<Sized>) -> SocketAddr {
     address
 }
 
-/// A request by JSON-RPC or HTTP+JSON whose body has so many bytes.
+/// Returns a request by JSON-RPC or HTTP+JSON whose body has so many bytes.
 fn request(path: &str, length: usize) -> (String, String) {
     let body = match path {
         "/" => r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"1"}}"#,
@@ -60,7 +60,7 @@ fn request(path: &str, length: usize) -> (String, String) {
     (head, body)
 }
 
-/// Sends a whole request until it is refused because of the others; what the refusal says.
+/// Sends a whole request until it is refused because of the others. Returns the refusal.
 async fn until_refused(address: SocketAddr, path: &str, length: usize) -> String {
     let (head, body) = request(path, length);
     let asking = async {
@@ -99,7 +99,7 @@ async fn bodies_beyond_the_budget_are_told_to_come_later() {
     let (small, body) = request("/", 1000);
     let answer = exchange(address, &(small + &body)).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    // Bodies that were begun come to their end, and make room.
+    // Bodies that were begun are completed, and make room.
     for stream in &mut held {
         stream.write_all(rest.as_bytes()).await.unwrap();
         let answer = told(stream).await;
@@ -142,7 +142,7 @@ async fn the_bodies_of_one_connection_share_the_budget_too() {
     assert_eq!(refused.headers()["retry-after"], "1");
 }
 
-/// The head of the answer that a caller gets who takes nothing more of it.
+/// Sends a request and reads only the beginning of its answer. Returns the connection and that beginning.
 async fn unread(address: SocketAddr, size: usize) -> (TcpStream, String) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();

@@ -8,7 +8,7 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 
-/// Always says the same.
+/// An agent that always fails with the same error.
 struct FailingAgent(ErrorKind);
 
 impl Transport for FailingAgent {
@@ -17,7 +17,7 @@ impl Transport for FailingAgent {
     }
 }
 
-/// Asks an agent that always says `kind`: the status, when to ask again, the body.
+/// Calls an agent that always fails with `kind`. Returns the status, `Retry-After` and the body.
 async fn ask(kind: ErrorKind, request: Request<Full<Bytes>>) -> (u16, Option<String>, Value) {
     let response = HttpService::new(FailingAgent(kind)).handle(request).await;
     let (head, body) = response.into_parts();

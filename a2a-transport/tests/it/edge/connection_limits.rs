@@ -1,4 +1,4 @@
-//! Peers that hold many connections and ask nothing.
+//! Peers that hold many connections and send no request.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Stdio;
@@ -92,7 +92,7 @@ async fn an_address_with_all_its_connections_keeps_nobody_else_out() {
     }
 }
 
-/// A server at all addresses, each of which may have three connections.
+/// Starts a server at all addresses, each of which may have three connections.
 async fn listening(proxies: Vec<IpAddr>) -> SocketAddr {
     let mut options = ServeOptions::default();
     options.connections_per_address = 3;

@@ -37,7 +37,7 @@ impl Transport for EndlessAgent {
     }
 }
 
-/// Always has something to say.
+/// A stream of updates that is always ready and never ends.
 struct EndlessUpdates(UnboundedSender<()>);
 
 impl Stream for EndlessUpdates {
@@ -58,7 +58,7 @@ impl Drop for EndlessUpdates {
     }
 }
 
-/// Starts a server of a [`EndlessAgent`]. The receiver gets `()` when one of its streams is dropped.
+/// Starts a server of an [`EndlessAgent`]. The receiver gets `()` when one of its streams is dropped.
 async fn talker(options: ServeOptions) -> (SocketAddr, UnboundedReceiver<()>) {
     let (left, leaving) = unbounded_channel();
     let service = HttpService::new(EndlessAgent { left }).body_timeout(SHORT);
@@ -82,7 +82,7 @@ async fn exchange(address: SocketAddr, request: &str) -> String {
     told(&mut stream).await
 }
 
-/// Everything that comes until the connection ends, in whatever way.
+/// Reads everything until the connection ends, in whatever way.
 async fn told(stream: &mut TcpStream) -> String {
     let mut told = Vec::new();
     let reading = async { while let Ok(1..) = stream.read_buf(&mut told).await {} };
@@ -90,7 +90,7 @@ async fn told(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&told).into_owned()
 }
 
-/// A request that is answered at once.
+/// Checks that a request is answered.
 async fn is_served(address: SocketAddr) {
     let request = "GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
     let answer = exchange(address, request).await;

@@ -1,4 +1,4 @@
-//! Peers that ask and do not listen.
+//! Peers that send requests and do not read the answers.
 
 use a2a_transport::http::ServeOptions;
 use bytes::Bytes;
@@ -67,7 +67,7 @@ async fn a_stream_of_http_2_whose_reader_stops_is_reset() {
     };
     let stalled = get("/rest/tasks/t:subscribe").await.unwrap();
     assert_eq!(stalled.status(), 200);
-    // Nothing of its body is asked for.
+    // Its body is never polled.
     tokio::time::timeout(PATIENCE, leaving.recv())
         .await
         .unwrap()

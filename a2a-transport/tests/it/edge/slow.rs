@@ -1,4 +1,4 @@
-//! Peers that say little, for long.
+//! Peers that send slowly.
 
 use std::time::Duration;
 

@@ -30,10 +30,10 @@ struct CapturedRequest {
 
 type Log = Arc<Mutex<Vec<CapturedRequest>>>;
 
-/// Decides about a request before our own service does.
+/// Rule by which a request is refused before it reaches our service.
 type RefusalRule = fn(&CapturedRequest) -> Option<StatusCode>;
 
-/// Our service, behind a wall with habits of its own.
+/// Starts our service behind a proxy that refuses some requests by its own rule.
 async fn server(objection: RefusalRule) -> (String, Log) {
     let log = Log::default();
     let kept = Arc::clone(&log);

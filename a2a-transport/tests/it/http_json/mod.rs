@@ -18,7 +18,7 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 
-/// Answers everything with the same task, and keeps what it was asked.
+/// An agent that answers everything with the same task, and records its calls.
 #[derive(Clone, Default)]
 pub(crate) struct Scripted(Arc<Mutex<Vec<Call>>>);
 
@@ -47,7 +47,7 @@ pub(crate) fn config() -> TaskPushNotificationConfig {
     }
 }
 
-/// One event of each kind that follows a task.
+/// Returns one event of each kind that follows a task.
 fn events() -> Vec<Event> {
     let artifact = Artifact {
         artifact_id: "a".into(),
@@ -137,7 +137,7 @@ impl HttpReply {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// The data of each event.
+    /// Returns the data of each event.
     pub(crate) fn events(&self) -> Vec<Value> {
         assert_eq!(self.headers["content-type"], "text/event-stream");
         let data = self
@@ -149,7 +149,7 @@ impl HttpReply {
     }
 }
 
-/// Asks a service: `asked` is a verb and a target, `headers` are lines of a head.
+/// Sends a request to a service: `asked` is a method and a target, `headers` are lines of a head.
 pub(crate) async fn ask(
     service: &HttpService<Scripted>,
     asked: &str,

@@ -13,7 +13,7 @@ async fn refused(mode: Mode, asked: &str, headers: &[(&str, &str)], body: &str) 
     ask(&service, asked, headers, body).await
 }
 
-/// Refusals by 1.0: HTTP status, reason, and what the message names.
+/// Checks a refusal of 1.0: its HTTP status, its reason, and a part of its message.
 #[track_caller]
 fn check(got: &HttpReply, status: u16, reason: &str, named: &str) {
     assert_eq!(got.status, status, "{}", got.text);

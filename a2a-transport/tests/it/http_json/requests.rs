@@ -1,4 +1,4 @@
-//! Every route, what it asks, and how it is answered.
+//! Every route: the request that reaches the agent, and the answer.
 
 use a2a_transport::http::HttpService;
 use a2a_types::{
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::http_json::{HttpReply, Scripted, ask, config};
 
-/// Asks, and tells what reached the agent and what came back.
+/// Sends a request. Returns what reached the agent, and the reply.
 async fn asked(asked: &str, body: Value) -> (Request, Dialect, HttpReply) {
     let scripted = Scripted::default();
     let service = HttpService::new(scripted.clone());
@@ -175,7 +175,7 @@ async fn what_the_path_and_the_query_say() {
         ("GET /tasks/a%2Fb", ("a/b", None)),
         ("GET /tasks/t?historyLength=0", ("t", Some(0))),
         ("GET /v1/tasks/t?historyLength=7", ("t", Some(7))),
-        // The proto of 0.3 prints 0 for a length that nobody gave.
+        // The proto of 0.3 prints 0 for a length that is absent.
         ("GET /v1/tasks/t?historyLength=0", ("t", None)),
     ] {
         let (request, ..) = asked(target, Value::Null).await;

@@ -1,4 +1,4 @@
-//! The interaction profile of trpc-agent-go on 0.2 and later: the steps between a question and
+//! The interaction profile of trpc-agent-go on 0.2 and later: the steps between a message and
 //! its answer, and their wire form.
 //!
 //! A [`Step`] is a tool call, its response, code, its result, or reasoning. It travels in a

@@ -1,4 +1,4 @@
-//! A step between a question and its answer, and the part that carries it.
+//! A step between a message and its answer, and the part that carries it.
 
 use serde_json::{Value, json};
 

@@ -32,7 +32,7 @@ pub enum Compatibility {
 }
 
 impl Version {
-    /// The version status_artifact here.
+    /// The version implemented here.
     pub const CURRENT: Self = Self { major: 0, minor: 1 };
 
     /// The key of a message's metadata under which a caller declares its version.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Every message of the protocol with every member that it has, and how it is read.
+/// Returns every message of the protocol with every member that it has, and how it is read.
 pub(crate) fn everything() -> Vec<(&'static str, RoundTrip, Value)> {
     let parts = json!([
         {"text": "t", "mediaType": "text/plain", "filename": "f", "metadata": {"a_b": null}},
@@ -136,7 +136,7 @@ pub(crate) fn everything() -> Vec<(&'static str, RoundTrip, Value)> {
     ]
 }
 
-/// A card with everything that one of 1.0 may have.
+/// Returns a card with everything that one of 1.0 may have.
 pub(crate) fn card() -> Value {
     let urls = json!({"authorizationUrl": "a", "tokenUrl": "t", "refreshUrl": "r", "scopes": {"a_b": "s"}});
     let flow = |name: &str, members: &[&str]| {

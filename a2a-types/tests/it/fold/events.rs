@@ -7,7 +7,7 @@ use a2a_types::{
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Some events, most of them of one task.
+/// Returns some events, most of them of one task.
 pub(crate) fn log() -> BoxedStrategy<Vec<Event>> {
     prop::collection::vec(event(), 0..24).boxed()
 }

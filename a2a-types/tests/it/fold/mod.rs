@@ -1,7 +1,7 @@
 //! A task is the fold of its log: whatever happens, as a plain model says, and wherever the fold
 //! begins.
 //!
-//! The cases are drawn from a fixed seed, so that a failure is one for everybody.
+//! The cases are drawn from a fixed seed, so that every failure is reproducible.
 
 mod events;
 mod model;
@@ -34,7 +34,7 @@ fn begin() -> Task {
     task
 }
 
-/// Those events that can happen, one after the other.
+/// Returns those events that can happen, one after the other.
 fn legal(events: Vec<Event>) -> Vec<Event> {
     let mut task = begin();
     let mut happens = |event: &Event| task.apply(event).is_ok();
@@ -104,7 +104,7 @@ fn a_log_that_was_written_folds_to_the_same() {
     });
 }
 
-/// The properties say nothing if nothing happens in the logs.
+/// Logs without events would make the properties vacuous.
 #[test]
 fn the_logs_are_worth_folding() {
     let mut happened = 0;

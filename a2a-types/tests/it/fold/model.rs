@@ -1,18 +1,18 @@
-//! Another model of a task: what was said, and the pieces of what was made.
+//! Reference model of a task: its messages, and the pieces of its artifacts.
 
 use a2a_types::{
     Artifact, ArtifactId, ContextId, Event, IllegalEvent, Message, Object, Part, Task, TaskId,
     TaskState, TaskStatus, Timestamp,
 };
 
-/// A task as everything that was said and made.
+/// A task as all of its messages and pieces of artifacts.
 pub(crate) struct Model {
     id: TaskId,
     context_id: Option<ContextId>,
     metadata: Option<Object>,
     state: TaskState,
     since: Option<Timestamp>,
-    /// All that was said, in order.
+    /// All messages, in order.
     said: Vec<Message>,
     /// `true` if the last message of `said` is that of the status.
     is_latest: bool,
@@ -100,7 +100,7 @@ impl Model {
         Ok(())
     }
 
-    /// The message of a status is in the history once, if the history of a snapshot had it already.
+    /// Removes the message of the status if the history of a snapshot has it already.
     fn tell_once(&mut self) {
         if let [.., before, latest] = self.said.as_slice()
             && self.is_latest
@@ -127,7 +127,7 @@ impl Model {
         pieces.push(piece.clone());
     }
 
-    /// The task as the protocol tells it.
+    /// Returns the task as the protocol represents it.
     pub(crate) fn task(&self) -> Task {
         let mut history = self.said.clone();
         let message = if self.is_latest { history.pop() } else { None };

@@ -1,4 +1,4 @@
-//! Conversions between all versions, and the list of losses that they are allowed.
+//! Conversions between all versions, checked against the list of allowed losses.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ impl ConversionReport {
                     let read = object.write(Spelling::V1_0, read).unwrap_or_default();
                     let back = document.back.get(&spelling);
                     if back == Some(document.canonical()) {
-                        self.fail(document, &conversion, "`back` says what 1.0 says");
+                        self.fail(document, &conversion, "`back` equals the document of 1.0");
                     }
                     let expected = back.unwrap_or(document.canonical());
                     self.judge(document, &conversion, &[spelling], expected, &read);
@@ -98,7 +98,7 @@ impl ConversionReport {
         }
     }
 
-    /// Every entry of the list that nothing used.
+    /// Returns every entry of the list that nothing used.
     pub(crate) fn unused(&self) -> Vec<String> {
         let mut unused = Vec::new();
         for (row_index, row) in self.losses.rows.iter().enumerate() {

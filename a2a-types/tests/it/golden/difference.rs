@@ -31,7 +31,7 @@ pub(crate) enum Change {
     Changed,
 }
 
-/// Every place where `after` differs from `before`.
+/// Returns every place where `after` differs from `before`.
 pub(crate) fn differences(before: &Value, after: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(&mut Vec::new(), before, after, &mut found);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::golden::document_kind::DocumentKind;
 use crate::golden::spelling::Spelling;
 
-/// The same thing in every version that can say it.
+/// A document in the spelling of every version that can express it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     /// The name of its file, without ending.
@@ -20,7 +20,7 @@ pub(crate) struct Document {
     pub(crate) spellings: BTreeMap<Spelling, Value>,
     /// Values that spellings read as in 1.0, where they differ from the spelling of 1.0.
     pub(crate) back: BTreeMap<Spelling, Value>,
-    /// Reasons why versions cannot say it at all.
+    /// Reasons why versions cannot express it at all.
     pub(crate) cannot: BTreeMap<Spelling, String>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Document {
 struct GoldenFile {
     object: String,
     about: String,
-    /// Another document, whose members this one has too unless it says otherwise.
+    /// Another document, whose members this one has, too, unless it overrides them.
     upon: Option<String>,
     #[serde(default)]
     cannot: BTreeMap<Spelling, String>,
@@ -48,7 +48,7 @@ struct GoldenFile {
 }
 
 impl Document {
-    /// Every document, by name.
+    /// Returns every document, by name.
     pub(crate) fn all() -> Vec<Self> {
         let mut names: Vec<String> = std::fs::read_dir(data())
             .expect("the data lies beside the test")

@@ -35,7 +35,7 @@ pub(crate) enum Canonical {
 }
 
 impl DocumentKind {
-    /// `Message`, `GetTask request`, `GetTask response`, and so on.
+    /// Returns the kind of this name: `Message`, `GetTask request`, `GetTask response`, and so on.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let operation = |name| {
             let mut all = Operation::ALL.iter().copied();
@@ -60,7 +60,7 @@ impl DocumentKind {
         self.read_as(spelling, Mode::Strict, value)
     }
 
-    /// Reads a document as closely as `mode` says; 1.0 has but one way.
+    /// Reads a document in this mode; 1.0 has only one.
     pub(crate) fn read_as(
         self,
         spelling: Spelling,
@@ -88,7 +88,7 @@ impl DocumentKind {
         read.map_err(|violation| violation.to_string())
     }
 
-    /// Writes a document; none if the version cannot say it.
+    /// Writes a document, or returns `None` if the version cannot express it.
     pub(crate) fn write(self, spelling: Spelling, canonical: Canonical) -> Option<Value> {
         match canonical {
             Canonical::Message(message) => Some(match spelling {
@@ -166,7 +166,7 @@ fn event((spelling, mode): ReadAs, json: &str) -> Result<Event, Violation> {
     Ok(event)
 }
 
-/// A list, unless it is one.
+/// Writes events as a list, or a single event alone.
 fn write_events(spelling: Spelling, events: Vec<Event>) -> Value {
     let mut writer = v0_1::EventWriter::new(TaskId::from(TASK));
     let written = events.into_iter().flat_map(|event| match spelling {

@@ -63,7 +63,7 @@ impl Losses {
 }
 
 impl Row {
-    /// Every document that the row names.
+    /// Returns every document that the row names.
     pub(crate) fn documents(&self) -> impl Iterator<Item = &String> {
         let only = self.losses.iter().flat_map(|loss| &loss.only);
         self.shown.iter().chain(only)
@@ -71,7 +71,7 @@ impl Row {
 }
 
 impl Loss {
-    /// The patterns with the change that each permits.
+    /// Returns the patterns with the change that each permits.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = (Change, &Pattern)> {
         let gone = self.gone.iter().map(|pattern| (Change::Gone, pattern));
         let new = self.new.iter().map(|pattern| (Change::New, pattern));

@@ -18,7 +18,7 @@ pub(crate) struct Schemas {
 }
 
 impl Schemas {
-    /// Those of this crate.
+    /// Returns the schemas of this crate.
     pub(crate) fn ours() -> Self {
         let files = [
             (Spelling::V0_1, "v0.1.json"),
@@ -30,7 +30,7 @@ impl Schemas {
         Self::load(&directory, &files, true)
     }
 
-    /// Those of the protocol's own repository, in the directory that `A2A_SCHEMAS` names or in
+    /// Returns the schemas of the protocol's own repository, in the directory that `A2A_SCHEMAS` names or in
     /// `../shared/spec/schemas` beside the workspace.
     pub(crate) fn official() -> Self {
         let files = [
@@ -59,7 +59,7 @@ impl Schemas {
         }
     }
 
-    /// Everything that does not fit.
+    /// Returns everything that does not fit.
     pub(crate) fn judge(&self) -> Vec<String> {
         let mut validators = BTreeMap::new();
         let mut failures = Vec::new();
@@ -99,7 +99,7 @@ impl Schemas {
     }
 }
 
-/// One definition of a bundle as a schema of its own.
+/// Returns one definition of a bundle as a schema of its own.
 fn of(bundle: &Value, name: &str) -> Option<Value> {
     let key = match bundle["$defs"].is_object() {
         true => "$defs",
@@ -142,7 +142,7 @@ fn told(value: &Value) -> &'static str {
     }
 }
 
-/// The definitions of an operation's params in 0.1, 0.2, 0.3, its ProtoJSON, and 1.0.
+/// Returns the definitions of an operation's params in 0.1, 0.2, 0.3, its ProtoJSON, and 1.0.
 #[rustfmt::skip]
 fn request(operation: Operation) -> [&'static str; 5] {
     match operation {
@@ -172,7 +172,7 @@ fn request(operation: Operation) -> [&'static str; 5] {
     }
 }
 
-/// The definitions of an operation's answer.
+/// Returns the definitions of an operation's answer.
 #[rustfmt::skip]
 fn response(operation: Operation, value: &Value) -> [&'static str; 5] {
     match operation {

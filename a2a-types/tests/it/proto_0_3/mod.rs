@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Everything is read as the answer or request about this task.
+/// Returns the hints of an answer or request about this task.
 pub(crate) fn hints(task: Option<&TaskId>) -> Hints<'_> {
     Hints {
         task,

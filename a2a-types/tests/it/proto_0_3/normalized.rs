@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::proto_0_3::hints;
 use crate::proto_0_3::webhooks::create;
 
-/// `strict`: where the strict reader stumbles. `repairs`: what the lenient reader mends.
+/// Checks both readers. `strict`: the path of the strict reader's error; `repairs`: the lenient reader's repairs.
 #[track_caller]
 fn check_mended<T: Debug>(
     read: impl Fn(Mode, &Hints<'_>) -> Result<WithRepairs<T>, Violation>,

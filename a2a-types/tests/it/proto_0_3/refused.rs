@@ -8,7 +8,7 @@ use a2a_types::v0_3::{self, Flavour};
 
 use crate::proto_0_3::hints;
 
-/// Refused by both, at this path.
+/// Checks that both readers refuse the text, at this path.
 #[track_caller]
 fn check_refused<T: Debug>(
     read: impl Fn(Mode) -> Result<WithRepairs<T>, Violation>,

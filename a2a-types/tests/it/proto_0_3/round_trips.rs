@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::proto_0_3::{hints, text, unrepaired, value};
 
-/// Both ways between a canonical response and what 0.3 answers.
+/// Checks both conversions between a canonical response and the answer of 0.3.
 #[track_caller]
 pub(crate) fn check(response: Response, wire: &Value) {
     let operation = response.operation();
@@ -247,7 +247,7 @@ fn send_requests() {
         "metadata": {"x": 1},
     });
     check_send(&canonical, &wire, &canonical);
-    // A history of no messages cannot be asked for.
+    // A history of no messages cannot be requested.
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "a"}]});
     let said = json!({"messageId": "m", "role": "ROLE_USER", "content": [{"text": "a"}]});
     check_send(
@@ -262,7 +262,7 @@ fn send_requests() {
     );
 }
 
-/// A request that says nothing of waiting does not wait.
+/// A request without `blocking` does not wait.
 #[test]
 fn waiting_is_asked_for() {
     let message = json!({"messageId": "m", "role": "ROLE_USER", "content": [{"text": "a"}]});

@@ -40,7 +40,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Everything that comes of it, for the golden file.
+    /// Returns all results of the fixture, for the golden file.
     pub(crate) fn play(&self) -> String {
         let mut golden = String::new();
         let mut section = |title: &str, lines: Vec<String>| {
@@ -203,7 +203,7 @@ fn shown_one(response: &LlmResponse) -> String {
     line
 }
 
-/// The message that a writer makes up has a random id.
+/// Replaces the random id of the message that a writer makes up.
 fn without_made_up(mut event: Value) -> Value {
     if event["status"]["message"]["parts"][0]["text"] == "The stream broke off." {
         event["status"]["message"]["messageId"] = json!("(made up)");

@@ -31,7 +31,7 @@ fn scopes() -> BoxedStrategy<BTreeMap<String, String>> {
     prop::collection::btree_map("[a-c]", text(), 0..3).boxed()
 }
 
-/// One flow: 1.0 allows no more in a scheme.
+/// Returns one flow: 1.0 allows no more in a scheme.
 fn flows() -> BoxedStrategy<OAuthFlows> {
     let code = (text(), text(), any::<bool>(), maybe_text(), scopes()).prop_map(
         |(authorization_url, token_url, pkce_required, refresh_url, scopes)| OAuthFlows {
@@ -121,7 +121,7 @@ fn scheme() -> BoxedStrategy<SecurityScheme> {
     .boxed()
 }
 
-/// Requirements, of which some name schemes that the card does not have.
+/// Returns requirements, of which some name schemes that the card does not have.
 fn requirements() -> BoxedStrategy<Vec<SecurityRequirement>> {
     let list = texts().prop_map(|list| StringList { list });
     let schemes = prop::collection::btree_map("[s-v]", list, 0..3);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::golden::document_kind::{CONTEXT, Canonical};
 use crate::golden::spelling::Spelling;
 
-/// The value as it comes back from a spelling; none where that is another object.
+/// Returns the value as it comes back from a spelling, or `None` where that is another object.
 pub(crate) fn forget(spelling: Spelling, canonical: Canonical) -> Option<Canonical> {
     if spelling == Spelling::V1_0 {
         return Some(canonical);
@@ -130,7 +130,7 @@ fn message(spelling: Spelling, message: &mut Message) {
             // §6 "messageId, referenceTaskIds, Message/Artifact extensions".
             message.reference_task_ids.clear();
             message.extensions.clear();
-            // §3.3: and it tells neither task nor conversation.
+            // §3.3: and it names neither task nor conversation.
             message.task_id = None;
             message.context_id = None;
         }
@@ -212,7 +212,7 @@ fn event(spelling: Spelling, event: &mut Event) -> Option<()> {
     Some(())
 }
 
-/// §3.5: an event of 0.1 does not tell its conversation; the exchange does.
+/// Sets the conversation of an event: in 0.1 the exchange names it, not the event (§3.5).
 fn told(spelling: Spelling, context: &mut Option<a2a_types::ContextId>) {
     if spelling == Spelling::V0_1 {
         *context = Some(CONTEXT.into());
@@ -256,7 +256,7 @@ fn send(spelling: Spelling, request: &mut SendMessageRequest) -> Option<()> {
     // §3.6: in 0.1 they stand beside the message.
     (request.message.task_id, request.message.context_id) = (task, context);
     if spelling == Spelling::V0_3P {
-        // Ours: whether to wait is always said, since the proto's silence means not to.
+        // Ours: `blocking` is always written, since the proto's default is not to wait.
         request.configuration.get_or_insert_default();
     }
     let Some(configuration) = &mut request.configuration else {

@@ -1,7 +1,7 @@
-//! Properties of every value: nothing panics, nothing is lost but what the reference says, and what is
+//! Properties of every value: nothing panics, nothing is lost beyond what the reference allows, and what is
 //! written, read and written again is the same text.
 //!
-//! The cases are drawn from a fixed seed, so that a failure is one for everybody.
+//! The cases are drawn from a fixed seed, so that every failure is reproducible.
 
 mod cards;
 mod forget;
@@ -19,7 +19,7 @@ use self::forget::{forget, unforeseen};
 use crate::golden::document_kind::{Canonical, DocumentKind};
 use crate::golden::spelling::Spelling;
 
-/// Fails at the first of so many values for which `holds` does not hold.
+/// Checks `holds` for this number of values, and fails at the first for which it does not hold.
 #[track_caller]
 fn check<T: std::fmt::Debug>(
     cases: u32,
@@ -39,7 +39,7 @@ fn check<T: std::fmt::Debug>(
 
 const SEED: u64 = 2025;
 
-/// Every object that a document can be, with values of it.
+/// Returns every object that a document can be, with values of it.
 fn objects() -> BoxedStrategy<(DocumentKind, Canonical)> {
     prop_oneof![
         tasks::message().prop_map(|message| (DocumentKind::Message, Canonical::Message(message))),

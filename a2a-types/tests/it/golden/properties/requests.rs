@@ -13,7 +13,7 @@ use super::tasks::{message, state, task};
 use super::values::{id, maybe_text, metadata, text, texts, time};
 use crate::golden::document_kind::TASK;
 
-/// A webhook, of the task that everything here is about.
+/// Returns a webhook, of the task that everything here is about.
 pub(crate) fn webhook() -> BoxedStrategy<TaskPushNotificationConfig> {
     let authentication =
         (text(), maybe_text()).prop_map(|(scheme, credentials)| AuthenticationInfo {
@@ -95,7 +95,7 @@ fn list_tasks() -> BoxedStrategy<ListTasksRequest> {
         .boxed()
 }
 
-/// A request of any operation that has params; they are about [`TASK`], as paths have to say.
+/// Returns a request of any operation that has params; all are about [`TASK`], which paths have to name.
 pub(crate) fn request() -> BoxedStrategy<Request> {
     let id = || Just(TaskId::from(TASK));
     let named = || (maybe_text(), text().prop_map(ConfigId::from));
@@ -124,7 +124,7 @@ pub(crate) fn request() -> BoxedStrategy<Request> {
     ].boxed()
 }
 
-/// An answer of any operation that is answered by something.
+/// Returns an answer of any operation that is answered by something.
 pub(crate) fn response() -> BoxedStrategy<Response> {
     let tasks = prop::collection::vec(task(), 0..3);
     let page = (tasks, ".{0,3}", 0_u32..100, 0_u32..100).prop_map(

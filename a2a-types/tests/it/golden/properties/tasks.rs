@@ -1,4 +1,4 @@
-//! Tasks, and what they are made of.
+//! Strategies of tasks and their parts.
 
 use a2a_types::{
     Artifact, ArtifactId, Base64, Content, ContextId, Event, Message, MessageId, Part, Role, Task,
@@ -113,7 +113,7 @@ fn artifact() -> BoxedStrategy<Artifact> {
         .boxed()
 }
 
-/// A task, which always tells its conversation: 0.2 and 0.3 require it (§3.2).
+/// Returns a task, which always names its conversation: 0.2 and 0.3 require it (§3.2).
 pub(crate) fn task() -> BoxedStrategy<Task> {
     let artifacts = prop::collection::vec(artifact(), 0..4);
     let history = prop::collection::vec(message(), 0..3);

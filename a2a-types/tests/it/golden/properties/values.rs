@@ -4,7 +4,7 @@ use a2a_types::{Object, Timestamp};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Any JSON, with members that the protocol knows among those that it does not.
+/// Returns any JSON, with members that the protocol knows among those that it does not.
 pub(crate) fn json() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -27,7 +27,7 @@ pub(crate) fn json() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Metadata: no member of it is one of those that a conversion puts there.
+/// Returns metadata: no member of it is one of those that a conversion puts there.
 pub(crate) fn metadata() -> BoxedStrategy<Option<Object>> {
     prop::option::weighted(0.4, object()).boxed()
 }
@@ -38,7 +38,7 @@ pub(crate) fn object() -> BoxedStrategy<Object> {
         .boxed()
 }
 
-/// A small value.
+/// Returns a small value.
 pub(crate) fn small() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -57,7 +57,7 @@ pub(crate) fn small() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Text that is not empty.
+/// Returns text that is not empty.
 pub(crate) fn text() -> BoxedStrategy<String> {
     ".{1,8}".boxed()
 }
@@ -70,7 +70,7 @@ pub(crate) fn texts() -> BoxedStrategy<Vec<String>> {
     prop::collection::vec(text(), 0..3).boxed()
 }
 
-/// An identifier: not empty, but else as odd as peers can make it.
+/// Returns an identifier: not empty, but else as odd as peers can make it.
 pub(crate) fn id() -> BoxedStrategy<String> {
     prop_oneof![
         4 => "[a-z0-9-]{1,6}",
