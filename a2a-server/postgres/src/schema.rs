@@ -92,7 +92,8 @@ fn statements(quoted: &str, schema: &str) -> String {
     let prefix = format!("{quoted}.");
     let lock = format!("a2a {schema}").replace('\'', "''");
     let mut sql = format!(
-        "select pg_advisory_xact_lock(hashtextextended('{lock}', 0));\n\
+        "set local client_min_messages = warning;\n\
+         select pg_advisory_xact_lock(hashtextextended('{lock}', 0));\n\
          do $schema$ begin\n  \
            if to_regnamespace('{literal}') is null then create schema {quoted}; end if;\n\
          end $schema$;\n\

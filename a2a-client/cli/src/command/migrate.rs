@@ -10,12 +10,13 @@ use crate::show::Screen;
 /// Database to migrate.
 #[derive(Args)]
 #[command(after_help = "\
-`a2a serve --db postgres://…` does the same when it starts, if its role may make tables. Otherwise run this once
-before a new release, as a role that may. Steps only add: servers of the release before go on working.
+`a2a serve --db postgres://…` does the same at its start, if its role may make tables.
+Otherwise run this before a new release, as a role that may. Steps only add: servers of the
+release before go on working.
 
 Examples:
   a2a migrate postgres://owner@db.example.com/a2a
-  a2a migrate --print > a2a.sql                          to be read first, and run by `psql --single-transaction`
+  a2a migrate --print | psql --single-transaction -d a2a    after a review, for instance
 
 Exit codes:
   0    the tables are up to date
