@@ -1,28 +1,28 @@
 //! Request that the program end.
 
-/// Resolves when Ctrl-C is pressed, or a build server ends the program (SIGTERM).
-pub(crate) async fn interruption() {
-    tokio::select! {
-        pressed = tokio::signal::ctrl_c() => {
-            if pressed.is_err() {
-                // Without a handler, Ctrl-C ends the program by itself.
-                std::future::pending().await
-            }
-        }
-        () = terminated() => {}
-    }
-}
-
+/// Returns a future that resolves when Ctrl-C is pressed, or a build server ends the program (SIGTERM). It listens
+/// from the call on, not from the first poll.
 #[cfg(unix)]
-async fn terminated() {
+pub(crate) fn interruption() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut signal) => drop(signal.recv().await),
-        Err(_) => std::future::pending().await,
+    let interrupt = signal(SignalKind::interrupt());
+    let terminate = signal(SignalKind::terminate());
+    async move {
+        match (interrupt, terminate) {
+            (Ok(mut interrupt), Ok(mut terminate)) => tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            },
+            // Without a handler, the signal ends the program by itself.
+            _ => std::future::pending().await,
+        }
     }
 }
 
+/// Returns a future that resolves when Ctrl-C is pressed.
 #[cfg(not(unix))]
-async fn terminated() {
-    std::future::pending().await
+pub(crate) async fn interruption() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
 }

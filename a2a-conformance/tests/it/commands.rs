@@ -175,7 +175,7 @@ fn lint_prints_path_rule_and_repair() {
     for part in [
         "Message, A2A 0.2: refused",
         r#"$: "kind" is a required property (Message)"#,
-        "mended NOKIND at $.kind: An object without the member that tells its kind.",
+        "mended NOKIND at $.kind: An object without the member that declares its kind.",
         "0 of 1 documents accepted",
     ] {
         assert!(text.contains(part), "{part} is not in {text}");
