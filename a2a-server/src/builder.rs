@@ -65,7 +65,7 @@ pub enum BuildError {
         "the card is signed without interfaces: set `supported_interfaces`, perhaps by `AgentCard::at`, before signing it"
     )]
     SignedWithoutInterfaces,
-    /// The card promises webhooks, and nothing tells which `https` receivers are genuine.
+    /// The card promises webhooks, but there are no trust anchors to verify `https` receivers.
     #[error(
         "the card promises push notifications, but the machine knows no certificate authorities"
     )]
@@ -229,7 +229,7 @@ impl ServerBuilder {
 
     /// Builds the server, unless its parts contradict each other.
     ///
-    /// Its background work begins at once, however it is served: abandoned tasks are recovered, webhooks
+    /// Its background work begins at once, before it is served: abandoned tasks are recovered, webhooks
     /// delivered, old tasks removed. That needs a tokio runtime; built outside of one, the server begins the
     /// work with its first call, or with [`BoundServer::run`](crate::BoundServer::run).
     pub fn build(self) -> Result<Server, BuildError> {

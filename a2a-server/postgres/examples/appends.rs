@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p a2a-postgres --example appends -- postgres://user@host/database`
 //!
-//! It makes the schemas `a2a_bench` and `a2a_bare` and removes them again.
+//! It creates the schemas `a2a_bench` and `a2a_bare`, and drops them at the end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ async fn connect(url: &str) -> Result<Client, Failure> {
     Ok(client)
 }
 
-/// Appends of chunks to as many tasks as there are writers.
+/// Returns the appends per second of so many writers, each with a task of its own.
 async fn store(url: &str, writers: usize) -> Result<f64, Failure> {
     let options = PostgresOptions::new(url)?
         .schema("a2a_bench")
@@ -111,7 +111,7 @@ o as (insert into a2a_bare.push_outbox(task_id, generation, config_id)
   select u.id, u.generation, c.id from u join a2a_bare.push_config c on c.task_id = u.id)
 select generation from u";
 
-/// The statement alone, with a body as large as the store's.
+/// Returns the rate of the bare statement, with a body as large as the store's.
 async fn bare(url: &str, writers: usize) -> Result<f64, Failure> {
     connect(url).await?.batch_execute(TABLES).await?;
     let mut clients = Vec::new();
@@ -142,7 +142,7 @@ async fn bare(url: &str, writers: usize) -> Result<f64, Failure> {
     count(writing, begun).await
 }
 
-/// Adds up what the writers have written, and divides it by the time.
+/// Returns the sum of the writers' appends per second.
 async fn count(
     writing: impl Iterator<Item = tokio::task::JoinHandle<Result<u64, Failure>>>,
     begun: Instant,

@@ -1,4 +1,4 @@
-//! Additions to logs: one statement each, which does all of it or nothing.
+//! Appends to logs: one atomic statement each.
 
 use a2a_server::{Append, Appended, Lease, Logged, Receipt, StoreError};
 use a2a_types::Event;
@@ -16,7 +16,7 @@ use crate::statement::{Parts, Refused, Statement, is_active, micros, time};
 use crate::store::Inner;
 
 impl Inner {
-    /// Appends to a log.
+    /// Appends to the log of a task.
     pub(crate) async fn append(
         &self,
         key: &Key,
@@ -24,7 +24,7 @@ impl Inner {
     ) -> Result<Appended, StoreError> {
         let id = task_key(&key.0, &key.1);
         let mut rows = LogRows::of_append(&mut append)?;
-        // What is known here may be old; the second time it is fresh.
+        // The cached task may be stale; a second try reads it from the database.
         let mut known = self
             .recent
             .draft(key)
@@ -51,7 +51,7 @@ impl Inner {
                     self.doubts.settle(&id);
                     return Ok(appended);
                 }
-                // Somebody else was first, with the task or its lease.
+                // Another writer was first: the log or the lease has changed.
                 Ok(None) => self.refusal(id, &append).await?,
                 Err(Refused::Store(error)) => return Err(error),
                 Err(Refused::Database(PostgresError::Lost(source))) => {
@@ -67,7 +67,7 @@ impl Inner {
                         self.received_or_expired(key, append.receipt.as_ref())
                             .await?
                     }
-                    // The log of the same number has this entry: what is known is of an earlier state.
+                    // The log has an entry with this sequence number: the cached task is stale.
                     Some("task_event_key") => {}
                     _ => return Err(error.into()),
                 },
@@ -77,9 +77,9 @@ impl Inner {
         Err(StoreError::unavailable(reason))
     }
 
-    /// Returns the part of an append that is not in the log yet, to be appended to its end, if the log has grown by the
-    /// last write of the same writer, whose outcome was unknown. If the append begins with that write, the writer
-    /// repeats it: it is done.
+    /// Returns the part of an append that the log does not have yet, or `None` if the log has not grown by an in-doubt
+    /// write of the same writer. If the append begins with the events of that write, the writer repeats it, and they are
+    /// left out.
     async fn rest(
         &self,
         id: Uuid,
@@ -139,7 +139,7 @@ impl Inner {
         Ok(Some(rest))
     }
 
-    /// Does an append to a task that is as it is known here; `None` if it is not.
+    /// Appends to a task that still is as the cache has it; returns `None` if it is not.
     async fn try_append(
         &self,
         key: &Key,
@@ -266,7 +266,7 @@ impl Inner {
         Ok(Some(Appended::new(later.sequence, epoch)))
     }
 
-    /// Finds out why a task was not as it is known here: an error, unless another try may succeed.
+    /// Reads why an append matched no row. Returns the error for the writer, or `Ok` if another try may succeed.
     async fn refusal(&self, id: Uuid, append: &Append) -> Result<(), StoreError> {
         let holder = match &append.lease {
             Lease::Held { .. } => "",
@@ -287,13 +287,13 @@ impl Inner {
             }
             _ if sequence != append.after => Err(StoreError::Behind(sequence)),
             Lease::Taken { .. } if get(row, 2)? => Err(StoreError::Leased),
-            // It was in the way, and is no more; or it is another task of the same id.
+            // The conflict is over, or the id belongs to another task.
             _ => Ok(()),
         }
     }
 }
 
-/// Number of events after which a task is written as a whole, so that it is read quickly.
+/// Number of events after which the document of a task is written again, so that reads fold few events.
 pub(crate) const SNAPSHOT_EVERY: u64 = 64;
-/// Maximum number of tries of an append that others are in the way of.
+/// Maximum number of tries of an append that conflicts with other writes.
 pub(crate) const MAX_TRIES: usize = 5;

@@ -1,4 +1,4 @@
-//! The connections to the database, each of which serves many callers at once.
+//! Connections to the database. Each serves many callers at once.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -35,28 +35,28 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Effect of a statement that is done twice.
+/// Effect of a statement that runs twice.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Repeat {
-    /// None: it is tried again if the connection is lost.
+    /// The same as once: the statement is tried again if the connection is lost.
     Harmless,
-    /// It is another one: if the connection is lost, nobody knows whether it was done.
+    /// Another one than once: if the connection is lost, the outcome is unknown.
     Harmful,
 }
 
-/// A few connections. Statements are transactions of their own and are sent without waiting for the answers to
-/// earlier ones: a connection is never lent out.
+/// A fixed number of connections. Each statement is a transaction of its own and is sent without waiting for the answers
+/// to earlier ones: no caller has a connection to itself.
 pub(crate) struct Connections {
     config: Config,
     tls: MakeRustlsConnect,
     password: Option<Password>,
-    /// The schema as it stands before a table's name.
+    /// The quoted schema and a dot, the prefix of each table's name.
     prefix: String,
     pooler: bool,
     statement_timeout: Duration,
     acquire_timeout: Duration,
     slots: Vec<Slot>,
-    /// Places for statements that wait or run.
+    /// Permits of statements in flight.
     places: Semaphore,
     pause: Mutex<Pause>,
     #[cfg(feature = "faults")]
@@ -71,18 +71,18 @@ struct Slot {
     in_flight: AtomicUsize,
 }
 
-/// An open connection, and its statements.
+/// An open connection, and its prepared statements.
 struct Open {
     client: Client,
     prepared: Mutex<HashMap<String, Statement>>,
 }
 
-/// Time before the next attempt to connect after one that failed.
+/// Backoff after failed attempts to connect.
 #[derive(Default)]
 struct Pause {
     length: Duration,
     until: Option<Instant>,
-    /// End of the last attempt that failed.
+    /// End of the last failed attempt.
     failed: Option<Instant>,
 }
 
@@ -110,7 +110,7 @@ impl Connections {
         })
     }
 
-    /// Does a statement, and returns its rows.
+    /// Runs a statement, and returns its rows.
     pub(crate) async fn run(
         &self,
         query: &Query<'_>,
@@ -143,7 +143,7 @@ impl Connections {
         let slot = self.least_used();
         let _in_flight = InFlight::of(slot);
         let open = self.open(slot).await?;
-        // A connection that is cut off without a word never answers.
+        // A connection whose packets are dropped silently never answers.
         let done = timeout(
             self.statement_timeout + CUT_OFF_AFTER,
             self.send(&open, query),
@@ -182,7 +182,7 @@ impl Connections {
         open.client.query(&statement, &values).await
     }
 
-    /// Does several statements without values in one transaction of their own connection.
+    /// Runs several statements without values in one transaction, on a connection of its own.
     pub(crate) async fn batch(&self, text: &str) -> Result<(), PostgresError> {
         let (client, connection) = self.connect().await?;
         let driver = tokio::spawn(connection);
@@ -191,7 +191,7 @@ impl Connections {
         done.map_err(PostgresError::of_statement)
     }
 
-    /// Returns a statement with the schema in its place.
+    /// Returns a statement with the schema in place of `@`.
     pub(crate) fn text(&self, text: &str) -> String {
         #[cfg(feature = "faults")]
         if let Some(changed) = self.fault.and_then(|fault| fault.change(text)) {
@@ -200,7 +200,7 @@ impl Connections {
         text.replace('@', &self.prefix)
     }
 
-    /// Returns whether the database could be reached for so long.
+    /// Returns whether no attempt to connect has failed for this long.
     pub(crate) fn is_steady(&self, since: Duration) -> bool {
         let failed = lock(&self.pause).failed;
         failed.is_none_or(|failed| failed.elapsed() >= since)
@@ -238,7 +238,7 @@ impl Connections {
         Ok(open)
     }
 
-    /// Opens a connection, unless the last attempt failed a moment ago.
+    /// Opens a connection; fails at once during the backoff after a failed attempt.
     pub(crate) async fn connect(
         &self,
     ) -> Result<(Client, Connection<Socket, TlsSocket>), PostgresError> {
@@ -289,7 +289,7 @@ impl Slot {
             .cloned()
     }
 
-    /// Drops a connection, unless there is another one already.
+    /// Drops a broken connection, unless another one has replaced it.
     fn close(&self, broken: &Arc<Open>) {
         let mut open = lock(&self.open);
         if open.as_ref().is_some_and(|open| Arc::ptr_eq(open, broken)) {
@@ -320,7 +320,7 @@ impl Drop for InFlight<'_> {
 /// A connection's socket with TLS.
 type TlsSocket = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
-/// The messages of a connection that listens, until it ends.
+/// Waits for the next message on a listening connection; returns `None` at its end.
 pub(crate) async fn next_message<T>(
     connection: &mut Connection<Socket, T>,
 ) -> Option<Result<AsyncMessage, tokio_postgres::Error>>
@@ -334,19 +334,19 @@ fn no_connection(reason: impl Into<String>) -> PostgresError {
     PostgresError::NoConnection(reason.into(), None)
 }
 
-/// Nothing that is done under these locks can panic half-way.
+/// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Maximum number of statements on a connection that wait for their answers; more wait for a place.
+/// Maximum number of statements in flight on a connection; further ones wait for a permit.
 const MAX_IN_FLIGHT: usize = 32;
-/// Maximum number of tries of a statement that the database takes back.
+/// Maximum number of tries of a statement that the database refuses for a passing reason.
 const MAX_TRIES: usize = 4;
-/// Time beyond the limit on statements after which a connection is taken for dead.
+/// Time after the statement timeout at which a connection that has not answered counts as lost.
 const CUT_OFF_AFTER: Duration = Duration::from_secs(2);
-/// Time that an attempt to connect may take, with all hosts.
+/// Time limit for an attempt to connect, over all hosts.
 const MAX_CONNECT: Duration = Duration::from_secs(5);
-/// Delay before the next attempt to connect.
+/// Bounds of the backoff.
 const MIN_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_millis(1000);

@@ -1,4 +1,4 @@
-//! New tasks: one statement each.
+//! Creation of tasks: one atomic statement each.
 
 use std::sync::Arc;
 
@@ -173,7 +173,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns whether a task that is there is this one, whose creation had an unknown outcome.
+    /// Returns whether the stored task is this one, from a creation whose outcome was unknown.
     async fn is_created(
         &self,
         id: Uuid,

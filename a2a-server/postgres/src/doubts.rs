@@ -1,4 +1,4 @@
-//! Writes whose outcome is unknown because the connection was lost.
+//! In-doubt writes: their outcome is unknown because the connection was lost.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use lru::LruCache;
 use uuid::Uuid;
 
-/// The last write of each task whose outcome nobody knows. The next write of the same writer is judged by what the log
-/// says; anybody else is refused as usual. Until then the task's lease is not prolonged: if the writer has given up,
-/// the task is abandoned.
+/// The last in-doubt write of each task. The next write of the same writer is compared with the log; other writers are
+/// refused as usual. Until then the task's lease is not renewed, so that the task is abandoned if its writer has given
+/// up.
 pub(crate) struct Doubts(Mutex<LruCache<Uuid, Doubt, ahash::RandomState>>);
 
 /// A write whose outcome is unknown.
@@ -28,23 +28,23 @@ impl Default for Doubts {
 }
 
 impl Doubts {
-    /// Notes that nobody knows whether a write was done.
+    /// Records a write whose outcome is unknown.
     pub(crate) fn note(&self, task: Uuid, after: u64, count: usize) {
         let count = count as u64;
         self.lock().put(task, Doubt { after, count });
     }
 
-    /// Returns the write of a task whose outcome is unknown.
+    /// Returns the in-doubt write of a task.
     pub(crate) fn get(&self, task: &Uuid) -> Option<Doubt> {
         self.lock().peek(task).copied()
     }
 
-    /// Returns the tasks with such a write.
+    /// Returns the tasks with an in-doubt write.
     pub(crate) fn tasks(&self) -> Vec<Uuid> {
         self.lock().iter().map(|(task, _)| *task).collect()
     }
 
-    /// Forgets what was noted of a task: its outcome is known.
+    /// Removes the in-doubt write of a task once its outcome is known.
     pub(crate) fn settle(&self, task: &Uuid) {
         let mut doubts = self.lock();
         if !doubts.is_empty() {
@@ -52,7 +52,7 @@ impl Doubts {
         }
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
     fn lock(&self) -> MutexGuard<'_, LruCache<Uuid, Doubt, ahash::RandomState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,23 +1,23 @@
-//! Errors of the database and their meaning for a store.
+//! Errors of the database, and their meaning for a store.
 
 use a2a_server::StoreError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-/// Reason why a store cannot be opened, or a statement was not done.
+/// Reason why a store cannot be opened, or a statement failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PostgresError {
     /// The options contradict themselves or cannot be read.
     #[error("the options of the store are wrong: {0}")]
     Options(String),
-    /// There is no connection, and the database has not seen the statement.
+    /// There is no connection; the statement was not sent.
     #[error("there is no connection to the database: {0}")]
     NoConnection(String, #[source] Option<Box<Error>>),
-    /// The connection was lost, and nobody knows whether the statement was done.
+    /// The connection was lost while a statement ran, whose outcome is unknown.
     #[error("the connection to the database was lost")]
     Lost(#[source] Option<Box<Error>>),
-    /// The database did not do the statement.
+    /// The database refused the statement.
     #[error("the database refused a statement")]
     Refused(#[source] Box<Error>),
     /// The tables are older than this software, and it may not change them.
@@ -43,7 +43,7 @@ impl PostgresError {
         Self::Options(reason.to_string())
     }
 
-    /// Judges the error of a statement.
+    /// Classifies the error of a statement.
     pub(crate) fn of_statement(error: Error) -> Self {
         let Some(cause) = error.as_db_error() else {
             return match error.is_closed() || is_io(&error) {
@@ -62,12 +62,12 @@ impl PostgresError {
         }
     }
 
-    /// Judges the error of an attempt to connect.
+    /// Classifies the error of an attempt to connect.
     pub(crate) fn of_connect(error: Error) -> Self {
         Self::NoConnection(error.to_string(), Some(error.into()))
     }
 
-    /// Returns what the database says.
+    /// Returns the SQLSTATE code of a refused statement.
     fn code(&self) -> Option<&SqlState> {
         match self {
             Self::Refused(error) => error.code(),
@@ -75,7 +75,7 @@ impl PostgresError {
         }
     }
 
-    /// Returns whether the statement was certainly not done, and may be done on another try.
+    /// Returns whether the statement had no effect and may succeed on another try.
     pub(crate) fn is_passing(&self) -> bool {
         let passing = [
             &SqlState::T_R_SERIALIZATION_FAILURE,
@@ -86,12 +86,12 @@ impl PostgresError {
         self.code().is_some_and(|code| passing.contains(&code)) || self.is_read_only()
     }
 
-    /// Returns whether the database does not take writes any more: another one does, after a failover.
+    /// Returns whether the database has become read-only, as after a failover to another one.
     pub(crate) fn is_read_only(&self) -> bool {
         self.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
     }
 
-    /// Returns whether the connection is of no use any more.
+    /// Returns whether the connection can no longer be used.
     pub(crate) fn breaks_connection(&self) -> bool {
         let stale = [
             &SqlState::INVALID_SQL_STATEMENT_NAME,
@@ -102,7 +102,7 @@ impl PostgresError {
             || self.code().is_some_and(|code| stale.contains(&code))
     }
 
-    /// Returns the name of the constraint that a row would have violated.
+    /// Returns the name of the unique constraint that the statement violated.
     pub(crate) fn violated(&self) -> Option<&str> {
         match self {
             Self::Refused(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
@@ -131,7 +131,7 @@ impl From<PostgresError> for StoreError {
     }
 }
 
-/// Returns whether another try may be more lucky.
+/// Returns whether another try may succeed.
 fn is_busy(code: &SqlState) -> bool {
     let busy = [
         &SqlState::QUERY_CANCELED,
@@ -145,7 +145,7 @@ fn is_busy(code: &SqlState) -> bool {
     busy.contains(&code)
 }
 
-/// Converts the error of a row that is not as it was written.
+/// Converts the error of a stored value that cannot be read.
 pub(crate) fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
     StoreError::failed(error)
 }

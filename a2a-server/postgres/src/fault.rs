@@ -1,4 +1,4 @@
-//! Deliberate faults of the store, each of which a case of the suite or a test must notice.
+//! Deliberate faults of the store. A case of the suite or a test must detect each.
 
 macro_rules! faults {
     ($($fault:ident $([$($from:literal => $to:literal),+])?;)*) => {
@@ -11,7 +11,7 @@ macro_rules! faults {
         }
 
         impl Fault {
-            /// Changes a statement; `None` if the fault is not in it.
+            /// Injects the fault into a statement; returns `None` if it does not concern that statement.
             pub(crate) fn change(self, text: &str) -> Option<String> {
                 let changes: &[(&str, &str)] = match self {
                     $(Self::$fault => &[$($(($from, $to)),+)?],)*

@@ -9,10 +9,10 @@ use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
 
 pub(crate) type Key = (Owner, TaskId);
 
-/// A task as the fold of its log, as far as that is folded, and the end of the log.
+/// A task as the fold of the first part of its log, and the last events of the log.
 #[derive(Clone, Debug)]
 pub(crate) struct Folded {
-    /// The task's number in the tables: another one if a task of the same id is begun after this is gone.
+    /// Number of the task's row. A later task with the same id has another one.
     pub(crate) seq: i64,
     /// The task after the first `folded` entries of its log, shared with the callers that read it.
     pub(crate) base: Arc<Task>,
@@ -23,14 +23,14 @@ pub(crate) struct Folded {
     pub(crate) checkpoint: Option<Arc<Object>>,
     pub(crate) messages: usize,
     pub(crate) bytes: usize,
-    /// Sequence number at which the task was last written as a whole.
+    /// Sequence number of the stored document.
     pub(crate) written: u64,
     /// The last events: all that are not folded, and some before.
     pub(crate) tail: VecDeque<Logged>,
 }
 
 impl Folded {
-    /// Notes an event that was written.
+    /// Adds a stored event.
     pub(crate) fn remember(&mut self, logged: Logged) {
         if self.tail.len() >= MAX_TAIL {
             if self.unfolded().count() == self.tail.len() {
@@ -41,7 +41,7 @@ impl Folded {
         self.tail.push_back(logged);
     }
 
-    /// Folds what is not folded.
+    /// Folds the remaining events.
     pub(crate) fn fold(&mut self) {
         let folded = self.folded;
         let later = |logged: &&Logged| logged.sequence > folded;
@@ -62,7 +62,7 @@ impl Folded {
         self.tail.iter().filter(later)
     }
 
-    /// As much of it as the writer needs, and nothing that is copied with effort.
+    /// Returns a cheap copy for a writer: the task is shared, and folded events are left out.
     pub(crate) fn draft(&self) -> Self {
         Self {
             base: Arc::clone(&self.base),
@@ -72,7 +72,7 @@ impl Folded {
         }
     }
 
-    /// Folds the events of a large task, and lets go of all but the last of them: they would hold as much again.
+    /// Folds the events of a large task, and drops all but the last of them, which would take as much memory again.
     pub(crate) fn shorten(&mut self) {
         if self.bytes <= TAIL_BYTES {
             return;
@@ -87,7 +87,7 @@ impl Folded {
         self.tail.drain(..self.tail.len() - kept);
     }
 
-    /// Becomes the task with these events, which are in its log after what is known of it.
+    /// Adds the next events of the log.
     pub(crate) fn extend(&mut self, events: impl IntoIterator<Item = Logged>) {
         for logged in events {
             self.sequence = logged.sequence;
@@ -128,7 +128,7 @@ impl From<Folded> for Snapshot {
 fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
     let mut events = events.peekable();
     if events.peek().is_some() {
-        // Each was legal when it came.
+        // Each event was checked before it was stored.
         Arc::make_mut(task).fold(events.map(|logged| &*logged.event));
     }
 }
@@ -136,5 +136,5 @@ fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
 /// Maximum number of events kept beside a task, and of their bytes if the task is large.
 const MAX_TAIL: usize = 64;
 const TAIL_BYTES: usize = 1 << 20;
-/// Number of events that each reader of the task folds anew.
+/// Number of events that may stay unfolded, so that each reader folds them again.
 pub(crate) const SHORT: usize = 16;

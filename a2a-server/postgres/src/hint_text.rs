@@ -1,4 +1,4 @@
-//! Text of a hint.
+//! Text format of hints between servers.
 
 use std::fmt::Write;
 
@@ -6,12 +6,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use uuid::Uuid;
 
-/// The logs that a server has written to, and their new lengths.
+/// Logs that a server has appended to, with their new lengths.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Hint {
-    /// Name of the server.
+    /// Name of the server that sends it.
     pub(crate) from: u32,
-    /// Time of the first write, in milliseconds since the Unix epoch.
+    /// Time of the first append, in milliseconds since the Unix epoch.
     pub(crate) at: u64,
     /// `true` if it has posted mail.
     pub(crate) mail: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Hint {
 }
 
 impl Hint {
-    /// Writes the hint, or `*` if it is too long: then everybody looks for everything.
+    /// Writes the hint, or `*` if it is too long: receivers then poll all followed tasks.
     pub(crate) fn write(&self) -> String {
         let mail = if self.mail { "m" } else { "-" };
         let mut text = format!("{:x} {} {mail}", self.from, self.at);
@@ -57,7 +57,7 @@ impl Hint {
 
 /// Number of characters of a key.
 const KEY_CHARACTERS: usize = 22;
-/// Maximum number of bytes of a hint: Postgres takes less than 8,000.
+/// Maximum number of bytes of a hint: the payload of `NOTIFY` is shorter than 8,000.
 const MAX_BYTES: usize = 7900;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Hints between servers: which logs have grown. A hint may be lost: a look at all followed tasks finds what it told.
+//! Hints between servers about logs that have grown. A hint may be lost: the poll of all followed tasks replaces it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,15 +19,15 @@ use crate::reads::{get, number};
 use crate::store::Inner;
 use crate::{PostgresError, metric};
 
-/// News for other servers that is not told yet, and the tasks that are followed here.
+/// Hints that are not sent yet, and the tasks that are followed in this process.
 pub(crate) struct Hints {
-    /// Name of this server among those of the channel.
+    /// Random name of this server on the channel.
     name: u32,
     channel: String,
     pending: Mutex<Pending>,
     added: Notify,
     followed: Mutex<Followed>,
-    /// Another server has posted mail.
+    /// Notified when another server has posted mail.
     pub(crate) mail: Notify,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Hints {
 struct Pending {
     heads: HashMap<Uuid, u64>,
     mail: bool,
-    /// Time of the first of them.
+    /// Time of the first append.
     since: Option<SystemTime>,
 }
 
-/// Followed tasks by their keys: those of the last look, and those before it and since.
+/// Followed tasks by key: `now` has those of the last poll and since, `before` those of the poll before.
 #[derive(Default)]
 struct Followed {
     now: HashMap<Uuid, (Owner, TaskId)>,
@@ -58,7 +58,7 @@ impl Hints {
         }
     }
 
-    /// Notes that a log has grown.
+    /// Queues the new length of a log.
     pub(crate) fn add(&self, task: Uuid, sequence: u64) {
         let mut pending = lock(&self.pending);
         let head = pending.heads.entry(task).or_default();
@@ -68,26 +68,26 @@ impl Hints {
         self.added.notify_one();
     }
 
-    /// Notes that there is mail.
+    /// Queues a hint that mail was posted.
     pub(crate) fn add_mail(&self) {
         lock(&self.pending).mail = true;
         self.added.notify_one();
     }
 
-    /// Notes which tasks are followed here. Those noted just before may have been too late for this list.
+    /// Replaces the followed tasks. The former ones are kept until the next poll: the new list may miss the latest.
     fn replace_followed(&self, now: HashMap<Uuid, (Owner, TaskId)>) {
         let mut followed = lock(&self.followed);
         followed.before = std::mem::replace(&mut followed.now, now);
     }
 
-    /// Returns a task that is followed here.
+    /// Returns the followed task with this key.
     fn followed(&self, key: &Uuid) -> Option<(Owner, TaskId)> {
         let followed = lock(&self.followed);
         let found = followed.now.get(key).or_else(|| followed.before.get(key));
         found.cloned()
     }
 
-    /// Notes that a task is followed here.
+    /// Adds a followed task.
     pub(crate) fn follow(&self, key: Uuid, owner: &Owner, task: &TaskId) {
         lock(&self.followed)
             .now
@@ -96,7 +96,7 @@ impl Hints {
 }
 
 impl Inner {
-    /// Tells other servers of what has happened here, again and again.
+    /// Sends queued hints to other servers. Never ends.
     pub(crate) async fn send_hints(self: Arc<Self>) {
         let mut beat = interval(SEND_EVERY);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -110,7 +110,7 @@ impl Inner {
                 heads: pending.heads.into_iter().collect(),
             };
             let text = hint.write();
-            // Nothing is lost that a look does not find: the commit need not wait for the disk.
+            // The poll replaces a lost hint: the commit need not wait for the disk.
             let query = Query::new(
                 "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
             );
@@ -127,7 +127,7 @@ impl Inner {
         }
     }
 
-    /// Hears what other servers tell, again and again.
+    /// Listens for hints of other servers, and connects again after an error. Never ends.
     pub(crate) async fn listen(self: Arc<Self>) {
         let mut beat = interval(LISTEN_AGAIN_EVERY);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -162,7 +162,7 @@ impl Inner {
                 .await
                 .map_err(PostgresError::of_statement)?;
             let _listening = metric::LISTENING.raise();
-            // What happened before this is not told.
+            // No hint reports earlier appends.
             self.look_and_warn().await;
             let mut beat = interval(IS_ALIVE_EVERY);
             loop {
@@ -203,7 +203,7 @@ impl Inner {
         }
     }
 
-    /// Looks for the heads of all followed tasks, again and again.
+    /// Polls the heads of all followed tasks at an interval. Never ends.
     pub(crate) async fn look_often(self: Arc<Self>, every: Duration) {
         let mut beat = interval(every);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -256,7 +256,7 @@ impl Inner {
     }
 }
 
-/// Heads that are not where they were, and tasks that are gone.
+/// Heads of followed logs that have grown, and null for tasks that were removed.
 const LOOK: &str = "
 select w.place, t.sequence
 from unnest($1::uuid[], $2::bigint[]) with ordinality w(key, head, place)
@@ -268,20 +268,20 @@ fn millis(time: SystemTime) -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Nothing that is done under these locks can panic half-way.
+/// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Interval at which a server tells others.
+/// Interval between two hints of a server.
 const SEND_EVERY: Duration = Duration::from_millis(10);
-/// Interval at which a server that does not hear tries again; the pause of the connections is added.
+/// Interval between attempts to listen; the backoff of the connections is added.
 const LISTEN_AGAIN_EVERY: Duration = Duration::from_millis(250);
-/// Interval at which a silent connection is tried, and the time it has to answer.
+/// Interval between probes of the listening connection, and the time that it has to answer.
 const IS_ALIVE_EVERY: Duration = Duration::from_secs(10);
 const IS_ALIVE_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum number of tasks that one statement looks at.
+/// Maximum number of tasks polled by one statement.
 const MAX_HEADS_PER_STATEMENT: usize = 5000;
-/// Interval of the looks of a server that hears hints, and of one that does not.
+/// Interval between polls of a server that listens for hints, and of one that does not.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub(crate) const LOOK_EVERY_UNHEARD: Duration = Duration::from_millis(250);

@@ -13,7 +13,7 @@ use crate::statement::micros;
 use crate::store::Inner;
 
 impl Inner {
-    /// Prolongs the leases and reservations of a holder.
+    /// Renews the leases and reservations of a holder, except the leases of tasks with an in-doubt write.
     pub(crate) async fn renew(&self, holder: &str, term: Duration) -> Result<(), StoreError> {
         self.note_term(term);
         let (term, in_doubt) = (micros(term), self.doubts.tasks());
@@ -31,8 +31,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Finds active tasks whose lease has run out. None while the database has been back for less than the time in
-    /// which every server prolongs its leases: those that ran out meanwhile are not abandoned.
+    /// Returns active tasks whose lease has expired. Returns none until every server has had the time to renew its leases
+    /// after an outage: leases that expired during the outage are not abandoned.
     pub(crate) async fn orphans(&self, limit: usize) -> Result<Vec<Orphan>, StoreError> {
         if !self.connections.is_steady(self.renewal_time()) {
             return Ok(Vec::new());
@@ -49,7 +49,7 @@ impl Inner {
         rows.iter().map(orphan).collect()
     }
 
-    /// Removes tasks and messages that need not be kept, a few at a time.
+    /// Removes tasks beyond the retention and expired receipts, in batches; returns the number of removed tasks.
     pub(crate) async fn sweep(&self, retention: Retention) -> Result<usize, StoreError> {
         let mut swept = 0;
         loop {
@@ -82,7 +82,7 @@ impl Inner {
         rows.iter().map(key).collect()
     }
 
-    /// Removes the other rows of tasks that are gone. Whoever wrote them had locked the task: they are all there.
+    /// Deletes the rows of removed tasks in other tables. A write of such a row locks the task, so none is added later.
     async fn sweep_rows(&self) -> Result<usize, StoreError> {
         let query = Query::new(SWEEP_ROWS).with(&MAX_TASKS_PER_SWEEP, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
@@ -99,8 +99,8 @@ impl Inner {
     }
 }
 
-/// Tasks that ended too long ago or are too many, the first first, and those that have waited too long. They are
-/// picked before they are locked: two servers that do this at once pick the same ones, and not as many again.
+/// Removes the oldest ended tasks beyond the age or the count, and tasks that have waited for too long. Tasks are picked
+/// before they are locked: two servers that sweep at once pick the same tasks, not twice as many.
 const SWEEP: &str = "
 with surplus as (select case
     when (select coalesce(max(seq) - min(seq) + 1, 0) from @task) > $2
@@ -133,8 +133,8 @@ f as (delete from @mail r using gone where r.task = gone.task),
 g as (delete from @task_gone r using gone where r.task = gone.task)
 select count(*) from gone";
 
-/// Messages that have run out, or are more than the store remembers by the estimate of the last `analyze`; and
-/// reservations that ran out a while ago.
+/// Removes expired receipts, receipts beyond the maximum number by the estimate of the last `analyze`, and reservations
+/// that expired a while ago.
 const SWEEP_RECEIPTS: &str = "
 with surplus as (select greatest(reltuples::bigint - $2, 0) as count
   from pg_class where oid = '@receipt'::regclass),
@@ -152,5 +152,5 @@ select count(*) from gone";
 
 /// Maximum number of tasks removed by one statement.
 const MAX_TASKS_PER_SWEEP: i64 = 100;
-/// Maximum number of messages forgotten by one statement.
+/// Maximum number of receipts removed by one statement.
 const MAX_RECEIPTS_PER_SWEEP: i64 = 1000;

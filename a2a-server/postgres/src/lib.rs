@@ -1,7 +1,7 @@
 //! Tasks of an A2A agent in PostgreSQL, which any number of servers share.
 //!
 //! A [`PostgresStore`] takes the place of the store of one server. Every server that opens one with the same options
-//! serves the same tasks: a message, a stream, a cancellation may reach any of them.
+//! serves the same tasks: any of them can take a message, a stream or a cancellation.
 //!
 //! ```no_run
 //! use a2a_postgres::PostgresStore;
@@ -25,12 +25,12 @@
 //! ```
 //!
 //! An append is one statement: it is fenced by the epoch of the writer's lease and the length of the log, and stores
-//! the events, the notifications of webhooks, the receipt of the message and the agent's checkpoint, or nothing. All
-//! clocks are the database's. A task is read as its last document and the events since, and what a process wrote or
-//! read last it reads from memory, as far as the database says that it still holds.
+//! the events, the notifications of webhooks, the receipt of the message and the agent's checkpoint, or nothing. Leases
+//! and expiry follow the clock of the database. A task is read as its document and the later events of its log; of a task
+//! in its cache, a process reads only the events that it does not have yet.
 //!
-//! Deliberately absent: a queue of work. The server that accepts a message works on it; others take over only what it
-//! leaves.
+//! Deliberately absent: a work queue. The server that accepts a message works on it; other servers take over only
+//! abandoned tasks.
 
 #![forbid(unsafe_code)]
 

@@ -24,7 +24,7 @@ pub(crate) struct LogRows {
     pub(crate) checkpoint: Option<Vec<u8>>,
 }
 
-/// Events as they are written: each row, and how many events it holds.
+/// Rows of the log: the number of events and the body of each.
 type Rows = Vec<(u64, Vec<u8>)>;
 
 impl LogRows {
@@ -80,19 +80,19 @@ impl LogRows {
         self.told.iter().map(|sequence| *sequence as i64).collect()
     }
 
-    /// The last status that the events bring.
+    /// Returns the last status among the events.
     pub(crate) fn status(&self) -> Option<&TaskStatus> {
         self.events.iter().rev().find_map(|event| event.status())
     }
 
-    /// The state that the events leave the task in.
+    /// Returns the state of the task after the events.
     pub(crate) fn state(&self, task: &Task, from: TaskState) -> Result<TaskState, IllegalEvent> {
         let after = |state, event: &SharedEvent| task.state_after(state, slice::from_ref(event));
         self.events.iter().try_fold(from, after)
     }
 }
 
-/// The log of a new task to which this has happened already.
+/// Returns the log of a new task with its first events.
 fn begun(task: &Task, events: &[Event]) -> Result<Rows, StoreError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -111,7 +111,7 @@ fn appended(events: &[Event]) -> Result<Rows, StoreError> {
     Ok(rows)
 }
 
-/// Adds a line.
+/// Adds an event as a line, to the last row or a new one.
 fn add(rows: &mut Rows, event: &impl Serialize) -> Result<(), StoreError> {
     if let Some((count, row)) = rows.last_mut().filter(|(count, _)| *count < MAX_ROW_EVENTS) {
         *count += 1;
@@ -124,7 +124,7 @@ fn add(rows: &mut Rows, event: &impl Serialize) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The events of a row: JSON has no line feed in it unless somebody puts one between its words.
+/// Splits a row into its events. Compact JSON contains no line feed.
 pub(crate) fn lines(row: &[u8]) -> impl Iterator<Item = &[u8]> {
     row.split(|byte| *byte == b'\n')
 }
@@ -139,7 +139,7 @@ pub(crate) fn write(value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(value).map_err(StoreError::failed)
 }
 
-/// Reads what was written as JSON. Errors do not tell what it says.
+/// Parses stored JSON. Errors contain nothing of its content.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(body).map_err(|error| {
         let (line, column) = (error.line(), error.column());
@@ -147,7 +147,7 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StoreError> {
     })
 }
 
-/// Maximum number of events in a row: a reader that begins in the middle passes over the others.
+/// Maximum number of events in a row: a reader that starts inside a row skips the events before.
 const MAX_ROW_EVENTS: u64 = 16;
 /// Initial capacity of a row in bytes; most need no more.
 const INITIAL_CAPACITY: usize = 768;

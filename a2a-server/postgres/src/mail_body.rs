@@ -1,4 +1,4 @@
-//! Mail as it stands in its table: JSON.
+//! Stored form of mail: JSON.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ enum Body {
     },
 }
 
-/// The caller and circumstances of a request. Repairs are left out: the server that read the request has told of them.
+/// The context of a request. Repairs are left out: the server that read the request has reported them.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Caller {

@@ -2,12 +2,12 @@
 //!
 //! | name | kind | what |
 //! |---|---|---|
-//! | `a2a_postgres_statements_in_flight` | gauge | Statements whose answer is waited for. |
-//! | `a2a_postgres_statements_waiting` | gauge | Statements that wait for a place on a connection. |
-//! | `a2a_postgres_hint_latency_seconds` | histogram | Time from an append on another server to the wake-up of its followers here, by the database's clock. |
+//! | `a2a_postgres_statements_in_flight` | gauge | Statements that await their answers. |
+//! | `a2a_postgres_statements_waiting` | gauge | Statements that wait for a connection. |
+//! | `a2a_postgres_hint_latency_seconds` | histogram | Time from an append on another server to the wake-up of its followers here, by the clocks of both servers. |
 //! | `a2a_postgres_fenced_total` | counter | Appends refused because another server has taken the lease. |
-//! | `a2a_postgres_takeovers_total` | counter | Leases taken from another holder. |
-//! | `a2a_postgres_mail_age_seconds` | histogram | Time that mail of other servers has waited when it was taken. |
+//! | `a2a_postgres_takeovers_total` | counter | Leases of existing tasks that were taken, also again by the same server. |
+//! | `a2a_postgres_mail_age_seconds` | histogram | Time from the posting of mail until it is taken. |
 //! | `a2a_postgres_listening` | gauge | 1 while the store listens for other servers' events. |
 
 use metrics::Gauge;
@@ -51,7 +51,7 @@ pub(crate) fn fenced() {
     metrics::counter!("a2a_postgres_fenced_total").increment(1);
 }
 
-/// Counts a lease that was taken from another holder.
+/// Counts a lease that was taken of an existing task.
 pub(crate) fn takeover() {
     metrics::counter!("a2a_postgres_takeovers_total").increment(1);
 }

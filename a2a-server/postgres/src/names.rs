@@ -1,4 +1,4 @@
-//! Names of owners, tasks and messages as they stand in the tables.
+//! Keys and stored names of owners, tasks, messages and webhooks.
 
 use std::borrow::Cow;
 
@@ -32,8 +32,8 @@ pub(crate) fn owner_key(owner: &Owner) -> Uuid {
     key(&[b"owner", owner_text(owner).as_bytes()])
 }
 
-/// Returns the first half of the SHA-256 of these texts, which is as long whatever peers choose, and unlike an index of
-/// the texts takes any of them.
+/// Returns the first half of the SHA-256 of these texts: a key of fixed length for names that peers choose. An index of
+/// the texts themselves would refuse long ones.
 fn key(parts: &[&[u8]]) -> Uuid {
     let mut hash = Sha256::new();
     for part in parts {
@@ -45,7 +45,7 @@ fn key(parts: &[&[u8]]) -> Uuid {
     Uuid::from_bytes(half)
 }
 
-/// Returns an owner as text: unambiguous, and legible. JSON escapes what a column cannot hold.
+/// Returns an owner as JSON text, which is unambiguous and escapes the NUL that a column cannot hold.
 pub(crate) fn owner_text(owner: &Owner) -> String {
     match (owner.principal.name(), owner.tenant.as_deref()) {
         (None, None) => "[null,null]".to_owned(),
@@ -61,7 +61,7 @@ pub(crate) fn read_owner(text: &str) -> Result<Owner, StoreError> {
     Ok(Owner::new(principal, tenant.map(Into::into)))
 }
 
-/// Returns an id as a column holds it: Postgres has no text with a NUL.
+/// Escapes an id for its column: text in Postgres cannot contain a NUL.
 pub(crate) fn column(id: &str) -> Cow<'_, str> {
     match id.contains([NUL, MARK]) {
         false => Cow::Borrowed(id),
@@ -69,7 +69,7 @@ pub(crate) fn column(id: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads an id from its column.
+/// Unescapes an id from its column.
 pub(crate) fn read(text: String) -> String {
     match text.contains(MARK) {
         false => text,
@@ -80,7 +80,7 @@ pub(crate) fn read(text: String) -> String {
 }
 
 const NUL: char = '\0';
-/// Character that nobody writes: Unicode will never assign it.
+/// Escape character: Unicode will never assign it.
 const MARK: char = '\u{10ffff}';
 const MARK_TEXT: &str = "\u{10ffff}";
 const MARKED_NUL: &str = "\u{10ffff}0";

@@ -10,7 +10,7 @@ use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 
 use crate::PostgresError;
 
-/// Options of a [`PostgresStore`](crate::PostgresStore): where the database is, and how it is used.
+/// Options of a [`PostgresStore`](crate::PostgresStore): the address of the database, and limits on its use.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct PostgresOptions {
@@ -96,28 +96,29 @@ impl PostgresOptions {
         self
     }
 
-    /// Works through a pooler that gives a connection to each transaction, like PgBouncer in transaction mode: without
-    /// `LISTEN`, named statements and session settings. Other servers' events are then found by a look every 250 ms.
+    /// Sets whether the database is behind a pooler in transaction mode, such as PgBouncer; `false` by default. The store
+    /// then uses no `LISTEN`, no named statements and no session settings, and polls for other servers' events every
+    /// 250 ms.
     pub fn pooler(mut self, pooler: bool) -> Self {
         self.pooler = pooler;
         self
     }
 
-    /// Sets whether the store listens for other servers' events; `true` by default. Without it, they are found by a look
-    /// every 250 ms.
+    /// Sets whether the store listens for other servers' events; `true` by default. Otherwise it polls for them every
+    /// 250 ms.
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
         self
     }
 
-    /// Sets whether the tables are made or brought up to date when the store opens; `true` by default. Otherwise
-    /// [`migrate`](crate::migrate) does it, and the store needs no right to make tables.
+    /// Sets whether the tables are created or migrated when the store opens; `true` by default. Otherwise
+    /// [`migrate`](crate::migrate) does it, and the store needs no right to create tables.
     pub fn migrate(mut self, migrate: bool) -> Self {
         self.migrate = migrate;
         self
     }
 
-    /// Sets the time that a statement may take; 10 seconds by default.
+    /// Sets the timeout of a statement; 10 seconds by default.
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout;
         self
@@ -135,14 +136,14 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets the bytes of recent tasks that are kept in memory; 64 MiB by default.
+    /// Sets the bytes of recently used tasks that are cached; 64 MiB by default.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// Sets how many received messages are remembered at most, about; ten million by default. Those that would be
-    /// forgotten first anyway go first.
+    /// Sets the approximate maximum number of receipts of messages; ten million by default. Those that expire first are
+    /// removed first.
     pub fn receipts(mut self, receipts: u64) -> Self {
         self.receipts = receipts;
         self
@@ -154,19 +155,19 @@ impl PostgresOptions {
         self
     }
 
-    /// Reads the password from a file before each new connection; spaces and line feeds around it do not count.
+    /// Reads the password from a file before each new connection; white space around it is ignored.
     pub fn password_file(mut self, file: impl AsRef<Path>) -> Self {
         self.password = Some(Password::File(file.as_ref().to_owned()));
         self
     }
 
-    /// Asks for the password before each new connection: one that is good for some minutes, for instance.
+    /// Calls this function for the password before each new connection, for example for a token that expires soon.
     pub fn password(mut self, password: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.password = Some(Password::Callback(Arc::new(password)));
         self
     }
 
-    /// Makes the store keep its promises badly, to show that a test notices.
+    /// Injects a fault, to show that a test detects it.
     #[cfg(feature = "faults")]
     #[doc(hidden)]
     pub fn fault(mut self, fault: crate::Fault) -> Self {
@@ -174,7 +175,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Returns whether the store can listen.
+    /// Returns whether the store listens for hints.
     pub(crate) fn listens(&self) -> bool {
         self.listen && !self.pooler
     }
@@ -191,8 +192,8 @@ impl fmt::Debug for PostgresOptions {
     }
 }
 
-/// Replaces the modes of libpq that say how strictly a server is checked, which is always done. Returns whether TLS is
-/// demanded.
+/// Replaces the modes `verify-ca` and `verify-full` of libpq by `require`: the server is always verified. Returns whether
+/// one of them was there.
 fn without_libpq_modes(url: &str) -> (String, bool) {
     let strict = url.contains("sslmode=verify-");
     let plain = url.replace("sslmode=verify-full", "sslmode=require");
@@ -216,5 +217,5 @@ const DEFAULT_CONNECTIONS: usize = 16;
 const DEFAULT_CACHE_BYTES: usize = 64 << 20;
 const DEFAULT_RECEIPTS: u64 = 10_000_000;
 const DEFAULT_STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that a connection may take to come about, with each host.
+/// Timeout of an attempt to connect to one host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);

@@ -15,15 +15,15 @@ use crate::folded::Folded;
 use crate::log_rows::{count, lines, parse};
 use crate::names::{column, owner_key, read};
 
-/// A task that was read.
+/// Result of the read of a task.
 pub(crate) enum Loaded {
     /// The task, folded.
     Whole(Folded),
-    /// It has so many bytes, and was not read.
+    /// Number of bytes of a task that is over the limit and was not read.
     Larger(usize),
 }
 
-/// Reads a task if it has at most so many bytes; of one that is known, only the rest of its log.
+/// Reads a task of at most `limit` bytes; of a task that is `known`, only the rest of its log.
 pub(crate) async fn load(
     connections: &Connections,
     key: Uuid,
@@ -72,8 +72,8 @@ pub(crate) async fn load(
     }
 }
 
-/// A task and the end of its log, in one row. Nothing is read of a task that is too large. The last columns are those of
-/// the log after what is known, or after the document.
+/// A task and the end of its log, in one row. Of a task over the limit only the numbers are read. The last columns are
+/// the log after the known part, or after the document.
 const LOAD: &str = "
 with t as materialized (select seq, dialect, sequence, messages, bytes from @task where key = $1)
 select t.seq, t.dialect, t.sequence, t.messages, t.bytes, t.bytes <= $4,
@@ -88,7 +88,7 @@ from t
     where t.bytes <= $4 and e.task = t.seq
       and e.sequence > case when t.seq = $2 then $3 else coalesce(d.sequence, 0) end) l on true";
 
-/// Begins with the document of a task, or with the task itself at the beginning of its log.
+/// Returns the task as its document has it, or the first entry of its log.
 fn from_document(row: &Row) -> Result<Folded, StoreError> {
     let document: Option<&[u8]> = get(row, 7)?;
     let (written, task): (u64, Task) = match document {
@@ -162,7 +162,7 @@ pub(crate) async fn after(
     Ok(batch.into_tail())
 }
 
-/// The end of a log, and its rows after a sequence number: as many as a batch may have, and not many bytes more.
+/// The length of a log, and its rows after a sequence number: as many as a batch may have, and few bytes more.
 const AFTER: &str = "
 select t.sequence, e.sequence, e.body from @task t left join lateral (
   select sequence, body from (
@@ -180,7 +180,7 @@ pub(crate) async fn head(connections: &Connections, key: Uuid) -> Result<u64, St
     Ok(number(row, 0)? as u64)
 }
 
-/// Ids of a page of tasks.
+/// Keys of a page of tasks.
 pub(crate) struct PageIds {
     pub(crate) keys: Vec<Uuid>,
     pub(crate) total: usize,
@@ -188,7 +188,7 @@ pub(crate) struct PageIds {
     pub(crate) bytes: usize,
 }
 
-/// Reads which tasks are on a page.
+/// Reads the keys of the tasks on a page.
 pub(crate) async fn page(
     connections: &Connections,
     owner: &Owner,
@@ -249,11 +249,11 @@ pub(crate) async fn page(
 const WANTED: &str =
     "owner_key = $1 and ($2 is null or context_id = $2) and ($3 is null or state = $3)
   and ($4 is null or status_time >= $4)";
-/// Only those after the page before.
+/// Restriction to the tasks after the previous page.
 const LATER: &str = "and ($5 is null or status_time < $5 or (status_time = $5 and id > $6))
   order by status_time desc, id limit $7";
 
-/// Makes a page of tasks. One that was removed in between is left out.
+/// Makes a page of tasks. A task that was removed in between is left out.
 pub(crate) fn to_page(ids: &PageIds, tasks: Vec<Folded>) -> Page {
     let task = |folded| Arc::unwrap_or_clone(Snapshot::from(folded).task);
     Page::new(tasks.into_iter().map(task).collect(), ids.total, ids.more)

@@ -1,4 +1,4 @@
-//! Messages that were received, and answers to those that began no task.
+//! Receipts of messages, and the answers to messages that began no task.
 
 use a2a_server::{Outcome, Owner, Receipt, Received, StoreError};
 use a2a_types::{Message, MessageId};
@@ -39,7 +39,8 @@ impl Inner {
         Ok(Some(Received::new(digest, outcome)))
     }
 
-    /// Judges a write that a receipt was in the way of; one that has run out is removed.
+    /// Handles a write that was refused because of a receipt: removes an expired one, otherwise fails with
+    /// [`StoreError::Received`].
     pub(crate) async fn received_or_expired(
         &self,
         (owner, _): &Key,
@@ -59,7 +60,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Keeps the answer to a message.
+    /// Stores the answer to a message.
     pub(crate) async fn keep_answer(
         &self,
         owner: &Owner,
@@ -84,7 +85,7 @@ impl Inner {
             .with(&term, Type::INT8);
         let kept = match self.connections.run(&query, Repeat::Harmful).await {
             Err(PostgresError::Lost(_)) => {
-                // It may be there already, from the first time.
+                // The first try may have stored it.
                 let again = self.connections.run(&query, Repeat::Harmful).await?;
                 !again.is_empty() || self.is_kept(owner, &receipt, &answer).await?
             }

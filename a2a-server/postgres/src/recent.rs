@@ -7,8 +7,8 @@ use lru::LruCache;
 
 use crate::folded::{Folded, Key};
 
-/// Tasks as they stood when this process last wrote or read them. Another server may have gone on since: who writes
-/// is refused by the database then, and who reads asks it for the rest.
+/// Tasks as they were when this process last wrote or read them. Another server may have appended since: the database
+/// then refuses a write, and a reader asks it for the rest.
 pub(crate) struct Recent {
     tasks: Mutex<Tasks>,
     max_bytes: usize,
@@ -28,17 +28,17 @@ impl Recent {
         }
     }
 
-    /// Returns a task as far as a writer needs it.
+    /// Returns the part of a task that a writer needs.
     pub(crate) fn draft(&self, key: &Key) -> Option<Folded> {
         Some(self.lock().tasks.get(key)?.draft())
     }
 
-    /// Returns the events after a sequence number, if some are kept here.
+    /// Returns the events after a sequence number, if they are cached.
     pub(crate) fn after(&self, key: &Key, sequence: u64) -> Option<Tail> {
         self.lock().tasks.get(key)?.after(sequence)
     }
 
-    /// Keeps a task that was read, unless a later state of it is known.
+    /// Caches a task that was read, unless a later state of it is cached.
     pub(crate) fn keep(&self, key: &Key, read: &Folded) {
         let mut tasks = self.lock();
         let known = tasks.tasks.peek(key);
@@ -48,8 +48,8 @@ impl Recent {
         }
     }
 
-    /// Notes an append that was stored after `after`. What is known of a task that another one has written to before
-    /// is forgotten.
+    /// Adds an append that was stored after sequence number `after`. A cached task that misses earlier events is
+    /// replaced.
     pub(crate) fn publish(&self, key: &Key, after: u64, added: Vec<Logged>, later: &Folded) {
         let mut tasks = self.lock();
         let Some(mut known) = tasks.take(key) else {
@@ -70,12 +70,12 @@ impl Recent {
         tasks.make_room(self.max_bytes);
     }
 
-    /// Forgets a task that is gone, or of which nobody knows how it stands.
+    /// Drops a task that was removed, or that has an in-doubt write.
     pub(crate) fn forget(&self, key: &Key) {
         self.lock().take(key);
     }
 
-    /// Nothing that is done under this lock can panic half-way.
+    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
     fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,12 +104,12 @@ impl Tasks {
     }
 }
 
-/// Estimates the bytes that a task holds here.
+/// Estimates the bytes of a cached task.
 fn size((owner, id): &Key, task: &Folded) -> usize {
     ENTRY + limits::size_of_owner(owner) + id.as_str().len() + task.bytes
 }
 
-/// Bytes that a task costs beside its content.
+/// Bytes of a cached task beside its content.
 const ENTRY: usize = 512;
 /// Maximum number of tasks kept.
 const MAX_TASKS: usize = 10_000;

@@ -1,12 +1,12 @@
-//! The tables, their versions, and the steps from one version to the next.
+//! The tables, their versions, and the migrations between versions.
 
 use crate::connections::{Connections, Query, Repeat};
 use crate::{PostgresError, PostgresOptions};
 
-/// A step to a version of the tables. Steps only add: a server that knows the version before still works.
+/// A migration to a version of the tables. Migrations only add: a server of the previous version still works.
 struct Migration {
     version: i32,
-    /// The tables' major version: servers that know an earlier one do not start.
+    /// Major version of the tables: a server that knows only an earlier one does not start.
     major: i32,
     /// Statements, in which `@` stands for the schema.
     sql: &'static str,
@@ -21,16 +21,16 @@ const MIGRATIONS: &[Migration] = &[Migration {
 /// Major version of the tables that this software knows.
 const MAJOR: i32 = 1;
 
-/// Makes the tables of these options, or brings them up to date. Several servers may do so at once.
+/// Creates or migrates the tables of these options. Several servers may do so at once.
 ///
-/// Errors: there is no connection, the role may not make tables, or the tables are of a later release:
+/// Errors: there is no connection, the role may not create tables, or the tables are of a later major version:
 /// [`PostgresError::TooNew`].
 pub async fn migrate(options: &PostgresOptions) -> Result<(), PostgresError> {
     migrate_on(&Connections::new(options)?, options).await
 }
 
-/// Returns the statements of [`migrate`] for people who review and run them themselves, with this schema. They are for
-/// `psql --single-transaction`, and do nothing that was done before.
+/// Returns the statements of [`migrate`] for this schema as text, to be reviewed and run by `psql --single-transaction`.
+/// Running them again has no effect.
 pub fn migrations(schema: &str) -> String {
     let quoted = format!("\"{}\"", schema.replace('"', "\"\""));
     statements(&quoted, schema)
@@ -68,7 +68,7 @@ pub(crate) async fn check(
     }
 }
 
-/// Reads the version and the major version of the tables; none if there are no tables.
+/// Reads the version and the major version of the tables; returns `None` if there are no tables.
 async fn found(
     connections: &Connections,
     options: &PostgresOptions,
@@ -87,7 +87,7 @@ async fn found(
     Ok(rows.first().map(|row| (row.get(0), row.get(1))))
 }
 
-/// Each step is done unless it was done before, and only by one server at a time.
+/// Returns the statements of all migrations. Each runs once, under a lock of the schema.
 fn statements(quoted: &str, schema: &str) -> String {
     let prefix = format!("{quoted}.");
     let lock = format!("a2a {schema}").replace('\'', "''");

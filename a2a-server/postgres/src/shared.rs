@@ -28,13 +28,13 @@ impl Inner {
             .with(&key, Type::UUID)
             .with(&holder, Type::TEXT)
             .with(&term, Type::INT8);
-        // Done twice, the second ends the first, of which nobody knows.
+        // If it runs twice, the second reservation replaces the first, whose number was not received.
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         let number = match rows.first() {
             None => return Err(StoreError::Leased),
             Some(row) => number(row, 0)? as u64,
         };
-        // What ended an earlier reservation while this one waited for it is seen only now.
+        // While this statement waited for an earlier reservation to end, the message may have got its outcome.
         if self.received(owner, &receipt.message).await?.is_some() {
             self.release(owner, &receipt.message, number).await?;
             return Err(StoreError::Received);
@@ -56,7 +56,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Leaves mail for the server that holds the lease of a task.
+    /// Posts mail to the server that holds the lease of a task.
     pub(crate) async fn post(&self, mail: Mail) -> Result<(), StoreError> {
         let (task, id) = (task_key(&mail.owner, &mail.task), mail_id(&mail)?);
         let (body, most) = (mail_body::write(&mail.content)?, MAX_MAIL as i64);
@@ -65,7 +65,7 @@ impl Inner {
             .with(&id, Type::UUID)
             .with(&body, Type::BYTEA)
             .with(&most, Type::INT8);
-        // Its id is there once.
+        // Its id is unique.
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         let row = rows.first().ok_or(StoreError::NoTask)?;
         if !get::<bool>(row, 0)? {
@@ -75,7 +75,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Takes mail back.
+    /// Withdraws mail; returns whether it was still there.
     pub(crate) async fn withdraw(&self, mail: &Mail) -> Result<bool, StoreError> {
         let id = mail_id(mail)?;
         let query = Query::new("delete from @mail where id = $1 returning 1").with(&id, Type::UUID);
@@ -86,7 +86,7 @@ impl Inner {
             .is_empty())
     }
 
-    /// Takes the mail of a holder's tasks.
+    /// Takes the mail of the tasks that a holder has leased.
     pub(crate) async fn take_mail(
         &self,
         holder: &str,
@@ -120,8 +120,8 @@ on conflict (key) do update set holder = excluded.holder, number = excluded.numb
 where held.holder = excluded.holder or held.until <= clock_timestamp()
 returning number";
 
-/// Stores mail; tells whether there was room for it, or it is there already; nothing without the task. The task is not removed
-/// meanwhile.
+/// Stores mail. Returns whether there was room for it or it was stored before; no row without the task, which is not
+/// removed meanwhile.
 const POST: &str = "
 with t as (select seq from @task where key = $1 for key share),
 known as (select count(*) as count from @mail where task = (select seq from t)),
@@ -129,7 +129,7 @@ put as (insert into @mail(id, task, body) select $2, t.seq, $3 from t, known whe
   on conflict (id) do nothing)
 select known.count < $4 or exists(select from @mail where id = $2) from t, known";
 
-/// The mail of the tasks that a holder has a lease of, that of one task in order.
+/// Takes the mail of the tasks that a holder has leased, the mail of each task in order.
 const TAKE: &str = "
 with due as (
   select m.position from @mail m join @task t on t.seq = m.task

@@ -1,4 +1,4 @@
-//! Statement that writes to a log, made of the parts that it needs: a table that has no part in it costs nothing.
+//! Builder of the statements that write to a log. A statement contains only the tables that it writes to.
 
 use std::time::Duration;
 
@@ -153,7 +153,7 @@ impl Parts {
     }
 }
 
-/// Reason why a write was not done: the store's rules, or the database.
+/// Reason why a write failed: the rules of the store, or the database.
 pub(crate) enum Refused {
     Store(StoreError),
     Database(PostgresError),
@@ -177,20 +177,20 @@ impl From<PostgresError> for Refused {
     }
 }
 
-/// Returns whether a task in this state is to be worked on.
+/// Returns whether the agent has to work on a task in this state.
 pub(crate) fn is_active(state: TaskState) -> bool {
     !state.is_terminal() && !state.is_interrupted()
 }
 
-/// Returns the time of a status as a list sorts by it.
+/// Returns the time of a status in milliseconds, by which lists are sorted.
 pub(crate) fn time(status: &TaskStatus) -> i64 {
     status.timestamp.map_or(i64::MIN, Timestamp::as_millis)
 }
 
-/// Returns a term in microseconds; a longer one than the database can add is as long as it can.
+/// Returns a term in microseconds, at most [`MAX_TERM`], so that the database can add it to a time.
 pub(crate) fn micros(term: Duration) -> i64 {
     i64::try_from(term.as_micros()).map_or(MAX_TERM, |micros| micros.min(MAX_TERM))
 }
 
-/// A thousand years.
+/// Maximum term: a thousand years, in microseconds.
 const MAX_TERM: i64 = 1000 * 365 * 86_400 * 1_000_000;

@@ -1,4 +1,4 @@
-//! The store: its parts, and its promises as others know them.
+//! The PostgreSQL store: its parts, and the traits that it implements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,13 +24,13 @@ use crate::reads::{self, Loaded};
 use crate::recent::Recent;
 use crate::{PostgresError, PostgresOptions, schema};
 
-/// Keeps tasks in PostgreSQL, 15 or later, for any number of servers.
+/// Store of tasks in PostgreSQL, 15 or later, for any number of servers.
 ///
-/// Each write is one statement, and is on the disk of the database once its method returns. All clones are one store;
-/// other servers open stores of their own with the same options. What they write wakes followers here within
-/// milliseconds, and at the latest after half a second.
+/// Each write is one statement, and is on the disk of the database when its method returns. Clones share one store; other
+/// servers open stores of their own with the same options. Their appends wake followers here within milliseconds, and at
+/// the latest after half a second.
 ///
-/// While the database is away, every method fails with [`StoreError::Unavailable`] within a few seconds.
+/// While the database cannot be reached, every method fails with [`StoreError::Unavailable`] within a few seconds.
 #[derive(Clone)]
 pub struct PostgresStore(Arc<Running>);
 
@@ -53,9 +53,9 @@ pub(crate) struct Inner {
     pub(crate) doubts: Doubts,
     pub(crate) hints: Hints,
     pub(crate) wake_hub: WakeHub,
-    /// Large tasks that were read and are still used.
+    /// Memory budget of large tasks that callers hold.
     loaded: TaskBudget,
-    /// Maximum number of messages that are remembered.
+    /// Maximum number of receipts.
     pub(crate) receipts: u64,
     /// Term of the leases here, in milliseconds.
     term: AtomicU64,
@@ -64,16 +64,16 @@ pub(crate) struct Inner {
 }
 
 impl PostgresStore {
-    /// Connects to the database of a URL, makes or updates the tables, and begins to hear of other servers' events.
+    /// Connects to the database at a URL, creates or migrates the tables, and starts to listen for other servers' events.
     ///
-    /// Errors: the database cannot be reached, or its tables are of another release.
+    /// Errors: the database cannot be reached, or this release cannot work with its tables.
     pub async fn connect(url: &str) -> Result<Self, PostgresError> {
         Self::open(PostgresOptions::new(url)?).await
     }
 
     /// Connects to a database with these options.
     ///
-    /// Errors: the database cannot be reached, or its tables are of another release.
+    /// Errors: the database cannot be reached, or this release cannot work with its tables.
     pub async fn open(options: PostgresOptions) -> Result<Self, PostgresError> {
         let connections = Connections::new(&options)?;
         if options.migrate {
@@ -116,7 +116,7 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl Inner {
-    /// Tells followers here and other servers that a log has grown.
+    /// Wakes the followers in this process, and queues a hint for other servers, after a log has grown.
     pub(crate) fn announce(&self, (owner, task): &Key, id: Uuid, sequence: u64) {
         self.wake_hub.wake(owner, task, sequence);
         if !self.is_deaf() {
@@ -142,13 +142,13 @@ impl Inner {
         receipt.map(|receipt| (self.message_key(owner, &receipt.message), receipt))
     }
 
-    /// Forgets a task that is gone, and tells those that follow it.
+    /// Drops a removed task from the cache, and ends the watches of its followers.
     pub(crate) fn forget(&self, owner: &Owner, task: &TaskId) {
         self.recent.forget(&(owner.clone(), task.clone()));
         self.wake_hub.remove(owner, task);
     }
 
-    /// Reads a task; from the database only what is not known of it.
+    /// Reads a task: from the database only the part that the cache does not have.
     pub(crate) async fn load(
         &self,
         key: &Key,
@@ -229,18 +229,18 @@ impl Inner {
         reads::head(&self.connections, id).await
     }
 
-    /// Notes the term of the leases of this process.
+    /// Records the term of the leases of this process.
     pub(crate) fn note_term(&self, term: Duration) {
         let millis = u64::try_from(term.as_millis()).unwrap_or(u64::MAX);
         self.term.store(millis, Ordering::Relaxed);
     }
 
-    /// Returns the time within which every server has prolonged its leases.
+    /// Returns the time within which every server renews its leases.
     pub(crate) fn renewal_time(&self) -> Duration {
         Duration::from_millis(self.term.load(Ordering::Relaxed)) / 2
     }
 
-    /// Returns whether the store has the fault that it neither tells nor hears of events.
+    /// Returns whether the store has the fault that it neither sends nor receives hints.
     pub(crate) fn is_deaf(&self) -> bool {
         #[cfg(feature = "faults")]
         return self.fault == Some(crate::Fault::LosesHints);
@@ -249,7 +249,7 @@ impl Inner {
     }
 }
 
-/// Number of tasks of a page that are read at once.
+/// Number of tasks of a page that are read concurrently.
 const LOADED_AT_ONCE: usize = 8;
 
 impl Store for PostgresStore {

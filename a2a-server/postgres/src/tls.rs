@@ -1,4 +1,4 @@
-//! TLS to the database: the server is always checked, and bound to the password exchange.
+//! TLS to the database: the server is always verified, and SCRAM passwords are bound to the channel.
 
 use std::sync::Arc;
 

@@ -15,8 +15,8 @@ use crate::statement::micros;
 use crate::store::Inner;
 
 impl Inner {
-    /// Keeps a webhook, in place of one of the same id. The task's row is locked meanwhile, so that it is not removed.
-    /// Several servers at once may put a few more than there may be.
+    /// Stores a webhook, in place of one with the same id. The task's row is locked meanwhile, so that it is not removed.
+    /// Servers that do so at the same time may exceed the maximum number by a few.
     pub(crate) async fn put_config(
         &self,
         owner: &Owner,
@@ -109,7 +109,7 @@ impl Inner {
         rows.iter().map(notification).collect()
     }
 
-    /// Reads notifications that were given up.
+    /// Reads the dead letters, the oldest first.
     pub(crate) async fn dead_letters(&self, limit: usize) -> Result<Vec<Notification>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = Query::new(
@@ -173,13 +173,13 @@ impl Inner {
         if pause.is_some() {
             query = query.with(&pause, Type::INT8);
         }
-        // Done twice, an attempt may count for less: the receiver is told once more.
+        // If it runs twice, two attempts may be subtracted: the receiver gets one delivery more.
         self.connections.run(&query, Repeat::Harmless).await?;
         Ok(())
     }
 }
 
-/// Keeps a webhook; tells how many rows were written, and how many webhooks there were. None without the task.
+/// Stores a webhook. Returns the number of rows written, and of webhooks before; no row without the task.
 const PUT: &str = "
 with t as (select seq from @task where key = $1 for no key update),
 known as (select count(*) as count, coalesce(max(position) + 1, 0) as next, coalesce(bool_or(config = $2), false) as has
@@ -189,7 +189,7 @@ put as (insert into @push_config(task, config, position, dialect, body)
   on conflict (task, config) do update set dialect = excluded.dialect, body = excluded.body returning 1)
 select (select count(*) from put), known.count from t, known";
 
-/// Of each webhook the first notification that is not dead, if it is due and nobody else takes it.
+/// Takes the first notification of each webhook that is not dead, if it is due and no other server takes it.
 const TAKE: &str = "
 with due as (
   select o.task, o.config, o.sequence from @push_outbox o
@@ -217,5 +217,5 @@ fn notification(row: &Row) -> Result<Notification, StoreError> {
     Ok(notification)
 }
 
-/// Maximum number of tries to keep a webhook while others do.
+/// Maximum number of tries to store a webhook while other servers change those of the task.
 const MAX_TRIES: usize = 5;

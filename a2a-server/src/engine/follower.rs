@@ -90,7 +90,7 @@ impl Cursor {
                 continue;
             }
             // A caller that catches up reads on through questions that were answered since. An event may be
-            // read before the watch tells of it.
+            // read before the watch reports it.
             let latest = self.ahead.is_empty() && *self.changes.borrow() <= sequence;
             self.ended = latest
                 && event
@@ -118,7 +118,7 @@ impl Cursor {
         }
         loop {
             match self.read(seen).await {
-                // It comes back: until then there is nothing to tell.
+                // The outage is transient: the follower waits and reads again.
                 Err(StoreError::Unavailable(_)) => {}
                 read => return read.map_err(|error| lost(&error)),
             }
@@ -154,7 +154,7 @@ impl Cursor {
     }
 }
 
-/// Delay before a store that is away is asked again.
+/// Delay before an unavailable store is read again.
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(250);
 
 fn lost(error: &StoreError) -> Error {

@@ -34,7 +34,7 @@ struct RegistryEntry {
     in_flight: Weak<InFlightSend>,
 }
 
-/// A message, and what it has begun. In flight for as long as anybody holds it.
+/// A message, and what it has begun. In flight for as long as a reference to it exists.
 pub(crate) struct InFlightSend {
     owner: Owner,
     message: MessageId,

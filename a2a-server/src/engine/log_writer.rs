@@ -347,7 +347,7 @@ pub(crate) fn leaves_idle(events: &[Event]) -> bool {
     last_state(events).is_some_and(TaskState::is_settled)
 }
 
-/// The state that these events leave a task in, if they tell.
+/// Returns the last state among these events.
 fn last_state(events: &[Event]) -> Option<TaskState> {
     let state = |event: &Event| Some(event.status()?.state);
     events.iter().rev().find_map(state)

@@ -84,7 +84,7 @@ impl Engine {
     }
 }
 
-/// Waits until a store has heard of mail from another server.
+/// Waits until the store reports that another server may have posted mail.
 async fn is_posted(store: &dyn Store) {
     match store.shared().and_then(|shared| shared.mail_posted()) {
         Some(posted) => posted.notified().await,

@@ -122,7 +122,7 @@ async fn find(
                     }
                 }
             }
-            // These events are not kept any more: the task tells whether the message was among them.
+            // The log no longer has these events: the history of the task shows whether the message was among them.
             Tail::Unknown => {
                 let snapshot = store.snapshot(&mail.owner, &mail.task).await?;
                 let snapshot = snapshot.ok_or(StoreError::NoTask)?;

@@ -266,7 +266,7 @@ where
         let failure = *failure.get_or_insert_with(uuid::Uuid::new_v4);
         let is_away = matches!(error, StoreError::Unavailable(_));
         tracing::error!(correlation_id = %failure, task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
-        // A store that is away comes back: followers keep their streams.
+        // The outage is transient: followers keep their streams.
         let longest = match is_away {
             true => MAX_PAUSE_AWAY,
             false => {
@@ -284,7 +284,7 @@ where
 /// Delay before that is tried again, the first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(10);
-/// The longest such delay while the store is away.
+/// Maximum delay while the store is unavailable.
 const MAX_PAUSE_AWAY: Duration = Duration::from_secs(1);
 
 /// Gives a task its last status, with this text, unless it has one, or the turn ended by waiting for the

@@ -27,7 +27,7 @@ pub enum StoreError {
     /// There is no room for more, and nothing that has ended could make some.
     #[error("the store has no room for more")]
     Full,
-    /// The store cannot be reached, or has no time for this. The caller may try again; what it asked for may have been
+    /// The store cannot be reached, or is overloaded. The caller may try again; the request may have been
     /// done.
     #[error("the store is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),

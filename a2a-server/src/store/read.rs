@@ -148,7 +148,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Makes a page of these tasks, of so many that match, and tells whether more come after them.
+    /// Makes a page of these tasks. `total` is the number of all tasks that match, `more` whether others follow.
     pub fn new(tasks: Vec<Task>, total: usize, more: bool) -> Self {
         Self {
             tasks,

@@ -52,8 +52,8 @@ pub trait SharedStore: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>>;
 
-    /// Returns a signal that another server may have posted mail, or `None` if the store does not hear of that: then
-    /// mail is looked for now and then.
+    /// Returns a signal that another server may have posted mail, or `None` if the store cannot detect that: then
+    /// the server polls for mail.
     fn mail_posted(&self) -> Option<&Notify> {
         None
     }

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 
 use super::{Owner, TaskKey};
 
-/// Wakes those in this process that follow a task. Every store has one, and wakes it when a log has grown, here or,
-/// as far as the store hears of it, in another process.
+/// Hub that wakes the followers of tasks in this process. Every store has one, and wakes it when a log has grown here or,
+/// if the store can detect that, in another process.
 #[derive(Debug, Default)]
 pub struct WakeHub(Mutex<HashMap<TaskKey, watch::Sender<u64>>>);
 
@@ -37,7 +37,7 @@ impl WakeHub {
         });
     }
 
-    /// Tells those that follow a task that it is gone.
+    /// Reports to the followers of a task that it was removed.
     pub fn remove(&self, owner: &Owner, task: &TaskId) {
         let mut watched = self.lock();
         if !watched.is_empty() {

@@ -26,7 +26,7 @@ struct Shared {
 }
 
 impl Balancer {
-    /// Starts one without replicas.
+    /// Starts a balancer without replicas.
     pub(crate) async fn start() -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;

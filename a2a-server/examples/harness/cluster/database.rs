@@ -22,7 +22,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Makes an empty database and starts its server.
+    /// Creates an empty database and starts its server.
     pub(crate) async fn start(settings: &[&str]) -> Result<Self, Failure> {
         let mut database = Self::prepare(settings).await?;
         let data = database.data();
@@ -47,7 +47,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Copies a running server as its streaming standby, and starts that. It replicates under the name `standby`.
+    /// Copies a running server to a streaming standby, and starts the standby. It replicates under the name `standby`.
     pub(crate) async fn standby_of(primary: &Self) -> Result<Self, Failure> {
         let mut standby = Self::prepare(&[]).await?;
         let (data, port) = (standby.data(), primary.port.to_string());
@@ -71,7 +71,7 @@ impl Database {
             let (user, group) = account().await?;
             chown(directory.path(), Some(user), Some(group))?;
         }
-        // Free now, and with some luck in a moment, too.
+        // The port is free now; another process could take it before the server binds it.
         let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
         Ok(Self {
             programs,
@@ -134,7 +134,7 @@ impl Database {
         Ok(())
     }
 
-    /// Stops the server as `pg_ctl stop -m immediate` does: it has no time for its clients.
+    /// Stops the server by `pg_ctl stop -m immediate`, without a shutdown of its sessions.
     pub(crate) async fn stop(&mut self) -> Result<(), Failure> {
         let data = self.data();
         self.run("pg_ctl", &["-D", &data, "-m", "immediate", "-w", "stop"])

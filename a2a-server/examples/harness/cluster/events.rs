@@ -138,7 +138,7 @@ async fn read(client: &Client, steps: u64) -> Result<ReadTotals, Failure> {
         reader.found.returns += 1;
     }
     reader.found.returns -= 1;
-    // What is lost in a store is in nobody's stream: the task itself must have all the steps.
+    // An event that the store has lost is in no stream: the task itself must have all the steps.
     let whole = client.get_task(reader.task.clone(), Some(0)).await?;
     let is_complete = whole.artifacts.len() as u64 == steps;
     if !is_complete {
@@ -172,7 +172,7 @@ impl Reader {
         {
             Ok(updates) => updates,
             Err(error) => {
-                // The balancer has cut it, the replica is gone; or the task has ended, and what is left is read.
+                // The balancer has cut it, the replica is gone, or the task has ended: the rest of the log is read.
                 let task = client.get_task(self.task.clone(), Some(0)).await;
                 if task.is_ok_and(|task| task.status.state.is_terminal()) {
                     self.ended = true;
@@ -200,7 +200,7 @@ impl Reader {
         let Some(last) = self.sequence.replace(sequence) else {
             return;
         };
-        // A reader that comes back is given the task as it stands: as it knew it, or it has missed something.
+        // A reader that reconnects gets the task as it stands: the same as it knew, or it has missed an event.
         if matches!(event, Event::Task(_)) && sequence == last {
             return;
         }

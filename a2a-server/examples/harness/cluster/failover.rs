@@ -1,4 +1,4 @@
-//! The primary database is killed, and its standby promoted: what acknowledged messages are lost.
+//! The primary database is killed, and its standby promoted: the number of acknowledged messages that are lost.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

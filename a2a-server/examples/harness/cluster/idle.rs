@@ -1,4 +1,4 @@
-//! Many readers at one replica that have nothing to read.
+//! Many idle readers at one replica.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -28,14 +28,14 @@ pub(super) async fn run(
         }
     }
     let (replica, target) = (&cluster.replicas[1], address(&cluster.replicas[1])?);
-    // With these all connections are open that the replica ever needs.
+    // After these, every connection that the replica needs is open.
     let mut sockets = subscribe(target, &tasks, 0..WARM).await?;
     let (memory, connections) = (
         replica.memory()?,
         cluster.database.number(CONNECTIONS).await?,
     );
     sockets.extend(subscribe(target, &tasks, WARM..readers).await?);
-    // Long enough for a few looks at the database.
+    // Long enough for a few polls of the database.
     tokio::time::timeout(Duration::from_secs(5), std::future::pending::<()>())
         .await
         .unwrap_or_default();

@@ -10,13 +10,13 @@ use super::{Cluster, Failure, Report, begin, quantile};
 /// Limits in milliseconds: of the median, and of the 99th percentile.
 pub(super) type Limits = (f64, f64);
 
-/// Without notifications of the database, replicas look for events at an interval.
+/// Without `NOTIFY`, replicas poll for events at an interval.
 pub(super) const WITHOUT_LISTEN: Limits = (300.0, 600.0);
 const WITH_LISTEN: Limits = (15.0, 60.0);
 
 pub(super) async fn run(cluster: &Cluster, report: &mut Report) -> Result<(), Failure> {
     measure(cluster, "", WITH_LISTEN, report).await?;
-    // Every connection that listens is ended again and again.
+    // Every listening connection is terminated repeatedly.
     let cut = async {
         loop {
             let sql = "select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen %'";

@@ -69,7 +69,7 @@ enum Part {
     Latency,
     /// Let 10,000 readers wait at one replica.
     Idle,
-    /// Take the database away for a while.
+    /// Stop the database for a while.
     Outage,
     /// Restart all replicas, one after the other, under load.
     Rolling,
@@ -202,13 +202,13 @@ impl Cluster {
         Ok(replica)
     }
 
-    /// A client of one replica, which does not try again by itself.
+    /// Returns a client of one replica, without retries.
     fn client(&self, index: usize) -> Result<Client, Failure> {
         let client = Client::at(self.replicas[index].url(), Dialect::V1_0)?;
         Ok(client.retries(Retries::none()))
     }
 
-    /// A client of whichever replica is next; it sends a message again under the same id.
+    /// Returns a client of the balancer, which sends a message again under the same id.
     fn balanced(&self) -> Result<Client, Failure> {
         let retries = Retries::default()
             .attempts(50)
@@ -217,7 +217,7 @@ impl Cluster {
         Ok(Client::at(&self.balancer.url(), Dialect::V1_0)?.retries(retries.resend_messages(true)))
     }
 
-    /// Returns how often the agent was given a message, one line for each of its turns.
+    /// Returns the ids of the messages that the agent got, one line for each turn.
     fn runs(&self) -> Result<Vec<String>, Failure> {
         let runs = self.serving.runs.as_ref().ok_or("the runs are not kept")?;
         let text = match runs.exists() {
@@ -233,7 +233,7 @@ fn address(replica: &Process) -> Result<SocketAddr, Failure> {
     Ok(url.trim_end_matches('/').parse()?)
 }
 
-/// A message that is answered as soon as its task is there.
+/// Returns a request that is answered as soon as its task exists.
 fn begin(text: impl Into<String>) -> SendMessageRequest {
     SendMessageRequest {
         message: Message::user(text.into()),

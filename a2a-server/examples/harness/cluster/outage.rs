@@ -1,4 +1,4 @@
-//! The database goes away for a while: streams stay open, sends are told to come back, then all goes on.
+//! An outage of the database: streams stay open, sends are refused with `Retry-After`, and then all continues.
 
 use std::time::{Duration, Instant};
 

@@ -61,7 +61,7 @@ const CALLERS: usize = 64;
 /// The number of events of all logs.
 const HEADS: &str = "select coalesce(sum(sequence), 0) from a2a.task";
 
-/// CPU time that was used up to some moment.
+/// CPU time used until a point in time.
 struct Costs {
     from: Instant,
     replicas: f64,

@@ -1,4 +1,4 @@
-//! All replicas are restarted, one after the other and again and again, under load.
+//! All replicas are restarted one after the other, repeatedly, under load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -90,7 +90,7 @@ async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failu
     Ok(outcome)
 }
 
-/// Keeps streams open that are each a few seconds long.
+/// Keeps streams open, each for a few seconds.
 async fn streams(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failure> {
     let mut readers = JoinSet::new();
     for _ in 0..STREAMS {

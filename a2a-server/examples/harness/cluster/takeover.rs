@@ -50,7 +50,7 @@ async fn start(client: &Client) -> Result<TaskId, Failure> {
     }
 }
 
-/// Returns the time after which the agent has told that it goes on, or `None` if it never does.
+/// Returns the time until the agent reports that it has resumed the task, or `None` if it never does.
 async fn resumed(
     client: &Client,
     task: TaskId,

@@ -1,4 +1,4 @@
-//! A replica is frozen until others have taken its tasks over, and thawed: what it writes is refused.
+//! A replica is frozen until others have taken its tasks over, and thawed: its writes are refused.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) async fn run(
         frozen_replica.signal(Signal::STOP)?;
         frozen_replica.lives_for(frozen).await?;
         frozen_replica.signal(Signal::CONT)?;
-        // It finds out that it has lost its tasks, and must not end for that.
+        // It finds that it has lost its leases, and must keep running.
         frozen_replica.lives_for(Duration::from_secs(10)).await
     };
     let (read, thawed) = tokio::join!(try_join_all(reads), freeze);
@@ -68,7 +68,7 @@ struct StaleWrites {
     remarks: Vec<String>,
 }
 
-/// Reads a task to its end. After the agent has told where it goes on, each step is the one after the last:
+/// Reads a task to its end. After the agent has reported where it resumes, each step follows the last:
 /// any other was written by the replica that had lost the task.
 async fn read(client: &Client, task: TaskId) -> Result<StaleWrites, Failure> {
     let (mut found, mut next) = (StaleWrites::default(), None);

@@ -1,4 +1,4 @@
-//! A database that is away for a while.
+//! Outages of the database.
 
 use std::time::Duration;
 

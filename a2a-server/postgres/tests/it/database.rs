@@ -1,4 +1,4 @@
-//! A Postgres of the tests' own: a temporary directory, a Unix socket, and the programs of the distribution.
+//! PostgreSQL server for tests: a temporary directory, a Unix socket, and the programs of the distribution.
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use a2a_postgres::{PostgresOptions, PostgresStore};
 pub(crate) struct Database {
     directory: PathBuf,
     programs: Programs,
-    /// The server. It stops, and its files are removed, when its input is closed because this process ends.
+    /// The server. It stops and removes its files when its input is closed, as at the end of this process.
     running: Option<Child>,
     /// Settings beside those of every server.
     settings: Vec<String>,
@@ -27,7 +27,7 @@ struct Programs {
     user: Option<(String, u32, u32)>,
 }
 
-/// Returns the server that the tests share; none if Postgres is not installed, which is told and fails in CI.
+/// Returns the server that the tests share, or `None` if Postgres is not installed, which is printed and fails in CI.
 pub(crate) fn shared() -> Option<&'static Database> {
     static SHARED: OnceLock<Option<Database>> = OnceLock::new();
     SHARED.get_or_init(Database::start).as_ref()
@@ -51,7 +51,7 @@ impl Database {
         Self::start_with(Vec::new(), &[])
     }
 
-    /// Starts a server of its own with more settings, and with these files beside its data.
+    /// Starts a server of its own with further settings, and with these files in its data directory.
     pub(crate) fn start_with(settings: Vec<String>, files: &[(&str, String)]) -> Option<Self> {
         let Some(folder) = folder() else {
             let text = "POSTGRES IS NOT INSTALLED: the tests of the Postgres store have tested NOTHING. \
@@ -164,7 +164,7 @@ impl Database {
             .unwrap_or("5432")
     }
 
-    /// Returns the folder of the server's files and sockets.
+    /// Returns the directory of the server's files and sockets.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -183,7 +183,7 @@ impl Database {
         self.directory.join(".s.PGSQL.5432")
     }
 
-    /// Stops the server, and cuts its connections.
+    /// Stops the server, and closes its connections.
     pub(crate) fn stop(&mut self) {
         if let Some(mut running) = self.running.take() {
             if let Some(mut input) = running.stdin.take() {
@@ -255,7 +255,7 @@ impl Programs {
     }
 }
 
-/// The folder of `initdb` and `postgres`: on the path, or where Debian puts the latest.
+/// Returns the directory of `initdb` and `postgres`: the one of Debian's packages, or one in `PATH`.
 fn folder() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<_> = match fs::read_dir("/usr/lib/postgresql") {
@@ -272,7 +272,7 @@ fn folder() -> Option<PathBuf> {
     folders.into_iter().find(complete)
 }
 
-/// A user that is not root, if this process is.
+/// Returns a user other than root, if this process runs as root.
 fn user() -> Option<(String, u32, u32)> {
     let id = Command::new("id").arg("-u").output().ok()?;
     if id.stdout != b"0\n" {

@@ -1,4 +1,4 @@
-//! Writes whose answer is lost.
+//! In-doubt writes: the database's answer is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::database::{open, shared};
 use crate::proxy::{MARK, Proxy};
 use crate::sample::{LONG, ada, chunk, new};
 
-/// A store behind a proxy, which nothing but the test sends statements through.
+/// A store behind a proxy. Only the test sends statements through it.
 async fn store() -> Option<(Proxy, PostgresStore)> {
     let proxy = Proxy::start(shared()?);
     let schema = a2a_types::TaskId::random().to_string();
@@ -45,7 +45,7 @@ async fn append_whose_answer_is_lost_is_stored_once() {
     let appended = store.append(&ada(), &"t".into(), marked()).await.unwrap();
     assert_eq!((appended.sequence, appended.epoch), (2, 1));
     assert_eq!(log(&store).await, 1);
-    // Somebody else who writes the same is not believed.
+    // The same append once more is another write, and is refused.
     let again = store.append(&ada(), &"t".into(), marked()).await;
     assert!(matches!(again, Err(StoreError::Behind(2))), "{again:?}");
 }
@@ -95,7 +95,7 @@ async fn task_and_answer_are_stored_once_though_the_answer_is_lost() {
     assert!(matches!(again, Err(StoreError::Received)), "{again:?}");
 }
 
-/// A writer that was told that its append may have been stored goes on, with what it has left.
+/// A writer whose append is in doubt goes on with its next events.
 #[tokio::test(flavor = "multi_thread")]
 async fn writer_goes_on_after_an_append_of_unknown_outcome() {
     for repeats in [false, true] {
@@ -115,13 +115,13 @@ async fn writer_goes_on_after_an_append_of_unknown_outcome() {
             until_back(async || store.append(&ada(), &"t".into(), append.clone()).await).await;
         assert_eq!(appended.sequence, 3);
         assert_eq!(log(&store).await, 2);
-        // From now on it is known where the log ends.
+        // The doubt is settled.
         let late = store.append(&ada(), &"t".into(), append).await;
         assert!(matches!(late, Err(StoreError::Behind(3))), "{late:?}");
     }
 }
 
-/// Nobody knows that it is there, and so nobody works on it: its lease is not prolonged.
+/// No server works on a task whose creation is in doubt, so its lease is not renewed.
 #[tokio::test(flavor = "multi_thread")]
 async fn task_whose_creation_is_of_unknown_outcome_is_abandoned() {
     let Some((proxy, store)) = store().await else {
@@ -148,7 +148,7 @@ async fn task_whose_creation_is_of_unknown_outcome_is_abandoned() {
     found.await.expect("it is abandoned");
 }
 
-/// Asks again for as long as the database is away.
+/// Repeats a call while the store is unavailable.
 async fn until_back<T>(ask: impl AsyncFn() -> Result<T, StoreError>) -> T {
     loop {
         match ask().await {

@@ -1,4 +1,4 @@
-//! Stores with a fault: the suite, or a test here, notices each.
+//! Fault-injecting stores: the suite or a test here detects each fault.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn each_fault_is_noticed() {
     let mut unnoticed = Vec::new();
     for (fault, name) in FAULTS {
         let case = suite::cases().find(|case| case.name == *name).unwrap();
-        // What is read comes from the database, not from memory.
+        // Without a cache, reads come from the database.
         let broken = || async { open(&options().unwrap().fault(*fault).cache_bytes(0)).await };
         let noticed = case.check(broken).await;
         if noticed.is_ok() {

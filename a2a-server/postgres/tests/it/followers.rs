@@ -1,4 +1,4 @@
-//! Followers of many tasks that nothing happens to.
+//! Followers of many idle tasks.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::database::{open, options, shared};
 use crate::sample::{ada, chunk, new};
 
-/// More than one statement looks at.
+/// More than one statement polls.
 const TASKS: usize = 5500;
 
 #[tokio::test(flavor = "multi_thread")]

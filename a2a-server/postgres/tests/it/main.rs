@@ -1,4 +1,4 @@
-//! The store on a real Postgres: the suite, faults, servers that share it, and a database that is away.
+//! The store on a real Postgres: the suite, faults, servers that share it, and outages.
 
 mod away;
 mod database;

@@ -1,4 +1,4 @@
-//! The tables: made once, by anybody, and by no one who must not.
+//! Migrations: concurrent servers, printed statements, later versions, and roles with few rights.
 
 use a2a_postgres::{PostgresError, PostgresOptions, PostgresStore, migrate, migrations};
 use a2a_server::{Append, Retention, SharedStore, Store};

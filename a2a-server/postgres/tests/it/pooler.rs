@@ -8,14 +8,14 @@ use a2a_postgres::PostgresOptions;
 
 use crate::database::Database;
 
-/// A pooler, which ends with this process. It gives each transaction another connection.
+/// A pooler, which ends with this process. Transactions of one client run on changing connections.
 pub(crate) struct Pooler {
     url: String,
     _running: Child,
 }
 
 impl Pooler {
-    /// Starts a pooler; none if PgBouncer is not installed, which is told.
+    /// Starts a pooler; returns `None` if PgBouncer is not installed, which is printed and fails in CI.
     pub(crate) fn start(database: &Database) -> Option<Self> {
         let program = Path::new("/usr/sbin/pgbouncer");
         if !program.exists() {

@@ -1,4 +1,4 @@
-//! Socket in front of the database that loses answers, and lets nobody through for a while.
+//! Fault-injecting proxy in front of the database: it loses answers and refuses connections.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::database::Database;
 /// Text in a statement whose answer is lost.
 pub(crate) const MARK: &str = "the answer to this is lost";
 
-/// Forwards connections. The answer to the first statement with [`MARK`] is lost with its connection.
+/// A proxy of connections. On request, the answer to a statement with [`MARK`] is lost, with its connection.
 pub(crate) struct Proxy {
     directory: TempDir,
     state: Arc<State>,
@@ -52,13 +52,13 @@ impl Proxy {
         self.state.loses.store(true, Ordering::SeqCst);
     }
 
-    /// Loses the next answer to a marked statement, and then lets nobody through.
+    /// Loses the next answer to a marked statement, and then refuses connections.
     pub(crate) fn lose_answer_and_refuse(&self) {
         self.state.then_refuses.store(true, Ordering::SeqCst);
         self.lose_answer();
     }
 
-    /// Lets everybody through again.
+    /// Accepts connections again.
     pub(crate) fn let_through(&self) {
         self.state.refuses.store(false, Ordering::SeqCst);
     }
@@ -84,7 +84,7 @@ async fn forward(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
             }
             read = server.read(&mut told) => {
                 let Ok(count @ 1..) = read else { return };
-                // A row or its absence: the statement is done once the server says that it is ready.
+                // The statement has ended once the server sends `ReadyForQuery` with status idle, `I`.
                 let told = &told[..count];
                 if is_doomed && told.ends_with(b"I") {
                     let refuses = state.then_refuses.swap(false, Ordering::SeqCst);

@@ -11,7 +11,7 @@ use a2a_types::{Dialect, Message, Task, TaskState};
 use crate::database::{open, options};
 use crate::worker::{Worker, card, task};
 
-/// Longer than any of these tests takes: nothing here may need it to run out.
+/// Longer than any of these tests takes: none may depend on its expiry.
 const LONG: Duration = Duration::from_secs(3600);
 
 async fn builder(worker: &Worker, options: &PostgresOptions) -> ServerBuilder {
@@ -21,7 +21,7 @@ async fn builder(worker: &Worker, options: &PostgresOptions) -> ServerBuilder {
         .cancel_grace(LONG)
 }
 
-/// Two servers with an agent each; none without a database.
+/// Returns two servers with an agent each, or `None` without a database.
 async fn replicas() -> Option<[(Worker, Client); 2]> {
     let options = options()?;
     let mut replicas = Vec::new();
@@ -49,7 +49,7 @@ async fn a_thousand_messages_that_both_get_are_worked_on_once() {
         let command = if number % 2 == 0 { "echo" } else { "reply" };
         let message = Message::user(format!("{command} {number}"));
         let mut both = [here.clone(), there.clone()];
-        // Each gets half of them first.
+        // Each server is the first to get half of the messages.
         both.rotate_left(number / 2 % 2);
         tokio::spawn(async move {
             let both = both.map(|client| {
@@ -123,7 +123,7 @@ async fn a_question_of_one_is_answered_at_the_other() {
     assert_eq!(one.runs() + other.runs(), 2);
 }
 
-/// Nobody renews the lease of a server that is gone.
+/// The lease of a stopped server is not renewed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
     let Some(options) = options() else {

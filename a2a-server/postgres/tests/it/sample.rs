@@ -1,4 +1,4 @@
-//! Tasks and events, as the tests need them.
+//! Sample tasks and events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,13 @@ pub(crate) fn ada() -> Owner {
     Owner::from(Principal::named("ada"))
 }
 
-/// A task that `h` has a lease of.
+/// Returns a new task leased to `h`.
 pub(crate) fn new(id: &str) -> NewTask {
     let task = Arc::new(Task::submitted(id.into(), "c".into()));
     NewTask::new(task, Dialect::V1_0, "h".into(), LONG)
 }
 
-/// A piece of text.
+/// Returns an event that appends text to an artifact.
 pub(crate) fn chunk(task: &str, text: &str) -> Event {
     Event::ArtifactUpdate(TaskArtifactUpdateEvent {
         task_id: task.into(),

@@ -1,4 +1,4 @@
-//! The promises of a store.
+//! The suite of stores, on PostgreSQL.
 
 use a2a_server::suite;
 

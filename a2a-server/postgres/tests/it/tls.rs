@@ -1,4 +1,4 @@
-//! TLS: a server with a certificate of a known authority is used, and no other.
+//! TLS: only a server with a certificate of a trusted authority is accepted.
 
 use std::net::TcpListener;
 
@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use crate::database::Database;
 
-/// An authority: its certificate, and what it signs with.
+/// Returns the certificate of an authority, and its issuer.
 fn authority() -> (String, Issuer<'static, KeyPair>) {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(Vec::new()).unwrap();

@@ -1,4 +1,4 @@
-//! An agent that does what messages say, and counts its runs.
+//! Agent that runs the command in a message, and counts its turns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,9 +11,9 @@ use tokio::sync::Notify;
 #[derive(Clone, Default)]
 pub(crate) struct Worker {
     runs: Arc<AtomicUsize>,
-    /// A turn that waits has begun.
+    /// Notified when a waiting turn has begun.
     pub(crate) begun: Arc<Notify>,
-    /// A turn that waits is to go on.
+    /// Lets a waiting turn continue.
     pub(crate) go_on: Arc<Notify>,
 }
 

@@ -41,7 +41,7 @@ impl TaskWriter {
             .is(|run| run.stop == Some(StopReason::Lost))
     }
 
-    /// Tells that the first turn begins.
+    /// Reports that the first turn begins.
     pub(crate) fn begin(&self, first_step: FirstStep) {
         let pause = match first_step {
             FirstStep::Here => 0,
@@ -59,7 +59,7 @@ impl TaskWriter {
             .await;
     }
 
-    /// Tells that the writer writes no more.
+    /// Reports that the writer has ended.
     pub(crate) fn end(&self) {
         self.run_state().change(|run| run.phase = Phase::Ended);
     }
@@ -71,14 +71,14 @@ impl TaskWriter {
             .await;
     }
 
-    /// Tells waiting callers and followers that the end of the turn could not be stored.
+    /// Reports to waiting callers and followers that the end of the turn could not be stored.
     pub(crate) fn tell_stuck(&self, failure: Uuid) {
         self.run_state().change(|run| run.stuck = Some(failure));
         let fanouts = &self.store_handle().fanouts;
         fanouts.fail(self.owner(), self.task_id(), failure);
     }
 
-    /// Tells that what could not be stored is stored.
+    /// Reports that the end of the turn is stored after all.
     pub(crate) fn tell_unstuck(&self) {
         if self.run_state().is(|run| run.stuck.is_some()) {
             self.run_state().change(|run| run.stuck = None);

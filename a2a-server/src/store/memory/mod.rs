@@ -192,7 +192,7 @@ impl MemoryStore {
         }
     }
 
-    /// Tells those that follow a task that it is gone. Called under the task table's lock: the task may be begun again
+    /// Ends the watches of removed tasks. Called under the task table's lock: a task may be begun again
     /// under its id afterwards.
     fn close_watches(&self, forgotten: &[Arc<Record>]) {
         for record in forgotten {

@@ -109,7 +109,7 @@ impl TaskTable {
         Ok(forgotten)
     }
 
-    /// Notes how much a log holds by now, and whether its task has ended or begun again.
+    /// Updates the size of a log, and whether its task has ended or begun again.
     pub(super) fn note(&mut self, record: &Arc<Record>) {
         let mut log = lock(&record.log);
         // It may have been forgotten in between.

@@ -77,7 +77,7 @@ impl Shared {
         Some(lock(&self.recent).tasks.peek(key)?.sequence)
     }
 
-    /// Forgets a task that is gone, and tells those that follow it.
+    /// Drops a removed task from the cache, and ends the watches of its followers.
     pub(super) fn forget(&self, key: &TaskKey) {
         let mut recent = lock(&self.recent);
         if let Some(gone) = recent.tasks.pop(key) {

@@ -100,7 +100,7 @@ impl Round {
         Ok(())
     }
 
-    /// Tells where in the case something was seen, and what was asked before.
+    /// Adds the place of an observation in the case, and the operations before it.
     fn at(&self, place: &str, saw: Observation, seed: u64) -> Observation {
         let (asked, saw) = (&self.asked, String::from(saw));
         Observation::new(format!("seed {seed}, {place}, after {asked}: {saw}"))

@@ -1,4 +1,4 @@
-//! A store that is away for a while, like a database that cannot be reached.
+//! A store that is unavailable for a while, like a database that cannot be reached.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use a2a_types::{ErrorKind, Message, TaskState};
 use super::faulty_store::{FaultyStore, server, soon};
 use super::{card, task};
 
-/// Followers are told of what they missed, and not of the store.
+/// Followers get the events that they missed, and no error.
 #[tokio::test(start_paused = true)]
 async fn a_stream_outlasts_a_store_that_is_away() {
     let store = FaultyStore::default();
@@ -34,7 +34,7 @@ async fn a_stream_outlasts_a_store_that_is_away() {
     assert_eq!(store.is_away_for.load(Ordering::Relaxed), 0);
 }
 
-/// A sender is to come back later.
+/// A sender gets `Unavailable`, and may send again.
 #[tokio::test]
 async fn a_sender_is_told_that_the_store_is_away() {
     let store = FaultyStore::default();

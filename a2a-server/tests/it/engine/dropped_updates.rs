@@ -1,4 +1,4 @@
-//! Agents that do not wait for what they have begun to tell.
+//! Agents that drop the futures of their updates.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn hasten<T>(update: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(Duration::ZERO, update).await.ok()
 }
 
-/// Tells a hundred numbers, every other one hastily.
+/// Sends a hundred numbers, and drops every other update.
 async fn hasty(turn: Turn) -> Result<(), Failure> {
     for number in 0..100 {
         let draft = turn.artifact("number").text(number.to_string()).done();

@@ -37,7 +37,7 @@ pub(super) struct FaultyStore {
     refused: Arc<Notify>,
     /// Writes nothing, for as long as this is so.
     writes_nothing: Arc<AtomicBool>,
-    /// Number of reads of events and of appends that it is away for.
+    /// Number of reads of events, and of appends, that fail as unavailable.
     pub(super) is_away_for: Arc<AtomicUsize>,
 }
 

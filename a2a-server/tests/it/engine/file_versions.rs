@@ -142,7 +142,7 @@ async fn listed(store: &SqliteStore, owner: &Owner) -> Vec<String> {
     ids.collect()
 }
 
-/// Files of the versions that did not tell what was taken from what was put off, or knew no traces,
+/// Files of the versions that did not distinguish taken from postponed notifications, or had no traces,
 /// can be read.
 async fn due(store: &SqliteStore, version: u8) {
     let due = store.notifications(10, HOUR).await.unwrap();
@@ -151,7 +151,7 @@ async fn due(store: &SqliteStore, version: u8) {
         .map(|due| (due.sequence, due.attempt, due.trace.clone()))
         .collect();
     let expected = match version {
-        // It does not tell: the notification waits until its term is over.
+        // This version does not distinguish them: the notification waits until its term is over.
         1 => vec![],
         2 => vec![(2, 0, None)],
         _ => vec![(2, 0, TraceContext::parse(PARENT, Some("a=1")))],

@@ -166,7 +166,7 @@ fn check(answer: String, status: u16, text: &str) -> String {
     answer
 }
 
-/// Checks that the answer tells that there is no room at present, and when to ask again.
+/// Checks that the answer reports a lack of space, and has `Retry-After`.
 #[track_caller]
 fn check_refused(answer: String) {
     let answer = check(answer, 503, "UNAVAILABLE").to_lowercase();

@@ -240,7 +240,7 @@ fn a_caller_who_disconnects_leaves_no_open_stream() {
     });
 }
 
-/// Tells the first event of a stream, and no more.
+/// Transport whose streams end after the first event.
 struct TruncatedStream<T>(T);
 
 impl<T: Transport> Transport for TruncatedStream<T> {

@@ -20,7 +20,7 @@ fn builder(worker: &Worker, file: &Path) -> ServerBuilder {
     Server::builder(card(), worker.clone()).store(SqliteStore::open(file).unwrap())
 }
 
-/// A process of its own, as far as tasks can tell: when it ends, everything in it stops where it is.
+/// A runtime in place of a process: when it ends, every task in it stops where it is.
 fn process<T>(life: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
@@ -208,7 +208,7 @@ async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
     assert_eq!(due, vec![("taken", 0, Some(trace()))]);
 }
 
-/// A task that has a webhook, and something to tell it.
+/// A task that has a webhook, and a notification for it.
 fn watched(task: Task) -> NewTask {
     let config = TaskPushNotificationConfig {
         id: "w".into(),

@@ -66,7 +66,7 @@ async fn resubscribe_after_end_replays_the_tail() {
     }
 }
 
-/// Asks how many, and returns when the gate is open; tells the answer.
+/// Asks how many, and returns when the gate is open; the next turn sends the answer.
 fn lingerer(gate: &Arc<Gate>) -> impl Agent {
     let gate = Arc::clone(gate);
     move |turn: Turn| {
@@ -146,7 +146,7 @@ async fn an_answer_that_waits_for_its_turn_is_followed_to_its_end() {
     }
 }
 
-/// Tells a hundred syllables, and then waits for ever.
+/// Sends a hundred syllables, and then never ends.
 async fn chatter(turn: Turn) -> Result<(), Failure> {
     let mut text = turn.artifact("text").text("0").send().await?;
     for number in 1..100 {

@@ -224,7 +224,7 @@ async fn an_open_request_outlives_the_shutdown() {
     serving.await.unwrap().unwrap();
 }
 
-/// Until 0.3 callers could not tell webhooks without ids apart: the next replaces the last.
+/// Until 0.3 callers could not distinguish webhooks without ids: the next replaces the last.
 #[tokio::test]
 async fn a_webhook_without_an_id_is_replaced() {
     for (dialect, client) in clients(CommandAgent::default(), &[Dialect::V0_1, Dialect::V0_2]).await

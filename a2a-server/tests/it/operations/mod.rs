@@ -138,7 +138,7 @@ pub(crate) fn assert_kind<T: std::fmt::Debug>(result: Result<T, Error>, kind: Er
     }
 }
 
-/// Reads a stream to its end, and tells the state that its last event brought.
+/// Reads a stream to its end, and returns the state of its last event.
 pub(crate) async fn last_state(mut updates: Updates) -> Option<TaskState> {
     let mut last = None;
     while let Some(event) = updates.next().await {

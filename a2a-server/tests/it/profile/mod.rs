@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::profile::step_agent::{StepAgent, card, plain_card};
 use crate::profile::wire::JsonCaller;
 
-/// Everything that the agent can be asked, in every manner, once and as a stream.
+/// Every request to the agent, in every reply format, once and as a stream.
 #[tokio::test]
 async fn every_answer_is_as_its_golden_file_says() {
     let mut failures = Vec::new();

@@ -1,4 +1,4 @@
-//! Webhooks from end to end, through real sockets: this server tells, and a receiver of a2a-client
+//! Webhooks from end to end, through real sockets: this server delivers, and a receiver of a2a-client
 //! takes what holds.
 
 mod receiver;

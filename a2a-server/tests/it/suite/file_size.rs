@@ -109,7 +109,7 @@ async fn names_of_owners_alone_fill_a_file() {
     assert!(matches!(refused, Some(StoreError::Full)), "{refused:?}");
     assert_eq!(rows(&file, "task"), owners as i64);
     assert_is_small(&file);
-    // The tasks stay readable, and their owners are told apart.
+    // The tasks stay readable, and their owners are distinguished.
     let found = store.snapshot(&long(0), &"t".into()).await.unwrap();
     assert!(found.is_some());
     let other = store.snapshot(&long(owners), &"t".into()).await.unwrap();

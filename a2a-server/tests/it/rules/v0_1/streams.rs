@@ -73,7 +73,7 @@ async fn rule_5_1_13_artifacts_are_assembled_by_index() {
     let task = served.rpc("tasks/get", json!({"id": "t"})).await.unwrap();
     assert_eq!(texts(&task["artifacts"]), ["4", "3", "5"]);
 
-    // The client tells artifacts apart by their index, too.
+    // The client distinguishes artifacts by their index, too.
     let chunk = |index: Value, text: &str, append: bool| {
         let parts = json!([{"type": "text", "text": text}]);
         json!({"id": "t", "artifact": {"index": index, "append": append, "parts": parts}})

@@ -209,7 +209,7 @@ impl Stream {
     }
 }
 
-/// The state that an event tells, empty if it tells none.
+/// Returns the state in an event, empty if it has none.
 pub(crate) fn state_of(event: &Value) -> &str {
     let updates = [&event["task"], &event["statusUpdate"]];
     let told = updates

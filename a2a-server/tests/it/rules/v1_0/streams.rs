@@ -1,4 +1,4 @@
-//! Rules 17 to 21: what streams tell.
+//! Rules 17 to 21: the events of streams.
 
 use serde_json::{Value, json};
 

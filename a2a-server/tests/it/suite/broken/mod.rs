@@ -65,7 +65,7 @@ impl Broken {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the owner, as far as this store can tell.
+    /// Returns the owner, as far as this store distinguishes owners.
     fn owner(&self, owner: &Owner) -> Owner {
         let mut owner = owner.clone();
         match self.fault {
