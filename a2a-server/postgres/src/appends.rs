@@ -29,7 +29,7 @@ impl Inner {
             .recent
             .draft(key)
             .filter(|known| known.sequence == append.after);
-        let mut was_lost = false;
+        let (mut was_lost, mut in_doubt) = (false, false);
         for _ in 0..MAX_TRIES {
             let folded = match known.take() {
                 Some(folded) => folded,
@@ -51,6 +51,8 @@ impl Inner {
                     self.doubts.settle(&id);
                     return Ok(appended);
                 }
+                // The first attempt may have been stored while the second waited for it: the log is read again.
+                Ok(None) if std::mem::take(&mut in_doubt) => {}
                 // Another writer was first: the log or the lease has changed.
                 Ok(None) => self.refusal(id, &append).await?,
                 Err(Refused::Store(error)) => return Err(error),
@@ -60,15 +62,16 @@ impl Inner {
                     if was_lost {
                         return Err(PostgresError::Lost(source).into());
                     }
-                    was_lost = true;
+                    (was_lost, in_doubt) = (true, true);
                 }
                 Err(Refused::Database(error)) => match error.violated() {
                     Some("receipt_key") => {
                         self.received_or_expired(key, append.receipt.as_ref())
                             .await?
                     }
-                    // The log has an entry with this sequence number: the cached task is stale.
-                    Some("task_event_key") => {}
+                    // The log has an entry with this sequence number: the cached task is stale. Or a webhook was removed
+                    // while its notification was written.
+                    Some("task_event_key" | "push_outbox_config") => {}
                     _ => return Err(error.into()),
                 },
             }

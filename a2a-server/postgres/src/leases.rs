@@ -1,6 +1,7 @@
 //! Leases of tasks, and removal of tasks that are old.
 
-use std::time::Duration;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use a2a_server::{Orphan, Owner, Retention, StoreError};
 use a2a_types::TaskId;
@@ -58,12 +59,13 @@ impl Inner {
                 self.forget(owner, task);
             }
             let rows = self.sweep_rows().await?;
-            let receipts = self.sweep_receipts().await?;
+            let receipts = self.sweep_expired().await?;
             swept += gone.len();
             if (gone.len() as i64) < MAX_TASKS_PER_SWEEP
                 && rows == 0
                 && receipts < MAX_RECEIPTS_PER_SWEEP
             {
+                self.trim_receipts().await?;
                 return Ok(swept);
             }
         }
@@ -89,13 +91,27 @@ impl Inner {
         rows.first().map_or(Ok(0), |row| number(row, 0))
     }
 
-    async fn sweep_receipts(&self) -> Result<i64, StoreError> {
-        let most = i64::try_from(self.receipts).unwrap_or(i64::MAX);
-        let query = Query::new(SWEEP_RECEIPTS)
-            .with(&MAX_RECEIPTS_PER_SWEEP, Type::INT8)
-            .with(&most, Type::INT8);
+    /// Removes expired receipts and reservations, at most so many; returns the number of receipts.
+    async fn sweep_expired(&self) -> Result<i64, StoreError> {
+        let query = Query::new(SWEEP_EXPIRED).with(&MAX_RECEIPTS_PER_SWEEP, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         rows.first().map_or(Ok(0), |row| get(row, 0))
+    }
+
+    /// Removes the receipts beyond the maximum number, those that expire first, once in `TRIM_EVERY`: they are counted for
+    /// that, unless they are few by the estimate of the last `analyze`. Only one server does it at a time.
+    async fn trim_receipts(&self) -> Result<(), StoreError> {
+        {
+            let mut trimmed = self.trimmed.lock().unwrap_or_else(PoisonError::into_inner);
+            if trimmed.is_some_and(|last| last.elapsed() < TRIM_EVERY) {
+                return Ok(());
+            }
+            *trimmed = Some(Instant::now());
+        }
+        let max = i64::try_from(self.receipts).unwrap_or(i64::MAX);
+        let query = Query::new(TRIM_RECEIPTS).with(&max, Type::INT8);
+        self.connections.run(&query, Repeat::Harmful).await?;
+        Ok(())
     }
 }
 
@@ -133,24 +149,28 @@ f as (delete from @mail r using gone where r.task = gone.task),
 g as (delete from @task_gone r using gone where r.task = gone.task)
 select count(*) from gone";
 
-/// Removes expired receipts, receipts beyond the maximum number by the estimate of the last `analyze`, and reservations
-/// that expired a while ago.
-const SWEEP_RECEIPTS: &str = "
-with surplus as (select greatest(reltuples::bigint - $2, 0) as count
-  from pg_class where oid = '@receipt'::regclass),
-picked as materialized (
-  select key, row_number() over (order by expires) as place, expires from (
-    select key, expires from @receipt order by expires limit $1) first),
-old as materialized (
-  select r.key from @receipt r join picked p on p.key = r.key and p.expires = r.expires, surplus
-  where p.expires <= clock_timestamp() or place <= surplus.count for update of r skip locked),
+/// Removes expired receipts, and reservations that expired a while ago.
+const SWEEP_EXPIRED: &str = "
+with old as materialized (
+  select key from @receipt where expires <= clock_timestamp()
+  order by expires limit $1 for update skip locked),
 gone as (delete from @receipt r using old where r.key = old.key returning 1),
 ended as (delete from @reservation where key in (
   select key from @reservation where until <= clock_timestamp() - interval '1 minute'
   limit $1 for update skip locked))
 select count(*) from gone";
 
+const TRIM_RECEIPTS: &str = "
+with surplus as materialized (select case
+    when (select reltuples from pg_class where oid = '@receipt'::regclass) < $1 * 0.9 then 0
+    when not pg_try_advisory_xact_lock(hashtextextended('@receipt', 0)) then 0
+    else greatest((select count(*) from @receipt) - $1, 0) end as count),
+old as (select key from @receipt order by expires limit (select count from surplus))
+delete from @receipt r using old where r.key = old.key";
+
 /// Maximum number of tasks removed by one statement.
 const MAX_TASKS_PER_SWEEP: i64 = 100;
 /// Maximum number of receipts removed by one statement.
 const MAX_RECEIPTS_PER_SWEEP: i64 = 1000;
+/// Interval at which a server counts receipts.
+const TRIM_EVERY: Duration = Duration::from_secs(60);

@@ -1,8 +1,8 @@
 //! The PostgreSQL store: its parts, and the traits that it implements.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use a2a_server::{
     Append, Appended, BoxFuture, Listing, Mail, NewTask, Notification, Orphan, Owner, Page,
@@ -57,6 +57,8 @@ pub(crate) struct Inner {
     loaded: TaskBudget,
     /// Maximum number of receipts.
     pub(crate) receipts: u64,
+    /// Time of the last count of receipts.
+    pub(crate) trimmed: Mutex<Option<Instant>>,
     /// Term of the leases here, in milliseconds.
     term: AtomicU64,
     #[cfg(feature = "faults")]
@@ -88,6 +90,7 @@ impl PostgresStore {
             wake_hub: WakeHub::default(),
             loaded: TaskBudget::default(),
             receipts: options.receipts,
+            trimmed: Mutex::default(),
             term: AtomicU64::new(15_000),
             #[cfg(feature = "faults")]
             fault: options.fault,

@@ -76,7 +76,7 @@ impl Inner {
         Ok(configs)
     }
 
-    /// Removes a webhook and its notifications.
+    /// Removes a webhook; its notifications go with it.
     pub(crate) async fn delete_config(
         &self,
         owner: &Owner,
@@ -86,7 +86,6 @@ impl Inner {
         let (task, config) = (task_key(owner, task), config_key(config));
         let query = Query::new(
             "with t as (select seq from @task where key = $1),
-             o as (delete from @push_outbox using t where task = t.seq and config = $2),
              c as (delete from @push_config using t where task = t.seq and config = $2)
              select from t",
         );

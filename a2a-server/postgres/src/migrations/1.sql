@@ -96,7 +96,8 @@ create table @push_outbox (
   dead timestamptz,
   traceparent text,
   tracestate text,
-  primary key (task, config, sequence)
+  primary key (task, config, sequence),
+  constraint push_outbox_config foreign key (task, config) references @push_config on delete cascade
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 create index push_outbox_due on @push_outbox (next_at) where dead is null;
 create index push_outbox_dead on @push_outbox (dead, sequence) where dead is not null;
