@@ -207,6 +207,31 @@ impl Database {
         options.schema(format!("s{number}")).connections(8)
     }
 
+    /// Opens a connection of its own, for a transaction that stays open.
+    pub(crate) async fn connect(&self) -> tokio_postgres::Client {
+        let connected = tokio_postgres::connect(&self.url(), tokio_postgres::NoTls).await;
+        let (client, connection) = connected.expect("the database is there");
+        tokio::spawn(connection);
+        client
+    }
+
+    /// Waits until so many statements with this text wait for a lock.
+    pub(crate) async fn wait_for_locks(&self, text: &str, count: i64) {
+        let client = self.connect().await;
+        let sql = "select count(*) from pg_stat_activity
+          where wait_event_type = 'Lock' and position($1 in query) > 0 and pid <> pg_backend_pid()";
+        let waiting = async || {
+            client
+                .query_one(sql, &[&text])
+                .await
+                .expect("it is there")
+                .get::<_, i64>(0)
+        };
+        while waiting().await < count {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Runs statements, and returns what `psql` says.
     pub(crate) fn psql(&self, sql: &str) -> String {
         let mut psql = self.programs.command("psql");

@@ -95,6 +95,36 @@ async fn task_and_answer_are_stored_once_though_the_answer_is_lost() {
     assert!(matches!(again, Err(StoreError::Received)), "{again:?}");
 }
 
+/// The connection is lost while the append waits for a lock. It is repeated, and both attempts wait.
+#[tokio::test(flavor = "multi_thread")]
+async fn append_that_is_repeated_while_its_first_attempt_waits_is_stored_once() {
+    let Some(database) = shared() else { return };
+    let proxy = Proxy::start(database);
+    let schema = "waits";
+    let options = PostgresOptions::new(&proxy.url())
+        .unwrap()
+        .schema(schema)
+        .listen(false);
+    let store = open(&options).await;
+    store.create(&ada(), new("t")).await.unwrap();
+    let mut blocking = database.connect().await;
+    let blocked = blocking.transaction().await.unwrap();
+    blocked
+        .execute("select from waits.task for update", &[])
+        .await
+        .unwrap();
+    proxy.cut();
+    let owner = ada();
+    let release = async {
+        database.wait_for_locks(schema, 2).await;
+        blocked.commit().await.unwrap();
+    };
+    let task = "t".into();
+    let (appended, ()) = tokio::join!(store.append(&owner, &task, marked()), release);
+    assert_eq!(appended.unwrap().sequence, 2);
+    assert_eq!(log(&store).await, 1);
+}
+
 /// A writer whose append is in doubt goes on with its next events.
 #[tokio::test(flavor = "multi_thread")]
 async fn writer_goes_on_after_an_append_of_unknown_outcome() {

@@ -8,6 +8,7 @@ mod followers;
 mod migrations;
 mod pooler;
 mod proxy;
+mod removal;
 mod replicas;
 mod sample;
 mod suite;

@@ -23,6 +23,8 @@ pub(crate) struct Proxy {
 struct State {
     loses: AtomicBool,
     refuses: AtomicBool,
+    /// Closes the connection of the next marked statement before the answer.
+    cuts: AtomicBool,
     /// Refuses connections once an answer is lost.
     then_refuses: AtomicBool,
 }
@@ -58,6 +60,11 @@ impl Proxy {
         self.lose_answer();
     }
 
+    /// Closes the connection of the next marked statement as soon as the database has it.
+    pub(crate) fn cut(&self) {
+        self.state.cuts.store(true, Ordering::SeqCst);
+    }
+
     /// Accepts connections again.
     pub(crate) fn let_through(&self) {
         self.state.refuses.store(false, Ordering::SeqCst);
@@ -81,6 +88,7 @@ async fn forward(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
                 let marked = asked.windows(MARK.len()).any(|part| part == MARK.as_bytes());
                 is_doomed |= marked && state.loses.swap(false, Ordering::SeqCst);
                 if server.write_all(asked).await.is_err() { return }
+                if marked && state.cuts.swap(false, Ordering::SeqCst) { return }
             }
             read = server.read(&mut told) => {
                 let Ok(count @ 1..) = read else { return };
