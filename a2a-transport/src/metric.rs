@@ -8,6 +8,7 @@
 //! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
 //! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the start of a stream. |
 //! | `a2a_server_errors_total` | counter | `operation`, `error_type` | Requests that failed or were refused, those whose stream broke off too. |
+//! | `a2a_server_auth_refusals_total` | counter | `reason` | Requests that were not admitted, by an authenticator or an authorizer. |
 //! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
 //! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower, a stream or a waiting caller, was given one. |
 //! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took; the one in memory that is there by default is not timed. |
@@ -28,6 +29,7 @@
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
 //! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that the agent did not send, like `timeout` |
+//! | `reason` | `no_credentials`; `invalid_credentials`: wrong, expired or for somebody else; `forbidden`; `rate_limited`; `unavailable`: they could not be checked |
 //! | `method` | the methods of `a2a_server::Store` |
 //! | `outcome` of the store | `ok`; `refused`, like a write that conflicts with another; `failed`: the store could not |
 //! | `outcome` of a delivery | `delivered`; `later`: it failed and is retried; `given_up`; `gone`: the webhook wants no more notifications; `untried`: its host was too busy |
@@ -64,6 +66,8 @@ metrics! {
         "How long a request took, from its head to its answer or to the start of a stream.";
     SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "error_type"] Count
         "Requests that failed or were refused, those whose stream broke off too.";
+    AUTH_REFUSALS = Counter "a2a_server_auth_refusals_total" ["reason"] Count
+        "Requests that were not admitted, by an authenticator or an authorizer.";
     OPEN_STREAMS = Gauge "a2a_server_open_streams" [] Count
         "Streams that callers are following.";
     FOLLOWER_LAG = Histogram "a2a_server_follower_lag_events" [] Count

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::connection::serve_connection;
 use super::connection_timer::ConnectionTimer;
 use super::connections::Connections;
+use super::peer_address::WithPeerAddress;
 use super::serve_options::ServeOptions;
 
 /// Serves connections of `listener`, HTTP/1.1 and HTTP/2, until `shutdown` resolves; then stops
@@ -52,6 +53,7 @@ pub async fn serve<S, B>(
                 continue;
             };
             let (service, stopped) = (service.clone(), stopped.clone());
+            let service = WithPeerAddress { service, address };
             let options = Arc::clone(&options);
             connections.spawn(serve_connection(
                 stream, service, options, timer, stopped, place,
