@@ -1,5 +1,6 @@
 //! The command line, as people and scripts use it.
 
+mod authentication;
 mod chat;
 mod check;
 mod hook;
