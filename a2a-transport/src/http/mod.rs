@@ -8,6 +8,7 @@ mod budget;
 mod busy_error;
 mod card_document;
 mod client;
+mod client_certificates;
 mod client_span;
 mod connection;
 mod connection_timer;
@@ -32,17 +33,22 @@ mod retry_after;
 mod serve;
 mod serve_options;
 mod server_span;
+#[cfg(feature = "tls")]
+mod server_tls;
 mod service;
 mod socket;
 mod tenants;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_connection;
 mod wire_observer;
 
 pub use auth::{AllowAnonymous, AuthError, Authenticator};
 pub use body::Body;
 pub use card_document::card_document;
 pub use client::{FetchResponse, HttpClient, HttpClientBuilder, Timeouts};
+pub use client_certificates::ClientCertificates;
 pub use credentials::Credentials;
 pub use hosts::Hosts;
 pub use probes::{AlwaysReady, Probes, Readiness};
@@ -50,7 +56,11 @@ pub use proxy::Proxy;
 pub use remote::HttpTransport;
 pub use retry_after::retry_after;
 pub use serve::serve;
+#[cfg(feature = "tls")]
+pub use serve::serve_tls;
 pub use serve_options::ServeOptions;
+#[cfg(feature = "tls")]
+pub use server_tls::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use service::HttpService;
 pub use tenants::Tenants;
 #[cfg(feature = "tls")]
