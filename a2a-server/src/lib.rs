@@ -92,7 +92,11 @@ pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::turn::{ArtifactDraft, Turn};
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
-pub use a2a_transport::http::{AllowAnonymous, AuthError, Authenticator, Probes, Readiness};
+pub use a2a_transport::http::{
+    AllowAnonymous, AuthError, Authenticator, ClientCertificates, Probes, Readiness,
+};
+#[cfg(feature = "tls")]
+pub use a2a_transport::http::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use a2a_transport::metric::describe as describe_metrics;
 #[cfg(feature = "push")]
 pub use a2a_transport::webhook::{Algorithm, BadKey, Secret, SigningKey};
