@@ -161,3 +161,72 @@ fn reason(error: &io::Error) -> &'static str {
         (None, _) => "closed",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http_body_util::Empty;
+    use rustls::crypto::aws_lc_rs::default_provider;
+    use rustls::pki_types::ServerName;
+    use rustls::{ClientConfig, RootCertStore};
+    use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
+    use tokio::task::JoinHandle;
+    use tokio::time::{Instant, advance};
+    use tokio_rustls::TlsConnector;
+
+    use super::*;
+
+    /// Returns TLS of a server, and a client that trusts it.
+    fn both_ends() -> (ServerTls, TlsConnector) {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("chain.pem"), made.cert.pem()).unwrap();
+        std::fs::write(path("key.pem"), made.signing_key.serialize_pem()).unwrap();
+        let tls = ServerTls::builder(path("chain.pem"), path("key.pem")).build();
+        let mut roots = RootCertStore::empty();
+        roots.add(made.cert.der().clone()).unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots);
+        let connector = TlsConnector::from(Arc::new(config.with_no_client_auth()));
+        (tls.unwrap(), connector)
+    }
+
+    /// Serves a connection, of which the other end is returned.
+    fn serve(tls: ServerTls) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) {
+        let (wire, theirs) = duplex(4096);
+        let (stop, stopped) = watch::channel(false);
+        let options = Arc::new(ServeOptions::default());
+        let peer = Peer {
+            address: ([127, 0, 0, 1], 1).into(),
+            timer: Arc::new(ConnectionTimer::new(&options)),
+            stop: stopped,
+        };
+        let service = service_fn(|_| std::future::ready(Ok(Response::new(Empty::<Bytes>::new()))));
+        let serving = serve_tls_connection(theirs, peer, tls, service, options, ());
+        (wire, tokio::spawn(serving), stop)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_handshake_and_the_first_head_have_ten_seconds_together() {
+        let (tls, connector) = both_ends();
+        let begun = Instant::now();
+        let (wire, served, _stop) = serve(tls.clone());
+        served.await.unwrap();
+        assert_eq!(begun.elapsed().as_secs(), 10);
+        drop(wire);
+
+        let begun = Instant::now();
+        let (wire, served, _stop) = serve(tls);
+        advance(Duration::from_secs(6)).await;
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut wire = connector.connect(name, wire).await.unwrap();
+        wire.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
+        wire.flush().await.unwrap();
+        served.await.unwrap();
+        assert_eq!(begun.elapsed().as_secs(), 10);
+    }
+}
