@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use a2a_transport::Binding;
 use a2a_transport::binding::Offer;
+#[cfg(feature = "tls")]
+use a2a_transport::http::serve_tls;
 use a2a_transport::http::{AllowAnonymous, Authenticator, Hosts, HttpService, serve};
 use a2a_types::AgentCard;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
@@ -164,7 +166,12 @@ impl BoundServer {
 
     /// Returns the URL that requests are POSTed to.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.listener.address, self.settings.path)
+        let scheme = match self.settings.has_tls() {
+            true => "https",
+            false => "http",
+        };
+        let Listener { address, .. } = self.listener;
+        format!("{scheme}://{address}{}", self.settings.path)
     }
 
     /// Returns the service that answers here, to be wrapped and served by [`serve`], or called.
@@ -242,10 +249,13 @@ impl BoundServer {
             stopping.cancelled().await;
             server.shutdown(grace).await;
         };
-        tokio::join!(
-            serve(self.listener.listener, service, options, stop),
-            end_work
-        );
+        let Listener { listener, .. } = self.listener;
+        #[cfg(feature = "tls")]
+        if let Some(tls) = self.settings.tls {
+            tokio::join!(serve_tls(listener, tls, service, options, stop), end_work);
+            return Ok(());
+        }
+        tokio::join!(serve(listener, service, options, stop), end_work);
         Ok(())
     }
 }

@@ -95,9 +95,11 @@ pub use crate::turn::{ArtifactDraft, Turn};
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{
-    AllowAnonymous, AuthChallenge, AuthError, Authenticator, Authorizer, Probes, Readiness,
-    Security,
+    AllowAnonymous, AuthChallenge, AuthError, Authenticator, Authorizer, ClientCertificates,
+    Probes, Readiness, Security,
 };
+#[cfg(feature = "tls")]
+pub use a2a_transport::http::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use a2a_transport::metric::describe as describe_metrics;
 #[cfg(feature = "push")]
 pub use a2a_transport::webhook::{Algorithm, BadKey, Secret, SigningKey};

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use a2a_auth::{AnyOf, ApiKeys, BasicUsers, JwtBearer, RateLimits, Requirement, SetupError};
+use a2a_auth::{
+    AnyOf, ApiKeys, BasicUsers, ClientCertificate, JwtBearer, RateLimits, Requirement, SetupError,
+};
+use a2a_server::ClientAuth;
 use clap::Args;
 
 /// Credentials that callers of a served agent need; with several, those of any one.
@@ -24,8 +27,12 @@ pub(crate) struct AuthenticationArgs {
 }
 
 impl AuthenticationArgs {
-    /// Returns the authenticator; `None` if callers need no credentials.
-    pub(crate) fn authenticator(&self) -> Result<Option<RateLimits<AnyOf>>, SetupError> {
+    /// Returns the authenticator; `None` if callers need no credentials. Certificates that TLS requires come on top of
+    /// other credentials, those that it only requests are an alternative to them.
+    pub(crate) fn authenticator(
+        &self,
+        certificates: Option<ClientAuth>,
+    ) -> Result<Option<RateLimits<AnyOf>>, SetupError> {
         let mut requirements: Vec<Requirement> = Vec::new();
         if let (Some(issuer), Some(audience)) = (&self.jwt_issuer, &self.jwt_audience) {
             requirements.push(("jwt", JwtBearer::discover(issuer, audience)?).into());
@@ -37,9 +44,28 @@ impl AuthenticationArgs {
         if let Some(file) = &self.basic {
             requirements.push(("basic", BasicUsers::file(file)?).into());
         }
+        let certificate = || (CERTIFICATE, ClientCertificate::new());
+        let needs_others = !requirements.is_empty();
+        match certificates {
+            Some(ClientAuth::Required) if needs_others => {
+                let with_certificate = |requirement: Requirement| {
+                    requirement.and(CERTIFICATE, ClientCertificate::new())
+                };
+                requirements = requirements.into_iter().map(with_certificate).collect();
+            }
+            Some(ClientAuth::Optional) if !needs_others => {
+                let any = AnyOf::new(certificate()).or_anonymous();
+                return Ok(Some(RateLimits::new(any)));
+            }
+            Some(_) => requirements.push(certificate().into()),
+            None => {}
+        }
         let mut requirements = requirements.into_iter();
         let any = requirements.next().map(AnyOf::new);
         let any = any.map(|first| requirements.fold(first, AnyOf::or));
         Ok(any.map(RateLimits::new))
     }
 }
+
+/// Name of the scheme of certificates on the card.
+const CERTIFICATE: &str = "certificate";

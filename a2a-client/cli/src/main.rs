@@ -12,6 +12,7 @@ mod metrics;
 mod postgres;
 mod secret;
 mod show;
+mod tls;
 mod wire;
 
 use std::process::ExitCode;

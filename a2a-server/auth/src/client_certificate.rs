@@ -4,7 +4,10 @@ use a2a_transport::http::{AuthChallenge, ClientCertificates};
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{MutualTlsSecurityScheme, SecurityScheme};
 use http::request::Parts;
-use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+use x509_cert::ext::pkix::SubjectAltName;
+use x509_cert::ext::pkix::name::GeneralName;
 
 use crate::scheme::{Scheme, Verdict};
 
@@ -29,24 +32,24 @@ pub struct CertificateNames {
     pub uris: Vec<String>,
     /// Names of the DNS among the alternative names.
     pub dns: Vec<String>,
-    /// The subject, like `CN=ada, O=Example`; empty if it has none.
+    /// The subject, like `CN=ada,O=Example` (RFC 4514); empty if it has none.
     pub subject: String,
 }
 
 impl CertificateNames {
     /// Reads the names of a certificate in DER.
     fn read(der: &[u8]) -> Option<Self> {
-        let (_, certificate) = X509Certificate::from_der(der).ok()?;
+        let certificate = Certificate::from_der(der).ok()?.tbs_certificate;
         let mut names = Self {
-            subject: certificate.subject().to_string(),
+            subject: certificate.subject.to_string(),
             ..Self::default()
         };
-        let alternatives = certificate.subject_alternative_name().ok()?;
-        let alternatives = alternatives.iter().flat_map(|names| &names.value.general_names);
+        let alternatives = certificate.get::<SubjectAltName>().ok()?;
+        let alternatives = alternatives.into_iter().flat_map(|(_, names)| names.0);
         for alternative in alternatives {
             match alternative {
-                GeneralName::URI(uri) => names.uris.push((*uri).to_owned()),
-                GeneralName::DNSName(name) => names.dns.push((*name).to_owned()),
+                GeneralName::UniformResourceIdentifier(uri) => names.uris.push(uri.to_string()),
+                GeneralName::DnsName(name) => names.dns.push(name.to_string()),
                 _ => {}
             }
         }
@@ -132,8 +135,12 @@ mod tests {
 
     fn certificate(uris: &[&str], dns: &[&str], subject: Option<&str>) -> Vec<u8> {
         let mut params = CertificateParams::default();
-        let uris = uris.iter().map(|uri| SanType::URI((*uri).try_into().unwrap()));
-        let dns = dns.iter().map(|name| SanType::DnsName((*name).try_into().unwrap()));
+        let uris = uris
+            .iter()
+            .map(|uri| SanType::URI((*uri).try_into().unwrap()));
+        let dns = dns
+            .iter()
+            .map(|name| SanType::DnsName((*name).try_into().unwrap()));
         params.subject_alt_names = uris.chain(dns).collect();
         params.distinguished_name = DistinguishedName::new();
         if let Some(subject) = subject {
@@ -162,12 +169,25 @@ mod tests {
             });
             assert_eq!(found, expected);
         };
-        check(&[spiffe, other], &["ada.example"], Some("ada"), Some(spiffe));
-        check(&[], &["ada.example", "b"], Some("ada"), Some("dns:ada.example"));
+        check(
+            &[spiffe, other],
+            &["ada.example"],
+            Some("ada"),
+            Some(spiffe),
+        );
+        check(
+            &[],
+            &["ada.example", "b"],
+            Some("ada"),
+            Some("dns:ada.example"),
+        );
         check(&[], &[], Some("ada"), Some("subject:CN=ada"));
         check(&[], &[], None, None);
         assert_eq!(verdict(&scheme, None), Verdict::Absent);
-        assert_eq!(verdict(&scheme, Some(b"no certificate".to_vec())), Verdict::Invalid);
+        assert_eq!(
+            verdict(&scheme, Some(b"no certificate".to_vec())),
+            Verdict::Invalid
+        );
     }
 
     #[test]

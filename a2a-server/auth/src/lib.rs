@@ -12,6 +12,7 @@
 //! | [`JwtBearer`] | a JSON Web Token of an issuer: signature, `iss`, `aud`, `exp`, `nbf` |
 //! | [`Introspection`] | an opaque token, by asking its issuer (RFC 7662) |
 //! | [`TokenFunction`] | an opaque token, by a function of the program |
+//! | [`ClientCertificate`] | a certificate that the handshake of TLS has verified |
 //!
 //! [`OperationScopes`] permits operations by the scopes of the caller; [`RateLimits`] limits requests and failed
 //! attempts of each caller.
@@ -40,6 +41,7 @@ mod api_key_list;
 mod api_keys;
 mod authorization_header;
 mod basic_users;
+mod client_certificate;
 mod digest_cache;
 mod error;
 mod htpasswd;
@@ -57,6 +59,7 @@ pub use crate::any_of::{AnyOf, Requirement};
 pub use crate::api_key_list::ApiKey;
 pub use crate::api_keys::ApiKeys;
 pub use crate::basic_users::BasicUsers;
+pub use crate::client_certificate::{CertificateNames, ClientCertificate};
 pub use crate::error::SetupError;
 pub use crate::introspection::Introspection;
 pub use crate::jwt::{JwtBearer, TokenClaims};

@@ -9,6 +9,7 @@ mod busy_error;
 mod card_document;
 mod challenge;
 mod client;
+mod client_certificates;
 mod client_span;
 mod connection;
 mod connection_timer;
@@ -36,11 +37,15 @@ mod security;
 mod serve;
 mod serve_options;
 mod server_span;
+#[cfg(feature = "tls")]
+mod server_tls;
 mod service;
 mod socket;
 mod tenants;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_connection;
 mod wire_observer;
 
 pub use auth::{AllowAnonymous, AuthError, Authenticator, Authorizer};
@@ -48,6 +53,7 @@ pub use body::Body;
 pub use card_document::card_document;
 pub use challenge::AuthChallenge;
 pub use client::{FetchResponse, HttpClient, HttpClientBuilder, Timeouts};
+pub use client_certificates::ClientCertificates;
 pub use credentials::Credentials;
 pub use hosts::Hosts;
 pub use peer_address::PeerAddress;
@@ -57,7 +63,11 @@ pub use remote::HttpTransport;
 pub use retry_after::retry_after;
 pub use security::{ProtectedResource, Security};
 pub use serve::serve;
+#[cfg(feature = "tls")]
+pub use serve::serve_tls;
 pub use serve_options::ServeOptions;
+#[cfg(feature = "tls")]
+pub use server_tls::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use service::HttpService;
 pub use tenants::Tenants;
 #[cfg(feature = "tls")]

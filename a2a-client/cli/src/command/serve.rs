@@ -23,6 +23,7 @@ use crate::log::LogOptions;
 use crate::metrics::Metrics;
 use crate::postgres::{PostgresArgs, is_url};
 use crate::show::Screen;
+use crate::tls::{TlsArgs, reload_on_hangup};
 
 /// Agent to serve, and its address.
 #[derive(Args)]
@@ -36,7 +37,16 @@ Examples:
   a2a serve joke --api-key-file keys.txt --basic users.htpasswd        callers with a key or a password
   a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
   a2a serve echo --log a2a_server=debug                        or set RUST_LOG
-  a2a serve echo --json | jq -r .url")]
+  a2a serve echo --json | jq -r .url
+
+With TLS, and a certificate authority of your own:
+  openssl req -x509 -newkey rsa:3072 -nodes -days 365 -subj /CN=authority \\
+    -keyout ca-key.pem -out ca.pem
+  openssl req -x509 -newkey rsa:3072 -nodes -days 90 -subj /CN=localhost \\
+    -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=CA:FALSE \\
+    -CA ca.pem -CAkey ca-key.pem -keyout key.pem -out cert.pem
+  a2a serve joke --tls-cert cert.pem --tls-key key.pem
+  a2a card https://localhost:8080 --ca ca.pem")]
 pub(crate) struct Options {
     /// Demo agent to run.
     #[arg(value_enum)]
@@ -68,6 +78,8 @@ pub(crate) struct Options {
     local_webhooks: bool,
     #[command(flatten)]
     log: LogOptions,
+    #[command(flatten)]
+    tls: TlsArgs,
 }
 
 /// Demo agent.
@@ -114,7 +126,8 @@ async fn serve(
     let logging = subscriber.try_init();
     logging.map_err(Failure::machine("--log"))?;
     let mut builder = Server::builder(card, agent);
-    let authenticator = options.authentication.authenticator();
+    let certificates = options.tls.client_auth();
+    let authenticator = options.authentication.authenticator(certificates);
     if let Some(authenticator) = authenticator.map_err(Failure::machine("credentials"))? {
         builder = builder.authenticator(authenticator);
     }
@@ -140,15 +153,22 @@ async fn serve(
     let server = builder
         .build()
         .map_err(Failure::machine("the server cannot be configured"))?;
+    let tls = options.tls.load()?;
+    let http = match &tls {
+        Some(tls) => server.http().tls(tls.clone()),
+        None => server.http(),
+    };
     let place = format!("--address {}", options.address);
     #[cfg(unix)]
     let bound = match options.reuse_port {
-        true => listen(options.address).and_then(|listener| server.http().listen(listener)),
-        false => server.bind(options.address).await,
+        true => listen(options.address).and_then(|listener| http.listen(listener)),
+        false => http.bind(options.address).await,
     };
     #[cfg(not(unix))]
-    let bound = server.bind(options.address).await;
+    let bound = http.bind(options.address).await;
     let bound = bound.map_err(Failure::machine(&*place))?;
+    let has_tls = tls.is_some();
+    let reloading = reload_on_hangup(tls);
     match screen.json {
         true => screen.value(&serde_json::json!({
             "url": bound.url(),
@@ -159,11 +179,18 @@ async fn serve(
             if let Some(metrics) = &metrics {
                 eprintln!("metrics: {}", metrics.url());
             }
-            eprintln!("try: a2a card {0}\n     a2a chat {0}", bound.url());
+            let trust = if has_tls { " --ca FILE" } else { "" };
+            eprintln!(
+                "try: a2a card {0}{trust}\n     a2a chat {0}{trust}",
+                bound.url()
+            );
         }
     }
     let metrics_task = metrics.map(|metrics| tokio::spawn(metrics.serve()));
-    let run = bound.run(interrupt::stop()).await;
+    let run = tokio::select! {
+        run = bound.run(interrupt::stop()) => run,
+        () = reloading => Ok(()),
+    };
     if let Some(metrics_task) = metrics_task {
         metrics_task.abort();
     }

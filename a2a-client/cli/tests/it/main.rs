@@ -14,6 +14,7 @@ mod secrets;
 mod serve;
 mod settled;
 mod terminal;
+mod tls;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -127,7 +127,7 @@ async fn a_principal_is_of_its_issuer_unless_the_program_says_otherwise() {
     assert_eq!(principal.name(), Some("https://login.example#ada"));
     let scopes: Vec<_> = principal.scopes().collect();
     assert_eq!(scopes, ["tasks:read", "tasks:write", "a", "b", "c"]);
-    let by_client = fixed(&[key.clone()]).principal(|claims| {
+    let by_client = fixed(std::slice::from_ref(&key)).principal(|claims| {
         let client = claims.get("client_id").and_then(Value::as_str)?;
         Some(Principal::named(format!("client {client}")))
     });
