@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use a2a_jsonrpc::Id;
-use a2a_types::Dialect;
+use a2a_types::{Dialect, Error as A2aError};
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Response, StatusCode};
+use serde_json::json;
 
 use super::answer::{plain, written};
 use super::challenge::AuthChallenge;
 use super::security::ProtectedResource;
 use super::service::Settings;
 use super::{AuthError, Body};
-use crate::binding::{CallRefusal, write_refusal};
+use crate::binding::{CallRefusal, retry_info, write_refusal};
 use crate::{Binding, metric};
 
 /// Form of the answer to a request that is not admitted.
@@ -42,24 +43,26 @@ impl Settings {
             AuthError::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             AuthError::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         };
+        let retry_after = match denied {
+            AuthError::RateLimited { retry_after } => Some(whole_seconds(*retry_after)),
+            AuthError::Unavailable => Some(1),
+            _ => None,
+        };
+        let mut error = A2aError::from(denied.kind());
+        if let Some(seconds) = retry_after.filter(|_| format.dialect == Dialect::V1_0) {
+            error = error.with_details(json!([retry_info(seconds)]));
+        }
         let refused = CallRefusal {
             binding: format.binding,
             id: format.id,
             dialect: format.dialect,
-            error: denied.kind().into(),
+            error,
             status: Some(status),
         };
         let mut response = written(write_refusal(refused), format.media_type);
         self.challenge(&mut response, denied.challenges(), head);
-        let retry_after = match denied {
-            AuthError::RateLimited { retry_after } => Some(*retry_after),
-            AuthError::Unavailable => Some(Duration::from_secs(1)),
-            _ => None,
-        };
-        if let Some(after) = retry_after {
-            // Rounded up: a caller that comes too early is refused again.
-            let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
-            let seconds = HeaderValue::from(seconds.max(1));
+        if let Some(seconds) = retry_after {
+            let seconds = HeaderValue::from(seconds);
             response.headers_mut().insert(RETRY_AFTER, seconds);
         }
         response
@@ -119,6 +122,11 @@ impl Settings {
         let interface = self.interfaces(head).into_iter().next()?;
         Some(interface.url)
     }
+}
+
+/// Returns a time in seconds, rounded up: a caller that comes too early is refused again.
+fn whole_seconds(time: Duration) -> u64 {
+    (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
 }
 
 /// Parameter of a challenge that names the metadata, RFC 9728 §5.1.

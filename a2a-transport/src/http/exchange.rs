@@ -390,7 +390,7 @@ impl<T: Transport> HttpService<T> {
                     false => answer,
                 }
             }
-            Err(error) if error.kind == ErrorKind::Unavailable => {
+            Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::RateLimited) => {
                 let reply = write_reply(&envelope, Err(error));
                 retry_later(written(reply, error_format.media_type))
             }

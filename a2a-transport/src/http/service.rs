@@ -335,6 +335,9 @@ impl<T: Transport> HttpService<T> {
                     deny(AuthError::Unauthenticated { challenges })
                 }
                 ErrorKind::PermissionDenied => deny(AuthError::forbidden()),
+                ErrorKind::RateLimited => deny(AuthError::RateLimited {
+                    retry_after: Duration::from_secs(1),
+                }),
                 ErrorKind::Unavailable => {
                     let text = "temporarily unavailable";
                     retry_later(plain(StatusCode::SERVICE_UNAVAILABLE, text))

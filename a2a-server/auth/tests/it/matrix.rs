@@ -92,10 +92,16 @@ fn check_error(
 ) {
     let body = response.json();
     let status = response.status.as_u16();
-    let info = json!([{
+    let mut info = json!([{
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
         "reason": reason, "domain": "a2a-protocol.org",
     }]);
+    if let Some(after) = response.headers.get("retry-after") {
+        let delay = format!("{}s", after.to_str().unwrap());
+        let again = "type.googleapis.com/google.rpc.RetryInfo";
+        let again = json!({"@type": again, "retryDelay": delay});
+        info.as_array_mut().unwrap().push(again);
+    }
     let expected = match form {
         Form(Binding::JsonRpc, Dialect::V1_0) => json!({"jsonrpc": "2.0", "id": id,
             "error": {"code": -32000, "message": message, "data": info}}),

@@ -121,6 +121,7 @@ fn by_json_rpc_status(kind: ErrorKind) -> u16 {
     match kind {
         ErrorKind::Unauthenticated => 401,
         ErrorKind::PermissionDenied => 403,
+        ErrorKind::RateLimited => 429,
         _ => 200,
     }
 }
