@@ -1,6 +1,7 @@
 //! Execution of a case.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use a2a_transport::BoxFuture;
 use a2a_types::Operation;
@@ -295,7 +296,7 @@ impl<'t> CaseRun<'t> {
             return Err(StopReason::InvalidCase("there is no webhook".to_owned()));
         };
         let path = self.fill_text(path)?;
-        let limit = self.interface.delivery_timeout;
+        let limit = self.interface.delivery_timeout + Duration::from_secs(step.extra_seconds);
         let judge = |deliveries: Vec<Value>| {
             let deliveries = deliveries.into_iter();
             let deliveries = deliveries.filter(|delivery| delivery["path"] == path.as_str());
