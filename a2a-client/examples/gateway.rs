@@ -86,13 +86,13 @@ async fn run(options: Options) -> Result<(), String> {
 async fn agent(options: &Options) -> Result<(HttpTransport, Arc<AgentCard>), String> {
     let url = &options.upstream;
     let explained = |error: Error| {
-        let mut told = format!("{url}: {error}");
+        let mut message = format!("{url}: {error}");
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
-            told.push_str(&format!(": {cause}"));
+            message.push_str(&format!(": {cause}"));
             source = cause.source();
         }
-        format!("{told}\nIs the agent running? An agent without a card needs --speak.")
+        format!("{message}\nIs the agent running? An agent without a card needs --speak.")
     };
     let card = Cards::default().find(url).await;
     let Some(dialect) = options.speak else {

@@ -394,10 +394,10 @@ mod tests {
     #[test]
     fn gauge_guards_decrement_the_recorder_that_they_incremented() {
         let (one, two) = (DebuggingRecorder::new(), DebuggingRecorder::new());
-        let unheard = OPEN_STREAMS.raise([]);
-        let heard = with_local_recorder(&one, || OPEN_STREAMS.raise([]));
+        let unrecorded = OPEN_STREAMS.raise([]);
+        let recorded = with_local_recorder(&one, || OPEN_STREAMS.raise([]));
         assert_eq!(open(&one), [DebugValue::Gauge(1.0.into())]);
-        with_local_recorder(&two, || drop((unheard, heard)));
+        with_local_recorder(&two, || drop((unrecorded, recorded)));
         // Looking has set it to 0.
         assert_eq!(open(&one), [DebugValue::Gauge((-1.0).into())]);
         assert_eq!(open(&two), []);

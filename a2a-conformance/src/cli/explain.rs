@@ -106,8 +106,8 @@ fn explain_check(check: &Check) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let Check { id, title, .. } = check;
     writeln!(out, "{BOLD}{id}{BOLD:#}\n{title}\n")?;
-    if let Some(told) = explanation(id) {
-        writeln!(out, "{told}\n")?;
+    if let Some(text) = explanation(id) {
+        writeln!(out, "{text}\n")?;
     }
     writeln!(out, "Tests    {}", check.role.name())?;
     for (number, level) in check.levels().into_iter().enumerate() {
@@ -126,8 +126,8 @@ fn explain_check(check: &Check) -> io::Result<()> {
         let Requirement {
             id, section, says, ..
         } = requirement;
-        let told = format!("{id:<19} {DIM}§{section} of {dialect}{DIM:#}");
-        writeln!(out, "{label:<8} {told} {says}")?;
+        let heading = format!("{id:<19} {DIM}§{section} of {dialect}{DIM:#}");
+        writeln!(out, "{label:<8} {heading} {says}")?;
     }
     if let Some(source) = check.source() {
         writeln!(out, "Source   {source}")?;

@@ -110,21 +110,21 @@ impl<'a> ReplayServer<'a> {
         mode: Mode,
         fault: Option<Fault>,
     ) -> Result<Self, String> {
-        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let message = |error: &dyn std::fmt::Display| error.to_string();
         let reference = Reference::new(exchange.agent.clone());
         let mut card = card_of(corpus, exchange);
         if exchange.profile {
             profile::declare_on(&mut card);
         }
-        let directory = tempfile::tempdir().map_err(|error| told(&error))?;
+        let directory = tempfile::tempdir().map_err(|error| message(&error))?;
         let store = open_store(directory.path());
-        let store = store.map_err(|error| told(&error))?;
+        let store = store.map_err(|error| message(&error))?;
         let server = Server::builder(card.clone(), reference.clone()).store(store);
         let server = match card.capabilities.extended_agent_card {
             Some(true) => server.extended_card(card),
             _ => server,
         };
-        let server = server.build().map_err(|error| told(&error))?;
+        let server = server.build().map_err(|error| message(&error))?;
         let path = match exchange.steps.iter().any(|step| {
             step.get
                 .as_deref()
@@ -136,13 +136,13 @@ impl<'a> ReplayServer<'a> {
         let bound = server
             .bind("127.0.0.1:0")
             .await
-            .map_err(|error| told(&error))?;
+            .map_err(|error| message(&error))?;
         let bound = bound.path(path).mode(mode).authenticator(TokenForCard);
         let service = FaultyService::new(bound.service(), fault);
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
-            .map_err(|error| told(&error))?;
-        let address = listener.local_addr().map_err(|error| told(&error))?;
+            .map_err(|error| message(&error))?;
+        let address = listener.local_addr().map_err(|error| message(&error))?;
         Ok(Self {
             corpus,
             exchange,

@@ -39,9 +39,9 @@ fn broken_invariants(run: &Run) -> Vec<String> {
         .checks
         .iter()
         .filter(|result| invariants.contains(result.id.as_str()) && !result.mismatches.is_empty());
-    let told =
+    let lines =
         broken_invariants.map(|result| format!("{} {:#?}", result.column(), result.mismatches));
-    told.collect()
+    lines.collect()
 }
 
 fn is_failed_check(run: &Run, check: &str) -> bool {

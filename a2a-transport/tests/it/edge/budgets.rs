@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 
-use crate::edge::{PATIENCE, exchange, told};
+use crate::edge::{PATIENCE, exchange, read_to_end};
 
 /// An agent that knows every task: the id is the number of bytes of its text.
 struct Sized;
@@ -102,7 +102,7 @@ async fn bodies_beyond_the_budget_are_told_to_come_later() {
     // Bodies that were begun are completed, and make room.
     for stream in &mut held {
         stream.write_all(rest.as_bytes()).await.unwrap();
-        let answer = told(stream).await;
+        let answer = read_to_end(stream).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
     let (large, body) = request("/", 500_000);

@@ -208,8 +208,8 @@ async fn cancellation() {
         };
         assert_eq!(got.json()["status"]["state"], state, "{target}");
     }
-    let told = json!({"metadata": {"why": "late"}, "tenant": "acme"});
-    let (request, ..) = asked("POST /tasks/t:cancel", told).await;
+    let body = json!({"metadata": {"why": "late"}, "tenant": "acme"});
+    let (request, ..) = asked("POST /tasks/t:cancel", body).await;
     let Request::CancelTask(params) = request else {
         panic!()
     };
