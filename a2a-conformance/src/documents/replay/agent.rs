@@ -201,7 +201,7 @@ impl<'a> ReplayServer<'a> {
         let text = request.corrected.clone().unwrap_or_default();
         self.bindings
             .keep_ids_of(&serde_json::from_str(&text).unwrap_or_default());
-        let got = self
+        let response = self
             .caller
             .post(self.path, text, &Default::default())
             .await?;
@@ -209,7 +209,7 @@ impl<'a> ReplayServer<'a> {
             // The caller disconnects while the agent works.
             true => self.reference.held().await,
             false => {
-                got.json().await?;
+                response.json().await?;
             }
         }
         Ok(())
@@ -226,11 +226,11 @@ impl<'a> ReplayServer<'a> {
         if as_printed && printed.is_json() {
             text = printed.text;
         } else if as_printed {
-            let got = self
+            let response = self
                 .caller
                 .post(self.path, printed.text, &step.headers)
                 .await?;
-            let answer = got.json().await?;
+            let answer = response.json().await?;
             if answer["error"]["code"] != -32700 {
                 return Err(format!("$.error.code: expected -32700, found {answer}"));
             }
@@ -247,13 +247,16 @@ impl<'a> ReplayServer<'a> {
         }
         let text = self.bindings.apply(&text);
         let id = sent.get("id").cloned().unwrap_or(Value::Null);
-        let got = self.caller.post(self.path, text, &step.headers).await?;
-        if got.status != StatusCode::OK {
-            return Err(format!("HTTP status: expected 200, found {}", got.status));
+        let response = self.caller.post(self.path, text, &step.headers).await?;
+        if response.status != StatusCode::OK {
+            return Err(format!(
+                "HTTP status: expected 200, found {}",
+                response.status
+            ));
         }
         match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
-            true => self.check_stream(step, request, got, &id).await,
-            false => self.check_answer(step, request, got, &id).await,
+            true => self.check_stream(step, request, response, &id).await,
+            false => self.check_answer(step, request, response, &id).await,
         }
     }
 
@@ -261,16 +264,16 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        got: StreamedResponse,
+        response: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
-        if got.media_type() != "application/json" {
+        if response.media_type() != "application/json" {
             return Err(format!(
                 "content-type: expected application/json, found {:?}",
-                got.media_type()
+                response.media_type()
             ));
         }
-        let found = got.json().await?;
+        let found = response.json().await?;
         match &step.answer {
             Some(answer) => {
                 let expected = self
@@ -293,13 +296,13 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        mut got: StreamedResponse,
+        mut response: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
-        if got.media_type() != "text/event-stream" {
+        if response.media_type() != "text/event-stream" {
             return Err(format!(
                 "content-type: expected text/event-stream, found {:?}",
-                got.media_type()
+                response.media_type()
             ));
         }
         let before = step.before.iter().map(|result| {
@@ -318,7 +321,7 @@ impl<'a> ReplayServer<'a> {
             )
         });
         let expected: Vec<_> = before.chain(events).collect();
-        let first = got.event().await?;
+        let first = response.event().await?;
         if step.release == Some(Release::Subscribed) {
             self.reference.release();
         }
@@ -332,7 +335,7 @@ impl<'a> ReplayServer<'a> {
             self.check_message(&label, step, request, expected, &event, id);
             found = match step.open && step.events.last() == Some(&label) {
                 true => return Ok(()),
-                false => got.event().await?,
+                false => response.event().await?,
             };
         }
         // An exchange without documented events only has to end.
@@ -340,7 +343,7 @@ impl<'a> ReplayServer<'a> {
             if !step.events.is_empty() {
                 return Err(format!("$: expected the end of the stream, found {event}"));
             }
-            found = got.event().await?;
+            found = response.event().await?;
         }
         Ok(())
     }
@@ -376,21 +379,21 @@ impl<'a> ReplayServer<'a> {
     }
 
     async fn fetch(&mut self, step: &ExchangeStep, path: &str) -> Result<(), String> {
-        let got = self.caller.get(path, &step.headers).await?;
+        let response = self.caller.get(path, &step.headers).await?;
         let status = step.status.unwrap_or(200);
-        if got.status.as_u16() != status {
+        if response.status.as_u16() != status {
             return Err(format!(
                 "HTTP status: expected {status}, found {}",
-                got.status
+                response.status
             ));
         }
-        if status == 401 && !got.headers.contains_key("www-authenticate") {
+        if status == 401 && !response.headers.contains_key("www-authenticate") {
             return Err("WWW-Authenticate: missing".to_owned());
         }
         if status != 200 {
             return Ok(());
         }
-        let found = got.json().await?;
+        let found = response.json().await?;
         validate(self.exchange.dialect, "AgentCard", &found)?;
         if let Some(answer) = &step.answer {
             let expected = self
@@ -430,11 +433,11 @@ impl<'a> ReplayServer<'a> {
 
     async fn refusal(&self, request: &Example) -> Result<(), String> {
         let printed = printed_example::read(&request.printed);
-        let got = self
+        let response = self
             .caller
             .post(self.path, printed.text.clone(), &Default::default())
             .await?;
-        let error = got.json().await?["error"].take();
+        let error = response.json().await?["error"].take();
         let (code, path) = match (&request.refused, printed.is_json()) {
             (_, false) => (-32700, ""),
             (Some(refusal), true) => (refusal.code, refusal.path.as_str()),

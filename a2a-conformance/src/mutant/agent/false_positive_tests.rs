@@ -79,10 +79,10 @@ impl Interceptor for OldTasks {
             }
             lock(&self.listed).insert(id.to_owned());
             thing["status"]["timestamp"] = json!("2026-01-01T00:00:00+02:00");
-            let said =
+            let message =
                 json!({"messageId": "one", "role": "ROLE_USER", "parts": [], "taskId": "none"});
-            thing["status"]["message"] = said.clone();
-            thing.insert("history".to_owned(), json!([said, said]));
+            thing["status"]["message"] = message.clone();
+            thing.insert("history".to_owned(), json!([message, message]));
             thing.insert(
                 "artifacts".to_owned(),
                 json!([{"artifactId": "", "parts": [{"raw": "?"}]}]),

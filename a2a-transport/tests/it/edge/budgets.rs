@@ -75,7 +75,7 @@ async fn until_refused(address: SocketAddr, path: &str, length: usize) -> String
 }
 
 #[tokio::test]
-async fn bodies_beyond_the_budget_are_told_to_come_later() {
+async fn bodies_beyond_the_budget_are_refused_with_retry_after() {
     let address = served(HttpService::new(Sized).receive_budget(800_000)).await;
     let (head, body) = request("/", 200_000);
     let (most, rest) = body.split_at(199_000);
@@ -158,7 +158,7 @@ async fn unread(address: SocketAddr, size: usize) -> (TcpStream, String) {
 const LARGE: usize = 8 << 20;
 
 #[tokio::test]
-async fn answers_beyond_the_budget_are_told_to_come_later() {
+async fn answers_beyond_the_budget_are_refused_with_retry_after() {
     let address = served(HttpService::new(Sized).answer_budget(3 * LARGE)).await;
     let mut held = Vec::new();
     for expected in ["200", "200", "503", "503"] {

@@ -65,7 +65,7 @@ fn no_scene_loses_a_word() {
 
 /// Clients of the framework read no line of more than 640 KiB.
 #[test]
-fn long_text_is_told_in_lines_that_can_be_read() {
+fn long_text_is_split_into_readable_lines() {
     // Each character takes six bytes in JSON; the last ones do not end where a piece does.
     let text = format!(
         "{}{}",
