@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// instrumented agent does.
     #[arg(value_name = "ID")]
     id: String,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -162,15 +162,15 @@ fn place(part: &CheckPart) -> String {
 
 /// Ids that have something of what was asked for, at most eight.
 fn similar_ids(id: &str) -> Vec<String> {
-    let wanted = id.to_lowercase();
-    let words = wanted.split(['.', '-']).filter(|word| word.len() > 3);
+    let lower = id.to_lowercase();
+    let words = lower.split(['.', '-']).filter(|word| word.len() > 3);
     let words: Vec<_> = words.filter(|word| !word.starts_with("a2a")).collect();
     let ids = Dialect::ALL
         .iter()
         .rev()
         .flat_map(|dialect| requirements(*dialect))
         .map(|requirement| requirement.id.as_str());
-    let section = section_of(&wanted);
+    let section = section_of(&lower);
     let likeness = |candidate: &&str| {
         let candidate = candidate.to_lowercase();
         let same_section = section.is_some_and(|section| candidate.starts_with(section));
