@@ -123,7 +123,7 @@ fn card(members: Value) -> Value {
 }
 
 #[tokio::test]
-async fn who_was_asked_for_is_told_who_calls() {
+async fn credentials_are_sent_to_the_origin_of_the_card() {
     let home = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&home);
     let (url, received) = listen(move |request| match request.starts_with("GET") {
@@ -146,7 +146,7 @@ async fn who_was_asked_for_is_told_who_calls() {
 }
 
 #[tokio::test]
-async fn where_a_card_points_nothing_is_told_unless_that_is_trusted() {
+async fn other_origins_get_no_credentials_unless_trusted() {
     let (elsewhere, foreign) = stranger().await;
     let signature = json!({"protected": "eyJhbGciOiJFUzI1NiJ9", "signature": "AA",
         "header": {"jku": format!("{elsewhere}/keys")}});

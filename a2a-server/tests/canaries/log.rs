@@ -64,7 +64,7 @@ impl CapturedLog {
     }
 
     /// Returns whether a crate has logged anything.
-    pub(crate) fn hears(&self, target: &str) -> bool {
+    pub(crate) fn has_logged(&self, target: &str) -> bool {
         let target = format!(" {target}");
         self.text().contains(&target)
     }

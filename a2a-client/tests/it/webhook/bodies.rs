@@ -130,7 +130,7 @@ impl Transport for Agent {
 }
 
 #[tokio::test]
-async fn what_a_body_does_not_tell_the_agent_does() {
+async fn the_agent_supplies_what_a_body_omits() {
     let hook = Hook::new(|builder| builder).await;
     let client = Client::new(Agent);
     let context_of = async |body: &str| {

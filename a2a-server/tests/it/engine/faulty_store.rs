@@ -92,8 +92,8 @@ impl Store for FaultyStore {
         task: &'a TaskId,
         append: Append,
     ) -> StoreFuture<'a, Appended> {
-        let hears = matches!(append.events[..], [Event::Message(_), ..]);
-        if hears && self.goes_blind.load(Ordering::Relaxed) {
+        let is_message = matches!(append.events[..], [Event::Message(_), ..]);
+        if is_message && self.goes_blind.load(Ordering::Relaxed) {
             self.is_blind.store(true, Ordering::Relaxed);
         }
         if self.is_away() {

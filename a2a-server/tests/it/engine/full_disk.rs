@@ -47,7 +47,7 @@ fn a_full_disk_refuses_sends_until_there_is_room() {
     let stdout = String::from_utf8_lossy(&output.stdout);
     let problems = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stdout}\n{problems}");
-    assert!(stdout.contains("1 passed"), "{output_text}");
+    assert!(stdout.contains("1 passed"), "{stdout}");
 }
 
 async fn until_there_is_room(disk: &Path) {
