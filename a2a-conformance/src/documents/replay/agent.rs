@@ -201,7 +201,7 @@ impl<'a> ReplayServer<'a> {
         let text = request.corrected.clone().unwrap_or_default();
         self.bindings
             .keep_ids_of(&serde_json::from_str(&text).unwrap_or_default());
-        let response = self
+        let reply = self
             .caller
             .post(self.path, text, &Default::default())
             .await?;
@@ -209,7 +209,7 @@ impl<'a> ReplayServer<'a> {
             // The caller disconnects while the agent works.
             true => self.reference.held().await,
             false => {
-                response.json().await?;
+                reply.json().await?;
             }
         }
         Ok(())
@@ -226,11 +226,11 @@ impl<'a> ReplayServer<'a> {
         if as_printed && printed.is_json() {
             text = printed.text;
         } else if as_printed {
-            let response = self
+            let reply = self
                 .caller
                 .post(self.path, printed.text, &step.headers)
                 .await?;
-            let answer = response.json().await?;
+            let answer = reply.json().await?;
             if answer["error"]["code"] != -32700 {
                 return Err(format!("$.error.code: expected -32700, found {answer}"));
             }
@@ -247,16 +247,13 @@ impl<'a> ReplayServer<'a> {
         }
         let text = self.bindings.apply(&text);
         let id = sent.get("id").cloned().unwrap_or(Value::Null);
-        let response = self.caller.post(self.path, text, &step.headers).await?;
-        if response.status != StatusCode::OK {
-            return Err(format!(
-                "HTTP status: expected 200, found {}",
-                response.status
-            ));
+        let reply = self.caller.post(self.path, text, &step.headers).await?;
+        if reply.status != StatusCode::OK {
+            return Err(format!("HTTP status: expected 200, found {}", reply.status));
         }
         match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
-            true => self.check_stream(step, request, response, &id).await,
-            false => self.check_answer(step, request, response, &id).await,
+            true => self.check_stream(step, request, reply, &id).await,
+            false => self.check_answer(step, request, reply, &id).await,
         }
     }
 
@@ -264,16 +261,16 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        response: StreamedResponse,
+        reply: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
-        if response.media_type() != "application/json" {
+        if reply.media_type() != "application/json" {
             return Err(format!(
                 "content-type: expected application/json, found {:?}",
-                response.media_type()
+                reply.media_type()
             ));
         }
-        let found = response.json().await?;
+        let found = reply.json().await?;
         match &step.answer {
             Some(answer) => {
                 let expected = self
@@ -296,13 +293,13 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        mut response: StreamedResponse,
+        mut reply: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
-        if response.media_type() != "text/event-stream" {
+        if reply.media_type() != "text/event-stream" {
             return Err(format!(
                 "content-type: expected text/event-stream, found {:?}",
-                response.media_type()
+                reply.media_type()
             ));
         }
         let before = step.before.iter().map(|result| {
@@ -321,7 +318,7 @@ impl<'a> ReplayServer<'a> {
             )
         });
         let expected: Vec<_> = before.chain(events).collect();
-        let first = response.event().await?;
+        let first = reply.event().await?;
         if step.release == Some(Release::Subscribed) {
             self.reference.release();
         }
@@ -335,7 +332,7 @@ impl<'a> ReplayServer<'a> {
             self.check_message(&label, step, request, expected, &event, id);
             found = match step.open && step.events.last() == Some(&label) {
                 true => return Ok(()),
-                false => response.event().await?,
+                false => reply.event().await?,
             };
         }
         // An exchange without documented events only has to end.
@@ -343,7 +340,7 @@ impl<'a> ReplayServer<'a> {
             if !step.events.is_empty() {
                 return Err(format!("$: expected the end of the stream, found {event}"));
             }
-            found = response.event().await?;
+            found = reply.event().await?;
         }
         Ok(())
     }
@@ -379,21 +376,21 @@ impl<'a> ReplayServer<'a> {
     }
 
     async fn fetch(&mut self, step: &ExchangeStep, path: &str) -> Result<(), String> {
-        let response = self.caller.get(path, &step.headers).await?;
+        let reply = self.caller.get(path, &step.headers).await?;
         let status = step.status.unwrap_or(200);
-        if response.status.as_u16() != status {
+        if reply.status.as_u16() != status {
             return Err(format!(
                 "HTTP status: expected {status}, found {}",
-                response.status
+                reply.status
             ));
         }
-        if status == 401 && !response.headers.contains_key("www-authenticate") {
+        if status == 401 && !reply.headers.contains_key("www-authenticate") {
             return Err("WWW-Authenticate: missing".to_owned());
         }
         if status != 200 {
             return Ok(());
         }
-        let found = response.json().await?;
+        let found = reply.json().await?;
         validate(self.exchange.dialect, "AgentCard", &found)?;
         if let Some(answer) = &step.answer {
             let expected = self
@@ -433,11 +430,11 @@ impl<'a> ReplayServer<'a> {
 
     async fn refusal(&self, request: &Example) -> Result<(), String> {
         let printed = printed_example::read(&request.printed);
-        let response = self
+        let reply = self
             .caller
             .post(self.path, printed.text.clone(), &Default::default())
             .await?;
-        let error = response.json().await?["error"].take();
+        let error = reply.json().await?["error"].take();
         let (code, path) = match (&request.refused, printed.is_json()) {
             (_, false) => (-32700, ""),
             (Some(refusal), true) => (refusal.code, refusal.path.as_str()),
