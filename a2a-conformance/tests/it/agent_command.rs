@@ -229,7 +229,7 @@ fn command_line_errors_come_before_any_request() {
         2,
         &["no-such-file: cannot be read"],
     );
-    check(&[&url, "--redact", "("], 2, &["no regular expression"]);
+    check(&[&url, "--redact", "("], 2, &["not a regular expression"]);
     check(&[&url, "--ca", "no-such-file"], 2, &["--ca no-such-file"]);
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();

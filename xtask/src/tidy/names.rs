@@ -88,8 +88,8 @@ fn retired_in(source: &Source) -> Vec<Violation> {
 /// Participles that say nothing of the value they name.
 const RETIRED_VALUES: &[&str] = &["told", "heard"];
 
-/// Sources of the store that keep such a name.
-const VALUES_KEPT_IN: &str = "a2a-server/postgres/src/";
+/// Package whose sources keep such names.
+const VALUES_KEPT_IN: &str = "a2a-server/postgres/";
 
 /// No variable, field or function has a retired participle as its name.
 pub(super) fn values(workspace: &Workspace) -> Vec<Violation> {

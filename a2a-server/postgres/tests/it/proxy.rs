@@ -78,27 +78,27 @@ async fn forward(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
     let mut server = UnixStream::connect(server)
         .await
         .expect("the database is there");
-    let (mut query, mut reply) = (vec![0; 64 << 10], vec![0; 64 << 10]);
+    let (mut asked, mut told) = (vec![0; 64 << 10], vec![0; 64 << 10]);
     let mut is_doomed = false;
     loop {
         tokio::select! {
-            read = client.read(&mut query) => {
+            read = client.read(&mut asked) => {
                 let Ok(count @ 1..) = read else { return };
-                let query = &query[..count];
-                let marked = query.windows(MARK.len()).any(|part| part == MARK.as_bytes());
+                let asked = &asked[..count];
+                let marked = asked.windows(MARK.len()).any(|part| part == MARK.as_bytes());
                 is_doomed |= marked && state.loses.swap(false, Ordering::SeqCst);
-                if server.write_all(query).await.is_err() { return }
+                if server.write_all(asked).await.is_err() { return }
                 if marked && state.cuts.swap(false, Ordering::SeqCst) { return }
             }
-            read = server.read(&mut reply) => {
+            read = server.read(&mut told) => {
                 let Ok(count @ 1..) = read else { return };
                 // The statement has ended once the server sends `ReadyForQuery` with status idle, `I`.
-                let reply = &reply[..count];
-                if is_doomed && reply.ends_with(b"I") {
+                let told = &told[..count];
+                if is_doomed && told.ends_with(b"I") {
                     let refuses = state.then_refuses.swap(false, Ordering::SeqCst);
                     return state.refuses.store(refuses, Ordering::SeqCst);
                 }
-                if client.write_all(reply).await.is_err() { return }
+                if client.write_all(told).await.is_err() { return }
             }
         }
     }
