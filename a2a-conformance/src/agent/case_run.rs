@@ -160,7 +160,7 @@ impl<'t> CaseRun<'t> {
                 return self.notified(step, path).await;
             }
             if let Some(value) = &step.see {
-                return self.see(step, value);
+                return self.check_known_value(step, value);
             }
             self.together(step).await
         })
@@ -280,7 +280,7 @@ impl<'t> CaseRun<'t> {
     }
 
     /// Checks a known value.
-    fn see(&mut self, step: &Step, value: &Value) -> Result<(), StopReason> {
+    fn check_known_value(&mut self, step: &Step, value: &Value) -> Result<(), StopReason> {
         // A value that cannot be filled in is absent.
         let value = self.names.fill(value).ok();
         let found = self.judge_step(step, |this, expect| {

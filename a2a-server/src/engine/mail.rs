@@ -52,7 +52,10 @@ impl Engine {
             }
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "could not look for mail of other servers");
+                tracing::warn!(
+                    error,
+                    "could not read the messages that other servers have posted"
+                );
             }
         }
     }
@@ -79,7 +82,7 @@ impl Engine {
             Err(error) => Err(error),
         };
         if let Err(error) = placed {
-            tracing::warn!(task = %mail.task, %error, "did not take a message that another server has posted");
+            tracing::warn!(task = %mail.task, %error, "could not accept a message that another server has posted");
         }
     }
 }

@@ -142,7 +142,7 @@ impl Drop for Reservation {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(
                     error,
-                    "could not release the reservation of a message: it runs out"
+                    "could not release the reservation of a message: it expires later"
                 );
             }
         });

@@ -46,9 +46,9 @@ impl Search {
             return first.find_map(|item| self.look(item.get(), depth - 1));
         }
         let members: Members<'_> = serde_json::from_str(json).ok()?;
-        told_by_words(&members)
-            .or_else(|| told_by_members(&members))
-            .or_else(|| told_by_security(&members))
+        flavour_of_words(&members)
+            .or_else(|| flavour_of_members(&members))
+            .or_else(|| flavour_of_security(&members))
             .or_else(|| {
                 let mut inner = INNER.iter().filter_map(|name| members.get(*name));
                 inner.find_map(|value| self.look(value.get(), depth - 1))
@@ -56,7 +56,7 @@ impl Search {
     }
 }
 
-fn told_by_words(members: &Members<'_>) -> Option<Flavour> {
+fn flavour_of_words(members: &Members<'_>) -> Option<Flavour> {
     let scalar = |name: &str| -> Option<Value> {
         let text = members.get(name)?.get();
         match text.starts_with(['{', '[']) {
@@ -89,7 +89,7 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte == b'-'
 }
 
-fn told_by_members(members: &Members<'_>) -> Option<Flavour> {
+fn flavour_of_members(members: &Members<'_>) -> Option<Flavour> {
     let has = |names: &[&str]| names.iter().any(|name| members.contains_key(*name));
     // A part without the member that declares its kind.
     let is_part = has(&["text", "file", "data"]) && !has(&["message", "parts", "status"]);
@@ -101,7 +101,7 @@ fn told_by_members(members: &Members<'_>) -> Option<Flavour> {
 }
 
 /// Returns the flavour of a card, by the only members in which cards differ.
-fn told_by_security(members: &Members<'_>) -> Option<Flavour> {
+fn flavour_of_security(members: &Members<'_>) -> Option<Flavour> {
     let schemes: Option<Members<'_>> = members
         .get("securitySchemes")
         .and_then(|schemes| serde_json::from_str(schemes.get()).ok());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn told_apart() {
+    fn flavours_are_distinguished() {
         let (plain, proto) = (Some(Flavour::Plain), Some(Flavour::Proto));
         for json in [
             r#"{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"a"}]}}"#,

@@ -168,11 +168,11 @@ struct TwoCallerAuthenticator;
 
 impl Authenticator for TwoCallerAuthenticator {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let shown = head
+        let credentials = head
             .headers
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
-        let known = match shown {
+        let principal = match credentials {
             Some(FIRST) => Ok(Principal::named("first")),
             Some(SECOND) => Ok(Principal::named("second")),
             Some(FORBIDDEN) => Err(AuthError::Forbidden),
@@ -180,7 +180,7 @@ impl Authenticator for TwoCallerAuthenticator {
                 challenge: "Bearer".to_owned(),
             }),
         };
-        Box::pin(std::future::ready(known))
+        Box::pin(std::future::ready(principal))
     }
 }
 

@@ -271,10 +271,10 @@ impl Model {
             let rows = log.outbox.get_mut(config.id.as_str());
             let row = rows.and_then(first).filter(|row| !row.hidden);
             let row = row.ok_or_else(none)?;
-            let told = row.clone();
+            let before = row.clone();
             row.attempt += 1;
             row.hidden = !term.is_zero();
-            let expected = log.notification(&key.0, config.id.as_str(), &told);
+            let expected = log.notification(&key.0, config.id.as_str(), &before);
             same("taken", Some(taken.clone()), expected)?;
         }
         Ok(())

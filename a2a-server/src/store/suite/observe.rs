@@ -44,8 +44,8 @@ impl Round {
         }
         same("the end of the log", store.head(owner, task).await?, end)?;
         let watch = store.watch(owner, task).await?;
-        let told = *watch.borrow();
-        same("the sequence that is watched", told, end)
+        let sequence = *watch.borrow();
+        same("the sequence that is watched", sequence, end)
     }
 
     /// Compares what belongs to no task of its own.

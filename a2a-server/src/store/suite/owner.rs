@@ -10,7 +10,7 @@ use super::sample::{config, new, owner, within};
 
 super::promises! {
     "owner":
-    told_apart = "owners are told apart exactly: the anonymous, the unnamed, none, empty, large and small";
+    told_apart = "owners are distinguished exactly: the anonymous, the unnamed, none, empty, large and small";
 }
 
 async fn told_apart(bench: Bench) -> Checked {

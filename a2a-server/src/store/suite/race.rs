@@ -13,7 +13,7 @@ use super::writer::Writer;
 
 super::promises! {
     "race":
-    one_writer_wins = "of writers who know the same end of a log one appends, nothing that was appended is lost, and the sequence number that is told only grows";
+    one_writer_wins = "of writers who know the same end of a log one appends, nothing that was appended is lost, and the reported sequence number only grows";
     followers_agree = "everyone who follows a log sees the same events in the same order, none left out";
     one_message_one_task = "a message that comes many times at once begins one task";
     one_answer = "a message that comes many times at once is appended or answered once";
@@ -21,7 +21,7 @@ super::promises! {
     one_lease = "a lease that many want at once is taken by one";
     fenced_at_once = "of a writer and one who seizes its lease at once only one succeeds";
     not_swept_at_once = "a task that begins again while others are swept is either gone or stays";
-    taken_once = "a notification is taken by one, and all are told in order";
+    taken_once = "a notification is taken by one, and all are delivered in order";
 }
 
 /// Does something so many times at once; returns each result.
@@ -48,9 +48,9 @@ async fn watch(reader: Writer, end: u64) -> Checked {
     while seen < end {
         let changed = watch.changed().await;
         changed.map_err(|_| Observation::new("the watch is closed"))?;
-        let told = *watch.borrow_and_update();
-        holds(format!("{told} is not before {seen}"), told >= seen)?;
-        seen = told;
+        let sequence = *watch.borrow_and_update();
+        holds(format!("{sequence} is not before {seen}"), sequence >= seen)?;
+        seen = sequence;
     }
     same("the last sequence", seen, end)
 }
@@ -93,7 +93,7 @@ async fn one_writer_wins(bench: Bench) -> Checked {
     same("the log", found, expected)?;
     let history = writer.snapshot().await?.task.history.len();
     same("how many messages are in the history", history, 97)?;
-    soon("the watcher is told of everything", watching).await??
+    soon("the watcher sees every append", watching).await??
 }
 
 /// Follows a log to the end of its task, as a stream does.
@@ -373,13 +373,13 @@ async fn taken_once(bench: Bench) -> Checked {
         for (task, webhook, place) in &keys {
             let before = last.insert((task, webhook), place);
             let in_order = before.is_none_or(|before| before < place);
-            holds("it is told in order", in_order)?;
+            holds("delivered in order", in_order)?;
         }
         found.extend(keys);
     }
     let once = found.iter().collect::<BTreeSet<_>>().len();
-    same("how many were told twice", found.len() - once, 0)?;
+    same("notifications delivered twice", found.len() - once, 0)?;
     found.extend(bench.deliver().await?.into_iter().map(key_of));
     found.sort();
-    same("what was told", found, expected)
+    same("delivered notifications", found, expected)
 }

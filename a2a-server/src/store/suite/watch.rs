@@ -9,7 +9,7 @@ use super::sample::ada;
 
 super::promises! {
     "watch":
-    tells_of_growth = "who watches is told of what is appended, and when the task is gone";
+    tells_of_growth = "a watcher sees every append, and the removal of the task";
 }
 
 async fn tells_of_growth(bench: Bench) -> Checked {
@@ -17,9 +17,11 @@ async fn tells_of_growth(bench: Bench) -> Checked {
     let mut watch = bench.store.watch(&ada(), &writer.task).await?;
     for state in [TaskState::Working, TaskState::Completed] {
         writer.become_(state).await?;
-        let grown = watch.wait_for(|told| *told >= writer.sequence);
-        let told = soon("the watcher is told", grown).await?.map(|told| *told);
-        same("the sequence", told.ok(), Some(writer.sequence))?;
+        let grown = watch.wait_for(|end| *end >= writer.sequence);
+        let end = soon("the watcher sees the append", grown)
+            .await?
+            .map(|end| *end);
+        same("the sequence", end.ok(), Some(writer.sequence))?;
     }
     same("how many are swept", bench.sweep_all().await?, 1)?;
     let waiting = async { while watch.changed().await.is_ok() {} };
