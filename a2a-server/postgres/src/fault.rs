@@ -44,11 +44,9 @@ faults! {
     ReservesTwice ["where held.holder = excluded.holder or held.until <= clock_timestamp()" => ""];
     KeepsReservations [" or held.until <= clock_timestamp()" => ""];
     ReleasesAny ["key = $1 and number = $2" => "key = $1 and -1 <> $2"];
-    GivesMailTwice [
-        "delete from @mail m using due where m.position = due.position" => "update @mail m set id = m.id from due where m.position = due.position"
-    ];
+    GivesMailTwice ["set taken = true, body = ''" => "set taken = false"];
     GivesMailToAnybody ["t.lease_owner = $1 and" => "$1 <> '' and"];
-    KeepsMail ["delete from @mail where id = $1 returning 1" => "select 1 from @mail where id = $1"];
+    KeepsMail ["delete from @mail where id = $1 and not taken returning 1" => "select 1 from @mail where id = $1 and not taken"];
     TakesAnyMail ["known.count < $4" => "0 < $4"];
     SweepsByBeginning ["order by ended, seq" => "order by seq"];
     SweepsActive ["where waits < clock_timestamp()" => "where coalesce(waits, 'epoch') < clock_timestamp() and ended is null"];

@@ -64,6 +64,7 @@ pub use error::PostgresError;
 #[cfg(feature = "faults")]
 #[doc(hidden)]
 pub use fault::Fault;
+pub use metric::describe_metrics;
 pub use options::PostgresOptions;
 pub use schema::{migrate, migrations};
 pub use store::PostgresStore;

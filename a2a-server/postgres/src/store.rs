@@ -1,6 +1,6 @@
 //! The PostgreSQL store: its parts, and the traits that it implements.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,8 @@ pub(crate) struct Inner {
     pub(crate) receipts: u64,
     /// Time of the last count of receipts.
     pub(crate) trimmed: Mutex<Option<Instant>>,
+    /// No more mail is posted because too much of it waits.
+    pub(crate) mail_is_full: AtomicBool,
     /// Term of the leases here, in milliseconds.
     term: AtomicU64,
     #[cfg(feature = "faults")]
@@ -91,6 +93,7 @@ impl PostgresStore {
             loaded: TaskBudget::default(),
             receipts: options.receipts,
             trimmed: Mutex::default(),
+            mail_is_full: AtomicBool::default(),
             term: AtomicU64::new(15_000),
             #[cfg(feature = "faults")]
             fault: options.fault,
@@ -392,7 +395,10 @@ impl Store for PostgresStore {
     }
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
-        Box::pin(self.inner().sweep(retention))
+        Box::pin(async move {
+            self.inner().sweep_mail().await?;
+            self.inner().sweep(retention).await
+        })
     }
 
     fn shared(&self) -> Option<&dyn SharedStore> {

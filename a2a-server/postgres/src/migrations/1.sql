@@ -67,16 +67,19 @@ create table @reservation (
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 create index reservation_holder on @reservation (holder);
 
--- Mail for the server that holds the lease of a task.
+-- Mail for the server that holds the lease of a task. Taken mail stays, without its body, until it is old, so that it is
+-- not posted again. `format` is that of the body: a server takes only mail that it can read.
 create table @mail (
   position bigint generated always as identity primary key,
   id uuid not null,
   task bigint not null,
   posted timestamptz not null default clock_timestamp(),
+  format smallint not null,
+  taken boolean not null default false,
   body bytea not null,
   constraint mail_id unique (id)
-) with (autovacuum_vacuum_scale_factor = 0.02);
-create index mail_task on @mail (task, position);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+create index mail_task on @mail (task, position) where not taken;
 
 -- Webhooks, and their notifications. `config` is the first half of the SHA-256 of a webhook's id.
 create table @push_config (

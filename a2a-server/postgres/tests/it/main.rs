@@ -5,6 +5,7 @@ mod database;
 mod doubt;
 mod faults;
 mod followers;
+mod mail;
 mod migrations;
 mod pooler;
 mod proxy;
