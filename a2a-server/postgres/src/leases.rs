@@ -14,14 +14,12 @@ use crate::statement::micros;
 use crate::store::Inner;
 
 impl Inner {
-    /// Renews the leases and reservations of a holder, except the leases of tasks with an in-doubt write.
+    /// Renews the leases of a holder, except the leases of tasks with an in-doubt write.
     pub(crate) async fn renew(&self, holder: &str, term: Duration) -> Result<(), StoreError> {
         self.note_term(term);
         let (term, in_doubt) = (micros(term), self.doubts.tasks());
         let query = Query::new(
-            "with r as (update @reservation set until = clock_timestamp() + $2 * interval '1 microsecond'
-               where holder = $1)
-             update @task set lease_until = clock_timestamp() + $2 * interval '1 microsecond'
+            "update @task set lease_until = clock_timestamp() + $2 * interval '1 microsecond'
              where busy and lease_owner = $1 and lease_until is not null and key <> all($3)",
         );
         let query = query

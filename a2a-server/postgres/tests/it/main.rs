@@ -11,6 +11,7 @@ mod pooler;
 mod proxy;
 mod removal;
 mod replicas;
+mod reservations;
 mod sample;
 mod suite;
 mod tls;

@@ -1,63 +1,19 @@
-//! Reservations of messages, and mail between servers.
+//! Mail between servers.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use a2a_server::{MAX_MAIL, Mail, Owner, Receipt, StoreError};
-use a2a_types::MessageId;
+use a2a_server::{MAX_MAIL, Mail, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::connections::{Query, Repeat};
 use crate::names::{read_owner, task_key};
-use crate::reads::{get, number, task_id};
-use crate::statement::micros;
+use crate::reads::{get, task_id};
 use crate::store::Inner;
 use crate::{mail_body, metric};
 
 impl Inner {
-    /// Reserves a message for a holder.
-    pub(crate) async fn reserve(
-        &self,
-        owner: &Owner,
-        receipt: &Receipt,
-        holder: &str,
-        term: Duration,
-    ) -> Result<u64, StoreError> {
-        let (key, term) = (self.message_key(owner, &receipt.message), micros(term));
-        let query = Query::new(RESERVE)
-            .with(&key, Type::UUID)
-            .with(&holder, Type::TEXT)
-            .with(&term, Type::INT8);
-        // If it runs twice, the second reservation replaces the first, whose number was not received.
-        let rows = self.connections.run(&query, Repeat::Harmless).await?;
-        let number = match rows.first() {
-            None => return Err(StoreError::Leased),
-            Some(row) => number(row, 0)? as u64,
-        };
-        // While this statement waited for an earlier reservation to end, the message may have got its outcome.
-        if self.received(owner, &receipt.message).await?.is_some() {
-            self.release(owner, &receipt.message, number).await?;
-            return Err(StoreError::Received);
-        }
-        Ok(number)
-    }
-
-    /// Releases the reservation of this number.
-    pub(crate) async fn release(
-        &self,
-        owner: &Owner,
-        message: &MessageId,
-        reservation: u64,
-    ) -> Result<(), StoreError> {
-        let (key, number) = (self.message_key(owner, message), reservation as i64);
-        let query = Query::new("delete from @reservation where key = $1 and number = $2");
-        let query = query.with(&key, Type::UUID).with(&number, Type::INT8);
-        self.connections.run(&query, Repeat::Harmless).await?;
-        Ok(())
-    }
-
     /// Posts mail to the server that holds the lease of a task.
     pub(crate) async fn post(&self, mail: Mail) -> Result<(), StoreError> {
         let (task, id) = (task_key(&mail.owner, &mail.task), mail_id(&mail)?);
@@ -155,13 +111,6 @@ fn mail(row: &Row) -> Result<Mail, StoreError> {
 fn mail_id(mail: &Mail) -> Result<Uuid, StoreError> {
     Uuid::parse_str(&mail.id).map_err(StoreError::failed)
 }
-
-const RESERVE: &str = "
-insert into @reservation as held (key, holder, number, until)
-values ($1, $2, nextval('@reservation_number'), clock_timestamp() + $3 * interval '1 microsecond')
-on conflict (key) do update set holder = excluded.holder, number = excluded.number, until = excluded.until
-where held.holder = excluded.holder or held.until <= clock_timestamp()
-returning number";
 
 /// Stores mail. Returns whether there was room for it or it was stored before; no row without the task, which is not
 /// removed meanwhile.
