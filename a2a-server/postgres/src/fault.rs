@@ -49,6 +49,13 @@ faults! {
     KeepsMail ["delete from @mail where id = $1 and not taken returning 1" => "select 1 from @mail where id = $1 and not taken"];
     TakesAnyMail ["known.count < $4" => "0 < $4"];
     SweepsByBeginning ["order by ended, seq" => "order by seq"];
-    SweepsActive ["where waits < clock_timestamp()" => "where coalesce(waits, 'epoch') < clock_timestamp() and ended is null"];
+    SweepsActive [
+        "where waits < clock_timestamp()" => "where coalesce(waits, 'epoch') < clock_timestamp() and ended is null",
+        "(lease_until is null or lease_until <= clock_timestamp()) order by waits" => "true order by waits"
+    ];
+    SweepsLeased [
+        "(lease_until is null or lease_until <= clock_timestamp()) order by waits" => "true order by waits",
+        "t.lease_until is null or t.lease_until <= clock_timestamp()" => "true"
+    ];
     LosesHints;
 }

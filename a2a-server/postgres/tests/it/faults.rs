@@ -32,6 +32,7 @@ const FAULTS: &[(Fault, &str)] = &[
     (Fault::TakesAnyMail, "shared.so_much_mail"),
     (Fault::SweepsByBeginning, "sweep.by_count"),
     (Fault::SweepsActive, "sweep.by_patience"),
+    (Fault::SweepsLeased, "sweep.not_while_worked_on"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

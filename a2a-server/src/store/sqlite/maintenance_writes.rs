@@ -164,7 +164,7 @@ impl WriteTransaction<'_> {
         let ended = tables::ended(self.connection, oldest, surplus, MAX_SWEPT_TASKS)?;
         let earliest = self.now.saturating_sub(millis(retention.patience));
         let room = MAX_SWEPT_TASKS - ended.len();
-        let waiting = tables::waiting(self.connection, earliest, room)?;
+        let waiting = tables::waiting(self.connection, earliest, self.now, room)?;
         self.counts.ended -= ended.len() as i64;
         self.counts.unfinished -= waiting.len() as i64;
         let tasks = ended.len() + waiting.len();
