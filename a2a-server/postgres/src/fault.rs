@@ -34,9 +34,13 @@ faults! {
     KeepsLeases ["lease_until is null or lease_until <= clock_timestamp() or lease_owner = $" => "lease_until is null or lease_owner = $"];
     RenewsAnybody ["where busy and lease_owner = $1" => "where busy and $1 <> ''"];
     ReordersEvents ["where t.key = $1 order by e.sequence" => "where t.key = $1 order by e.sequence desc"];
-    ForgetsOutbox ["c on c.task = u.seq, unnest" => "c on c.task = u.seq and false, unnest"];
-    NotifiesLaterFirst ["b.sequence < o.sequence" => "b.sequence > o.sequence"];
-    NotifiesTwice ["attempt + 1, next_at = clock_timestamp() + $2 *" => "attempt + 1, next_at = next_at + 0 * $2 *"];
+    ForgetsOutbox ["where c.task = u.seq returning" => "where c.task = u.seq and false returning"];
+    NotifiesLaterFirst ["order by b.sequence limit 1" => "order by b.sequence desc limit 1"];
+    NotifiesTwice [
+        "attempt + 1, next_at = clock_timestamp() + $2 *" => "attempt + 1, next_at = next_at + 0 * $2 *",
+        "is_due then clock_timestamp() + $2 *" => "is_due then clock_timestamp() + 0 * $2 *"
+    ];
+    SettlesAnyAttempt ["o.attempt = $4" => "-1 <> $4"];
     ForgetsReceipts ["from u), v as" => "from u on conflict (key) do nothing), v as"];
     KeepsReceipts [" and expires > clock_timestamp()" => ""];
     MixesOwners;

@@ -186,7 +186,8 @@ pub trait Store: Send + Sync + 'static {
     /// Counts the notifications that are not delivered yet, without those that were given up.
     fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>>;
 
-    /// Records the outcome of a notification. One that is gone is settled already.
+    /// Records the outcome of a notification. One that is gone is settled already. Somebody else may have taken it again
+    /// meanwhile: then only [`Settlement::Delivered`] counts.
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,

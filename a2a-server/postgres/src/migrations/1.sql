@@ -81,15 +81,18 @@ create table @mail (
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 create index mail_task on @mail (task, position) where not taken;
 
--- Webhooks, and their notifications. `config` is the first half of the SHA-256 of a webhook's id.
+-- Webhooks, and their notifications. `config` is the first half of the SHA-256 of a webhook's id. Before `due` no
+-- notification of the webhook is due; null if it has none. Every write about its notifications writes to its row too.
 create table @push_config (
   task bigint not null,
   config uuid not null,
   position integer not null,
   dialect text not null,
+  due timestamptz,
   body bytea not null,
   primary key (task, config)
-);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+create index push_config_due on @push_config (due) where due is not null;
 create table @push_outbox (
   task bigint not null,
   config uuid not null,
@@ -102,5 +105,5 @@ create table @push_outbox (
   primary key (task, config, sequence),
   constraint push_outbox_config foreign key (task, config) references @push_config on delete cascade
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-create index push_outbox_due on @push_outbox (next_at) where dead is null;
+create index push_outbox_first on @push_outbox (task, config, sequence) where dead is null;
 create index push_outbox_dead on @push_outbox (dead, sequence) where dead is not null;

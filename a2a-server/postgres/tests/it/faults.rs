@@ -19,6 +19,7 @@ const FAULTS: &[(Fault, &str)] = &[
     (Fault::ForgetsOutbox, "random.like_a_model"),
     (Fault::NotifiesLaterFirst, "random.like_a_model"),
     (Fault::NotifiesTwice, "random.like_a_model"),
+    (Fault::SettlesAnyAttempt, "outbox.late_outcome"),
     (Fault::ForgetsReceipts, "race.one_message_one_task"),
     (Fault::KeepsReceipts, "receipt.runs_out"),
     (Fault::MixesOwners, "shared.reserved_once"),

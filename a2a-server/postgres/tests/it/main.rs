@@ -7,6 +7,7 @@ mod faults;
 mod followers;
 mod mail;
 mod migrations;
+mod outbox;
 mod pooler;
 mod proxy;
 mod removal;
