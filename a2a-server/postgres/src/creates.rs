@@ -137,17 +137,19 @@ impl Inner {
             new.config.as_ref().map(|it| config_key(&it.id)),
             rows.config.as_deref(),
         );
+        let notifies = !parts.notified.is_empty();
         if config.is_some() {
             statement.add(
-                ", c as (insert into @push_config(task, config, position, dialect, body)
-                 select seq, ?, 0, ?, ? from u returning task, config)",
+                ", c as (insert into @push_config(task, config, position, dialect, due, body)
+                 select seq, ?, 0, ?, case when ? then clock_timestamp() end, ? from u returning task, config)",
                 &[
                     (&config, Type::UUID),
                     (&version, Type::TEXT),
+                    (&notifies, Type::BOOL),
                     (&body, Type::BYTEA),
                 ],
             );
-            if !parts.notified.is_empty() {
+            if notifies {
                 statement.add(
                     ", o as (insert into @push_outbox(task, config, sequence, traceparent, tracestate)
                      select c.task, c.config, n, ?, ? from c, unnest(?) n)",

@@ -186,7 +186,8 @@ pub trait Store: Send + Sync + 'static {
     /// Counts the notifications that are not delivered yet, without those that were given up.
     fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>>;
 
-    /// Records the outcome of a notification. One that is gone is settled already.
+    /// Records the outcome of a notification. One that is gone is settled already. Somebody else may have taken it again
+    /// meanwhile: then only [`Settlement::Delivered`] counts.
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,
@@ -206,7 +207,7 @@ pub trait Store: Send + Sync + 'static {
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>>;
 
     /// Forgets ended tasks that are too old or too many, the oldest first, and those that have waited
-    /// too long for their caller, with all that belongs to them; yields how many.
+    /// too long for their caller and that nobody has a lease of, with all that belongs to them; yields how many.
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>>;
 
     /// Returns what several servers need to share this store, or `None` if only one may use it.

@@ -15,7 +15,7 @@ pub trait SharedStore: Send + Sync {
     /// Reserves a message for one server, before its agent gets it, and returns the number of this reservation,
     /// which no other of the message has. Its holder may reserve it again, which ends the earlier reservation. It
     /// lasts for `term` by the store's clock, and is prolonged with the holder's leases by
-    /// [`Store::renew`](super::Store::renew). Storing a task that the message begins, an addition to a task, or an
+    /// [`Store::renew`](super::Store::renew) until its release was tried. Storing a task that the message begins, an addition to a task, or an
     /// answer ends it, whichever server stores that.
     ///
     /// Errors: [`StoreError::Received`] if an outcome is known; [`StoreError::Leased`] if another holder has a
@@ -28,7 +28,7 @@ pub trait SharedStore: Send + Sync {
         term: Duration,
     ) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Releases the reservation of this number, unless it has ended.
+    /// Releases the reservation of this number, unless it has ended. If that fails, it runs out.
     fn release<'a>(
         &'a self,
         owner: &'a Owner,

@@ -441,11 +441,12 @@ impl Store for MemoryStore {
             owner,
             config,
             sequence,
+            attempt,
             ..
         } = notification;
         let (task, config) = (config.task_id.clone(), config.id.clone());
         let key = (owner.clone(), task, config, *sequence);
-        lock(&self.outbox).settle(&key, settlement);
+        lock(&self.outbox).settle(&key, *attempt, settlement);
         done(Ok(()))
     }
 

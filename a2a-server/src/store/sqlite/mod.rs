@@ -380,10 +380,11 @@ impl Store for SqliteStore {
         notification: &'a Notification,
         settlement: Settlement,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let (config, sequence) = (notification.config.clone(), notification.sequence);
+        let config = notification.config.clone();
+        let attempt = (notification.sequence, notification.attempt);
         let (key, id) = (key(&notification.owner, &config.task_id), config.id);
         let settle = move |transaction: &mut WriteTransaction<'_>| {
-            transaction.settle(&key, &id, sequence, settlement)
+            transaction.settle(&key, &id, attempt, settlement)
         };
         Box::pin(self.writer.run(settle))
     }

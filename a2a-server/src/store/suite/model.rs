@@ -306,7 +306,10 @@ impl Model {
         if settlement == Settlement::Delivered {
             rows.retain(|row| row.sequence != notification.sequence);
         }
-        let settled = |row: &&mut Row| row.sequence == notification.sequence;
+        let attempt = notification.attempt;
+        let settled = |row: &&mut Row| {
+            row.sequence == notification.sequence && row.attempt == attempt + u32::from(!row.dead)
+        };
         for row in rows.iter_mut().filter(settled) {
             row.dead = settlement == Settlement::GivenUp;
             if let Settlement::Later(pause) | Settlement::Untried(pause) = settlement {

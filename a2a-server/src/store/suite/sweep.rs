@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use a2a_types::TaskState;
 
-use super::super::Retention;
+use super::super::{Append, Retention};
 use super::bench::{Bench, eventually};
 use super::observation::{Checked, same};
-use super::sample::{LONG, ada};
+use super::sample::{LONG, ada, status};
 use super::writer::Writer;
 
 super::promises! {
@@ -15,6 +15,7 @@ super::promises! {
     by_count = "of the tasks that have ended those are kept that ended last";
     by_age = "a task is swept when its end, not its beginning, is long enough ago";
     by_patience = "a task that waits for its caller is swept when it has waited long enough";
+    not_while_worked_on = "a task that waits for its caller is not swept while somebody has its lease";
     from_the_last_end = "of a task that began again only its last end counts";
 }
 
@@ -26,6 +27,21 @@ fn keep(age: Duration, count: usize) -> Retention {
     }
 }
 
+fn patience(patience: Duration) -> Retention {
+    Retention {
+        patience,
+        ..keep(LONG, ANY)
+    }
+}
+
+fn released(append: Append) -> Append {
+    Append {
+        release: true,
+        ..append
+    }
+}
+
+const LITTLE: Duration = Duration::from_millis(1);
 const ANY: usize = usize::MAX >> 1;
 
 async fn ended(bench: &Bench, id: &str) -> Checked<Writer> {
@@ -89,20 +105,28 @@ async fn by_patience(bench: Bench) -> Checked {
         ("input", TaskState::InputRequired),
         ("auth", TaskState::AuthRequired),
     ] {
-        bench.begin(id).await?.become_(state).await?;
+        let mut waiting = bench.begin(id).await?;
+        let asked = vec![status(&waiting.task, state)];
+        waiting.write(released(waiting.held(asked))).await?;
     }
     bench.tick().await?;
-    let patience = |patience| Retention {
-        patience,
-        ..keep(LONG, ANY)
-    };
     let none = bench.store.sweep(patience(LONG)).await?;
     same("how many have waited long", none, 0)?;
-    let little = patience(Duration::from_millis(1));
-    let swept = bench.store.sweep(little).await?;
+    let swept = bench.store.sweep(patience(LITTLE)).await?;
     same("how many are swept", swept, 2)?;
     let remain = ["answered", "ended", "working"].map(str::to_owned);
     same("what is left", left(&bench).await?, remain.to_vec())
+}
+
+async fn not_while_worked_on(bench: Bench) -> Checked {
+    let mut waiting = bench.begin("t").await?;
+    waiting.become_(TaskState::InputRequired).await?;
+    bench.tick().await?;
+    let none = bench.store.sweep(patience(LITTLE)).await?;
+    same("how many are not worked on", none, 0)?;
+    waiting.write(released(waiting.held(vec![]))).await?;
+    let swept = bench.store.sweep(patience(LITTLE)).await?;
+    same("how many are swept", swept, 1)
 }
 
 async fn from_the_last_end(bench: Bench) -> Checked {
