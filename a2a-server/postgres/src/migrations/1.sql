@@ -23,6 +23,7 @@ create table @task (
   constraint task_key unique (key)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 1);
 create index task_list on @task (owner_key, status_time desc, id);
+create index task_count on @task (owner_key, state);
 create index task_busy on @task (lease_owner) where busy;
 create index task_ended on @task (ended, seq) where ended is not null;
 create index task_waits on @task (waits) where waits is not null;
