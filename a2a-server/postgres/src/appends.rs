@@ -58,7 +58,8 @@ impl Inner {
                 Err(Refused::Store(error)) => return Err(error),
                 Err(Refused::Database(PostgresError::Lost(source))) => {
                     self.recent.forget(key);
-                    self.doubts.note(id, append.after, rows.events.len());
+                    self.doubts
+                        .note(id, append.after, rows.events.len(), &append.lease);
                     if was_lost {
                         return Err(PostgresError::Lost(source).into());
                     }

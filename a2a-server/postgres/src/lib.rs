@@ -59,6 +59,7 @@ mod schema;
 mod statement;
 mod store;
 mod tls;
+mod unfinished;
 mod webhooks;
 
 pub use error::PostgresError;

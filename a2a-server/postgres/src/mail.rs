@@ -91,7 +91,11 @@ impl Inner {
             let (count, bytes): (i64, i64) = (get(row, 1)?, get(row, 2)?);
             let is_full = count >= MAX_WAITING || bytes >= MAX_WAITING_BYTES;
             if self.mail_is_full.swap(is_full, Ordering::Relaxed) < is_full {
-                tracing::warn!(count, bytes, "too much mail between servers waits: no more is posted");
+                tracing::warn!(
+                    count,
+                    bytes,
+                    "too much mail between servers waits: no more is posted"
+                );
             }
             if get::<i64>(row, 0)? < MAX_SWEPT {
                 return Ok(());

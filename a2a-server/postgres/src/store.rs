@@ -23,6 +23,7 @@ use crate::names::{message_key, task_key};
 use crate::reads::{self, Loaded};
 use crate::recent::Recent;
 use crate::reservations::Reservations;
+use crate::unfinished::Unfinished;
 use crate::{PostgresError, PostgresOptions, schema};
 
 /// Store of tasks in PostgreSQL, 15 or later, for any number of servers.
@@ -61,6 +62,7 @@ pub(crate) struct Inner {
     /// Time of the last count of receipts.
     pub(crate) trimmed: Mutex<Option<Instant>>,
     pub(crate) reservations: Reservations,
+    pub(crate) unfinished: Unfinished,
     /// No more mail is posted because too much of it waits.
     pub(crate) mail_is_full: AtomicBool,
     /// Term of the leases here, in milliseconds.
@@ -96,6 +98,7 @@ impl PostgresStore {
             receipts: options.receipts,
             trimmed: Mutex::default(),
             reservations: Reservations::default(),
+            unfinished: Unfinished::new(options.unfinished),
             mail_is_full: AtomicBool::default(),
             term: AtomicU64::new(15_000),
             #[cfg(feature = "faults")]
@@ -392,7 +395,8 @@ impl Store for PostgresStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             self.inner().renew(holder, term).await?;
-            self.inner().renew_reservations(holder, term).await
+            self.inner().renew_reservations(holder, term).await?;
+            self.inner().review_doubts().await
         })
     }
 
@@ -403,6 +407,7 @@ impl Store for PostgresStore {
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
         Box::pin(async move {
             self.inner().sweep_mail().await?;
+            self.inner().count_unfinished().await?;
             self.inner().sweep(retention).await
         })
     }

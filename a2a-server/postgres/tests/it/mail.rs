@@ -48,6 +48,19 @@ async fn mail_that_cannot_be_read_is_reported_and_takes_no_other_with_it() {
     assert_eq!(unreadable.unwrap().3, DebugValue::Counter(1));
 }
 
+#[test]
+fn recorder_learns_what_the_metrics_mean() {
+    let recorder = DebuggingRecorder::new();
+    metrics::with_local_recorder(&recorder, || {
+        a2a_postgres::describe_metrics();
+        metrics::counter!("a2a_postgres_mail_unreadable_total").increment(1);
+    });
+    let recorded = recorder.snapshotter().snapshot().into_vec();
+    let (_, unit, description, _) = &recorded[0];
+    assert_eq!(*unit, Some(metrics::Unit::Count));
+    assert!(description.is_some());
+}
+
 /// A server of a later release has posted it: another server of that release may take it, or its sender takes it back.
 #[tokio::test(flavor = "multi_thread")]
 async fn mail_of_a_later_format_is_left_alone() {

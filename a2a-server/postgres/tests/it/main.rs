@@ -5,6 +5,8 @@ mod database;
 mod doubt;
 mod faults;
 mod followers;
+mod limits;
+mod listing;
 mod mail;
 mod migrations;
 mod outbox;

@@ -50,7 +50,9 @@ async fn backlog_of_a_receiver_that_does_not_answer_is_not_read() {
     watched(&store, "live").await;
     notify(&store, "live", 1).await;
     let statistics = |what: &str| {
-        let sql = format!("select {what} from pg_stat_user_tables where schemaname = 'backlog' and relname = 'push_outbox'");
+        let sql = format!(
+            "select {what} from pg_stat_user_tables where schemaname = 'backlog' and relname = 'push_outbox'"
+        );
         database.psql(&sql).parse::<i64>().unwrap()
     };
     let updates = async |count: i64| {

@@ -45,7 +45,8 @@ async fn rows_of_a_removed_task_are_deleted_in_several_statements() {
         let left = database.psql(&format!("select count(*) from rows.task_{table}"));
         assert_eq!(left, "0", "{table}");
     }
-    let left = database.psql("select (select count(*) from rows.push_outbox) + count(*) from rows.push_config");
+    let left = database
+        .psql("select (select count(*) from rows.push_outbox) + count(*) from rows.push_config");
     assert_eq!(left, "0");
 }
 

@@ -146,7 +146,9 @@ impl TaskTable {
         let waiting: Vec<_> = self.records().filter(has_waited).cloned().collect();
         for record in waiting {
             // It may have been answered since.
-            if self.remove(&record, |log| log.waits.is_some() && !log.held_lease.lasts()) {
+            if self.remove(&record, |log| {
+                log.waits.is_some() && !log.held_lease.lasts()
+            }) {
                 swept.push(record);
             }
         }
