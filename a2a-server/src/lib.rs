@@ -59,7 +59,6 @@ mod engine;
 mod health;
 mod http_server;
 mod list;
-mod output_modes;
 mod profile;
 mod push;
 mod send;
