@@ -59,7 +59,6 @@ mod engine;
 mod health;
 mod http_server;
 mod list;
-mod output_modes;
 mod profile;
 mod push;
 mod send;
@@ -85,7 +84,7 @@ pub use crate::store::suite;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MAX_MAIL, Mail, MailContent, MemoryStore, NewTask,
     Notification, Orphan, Outcome, Owner, Page, Place, Receipt, Received, Retention, Settlement,
-    SharedStore, Snapshot, Store, StoreError, Tail, TaskBudget, TaskShare, WakeHub,
+    SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskShare, WakeHub,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
