@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use a2a_transport::Binding;
 use a2a_transport::binding::Offer;
-use a2a_transport::http::{AllowAnonymous, Hosts, HttpService, serve};
+#[cfg(feature = "tls")]
+use a2a_transport::http::serve_tls;
+use a2a_transport::http::{AllowAnonymous, Authenticator, Hosts, HttpService, serve};
 use a2a_types::AgentCard;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
@@ -92,6 +94,10 @@ impl<L> HttpServer<L> {
             (card, _) => card.clone(),
         };
         let service = HttpService::new(self.server.clone());
+        let service = match &self.server.inner.authorizer {
+            Some(authorizer) => service.authorizer(Arc::clone(authorizer)),
+            None => service,
+        };
         let service = match settings.every_binding {
             true => service.every_binding(),
             false => service,
@@ -118,12 +124,17 @@ impl<L> HttpServer<L> {
             .path(settings.path)
             .reading(settings.reading)
             .shared_authenticator(
-                settings
-                    .authenticator
+                self.effective_authenticator()
                     .unwrap_or_else(|| Arc::new(AllowAnonymous)),
             )
             .keep_alive(settings.keep_alive)
             .body_timeout(settings.body_timeout)
+    }
+
+    /// Returns the authenticator of this HTTP server, or else that of the server.
+    fn effective_authenticator(&self) -> Option<Arc<dyn Authenticator>> {
+        let own = self.settings.authenticator.as_ref();
+        own.or(self.server.inner.authenticator.as_ref()).cloned()
     }
 
     fn hosts(&self, card: &AgentCard, address: Option<SocketAddr>) -> Hosts {
@@ -155,7 +166,12 @@ impl BoundServer {
 
     /// Returns the URL that requests are POSTed to.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.listener.address, self.settings.path)
+        let scheme = match self.settings.has_tls() {
+            true => "https",
+            false => "http",
+        };
+        let Listener { address, .. } = self.listener;
+        format!("{scheme}://{address}{}", self.settings.path)
     }
 
     /// Returns the service that answers here, to be wrapped and served by [`serve`], or called.
@@ -182,7 +198,13 @@ impl BoundServer {
                  that are served here"
             );
         }
-        if self.settings.authenticator.is_none() && self.server.inner.extended_card.is_some() {
+        let has_authenticator = self.effective_authenticator().is_some();
+        if !has_authenticator && !self.server.card().security_requirements.is_empty() {
+            tracing::warn!(
+                "the card requires credentials, and nothing checks them: set an `authenticator`"
+            );
+        }
+        if !has_authenticator && self.server.inner.extended_card.is_some() {
             tracing::warn!(
                 "no caller gets the extended card: set an `authenticator` that identifies callers"
             );
@@ -196,7 +218,7 @@ impl BoundServer {
     /// Errors: `PermissionDenied` at once, if everyone could reach it and anyone were let in.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let local = self.local_addr();
-        if self.settings.authenticator.is_none() && !is_local(local) {
+        if self.effective_authenticator().is_none() && !is_local(local) {
             if !self.settings.open {
                 return Err(io::Error::new(
                     io::ErrorKind::PermissionDenied,
@@ -227,10 +249,13 @@ impl BoundServer {
             stopping.cancelled().await;
             server.shutdown(grace).await;
         };
-        tokio::join!(
-            serve(self.listener.listener, service, options, stop),
-            end_work
-        );
+        let Listener { listener, .. } = self.listener;
+        #[cfg(feature = "tls")]
+        if let Some(tls) = self.settings.tls {
+            tokio::join!(serve_tls(listener, tls, service, options, stop), end_work);
+            return Ok(());
+        }
+        tokio::join!(serve(listener, service, options, stop), end_work);
         Ok(())
     }
 }

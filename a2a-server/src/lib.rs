@@ -51,11 +51,13 @@
 
 mod agent;
 mod builder;
+mod card_security;
 #[cfg(feature = "push")]
 mod dead_letters;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod engine;
+mod extended_card;
 mod health;
 mod http_server;
 mod list;
@@ -91,7 +93,12 @@ pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::turn::{ArtifactDraft, Turn};
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
-pub use a2a_transport::http::{AllowAnonymous, AuthError, Authenticator, Probes, Readiness};
+pub use a2a_transport::http::{
+    AllowAnonymous, AuthChallenge, AuthError, Authenticator, Authorizer, ClientCertificates,
+    Probes, Readiness, Security,
+};
+#[cfg(feature = "tls")]
+pub use a2a_transport::http::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use a2a_transport::metric::describe as describe_metrics;
 #[cfg(feature = "push")]
 pub use a2a_transport::webhook::{Algorithm, BadKey, Secret, SigningKey};

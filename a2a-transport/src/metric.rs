@@ -8,12 +8,17 @@
 //! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
 //! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the start of a stream. |
 //! | `a2a_server_errors_total` | counter | `operation`, `error_type` | Requests that failed or were refused, those whose stream broke off too. |
+//! | `a2a_server_auth_refusals_total` | counter | `reason` | Requests that were not admitted, by an authenticator or an authorizer. |
 //! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
 //! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower, a stream or a waiting caller, was given one. |
 //! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took; the one in memory that is there by default is not timed. |
 //! | `a2a_server_running_turns` | gauge | | Runs of the agent's turns that are in progress. |
 //! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store reports the same. |
 //! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to deliver a notification to a webhook. |
+//! | `a2a_server_tls_handshakes_total` | counter | `outcome` | Handshakes of TLS that ended, in whatever way. |
+//! | `a2a_server_tls_reloads_total` | counter | `outcome` | Times that changed files of TLS were read. |
+//! | `a2a_server_tls_reload_failing` | gauge | | 1 while the files of TLS cannot be used and the previous certificates are served, else 0. |
+//! | `a2a_server_tls_certificate_expiry_seconds` | gauge | | When the first of the certificates that are served expires, in Unix time. |
 //! | `a2a_client_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Calls of remote agents, each attempt by itself; a stream counts when it begins. |
 //! | `a2a_client_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a remote agent took, to its answer or to the start of a stream. |
 //! | `a2a_client_errors_total` | counter | `operation`, `error_type` | Calls of remote agents that failed, each attempt by itself. |
@@ -28,8 +33,11 @@
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
 //! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that the agent did not send, like `timeout` |
+//! | `reason` | `no_credentials`; `invalid_credentials`: wrong, expired or for somebody else; `forbidden`; `rate_limited`; `unavailable`: they could not be checked |
 //! | `method` | the methods of `a2a_server::Store` |
 //! | `outcome` of the store | `ok`; `refused`, like a write that conflicts with another; `failed`: the store could not |
+//! | `outcome` of a handshake | `full`, `resumed`; where it failed: `timeout`; `closed` by the peer; `alert`: the peer refused, like one that does not trust the certificate; `no_certificate`, `bad_certificate`, `expired_certificate` of the client; `incompatible`: no version, cipher or ALPN in common; `not_tls`; `protocol` |
+//! | `outcome` of a reload | `loaded`, `failed` |
 //! | `outcome` of a delivery | `delivered`; `later`: it failed and is retried; `given_up`; `gone`: the webhook wants no more notifications; `untried`: its host was too busy |
 
 use std::sync::OnceLock;
@@ -64,6 +72,8 @@ metrics! {
         "How long a request took, from its head to its answer or to the start of a stream.";
     SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "error_type"] Count
         "Requests that failed or were refused, those whose stream broke off too.";
+    AUTH_REFUSALS = Counter "a2a_server_auth_refusals_total" ["reason"] Count
+        "Requests that were not admitted, by an authenticator or an authorizer.";
     OPEN_STREAMS = Gauge "a2a_server_open_streams" [] Count
         "Streams that callers are following.";
     FOLLOWER_LAG = Histogram "a2a_server_follower_lag_events" [] Count
@@ -76,6 +86,14 @@ metrics! {
         "Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store reports the same.";
     DELIVERIES = Counter "a2a_server_deliveries_total" ["outcome"] Count
         "Attempts to deliver a notification to a webhook.";
+    TLS_HANDSHAKES = Counter "a2a_server_tls_handshakes_total" ["outcome"] Count
+        "Handshakes of TLS that ended, in whatever way.";
+    TLS_RELOADS = Counter "a2a_server_tls_reloads_total" ["outcome"] Count
+        "Times that changed files of TLS were read.";
+    TLS_RELOAD_FAILING = Gauge "a2a_server_tls_reload_failing" [] Count
+        "1 while the files of TLS cannot be used and the previous certificates are served, else 0.";
+    TLS_CERTIFICATE_EXPIRY = Gauge "a2a_server_tls_certificate_expiry_seconds" [] Seconds
+        "When the first of the certificates that are served expires, in Unix time.";
     CLIENT_REQUESTS = Counter "a2a_client_requests_total" ["operation", "dialect", "binding", "outcome"] Count
         "Calls of remote agents, each attempt by itself; a stream counts when it begins.";
     CLIENT_REQUEST_SECONDS = Histogram "a2a_client_request_duration_seconds" ["operation", "dialect", "binding"] Seconds

@@ -20,6 +20,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("a2a-jsonrpc", "a2a-jsonrpc"),
     ("a2a-transport", "a2a-transport"),
     ("a2a-server", "a2a-server"),
+    ("a2a-auth", "a2a-server/auth"),
     ("a2a-postgres", "a2a-server/postgres"),
     ("a2a-client", "a2a-client"),
     ("a2a-conformance", "a2a-conformance"),

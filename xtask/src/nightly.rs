@@ -30,7 +30,7 @@ const JOBS: &[(&str, &str)] = &[
     ("cost of the client", "xtask client"),
     (
         "hostile peers",
-        "xtask hostile readers heads bodies descriptors",
+        "xtask hostile readers heads handshakes bodies descriptors",
     ),
     ("memory", "xtask hostile memory"),
     ("instructions", "xtask bench count"),

@@ -1,6 +1,7 @@
 //! `a2a`: see `a2a --help`.
 
 mod agent;
+mod authentication;
 mod command;
 mod config;
 mod exit;
@@ -11,6 +12,7 @@ mod metrics;
 mod postgres;
 mod secret;
 mod show;
+mod tls;
 mod wire;
 
 use std::process::ExitCode;

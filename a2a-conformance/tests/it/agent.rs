@@ -28,10 +28,8 @@ impl Authenticator for Accounts {
         let principal = match credentials.and_then(|value| value.to_str().ok()) {
             Some("Bearer first") => Ok(Principal::named("first")),
             Some("Bearer second") => Ok(Principal::named("second")),
-            Some("Bearer guest") => Err(AuthError::Forbidden),
-            _ => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            Some("Bearer guest") => Err(AuthError::forbidden()),
+            _ => Err(AuthError::unauthenticated("Bearer")),
         };
         Box::pin(std::future::ready(principal))
     }

@@ -49,10 +49,8 @@ impl Authenticator for NameAuthenticator {
         let principal = match credentials.and_then(|value| value.to_str().ok()) {
             _ if self.0 => Ok(Principal::named("all")),
             Some(name @ ("Bearer first" | "Bearer second")) => Ok(Principal::named(name)),
-            Some("Bearer guest") => Err(AuthError::Forbidden),
-            _ => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            Some("Bearer guest") => Err(AuthError::forbidden()),
+            _ => Err(AuthError::unauthenticated("Bearer")),
         };
         Box::pin(std::future::ready(principal))
     }

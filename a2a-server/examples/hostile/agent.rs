@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 
-use crate::TrialError;
+use crate::{TrialError, tls};
 
 /// Number of chunks that `talk` sends, each an event.
 pub(crate) const EVENTS: usize = 10_000;
@@ -37,7 +37,7 @@ impl StoreKind {
 
 /// Serves until standard input ends. The turn `talk` waits for a turn `go`, then sends `EVENTS`
 /// events. `hold` does not end, and `grow` makes an artifact of 57 MiB.
-pub(crate) async fn serve(db: Option<&Path>) -> Result<(), TrialError> {
+pub(crate) async fn serve(db: Option<&Path>, tls: Option<&Path>) -> Result<(), TrialError> {
     let gate = Arc::new(Semaphore::new(0));
     let agent = move |turn: Turn| {
         let gate = Arc::clone(&gate);
@@ -53,7 +53,11 @@ pub(crate) async fn serve(db: Option<&Path>) -> Result<(), TrialError> {
         builder = builder.store(SqliteStore::open(db)?);
     }
     let server = builder.build()?;
-    let bound = server.bind("127.0.0.1:0").await?;
+    let http = match tls {
+        Some(directory) => server.http().tls(tls::load(directory)?),
+        None => server.http(),
+    };
+    let bound = http.bind("127.0.0.1:0").await?;
     println!("{}", bound.local_addr());
     let stop = async {
         let mut input = Vec::new();
@@ -126,12 +130,28 @@ impl ServerProcess {
             StoreKind::Memory => None,
             StoreKind::Sqlite => Some(TempDir::new()?),
         };
-        let script = format!("ulimit -n {descriptors} && exec \"$0\" --serve \"$@\"");
-        let mut command = Command::new("sh");
-        command.args(["-c", &script]).arg(std::env::current_exe()?);
+        let mut command = Self::command(descriptors)?;
         if let Some(files) = &files {
             command.arg("--db").arg(files.path().join("tasks.db"));
         }
+        Self::spawn(command, files).await
+    }
+
+    /// The same, by TLS with the files of this directory.
+    pub(crate) async fn with_tls(descriptors: usize, files: &Path) -> Result<Self, TrialError> {
+        let mut command = Self::command(descriptors)?;
+        command.arg("--tls").arg(files);
+        Self::spawn(command, None).await
+    }
+
+    fn command(descriptors: usize) -> Result<Command, TrialError> {
+        let script = format!("ulimit -n {descriptors} && exec \"$0\" --serve \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).arg(std::env::current_exe()?);
+        Ok(command)
+    }
+
+    async fn spawn(mut command: Command, files: Option<TempDir>) -> Result<Self, TrialError> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -6,6 +6,7 @@
 mod agent;
 mod memory;
 mod peers;
+mod tls;
 mod trials;
 
 use std::path::PathBuf;
@@ -34,12 +35,17 @@ struct Options {
     /// Store the tasks of the server in this file.
     #[arg(long, hide = true)]
     db: Option<PathBuf>,
+    /// Speak TLS with the files of this directory, as the server.
+    #[arg(long, hide = true)]
+    tls: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
 enum Trial {
     /// 2,000 peers whose request heads drip.
     Heads,
+    /// 2,000 peers whose handshakes of TLS drip.
+    Handshakes,
     /// 500 peers whose request bodies drip.
     Bodies,
     /// 1,000 peers that follow a task and do not read.
@@ -71,7 +77,9 @@ type TrialError = Box<dyn std::error::Error + Send + Sync>;
 async fn main() -> ExitCode {
     let options = Options::parse();
     let outcome = match options.serve {
-        true => agent::serve(options.db.as_deref()).await.map(|()| true),
+        true => agent::serve(options.db.as_deref(), options.tls.as_deref())
+            .await
+            .map(|()| true),
         false => measure(&options).await,
     };
     match outcome {
@@ -96,6 +104,7 @@ async fn measure(options: &Options) -> Result<bool, TrialError> {
         }
         let figures = match trial {
             Trial::Heads => trials::heads().await?,
+            Trial::Handshakes => trials::handshakes().await?,
             Trial::Bodies => trials::bodies().await?,
             Trial::Readers => trials::readers().await?,
             Trial::Descriptors => trials::descriptors().await?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -14,13 +14,20 @@ use crate::TrialError;
 /// Sends a good request on its own connection; returns the time until the answer is complete.
 pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, TrialError> {
     let begun = Instant::now();
-    let mut stream = TcpStream::connect(address).await?;
+    exchange(TcpStream::connect(address).await?).await?;
+    Ok(begun.elapsed())
+}
+
+/// Sends a good request, and reads the answer.
+pub(crate) async fn exchange(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+) -> Result<(), TrialError> {
     let head = "GET /rest/tasks/unknown HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).await?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await?;
     match answer.starts_with(b"HTTP/1.1 404") {
-        true => Ok(begun.elapsed()),
+        true => Ok(()),
         false => Err(String::from_utf8_lossy(&answer).into_owned().into()),
     }
 }
@@ -33,6 +40,14 @@ pub(crate) struct GoodRequests {
 
 impl GoodRequests {
     pub(crate) fn requests(address: SocketAddr) -> Self {
+        Self::asking(move || ask(address))
+    }
+
+    /// Requests that are made by this function; it returns the time that one took.
+    pub(crate) fn asking<F>(ask: impl Fn() -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = Result<Duration, TrialError>> + Send,
+    {
         let is_enough = Arc::new(AtomicBool::new(false));
         let enough = Arc::clone(&is_enough);
         let asking = tokio::spawn(async move {
@@ -40,7 +55,7 @@ impl GoodRequests {
             let mut took = Vec::new();
             while !enough.load(Ordering::Relaxed) {
                 pause.tick().await;
-                took.push(ask(address).await?);
+                took.push(ask().await?);
             }
             Ok(took)
         });
@@ -62,13 +77,13 @@ impl GoodRequests {
 pub(crate) async fn drip(
     address: SocketAddr,
     count: usize,
-    begin: &'static str,
+    begin: &'static [u8],
     byte: u8,
 ) -> Result<Duration, TrialError> {
     let mut peers = JoinSet::new();
     for _ in 0..count {
         let mut stream = TcpStream::connect(address).await?;
-        stream.write_all(begin.as_bytes()).await?;
+        stream.write_all(begin).await?;
         let begun = Instant::now();
         peers.spawn(async move {
             let (mut read, mut write) = stream.into_split();

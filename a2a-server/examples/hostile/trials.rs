@@ -10,7 +10,7 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use crate::agent::{EVENTS, ServerProcess};
 use crate::peers::{GoodRequests, ask, drip, follow, follow_with_small_buffer, listen};
-use crate::{Figure, TrialError, progress};
+use crate::{Figure, TrialError, progress, tls};
 
 type Figures = Result<Vec<Figure>, TrialError>;
 
@@ -25,7 +25,7 @@ pub(crate) async fn heads() -> Figures {
     let before = server.resident()?;
     progress(format_args!("heads: {PEERS} peers, a byte a second each"));
     let good = GoodRequests::requests(server.address);
-    let slow = tokio::spawn(drip(server.address, PEERS, "POST / HTTP/1.1\r\nx: ", b'x'));
+    let slow = tokio::spawn(drip(server.address, PEERS, b"POST / HTTP/1.1\r\nx: ", b'x'));
     wait(Duration::from_secs(5)).await;
     let growth = server.resident()? - before;
     let longest = slow.await??;
@@ -50,10 +50,57 @@ pub(crate) async fn heads() -> Figures {
     ])
 }
 
+/// Handshakes of TLS that are sent a byte a second, beside valid requests, each with a handshake in full.
+pub(crate) async fn handshakes() -> Figures {
+    const PEERS: usize = 2000;
+    // A record of 512 bytes, with the first of a greeting.
+    const BEGIN: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
+    let files = tls::Files::new()?;
+    let server = ServerProcess::with_tls(8192, files.directory.path()).await?;
+    let (address, connector) = (server.address, files.connector()?);
+    let requests = || {
+        let connector = connector.clone();
+        GoodRequests::asking(move || tls::ask(address, connector.clone()))
+    };
+    progress("handshakes: good requests alone");
+    let good = requests();
+    wait(Duration::from_secs(10)).await;
+    let alone = good.p99().await?;
+    let before = server.resident()?;
+    progress(format_args!(
+        "handshakes: {PEERS} peers, a byte a second each"
+    ));
+    let good = requests();
+    let slow = tokio::spawn(drip(address, PEERS, BEGIN, b'x'));
+    wait(Duration::from_secs(5)).await;
+    let growth = server.resident()? - before;
+    let longest = slow.await??;
+    let beside = good.p99().await?;
+    Ok(vec![
+        figure(
+            "handshakes",
+            "the last peer is closed after",
+            "s",
+            longest.as_secs_f64(),
+            12.0,
+        ),
+        note("handshakes", "p99 of good requests alone", "ms", alone),
+        figure(
+            "handshakes",
+            "p99 of good requests meanwhile",
+            "ms",
+            beside,
+            (2.0 * alone).max(10.0),
+        ),
+        note("handshakes", "memory grows by", "MiB", growth),
+    ])
+}
+
 /// Request bodies that are sent a byte a second.
 pub(crate) async fn bodies() -> Figures {
     const PEERS: usize = 500;
-    const BEGIN: &str = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+    const BEGIN: &[u8] =
+        b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
         content-length: 100000\r\n\r\n";
     let server = ServerProcess::start(8192).await?;
     ask(server.address).await?;

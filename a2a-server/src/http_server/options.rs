@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::binding::ReadOptions;
+#[cfg(feature = "tls")]
+use a2a_transport::http::ServerTls;
 use a2a_transport::http::{Authenticator, Probes, ServeOptions};
 use a2a_types::Dialect;
 use a2a_types::reading::Mode;
@@ -52,6 +54,8 @@ pub(super) struct Settings {
     pub(super) receive_budget: Option<usize>,
     pub(super) answer_budget: Option<usize>,
     pub(super) options: ServeOptions,
+    #[cfg(feature = "tls")]
+    pub(super) tls: Option<ServerTls>,
 }
 
 /// The hosts that a server answers as.
@@ -81,7 +85,19 @@ impl Default for Settings {
             receive_budget: None,
             answer_budget: None,
             options: ServeOptions::default(),
+            #[cfg(feature = "tls")]
+            tls: None,
         }
+    }
+}
+
+impl Settings {
+    /// Returns whether its own listener speaks TLS.
+    pub(super) fn has_tls(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.tls.is_some();
+        #[cfg(not(feature = "tls"))]
+        false
     }
 }
 
@@ -93,8 +109,8 @@ impl<L> HttpServer<L> {
     }
 
     /// Sets the URL that requests are POSTed to, as the card names it: needed when a proxy stands before
-    /// this address or ends TLS. Without one the card has the host that its caller used, by `http`;
-    /// interfaces that a card names itself stay as they are.
+    /// this address or ends TLS. Without one the card has the host that its caller used, by `http`, or
+    /// `https` with [`tls`](Self::tls); interfaces that a card names itself stay as they are.
     pub fn public_url(mut self, url: impl Into<String>) -> Self {
         self.settings.public_url = Some(url.into());
         self
@@ -112,7 +128,8 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// Sets the authenticator of callers. Without one every caller that reaches the address is let in, so
+    /// Sets the authenticator of callers of this HTTP server alone, in place of that of the
+    /// [server](crate::ServerBuilder::authenticator), which also states it on the card. Without one every caller that reaches the address is let in, so
     /// it must be a loopback address, unless it is [open to anyone](Self::open_to_anyone).
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.settings.authenticator = Some(Arc::new(authenticator));
@@ -200,6 +217,14 @@ impl<L> HttpServer<L> {
     /// default. Further ones get 503 and `Retry-After`.
     pub fn answer_budget(mut self, bytes: usize) -> Self {
         self.settings.answer_budget = Some(bytes);
+        self
+    }
+
+    /// Speaks TLS, and nothing else, at an address of its own. It changes nothing where another program
+    /// listens.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, tls: ServerTls) -> Self {
+        self.settings.tls = Some(tls);
         self
     }
 

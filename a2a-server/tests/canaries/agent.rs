@@ -72,11 +72,9 @@ impl Authenticator for SecretAuthenticator {
         let name = header("x-name").unwrap_or_default();
         Box::pin(std::future::ready(match (is_owner, name) {
             (true, _) => Ok(Principal::named("owner")),
-            (false, "forbidden") => Err(AuthError::Forbidden),
+            (false, "forbidden") => Err(AuthError::forbidden()),
             (false, "other") => Ok(Principal::named("other")),
-            (false, _) => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            (false, _) => Err(AuthError::unauthenticated("Bearer")),
         }))
     }
 }

@@ -59,6 +59,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
             status: match outcome.as_ref().map_err(|error| error.kind) {
                 Err(ErrorKind::Unauthenticated) => StatusCode::UNAUTHORIZED,
                 Err(ErrorKind::PermissionDenied) => StatusCode::FORBIDDEN,
+                Err(ErrorKind::RateLimited) => StatusCode::TOO_MANY_REQUESTS,
                 _ => StatusCode::OK,
             },
             body: jsonrpc::write_reply(envelope, outcome),

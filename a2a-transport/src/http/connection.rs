@@ -38,7 +38,6 @@ pub(super) async fn serve_connection<I, S, B>(
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut wire = Socket::new(stream, options.write_timeout, Arc::clone(&timer));
-    let counted = counted(service, Arc::clone(&options), Arc::clone(&timer));
     let version = tokio::select! {
         biased;
         version = wire.version() => version,
@@ -49,19 +48,40 @@ pub(super) async fn serve_connection<I, S, B>(
             return;
         }
     };
-    let wire = TokioIo::new(wire);
     match version {
-        Ok(Version::HTTP_2) => {
-            let connection = http2(&options).serve_connection(wire, counted);
-            run(Box::pin(connection), &timer, &mut stop).await;
-        }
-        Ok(_) => {
-            let connection = http1(&options).serve_connection(wire, counted);
-            run(Box::pin(connection), &timer, &mut stop).await;
-        }
+        Ok(version) => serve_version(version, wire, service, options, timer, stop).await,
         Err(error) => tracing::debug!(%error, "a connection ended with an error"),
     }
     drop(held);
+}
+
+/// Serves a connection of this version of HTTP until it ends.
+pub(super) async fn serve_version<I, S, B>(
+    version: Version,
+    wire: Socket<I>,
+    service: S,
+    options: Arc<ServeOptions>,
+    timer: Arc<ConnectionTimer>,
+    mut stop: watch::Receiver<bool>,
+) where
+    I: AsyncRead + AsyncWrite + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (wire, http1, http2) = (TokioIo::new(wire), http1(&options), http2(&options));
+    let counted = counted(service, options, Arc::clone(&timer));
+    match version {
+        Version::HTTP_2 => {
+            let connection = http2.serve_connection(wire, counted);
+            run(Box::pin(connection), &timer, &mut stop).await;
+        }
+        _ => {
+            let connection = http1.serve_connection(wire, counted);
+            run(Box::pin(connection), &timer, &mut stop).await;
+        }
+    }
 }
 
 /// Runs a connection until it ends. It is boxed because it is large, and would be copied whenever it is

@@ -7,13 +7,16 @@ mod body;
 mod budget;
 mod busy_error;
 mod card_document;
+mod challenge;
 mod client;
+mod client_certificates;
 mod client_span;
 mod connection;
 mod connection_timer;
 mod connections;
 mod connector;
 mod credentials;
+mod denial;
 mod discovery;
 mod event_stream;
 mod exchange;
@@ -21,6 +24,7 @@ mod extensions;
 mod hosts;
 mod media;
 mod origin;
+mod peer_address;
 mod probes;
 mod proxy;
 mod receive;
@@ -29,28 +33,41 @@ mod request_headers;
 mod response_body;
 mod response_budget;
 mod retry_after;
+mod security;
 mod serve;
 mod serve_options;
 mod server_span;
+#[cfg(feature = "tls")]
+mod server_tls;
 mod service;
 mod socket;
 mod tenants;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_connection;
 mod wire_observer;
 
-pub use auth::{AllowAnonymous, AuthError, Authenticator};
+pub use auth::{AllowAnonymous, AuthError, Authenticator, Authorizer};
 pub use body::Body;
 pub use card_document::card_document;
+pub use challenge::AuthChallenge;
 pub use client::{FetchResponse, HttpClient, HttpClientBuilder, Timeouts};
+pub use client_certificates::ClientCertificates;
 pub use credentials::Credentials;
 pub use hosts::Hosts;
+pub use peer_address::PeerAddress;
 pub use probes::{AlwaysReady, Probes, Readiness};
 pub use proxy::Proxy;
 pub use remote::HttpTransport;
 pub use retry_after::retry_after;
+pub use security::{ProtectedResource, Security};
 pub use serve::serve;
+#[cfg(feature = "tls")]
+pub use serve::serve_tls;
 pub use serve_options::ServeOptions;
+#[cfg(feature = "tls")]
+pub use server_tls::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use service::HttpService;
 pub use tenants::Tenants;
 #[cfg(feature = "tls")]

@@ -7,8 +7,8 @@ use http::uri::{Authority, Scheme};
 /// Returns the origin that a request was sent to, as its caller named it: the authority of its target or of
 /// `Host`. `None` if it names no host, or no plausible one.
 ///
-/// The scheme is `http` unless the target says `https`, as targets of HTTP/2 behind TLS do: those
-/// of HTTP/1.1 do not show it.
+/// The scheme is `http` unless the target says `https`, as targets of HTTP/2 behind TLS do, or the request
+/// was marked by what ended TLS: targets of HTTP/1.1 do not show it.
 pub(super) fn origin(head: &Parts) -> Option<String> {
     let of_header = || head.headers.get(HOST)?.to_str().ok()?.parse().ok();
     let authority: Authority = head.uri.authority().cloned().or_else(of_header)?;
@@ -16,7 +16,8 @@ pub(super) fn origin(head: &Parts) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_[]:".contains(&byte);
     let is_plausible =
         !authority.host().is_empty() && text.len() <= MAX_AUTHORITY && text.bytes().all(is_plain);
-    let scheme = match head.uri.scheme() == Some(&Scheme::HTTPS) {
+    let schemes = [head.uri.scheme(), head.extensions.get::<Scheme>()];
+    let scheme = match schemes.contains(&Some(&Scheme::HTTPS)) {
         true => "https",
         false => "http",
     };

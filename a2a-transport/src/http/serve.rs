@@ -16,8 +16,13 @@ use tokio::task::JoinSet;
 
 use super::connection::serve_connection;
 use super::connection_timer::ConnectionTimer;
-use super::connections::Connections;
+use super::connections::{ConnectionSlot, Connections};
+use super::peer_address::WithPeerAddress;
 use super::serve_options::ServeOptions;
+#[cfg(feature = "tls")]
+use super::server_tls::ServerTls;
+#[cfg(feature = "tls")]
+use super::tls_connection::{Peer, serve_tls_connection};
 
 /// Serves connections of `listener`, HTTP/1.1 and HTTP/2, until `shutdown` resolves; then stops
 /// accepting and lets open requests end, for as long as `options.grace` allows.
@@ -35,15 +40,93 @@ pub async fn serve<S, B>(
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let (stop, stopped) = watch::channel(false);
-    let places = Connections::new(&options);
-    let grace = options.grace;
     let options = Arc::new(options);
+    let serving = accept_all(listener, &options, shutdown, |accepted| {
+        let (service, options) = (service.clone(), Arc::clone(&options));
+        let Accepted {
+            stream,
+            address,
+            timer,
+            stop,
+            place,
+        } = accepted;
+        let service = WithPeerAddress { service, address };
+        serve_connection(stream, service, options, timer, stop, place)
+    });
+    serving.await;
+}
+
+/// Serves connections of `listener` as [`serve`] does, by TLS alone: HTTP/2 for clients that offer `h2` by
+/// ALPN, HTTP/1.1 for others. The handshake and the head of the first request have
+/// [`header_timeout`](ServeOptions::header_timeout) together. Meanwhile the files of `tls` are watched.
+///
+/// Each request has `http::uri::Scheme::HTTPS` among its extensions, and the
+/// [`ClientCertificates`](super::ClientCertificates) of its client, if there are any.
+#[cfg(feature = "tls")]
+pub async fn serve_tls<S, B>(
+    listener: TcpListener,
+    tls: ServerTls,
+    service: S,
+    options: ServeOptions,
+    shutdown: impl Future<Output = ()>,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let options = Arc::new(options);
+    let serving = accept_all(listener, &options, shutdown, |accepted| {
+        let (tls, service, options) = (tls.clone(), service.clone(), Arc::clone(&options));
+        let Accepted {
+            stream,
+            address,
+            timer,
+            stop,
+            place,
+        } = accepted;
+        let service = WithPeerAddress { service, address };
+        let peer = Peer {
+            address,
+            timer,
+            stop,
+        };
+        serve_tls_connection(stream, peer, tls, service, options, place)
+    });
+    tokio::select! {
+        () = serving => {}
+        () = tls.watch() => {}
+    }
+}
+
+/// A connection that is to be served.
+struct Accepted {
+    stream: TcpStream,
+    address: SocketAddr,
+    timer: Arc<ConnectionTimer>,
+    stop: watch::Receiver<bool>,
+    place: ConnectionSlot,
+}
+
+/// Accepts connections and spawns what serves each, until `shutdown` resolves; then lets them end.
+async fn accept_all<F>(
+    listener: TcpListener,
+    options: &ServeOptions,
+    shutdown: impl Future<Output = ()>,
+    serve_one: impl Fn(Accepted) -> F,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let (stop, stopped) = watch::channel(false);
+    let places = Connections::new(options);
     let mut connections = JoinSet::new();
     let accepting = async {
         loop {
             let (stream, address) = accept(&listener, options.accept_pause).await;
-            let timer = Arc::new(ConnectionTimer::new(&options));
+            let timer = Arc::new(ConnectionTimer::new(options));
             let place = places.enter(address.ip(), Arc::clone(&timer)).await;
             // Those that ended are forgotten.
             while connections.try_join_next().is_some() {}
@@ -51,11 +134,13 @@ pub async fn serve<S, B>(
                 tracing::debug!(%address, "an address has too many connections");
                 continue;
             };
-            let (service, stopped) = (service.clone(), stopped.clone());
-            let options = Arc::clone(&options);
-            connections.spawn(serve_connection(
-                stream, service, options, timer, stopped, place,
-            ));
+            connections.spawn(serve_one(Accepted {
+                stream,
+                address,
+                timer,
+                stop: stopped.clone(),
+                place,
+            }));
         }
     };
     tokio::select! {
@@ -66,10 +151,10 @@ pub async fn serve<S, B>(
     // Nobody listens when there is no connection.
     let _ = stop.send(true);
     let ended = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(grace, ended).await.is_err() {
+    if tokio::time::timeout(options.grace, ended).await.is_err() {
         tracing::warn!(
             "requests were still open {:?} after shutdown, and are dropped",
-            grace
+            options.grace
         );
     }
     connections.shutdown().await;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BufMut;
 use memchr::memmem;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
@@ -88,20 +88,20 @@ pub(crate) async fn callers(
     Ok(callers)
 }
 
-struct ConnectionCaller {
-    connection: Connection,
-    order: RequestTemplate,
+pub(crate) struct ConnectionCaller<S> {
+    pub(crate) connection: Connection<S>,
+    pub(crate) order: RequestTemplate,
 }
 
-impl Caller for ConnectionCaller {
+impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Caller for ConnectionCaller<S> {
     async fn ask(&mut self) -> Result<(), Failure> {
         self.connection.ask(self.order.next()).await.map(drop)
     }
 }
 
 /// A connection that is kept.
-pub(crate) struct Connection {
-    stream: TcpStream,
+pub(crate) struct Connection<S = TcpStream> {
+    stream: S,
     /// The answer that was read last.
     answer: Vec<u8>,
     /// Offset of its body; 0 until its head is complete.
@@ -112,11 +112,17 @@ impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> Result<Self, Failure> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self {
+        Ok(Self::over(stream))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    pub(crate) fn over(stream: S) -> Self {
+        Self {
             stream,
             answer: Vec::with_capacity(BUFFER),
             body: 0,
-        })
+        }
     }
 
     /// Sends a request, and returns the body of the answer. Errors: it has no result.

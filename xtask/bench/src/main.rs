@@ -22,6 +22,8 @@ mod serve;
 mod statistics;
 mod table;
 mod timestamp;
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

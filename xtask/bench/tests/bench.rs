@@ -42,7 +42,7 @@ fn check(scenarios: &str, expected: &[&str]) {
 #[test]
 fn requests() {
     check(
-        "send get dialects stores http2",
+        "send get dialects stores http2 tls",
         &[
             "send, 2 connections",
             "get, 2 connections",
@@ -50,6 +50,7 @@ fn requests() {
             "send, by version, 16 connections",
             "send, by store, 64 connections",
             "send over HTTP/2, 4 connections, 64 at once",
+            "send, by TLS, 2 connections",
         ],
     );
 }

@@ -16,12 +16,14 @@ use tokio::net::{TcpListener, TcpSocket};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::authentication::AuthenticationArgs;
 use crate::exit::{Code, Failure};
 use crate::interrupt;
 use crate::log::LogOptions;
 use crate::metrics::Metrics;
 use crate::postgres::{PostgresArgs, is_url};
 use crate::show::Screen;
+use crate::tls::{TlsArgs, reload_on_hangup};
 
 /// Agent to serve, and its address.
 #[derive(Args)]
@@ -32,8 +34,19 @@ Examples:
   a2a serve joke
   a2a serve reference --address 127.0.0.1:0 --db tasks.db      any free port; tasks survive a restart
   a2a serve joke --db postgres://a2a@db.example.com/a2a        as many of them as you like
+  a2a serve joke --api-key-file keys.txt --basic users.htpasswd        callers with a key or a password
+  a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
   a2a serve echo --log a2a_server=debug                        or set RUST_LOG
-  a2a serve echo --json | jq -r .url")]
+  a2a serve echo --json | jq -r .url
+
+With TLS, and a certificate authority of your own:
+  openssl req -x509 -newkey rsa:3072 -nodes -days 365 -subj /CN=authority \\
+    -keyout ca-key.pem -out ca.pem
+  openssl req -x509 -newkey rsa:3072 -nodes -days 90 -subj /CN=localhost \\
+    -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=CA:FALSE \\
+    -CA ca.pem -CAkey ca-key.pem -keyout key.pem -out cert.pem
+  a2a serve joke --tls-cert cert.pem --tls-key key.pem
+  a2a card https://localhost:8080 --ca ca.pem")]
 pub(crate) struct Options {
     /// Demo agent to run.
     #[arg(value_enum)]
@@ -58,11 +71,15 @@ pub(crate) struct Options {
     #[cfg(feature = "opentelemetry")]
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp: Option<String>,
+    #[command(flatten)]
+    authentication: AuthenticationArgs,
     /// Allow webhooks on the loopback addresses of this machine, which are refused otherwise.
     #[arg(long)]
     local_webhooks: bool,
     #[command(flatten)]
     log: LogOptions,
+    #[command(flatten)]
+    tls: TlsArgs,
 }
 
 /// Demo agent.
@@ -109,6 +126,11 @@ async fn serve(
     let logging = subscriber.try_init();
     logging.map_err(Failure::machine("--log"))?;
     let mut builder = Server::builder(card, agent);
+    let certificates = options.tls.client_auth();
+    let authenticator = options.authentication.authenticator(certificates);
+    if let Some(authenticator) = authenticator.map_err(Failure::machine("credentials"))? {
+        builder = builder.authenticator(authenticator);
+    }
     if options.local_webhooks {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]);
         builder = builder.webhooks(policy);
@@ -131,15 +153,22 @@ async fn serve(
     let server = builder
         .build()
         .map_err(Failure::machine("the server cannot be configured"))?;
+    let tls = options.tls.load()?;
+    let http = match &tls {
+        Some(tls) => server.http().tls(tls.clone()),
+        None => server.http(),
+    };
     let place = format!("--address {}", options.address);
     #[cfg(unix)]
     let bound = match options.reuse_port {
-        true => listen(options.address).and_then(|listener| server.http().listen(listener)),
-        false => server.bind(options.address).await,
+        true => listen(options.address).and_then(|listener| http.listen(listener)),
+        false => http.bind(options.address).await,
     };
     #[cfg(not(unix))]
-    let bound = server.bind(options.address).await;
+    let bound = http.bind(options.address).await;
     let bound = bound.map_err(Failure::machine(&*place))?;
+    let has_tls = tls.is_some();
+    let reloading = reload_on_hangup(tls);
     match screen.json {
         true => screen.value(&serde_json::json!({
             "url": bound.url(),
@@ -150,11 +179,18 @@ async fn serve(
             if let Some(metrics) = &metrics {
                 eprintln!("metrics: {}", metrics.url());
             }
-            eprintln!("try: a2a card {0}\n     a2a chat {0}", bound.url());
+            let trust = if has_tls { " --ca FILE" } else { "" };
+            eprintln!(
+                "try: a2a card {0}{trust}\n     a2a chat {0}{trust}",
+                bound.url()
+            );
         }
     }
     let metrics_task = metrics.map(|metrics| tokio::spawn(metrics.serve()));
-    let run = bound.run(interrupt::stop()).await;
+    let run = tokio::select! {
+        run = bound.run(interrupt::stop()) => run,
+        () = reloading => Ok(()),
+    };
     if let Some(metrics_task) = metrics_task {
         metrics_task.abort();
     }

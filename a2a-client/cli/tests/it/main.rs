@@ -1,5 +1,6 @@
 //! The command line, as people and scripts use it.
 
+mod authentication;
 mod chat;
 mod check;
 mod hook;
@@ -13,6 +14,7 @@ mod secrets;
 mod serve;
 mod settled;
 mod terminal;
+mod tls;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -491,9 +491,7 @@ impl Authenticator for TokenForCard {
         let outcome = match (bearer, needed) {
             (true, _) => Ok(Principal::named("reader")),
             (false, false) => Ok(Principal::anonymous()),
-            (false, true) => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            (false, true) => Err(AuthError::unauthenticated("Bearer")),
         };
         Box::pin(std::future::ready(outcome))
     }

@@ -175,10 +175,8 @@ impl Authenticator for TwoCallerAuthenticator {
         let principal = match credentials {
             Some(FIRST) => Ok(Principal::named("first")),
             Some(SECOND) => Ok(Principal::named("second")),
-            Some(FORBIDDEN) => Err(AuthError::Forbidden),
-            _ => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            Some(FORBIDDEN) => Err(AuthError::forbidden()),
+            _ => Err(AuthError::unauthenticated("Bearer")),
         };
         Box::pin(std::future::ready(principal))
     }

@@ -178,6 +178,49 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     Ok(vec![measured.await?])
 }
 
+/// Sends by TLS beside sends in the clear, over connections that are kept.
+#[cfg(feature = "tls")]
+pub(super) async fn tls(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+    use crate::tls::{Files, callers};
+
+    let files = Files::new()?;
+    let clear = MeasuredServer::ours(plan, RequestKind::Send, TEXT).named("in the clear");
+    let mut by_tls = clear.clone().named("by TLS");
+    by_tls.settings.tls = Some(files.directory.path().to_owned());
+    let mut measured = Vec::new();
+    for connections in &plan.connections {
+        let load = format!("send, by TLS, {connections} connections");
+        let servers_to_measure = [clear.clone(), by_tls.clone()];
+        let compared = compare(
+            plan,
+            load,
+            &COLUMNS,
+            &servers_to_measure,
+            async |server, process| {
+                let orders = orders(server, process, *connections).await?;
+                let address = process.address();
+                match server.settings.tls {
+                    None => {
+                        let callers = || load::callers(address, orders.clone());
+                        self::measured(plan, process, callers).await
+                    }
+                    Some(_) => {
+                        let callers = || callers(address, &files, orders.clone());
+                        self::measured(plan, process, callers).await
+                    }
+                }
+            },
+        );
+        let mut sends = compared.await?;
+        if *connections >= MANY {
+            let rate = sends.ratio("by TLS", "in the clear", "rate");
+            sends.claim("rate, by TLS ÷ in the clear", rate, Bound::AtLeast(0.8));
+        }
+        measured.push(sends);
+    }
+    Ok(measured)
+}
+
 /// Ours beside hyper alone, beside what is made by hand, if that can do it, and beside those of others
 /// that are there.
 async fn beside(

@@ -41,6 +41,9 @@ pub(crate) struct Settings {
     /// Use HTTP/2.
     #[arg(long)]
     pub(crate) http2: bool,
+    /// Directory of the certificate and key of our server; without one it speaks in the clear.
+    #[arg(long)]
+    pub(crate) tls: Option<PathBuf>,
 }
 
 /// Server that answers.
@@ -79,6 +82,7 @@ impl Settings {
             kept: None,
             merges: false,
             http2: false,
+            tls: None,
         }
     }
 
@@ -108,6 +112,8 @@ impl Settings {
         arguments.extend(self.kept.map(|kept| format!("--kept={kept}")));
         arguments.extend(self.merges.then(|| "--merges".to_owned()));
         arguments.extend(self.http2.then(|| "--http2".to_owned()));
+        let tls = self.tls.as_ref();
+        arguments.extend(tls.map(|directory| format!("--tls={}", directory.display())));
         arguments
     }
 }

@@ -16,6 +16,10 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
         settings.merges,
     )
     .await?;
+    let bound = match &settings.tls {
+        Some(directory) => by_tls(bound, directory)?,
+        None => bound,
+    };
     println!("{}", bound.local_addr());
     Ok(bound.run(std::future::pending()).await?)
 }
@@ -52,4 +56,14 @@ fn stored(builder: ServerBuilder, directory: &Path) -> Result<ServerBuilder, Fai
 #[cfg(not(feature = "sqlite"))]
 fn stored(_builder: ServerBuilder, _directory: &Path) -> Result<ServerBuilder, Failure> {
     Err("this program is built without SQLite: it has the feature `sqlite`".into())
+}
+
+#[cfg(feature = "tls")]
+fn by_tls(bound: BoundServer, directory: &Path) -> Result<BoundServer, Failure> {
+    Ok(bound.tls(crate::tls::load(directory)?))
+}
+
+#[cfg(not(feature = "tls"))]
+fn by_tls(_bound: BoundServer, _directory: &Path) -> Result<BoundServer, Failure> {
+    Err("this program is built without TLS: it has the feature `tls`".into())
 }

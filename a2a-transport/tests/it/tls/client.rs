@@ -1,11 +1,9 @@
-//! Connections by TLS: only to peers that an authority vouches for, by HTTP/2 where both can, and with an
-//! identity where one is wanted.
+//! The client: only peers that an authority vouches for, HTTP/2 where both can, and an identity where one is
+//! requested.
 
-use std::error::Error as _;
 use std::sync::Arc;
 
-use a2a_transport::Error;
-use a2a_transport::http::{HttpClient, Tls, TlsConfigError};
+use a2a_transport::http::{Tls, TlsConfigError};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
@@ -13,36 +11,16 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{CertificateParams, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// An authority of our own.
-struct Authority(CertifiedIssuer<'static, KeyPair>);
+use crate::tls::{Authority, causes, get};
 
 impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap());
-        Self(issuer.unwrap())
-    }
-
-    fn pem(&self) -> Vec<u8> {
-        self.0.pem().into_bytes()
-    }
-
-    /// Returns a certificate for `name` and its key, both PEM.
-    fn vouch_for(&self, name: &str) -> (String, String) {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.0).unwrap();
-        (certificate.pem(), key.serialize_pem())
-    }
-
     /// Starts a server at `localhost`. Its answer is the HTTP version, and whether the caller has shown a
     /// certificate: one of the authority `callers`, if that is given.
     async fn serve(&self, callers: Option<&Authority>) -> String {
@@ -93,19 +71,6 @@ impl Authority {
         });
         format!("https://localhost:{port}/")
     }
-}
-
-async fn get(url: &str, tls: Tls) -> Result<String, Error> {
-    let http = HttpClient::builder().tls(tls).build();
-    let fetched = http.get(url, &Default::default()).await?;
-    Ok(String::from_utf8(fetched.body.to_vec()).unwrap())
-}
-
-/// Returns the causes of a failed connection, to the last.
-fn causes(error: &Error) -> String {
-    assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    causes.map(|cause| format!("{cause}; ")).collect()
 }
 
 #[tokio::test]

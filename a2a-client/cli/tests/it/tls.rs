@@ -1,0 +1,298 @@
+//! `a2a serve` that speaks TLS, and `a2a` as its client.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Agent, a2a, check, text};
+
+/// Files of an authority: `ca.pem`, `cert.pem` and `key.pem` for `localhost`, `ada.pem` and `ada-key.pem`.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        let files = Self(TempDir::new().unwrap());
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "Authority");
+        let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        files.write("ca.pem", issuer.pem());
+        for (name, certificate, key) in [
+            ("localhost", "cert.pem", "key.pem"),
+            ("ada", "ada.pem", "ada-key.pem"),
+        ] {
+            let own = KeyPair::generate().unwrap();
+            let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+            params.distinguished_name.push(DnType::CommonName, name);
+            files.write(certificate, params.signed_by(&own, &issuer).unwrap().pem());
+            files.write(key, own.serialize_pem());
+        }
+        files
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.0.path().join(name), content).unwrap();
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// Replaces file names among the arguments by paths.
+    fn arguments<'a>(&self, arguments: &[&'a str]) -> Vec<String> {
+        let path = |argument: &&'a str| match argument.ends_with(".pem") {
+            true => self.path(argument),
+            false => (*argument).to_owned(),
+        };
+        arguments.iter().map(path).collect()
+    }
+
+    fn serve(&self, more: &[&str]) -> Agent {
+        let fixed = [
+            "joke",
+            "--address",
+            "127.0.0.1:0",
+            "--tls-cert",
+            "cert.pem",
+            "--tls-key",
+            "key.pem",
+        ];
+        let arguments = self.arguments(&[&fixed[..], more].concat());
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        Agent::begin(&arguments)
+    }
+
+    #[track_caller]
+    fn check(&self, arguments: &[&str], code: i32, expected: &[&str]) -> String {
+        let arguments = self.arguments(arguments);
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        check(&arguments, code, expected)
+    }
+}
+
+/// Returns the URL by the name that the certificate has.
+fn by_name(agent: &Agent) -> String {
+    assert!(agent.url.starts_with("https://127.0.0.1:"), "{}", agent.url);
+    agent.url.replace("127.0.0.1", "localhost")
+}
+
+#[test]
+fn an_agent_is_called_by_tls_and_its_card_says_so() {
+    let files = Files::new();
+    let agent = files.serve(&[]);
+    let url = by_name(&agent);
+    let card = files.check(&["card", &url, "--ca", "ca.pem", "--json"], 0, &[]);
+    let card: Value = serde_json::from_str(&card).unwrap();
+    let interfaces = card["supportedInterfaces"].as_array().unwrap();
+    assert!(!interfaces.is_empty());
+    for interface in interfaces {
+        assert!(
+            interface["url"].as_str().unwrap().starts_with(&url),
+            "{interface}"
+        );
+    }
+    files.check(
+        &[
+            "send",
+            &url,
+            "tell me a joke about chickens",
+            "--ca",
+            "ca.pem",
+        ],
+        0,
+        &["cross the road"],
+    );
+    files.check(
+        &[
+            "stream",
+            &url,
+            "tell me a joke about chickens",
+            "--ca",
+            "ca.pem",
+        ],
+        0,
+        &["completed"],
+    );
+    files.check(&["card", &url], 4, &["certificate"]);
+    files.check(
+        &["card", &agent.url, "--ca", "ca.pem"],
+        4,
+        &["not valid for name"],
+    );
+    files.check(&["card", &url.replace("https", "http")], 4, &[]);
+}
+
+#[test]
+fn clients_show_certificates() {
+    let files = Files::new();
+    for (which, without) in [("required", 4), ("optional", 0)] {
+        let agent = files.serve(&["--client-ca", "ca.pem", "--client-cert", which]);
+        let url = by_name(&agent);
+        let with = [
+            "card",
+            &url,
+            "--ca",
+            "ca.pem",
+            "--cert",
+            "ada.pem",
+            "--key",
+            "ada-key.pem",
+        ];
+        files.check(&with, 0, &["Joker", "certificate"]);
+        files.check(&["card", &url, "--ca", "ca.pem"], without, &[]);
+        // The tasks are those of the certificate.
+        let joke = ["send", &url, "tell me a joke about chickens"];
+        let ada = [
+            "--ca",
+            "ca.pem",
+            "--cert",
+            "ada.pem",
+            "--key",
+            "ada-key.pem",
+        ];
+        let sent = files.check(&[&joke[..], &ada, &["--json"]].concat(), 0, &[]);
+        let sent: Value = serde_json::from_str(&sent).unwrap();
+        let task = sent["task"]["id"].as_str().unwrap();
+        files.check(
+            &[&["get", &url, task], &ada[..]].concat(),
+            0,
+            &["completed"],
+        );
+        let other = if without == 0 { 3 } else { 4 };
+        files.check(&["get", &url, task, "--ca", "ca.pem"], other, &[]);
+    }
+    // It is required unless it is optional.
+    let agent = files.serve(&["--client-ca", "ca.pem"]);
+    files.check(&["card", &by_name(&agent), "--ca", "ca.pem"], 4, &[]);
+}
+
+#[test]
+fn faulty_options_and_files_are_named() {
+    let files = Files::new();
+    let serve = |more: &[&str], expected: &[&str]| {
+        let fixed = ["serve", "joke", "--address", "127.0.0.1:0"];
+        files.check(&[&fixed[..], more].concat(), 2, expected);
+    };
+    serve(&["--tls-cert", "cert.pem"], &["--tls-key"]);
+    serve(&["--tls-key", "key.pem"], &["--tls-cert"]);
+    serve(&["--client-ca", "ca.pem"], &["--tls-cert"]);
+    let pair = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+    serve(
+        &[&pair[..], &["--client-cert", "optional"]].concat(),
+        &["--client-ca"],
+    );
+    serve(
+        &[&pair[..], &["--tls-cert", "ada.pem"]].concat(),
+        &["2 --tls-cert and 1 --tls-key"],
+    );
+    let key = files.path("ada-key.pem");
+    serve(
+        &["--tls-cert", "cert.pem", "--tls-key", "ada-key.pem"],
+        &[&key, "is not that of the first certificate"],
+    );
+    serve(
+        &["--tls-cert", "none.pem", "--tls-key", "key.pem"],
+        &[&files.path("none.pem"), "cannot be read"],
+    );
+    serve(
+        &["--tls-cert", "key.pem", "--tls-key", "key.pem"],
+        &["BEGIN CERTIFICATE"],
+    );
+    serve(
+        &[&pair[..], &["--client-ca", "key.pem"]].concat(),
+        &["BEGIN CERTIFICATE"],
+    );
+}
+
+/// Files that have not changed are read on the signal alone.
+#[cfg(unix)]
+#[test]
+fn files_are_read_again_on_sighup() {
+    let files = Files::new();
+    let fixed = [
+        "serve",
+        "joke",
+        "--address",
+        "127.0.0.1:0",
+        "--json",
+        "--log",
+        "a2a_transport=info",
+    ];
+    let pair = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+    let mut server = a2a()
+        .args(files.arguments(&[&fixed[..], &pair].concat()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let hangup = Command::new("kill")
+        .args(["-HUP", &server.id().to_string()])
+        .status();
+    assert!(hangup.unwrap().success());
+    let log = BufReader::new(server.stderr.take().unwrap()).lines();
+    let mut seen = log.map(Result::unwrap).take_while(|line| !line.is_empty());
+    let reloaded = seen.find(|line| line.contains("new connections get"));
+    assert!(reloaded.is_some_and(|line| line.contains("cert.pem")));
+    assert!(server.try_wait().unwrap().is_none());
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+/// The commands of `a2a serve --help`, as they stand there.
+#[cfg(unix)]
+#[test]
+fn the_example_of_the_help_works() {
+    if Command::new("openssl").arg("version").output().is_err() {
+        let problem = "openssl IS NOT INSTALLED: the example of `a2a serve --help` was not tested.";
+        eprintln!("{problem}");
+        assert!(
+            std::env::var_os("CI").is_none_or(|ci| ci.is_empty()),
+            "{problem}"
+        );
+        return;
+    }
+    let help = text(&crate::ask(&["serve", "--help"], "").stdout);
+    let (_, example) = help.split_once("With TLS").expect(&help);
+    let script: Vec<_> = example
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let (calls, makes): (Vec<_>, Vec<_>) = script
+        .iter()
+        .map(|line| line.trim())
+        .partition(|line| line.starts_with("a2a "));
+    let directory = TempDir::new().unwrap();
+    let made = Command::new("sh")
+        .args(["-e", "-c", &makes.join("\n")])
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{makes:?}: {}", text(&made.stderr));
+    let [serve, card] = calls[..] else {
+        panic!("{calls:?}");
+    };
+    let files = Files(directory);
+    let serve: Vec<_> = serve
+        .split(' ')
+        .skip(2)
+        .chain(["--address", "127.0.0.1:0"])
+        .collect();
+    let serve = files.arguments(&serve);
+    let agent = Agent::begin(&serve.iter().map(String::as_str).collect::<Vec<_>>());
+    let url = by_name(&agent);
+    let card = card.replace("https://localhost:8080", &url);
+    let card: Vec<_> = card.split(' ').skip(1).collect();
+    files.check(&card, 0, &["Joker"]);
+    assert!(Path::new(&files.path("ca-key.pem")).exists());
+}
