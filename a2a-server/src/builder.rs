@@ -95,7 +95,7 @@ pub enum BuildError {
     UnknownSkill(String),
     /// The card promises webhooks, but there are no trust anchors to verify `https` receivers.
     #[error(
-        "the card promises push notifications, but the machine knows no certificate authorities"
+        "the card promises push notifications, but this machine has no certificate authorities to verify receivers"
     )]
     NoAuthorities,
     /// Nobody would find the agent's name.
@@ -340,7 +340,7 @@ impl ServerBuilder {
         let keeps_steps = reply_format::is_declared(&self.card) && !self.hides_steps;
         let store = self.store.unwrap_or_else(|| {
             tracing::info!(
-                "tasks are in memory, and gone with the process: a `SqliteStore` keeps them"
+                "tasks are kept in memory and lost with the process: use a `SqliteStore` to keep them"
             );
             Arc::new(MemoryStore::default())
         });

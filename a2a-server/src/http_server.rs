@@ -187,14 +187,14 @@ impl BoundServer {
         if self.listener.address.ip().is_unspecified() && !names_interfaces && !names_host {
             tracing::warn!(
                 local = %self.listener.address,
-                "the card has whatever host its caller used: set a `public_url`, or `allow_hosts`"
+                "the card names the host that each caller used: set a `public_url`, or `allow_hosts`"
             );
         }
         let offer = Offer::of(self.server.card());
         let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
         if !is_reached && !self.settings.every_binding {
             tracing::warn!(
-                "no request is answered: none of the card's interfaces has a binding and a version \
+                "no request can be answered: none of the card's interfaces has a binding and a version \
                  that are served here"
             );
         }
@@ -206,7 +206,7 @@ impl BoundServer {
         }
         if !has_authenticator && self.server.inner.extended_card.is_some() {
             tracing::warn!(
-                "nobody gets the extended card: set an `authenticator` that tells callers apart"
+                "no caller gets the extended card: set an `authenticator` that identifies callers"
             );
         }
     }
@@ -229,7 +229,7 @@ impl BoundServer {
                     ),
                 ));
             }
-            tracing::warn!(%local, "anyone who reaches this address is let in");
+            tracing::warn!(%local, "no authentication: every caller of this address is admitted");
         }
         self.warn();
         let service = self.service();

@@ -61,7 +61,6 @@ mod extended_card;
 mod health;
 mod http_server;
 mod list;
-mod output_modes;
 mod profile;
 mod push;
 mod send;
@@ -87,7 +86,7 @@ pub use crate::store::suite;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MAX_MAIL, Mail, MailContent, MemoryStore, NewTask,
     Notification, Orphan, Outcome, Owner, Page, Place, Receipt, Received, Retention, Settlement,
-    SharedStore, Snapshot, Store, StoreError, Tail, TaskBudget, TaskShare, WakeHub,
+    SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskShare, WakeHub,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};

@@ -249,11 +249,6 @@ impl Inner {
     /// Shows a task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         ReplyFormat::of_reader(context, task, self.keeps_steps()).present(task);
-        self.trim(task, length, context);
-    }
-
-    /// Leaves as much of the history as the caller asked for.
-    fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         task.trim_history(length.or_else(|| unasked(context)));
     }
 

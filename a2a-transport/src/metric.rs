@@ -130,7 +130,7 @@ impl<const N: usize> Counter<N> {
     /// Adds one, with these values of its labels.
     pub fn count(&self, values: [&'static str; N]) {
         self.0
-            .tell(values, |to, key| to.register_counter(key, &METADATA))
+            .handle(values, |to, key| to.register_counter(key, &METADATA))
             .increment(1);
     }
 }
@@ -155,7 +155,7 @@ impl<const N: usize> Gauge<N> {
 
     fn gauge(&self, values: [&'static str; N]) -> metrics::Gauge {
         self.0
-            .tell(values, |to, key| to.register_gauge(key, &METADATA))
+            .handle(values, |to, key| to.register_gauge(key, &METADATA))
     }
 }
 
@@ -179,7 +179,7 @@ impl<const N: usize> Histogram<N> {
     /// Adds a value, with these values of its labels; a duration is in seconds.
     pub fn record(&self, values: [&'static str; N], value: f64) {
         self.0
-            .tell(values, |to, key| to.register_histogram(key, &METADATA))
+            .handle(values, |to, key| to.register_histogram(key, &METADATA))
             .record(value);
     }
 }
@@ -210,7 +210,7 @@ struct Metric<const N: usize> {
 
 impl<const N: usize> Metric<N> {
     /// Returns the handle of the recorder that is installed now; it may be installed at any time.
-    fn tell<H>(
+    fn handle<H>(
         &self,
         values: [&'static str; N],
         register: impl FnOnce(&dyn Recorder, &Key) -> H,
@@ -412,10 +412,10 @@ mod tests {
     #[test]
     fn gauge_guards_decrement_the_recorder_that_they_incremented() {
         let (one, two) = (DebuggingRecorder::new(), DebuggingRecorder::new());
-        let unheard = OPEN_STREAMS.raise([]);
-        let heard = with_local_recorder(&one, || OPEN_STREAMS.raise([]));
+        let unrecorded = OPEN_STREAMS.raise([]);
+        let recorded = with_local_recorder(&one, || OPEN_STREAMS.raise([]));
         assert_eq!(open(&one), [DebugValue::Gauge(1.0.into())]);
-        with_local_recorder(&two, || drop((unheard, heard)));
+        with_local_recorder(&two, || drop((unrecorded, recorded)));
         // Looking has set it to 0.
         assert_eq!(open(&one), [DebugValue::Gauge((-1.0).into())]);
         assert_eq!(open(&two), []);

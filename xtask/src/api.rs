@@ -207,9 +207,9 @@ fn format(json: &Path) -> Result<u32, Failure> {
     struct Document {
         format_version: u32,
     }
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", json.display());
-    let text = fs::read(json).map_err(|error| told(&error))?;
-    let document: Document = serde_json::from_slice(&text).map_err(|error| told(&error))?;
+    let message = |error: &dyn std::fmt::Display| format!("{}: {error}", json.display());
+    let text = fs::read(json).map_err(|error| message(&error))?;
+    let document: Document = serde_json::from_slice(&text).map_err(|error| message(&error))?;
     Ok(document.format_version)
 }
 

@@ -182,8 +182,8 @@ pub(crate) fn messages(command: &str, base: &str, scheme: Scheme) -> [(&'static 
 
 /// The id of the task in an answer, of any protocol version.
 #[track_caller]
-pub(crate) fn task_of(told: &RawAnswer) -> String {
-    let answer = told.json();
+pub(crate) fn task_of(raw: &RawAnswer) -> String {
+    let answer = raw.json();
     let result = answer.get("result").unwrap_or(&answer);
     let task = result.get("task").unwrap_or(result);
     task["id"]

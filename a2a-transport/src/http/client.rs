@@ -302,11 +302,11 @@ impl HttpClient {
             return readable(response.map(ObservedBody::unobserved));
         }
         let (head, body) = request.into_parts();
-        let said = body.clone().collect().await.unwrap_or_default().to_bytes();
+        let bytes = body.clone().collect().await.unwrap_or_default().to_bytes();
         let response_observers = self
             .observers
             .iter()
-            .map(|observer| observer.request(&head, &said));
+            .map(|observer| observer.request(&head, &bytes));
         let mut response_observers: Vec<_> = response_observers.collect();
         match self.answer(Request::from_parts(head, body)).await {
             Ok(response) => {

@@ -100,15 +100,15 @@ impl<T: Transport> HttpService<T> {
             media_type: media::of_answer(&head.headers),
             server_span,
         };
-        let asked = match asked_for(&headers, reading.offer) {
-            Ok(asked) => asked,
+        let requested = match asked_for(&headers, reading.offer) {
+            Ok(requested) => requested,
             Err(error) => {
                 // It names a version, so it is of 1.0.
                 error_format.dialect = Dialect::V1_0;
                 return error_format.refuse(None, error);
             }
         };
-        let route = match self.route(head, path, asked, &reading) {
+        let route = match self.route(head, path, requested, &reading) {
             Ok(route) => route,
             Err(RoutingError::Version(error)) => return error_format.refuse(None, error),
             Err(RoutingError::Route(NoRoute::Path)) => {
@@ -175,12 +175,12 @@ impl<T: Transport> HttpService<T> {
         &self,
         head: &Parts,
         path: &str,
-        asked: Option<Dialect>,
+        requested: Option<Dialect>,
         reading: &ReadOptions,
     ) -> Result<Route, RoutingError> {
         let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
-        let find = |asked| {
-            let route = Route::find(&head.method, path, asked, reading.mode)?;
+        let find = |requested| {
+            let route = Route::find(&head.method, path, requested, reading.mode)?;
             match &route.tenant {
                 Some(tenant) if !self.settings.tenants.has(tenant) => Err(NoRoute::Path),
                 _ => Ok(route),
@@ -191,7 +191,7 @@ impl<T: Transport> HttpService<T> {
             let version = Dialect::V0_3.version();
             RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
         };
-        match asked {
+        match requested {
             None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
             None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
             None if !offers(Dialect::V0_3) => match find(None) {
@@ -201,7 +201,7 @@ impl<T: Transport> HttpService<T> {
                 }
                 found => Ok(found?),
             },
-            asked => Ok(find(asked)?),
+            requested => Ok(find(requested)?),
         }
     }
 
@@ -481,6 +481,6 @@ impl ErrorFormat {
 /// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
 /// 0.2.
 fn asked_for(headers: &RequestHeaders<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
-    let asked = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
-    Ok(asked.map(|dialect| dialect.max(Dialect::V0_3)))
+    let requested = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
+    Ok(requested.map(|dialect| dialect.max(Dialect::V0_3)))
 }

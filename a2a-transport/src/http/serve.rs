@@ -162,7 +162,7 @@ async fn accept_all<F>(
 
 /// Accepts the next connection; retries until there is one.
 async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAddr) {
-    let mut is_told = false;
+    let mut is_logged = false;
     loop {
         let error = match listener.accept().await {
             Ok((stream, address)) => {
@@ -174,12 +174,12 @@ async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAd
             Err(error) => error,
         };
         if is_about_one_connection(&error) {
-            tracing::debug!(%error, "a connection was gone before it was accepted");
+            tracing::debug!(%error, "a connection closed before it was accepted");
             continue;
         }
         // Out of file descriptors or memory: the listener is still good, and a moment later there
         // may be room again.
-        if !std::mem::replace(&mut is_told, true) {
+        if !std::mem::replace(&mut is_logged, true) {
             tracing::warn!(%error, "could not accept a connection");
         }
         tokio::time::sleep(pause).await;

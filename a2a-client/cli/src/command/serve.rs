@@ -89,7 +89,7 @@ enum Demo {
     Echo,
     /// Tells jokes in chunks, and asks for the subject.
     Joke,
-    /// Does what the first word of a message names: echo, reply, chunks, ask, fail, file, data, wait …
+    /// Runs the command in the first word of a message: echo, reply, chunks, ask, fail, file, data, wait …
     Reference,
 }
 

@@ -138,7 +138,7 @@ impl Authenticator for BearerNames {
 
 /// A card that promises all that the server has.
 pub(crate) fn card() -> AgentCard {
-    let mut card = AgentCard::new("ScriptedAgent", "Does what it is told");
+    let mut card = AgentCard::new("ScriptedAgent", "Does what the message commands");
     card.capabilities.push_notifications = Some(true);
     card
 }
@@ -147,7 +147,7 @@ pub(crate) fn card() -> AgentCard {
 pub(crate) fn plain_card() -> AgentCard {
     let mut card = AgentCard::new(
         "ScriptedAgent",
-        "Does what it is told, without streams and webhooks",
+        "Does what the message commands, without streams and webhooks",
     );
     card.capabilities.streaming = None;
     card
