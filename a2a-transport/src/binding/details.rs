@@ -1,6 +1,6 @@
 //! Details of an error in 1.0: a list of typed objects.
 
-use a2a_types::{Error as A2aError, ErrorKind};
+use a2a_types::{Dialect, Error as A2aError, ErrorKind};
 use serde_json::{Value, json};
 
 /// Returns the details of an error: an `ErrorInfo` first, then the violation or the error's own details, and
@@ -38,8 +38,16 @@ pub(super) fn error_details(error: &A2aError) -> Value {
     Value::Array(details)
 }
 
+/// Adds the delay before a retry to an error, where its version has details.
+pub(crate) fn with_retry_delay(error: A2aError, dialect: Dialect, seconds: u64) -> A2aError {
+    match dialect {
+        Dialect::V1_0 => error.with_details(json!([retry_info(seconds)])),
+        _ => error,
+    }
+}
+
 /// Returns the detail that tells when to try again.
-pub(crate) fn retry_info(seconds: u64) -> Value {
+fn retry_info(seconds: u64) -> Value {
     json!({"@type": RETRY_INFO, "retryDelay": format!("{seconds}s")})
 }
 

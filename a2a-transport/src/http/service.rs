@@ -64,7 +64,7 @@ pub(super) struct Settings {
     readiness: Arc<dyn Readiness>,
     reading: ReadOptions,
     pub(super) authenticator: Arc<dyn Authenticator>,
-    /// What the authenticator checks, as far as it says.
+    /// The schemes and requirements that the authenticator checks, if it states them.
     pub(super) security: Option<Security>,
     pub(super) authorizer: Option<Arc<dyn Authorizer>>,
     pub(super) keep_alive: Duration,
