@@ -81,7 +81,7 @@ async fn mail_that_was_taken_is_not_posted_again() {
     let store = store(database, "posted_again").await;
     let mail = cancel();
     store.post(mail.clone()).await.unwrap();
-    assert_eq!(taken(&store).await, [mail.id.clone()]);
+    assert_eq!(taken(&store).await, std::slice::from_ref(&mail.id));
     store.post(mail.clone()).await.unwrap();
     assert_eq!(taken(&store).await, Vec::<String>::new());
     assert!(!store.withdraw(&mail).await.unwrap());
