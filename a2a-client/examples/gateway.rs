@@ -22,16 +22,16 @@ use tokio::net::TcpListener;
   gateway --listen 0.0.0.0:80 --public-url https://agents.example/old --upstream http://10.0.0.7/a2a --speak 0.1
       speaks 0.1 to an agent, whatever its card says or if it has none")]
 struct Options {
-    /// The address to serve at, with port 0 for any that is free.
+    /// Address to listen on; port 0 takes any free port.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8090")]
     listen: String,
-    /// The agent: its origin, base or card; its JSON-RPC endpoint if it has no card.
+    /// URL of the agent (origin, endpoint or card); the JSON-RPC endpoint if it has no card.
     #[arg(long, value_name = "URL")]
     upstream: String,
-    /// The protocol version to speak to the agent, by JSON-RPC; what its card says if not given.
+    /// Protocol version of requests to the agent, by JSON-RPC. Default: that of its card.
     #[arg(long, value_name = "VERSION", value_parser = dialect)]
     speak: Option<Dialect>,
-    /// The URL that callers reach the gateway by, if not the one it listens at.
+    /// URL at which callers reach the gateway. Default: the address it listens on.
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
 }
@@ -86,13 +86,13 @@ async fn run(options: Options) -> Result<(), String> {
 async fn agent(options: &Options) -> Result<(HttpTransport, Arc<AgentCard>), String> {
     let url = &options.upstream;
     let explained = |error: Error| {
-        let mut told = format!("{url}: {error}");
+        let mut message = format!("{url}: {error}");
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
-            told.push_str(&format!(": {cause}"));
+            message.push_str(&format!(": {cause}"));
             source = cause.source();
         }
-        format!("{told}\nIs the agent running? An agent without a card needs --speak.")
+        format!("{message}\nIs the agent running? An agent without a card needs --speak.")
     };
     let card = Cards::default().find(url).await;
     let Some(dialect) = options.speak else {

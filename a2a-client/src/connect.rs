@@ -304,7 +304,7 @@ impl Access {
             if self.has_secrets() {
                 tracing::warn!(
                     url,
-                    "the card names another origin: headers and credentials do not go there"
+                    "the card names another origin: headers and credentials are not sent there"
                 );
             }
             return transport.http(self.untrusted.clone());

@@ -10,7 +10,9 @@ use a2a_types::{ErrorKind, Operation};
 pub(crate) fn nothing_was_done(error: &Error) -> bool {
     match error {
         Error::Busy { .. } => true,
-        Error::Agent(error) => error.kind == ErrorKind::Unavailable,
+        Error::Agent(error) => {
+            matches!(error.kind, ErrorKind::Unavailable | ErrorKind::RateLimited)
+        }
         error => error.nothing_was_sent(),
     }
 }

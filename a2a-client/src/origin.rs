@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn how_it_is_told() {
+    fn an_origin_is_displayed_without_path_and_default_port() {
         for (url, expected) in [
             ("https://A.example:443/x", "https://a.example"),
             ("http://a.example:8080", "http://a.example:8080"),

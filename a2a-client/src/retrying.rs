@@ -55,7 +55,7 @@ impl<T: Transport> Transport for Retrying<T> {
                     return Err(error);
                 };
                 let operation = call.request.operation().name();
-                tracing::debug!(operation, failed, %error, "asking again");
+                tracing::debug!(operation, failed, %error, "retrying a request");
                 tokio::time::sleep(pause).await;
             }
         })

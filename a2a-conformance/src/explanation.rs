@@ -27,12 +27,12 @@ pub fn explanation(id: &str) -> Option<String> {
         text if text.is_empty() => None,
         // The case says itself where it stands.
         text if text.contains('§') => Some(text),
-        text => Some(format!("{text} {}", why(id)).trim_end().to_owned()),
+        text => Some(format!("{text} {}", sections_of(id)).trim_end().to_owned()),
     }
 }
 
 /// Returns the sections that require it, the newest protocol version first.
-fn why(id: &str) -> String {
+fn sections_of(id: &str) -> String {
     let covers = |requirement: &&Requirement| requirement.checks.iter().any(|check| check == id);
     let text = Dialect::ALL.iter().rev().filter_map(|dialect| {
         let covered = requirements(*dialect).iter().filter(covers);

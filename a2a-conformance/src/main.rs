@@ -40,25 +40,25 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Tests an agent.
+    /// Test an agent.
     Agent(cli::agent::Arguments),
-    /// Tests a client: the suite is the agent.
+    /// Test a client: the suite acts as the agent.
     Client(cli::client::Arguments),
-    /// Tests the suite itself with agents and clients that have deliberate bugs.
+    /// Test the suite itself, with agents and clients that have deliberate bugs.
     SelfTest(cli::self_test::Arguments),
-    /// Reads every example, sends it to our server, plays it to our client.
+    /// Read every example of the documents, send it to our server, and serve it to our client.
     Replay(replay::Args),
-    /// Lists the requirements and the checks.
+    /// List requirements and checks.
     List(list::Args),
-    /// Explains a requirement or a check.
+    /// Explain a requirement or a check.
     Explain(explain::Args),
-    /// Shows how much of the specification has checks.
+    /// Show how much of the specification has checks.
     Coverage(coverage::Args),
-    /// Checks whether documents are valid A2A: requests, answers, streams, cards, tasks, messages.
+    /// Check whether documents are valid A2A: requests, responses, streams, cards, tasks, messages.
     Lint(lint::Args),
     Report(cli::report::Report),
     Diff(cli::diff::Diff),
-    /// Checks whether a card is valid and, with --jwks, signed by a trusted key.
+    /// Check whether a card is valid and, with --jwks, signed with a trusted key.
     VerifyCard(verify_card::Args),
 }
 

@@ -348,8 +348,8 @@ impl Run {
     /// are not met.
     pub fn cite(&mut self) {
         for check in &mut self.checks {
-            let is_told = !check.explanation.is_empty();
-            if !is_told && !check.verdict.is_met() && check.verdict != Verdict::NotApplicable {
+            let is_explained = !check.explanation.is_empty();
+            if !is_explained && !check.verdict.is_met() && check.verdict != Verdict::NotApplicable {
                 check.explanation = explanation(&check.id).unwrap_or_default();
             }
         }

@@ -11,9 +11,7 @@ impl Authenticator for Tokens {
         let shown = head.headers.get("authorization");
         let principal = match shown.map(|value| value.as_bytes()) {
             Some(b"Bearer token-of-ada") => Ok(Principal::named("ada")),
-            _ => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            _ => Err(AuthError::unauthenticated("Bearer")),
         };
         Box::pin(std::future::ready(principal))
     }

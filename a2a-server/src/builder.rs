@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use a2a_transport::http::Tenants;
+use a2a_transport::http::{AuthError, Authenticator, Authorizer, Tenants};
+use a2a_transport::{Call, Principal};
 use a2a_types::AgentCard;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
+use crate::card_security::CardSecurity;
 use crate::engine::Engine;
 use crate::engine::erased_agent::ErasedAgent;
 use crate::engine::idempotency::InFlightSends;
@@ -17,6 +19,7 @@ use crate::engine::limiter::{Limiter, TurnLimits};
 use crate::engine::maintenance::{Maintenance, Recovery};
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::turn_scheduler::TurnScheduler;
+use crate::extended_card::ExtendedCard;
 use crate::health::Health;
 use crate::profile::reply_format;
 use crate::server::{Inner, Server};
@@ -27,7 +30,9 @@ use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 /// Settings and parts of a server.
 pub struct ServerBuilder {
     card: AgentCard,
-    extended_card: Option<AgentCard>,
+    extended_card: Option<ExtendedCard>,
+    authenticator: Option<Arc<dyn Authenticator>>,
+    authorizer: Option<Arc<dyn Authorizer>>,
     agent: Arc<dyn ErasedAgent>,
     store: Option<Arc<dyn Store>>,
     max_wait: Duration,
@@ -65,9 +70,32 @@ pub enum BuildError {
         "the card is signed without interfaces: set `supported_interfaces`, perhaps by `AgentCard::at`, before signing it"
     )]
     SignedWithoutInterfaces,
+    /// The card is signed, and its security would be added behind the signature.
+    #[error(
+        "the card is signed without security: set `security_schemes` and `security_requirements` as the authenticator checks them before signing it"
+    )]
+    SignedWithoutSecurity,
+    /// The card states schemes or requirements that are not those of the authenticator.
+    #[error(
+        "the card states other security than the authenticator checks: checked are the schemes {checked}, the card has {stated}; leave schemes and requirements out of the card, and they are derived"
+    )]
+    OtherSecurity {
+        /// Names of the schemes that are checked.
+        checked: String,
+        /// Names of the schemes that the card has.
+        stated: String,
+    },
+    /// The card states other requirements of a skill than the authorizer checks.
+    #[error(
+        "the card states other security of the skill `{0}` than the authorizer checks: leave its requirements out of the card, and they are derived"
+    )]
+    OtherSkillSecurity(String),
+    /// There are scopes of a skill that the card does not have.
+    #[error("the authorizer has scopes of the skill `{0}`, which the card does not have")]
+    UnknownSkill(String),
     /// The card promises webhooks, but there are no trust anchors to verify `https` receivers.
     #[error(
-        "the card promises push notifications, but the machine knows no certificate authorities"
+        "the card promises push notifications, but this machine has no certificate authorities to verify receivers"
     )]
     NoAuthorities,
     /// Nobody would find the agent's name.
@@ -81,6 +109,8 @@ impl Server {
         ServerBuilder {
             card,
             extended_card: None,
+            authenticator: None,
+            authorizer: None,
             agent: Arc::new(agent),
             store: None,
             max_wait: Duration::from_secs(240),
@@ -116,8 +146,43 @@ impl ServerBuilder {
 
     /// Sets the card for callers that authenticate.
     pub fn extended_card(mut self, card: AgentCard) -> Self {
-        self.extended_card = Some(card);
+        self.extended_card = Some(ExtendedCard::Same(card));
         self
+    }
+
+    /// Sets the function that makes the card for each caller that authenticates. Schemes, requirements and,
+    /// if it names none, interfaces are added to what it returns.
+    pub fn extended_card_for(
+        mut self,
+        card: impl Fn(&Principal) -> AgentCard + Send + Sync + 'static,
+    ) -> Self {
+        self.extended_card = Some(ExtendedCard::Each(Arc::new(card), None));
+        self
+    }
+
+    /// Sets the authenticator of callers by HTTP, and with it the security of the card: the schemes and
+    /// requirements that the authenticator [checks](Authenticator::security) are written into the cards, in
+    /// the form of every version. A card that states others is an error of [`build`](Self::build).
+    ///
+    /// [`HttpServer::authenticator`](crate::HttpServer::authenticator) replaces it for one HTTP server.
+    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
+        self.authenticator = Some(Arc::new(authenticator));
+        self
+    }
+
+    /// Sets the authorizer of calls by HTTP; every call of an admitted principal is permitted by default.
+    pub fn authorizer(mut self, authorizer: impl Authorizer) -> Self {
+        self.authorizer = Some(Arc::new(authorizer));
+        self
+    }
+
+    /// Sets the function that permits calls by HTTP, or returns the reason to refuse them. It is called before
+    /// any task is looked up. Tasks of others are not found whatever it says.
+    pub fn authorize(
+        self,
+        authorize: impl Fn(&Principal, &Call) -> Result<(), AuthError> + Send + Sync + 'static,
+    ) -> Self {
+        self.authorizer(authorize)
     }
 
     /// Limits how long a caller waits for a task to end before it gets the task as it stands; 4 minutes by
@@ -232,7 +297,7 @@ impl ServerBuilder {
     /// Its background work begins at once, before it is served: abandoned tasks are recovered, webhooks
     /// delivered, old tasks removed. That needs a tokio runtime; built outside of one, the server begins the
     /// work with its first call, or with [`BoundServer::run`](crate::BoundServer::run).
-    pub fn build(self) -> Result<Server, BuildError> {
+    pub fn build(mut self) -> Result<Server, BuildError> {
         if self.card.name.is_empty() {
             return Err(BuildError::NamelessCard);
         }
@@ -243,6 +308,7 @@ impl ServerBuilder {
         if !self.card.signatures.is_empty() && self.card.supported_interfaces.is_empty() {
             return Err(BuildError::SignedWithoutInterfaces);
         }
+        self.state_security()?;
         #[cfg(feature = "push")]
         if self.sets_webhooks() && self.card.capabilities.push_notifications != Some(true) {
             tracing::warn!(
@@ -274,7 +340,7 @@ impl ServerBuilder {
         let keeps_steps = reply_format::is_declared(&self.card) && !self.hides_steps;
         let store = self.store.unwrap_or_else(|| {
             tracing::info!(
-                "tasks are in memory, and gone with the process: a `SqliteStore` keeps them"
+                "tasks are kept in memory and lost with the process: use a `SqliteStore` to keep them"
             );
             Arc::new(MemoryStore::default())
         });
@@ -314,6 +380,8 @@ impl ServerBuilder {
             inner: Arc::new(Inner {
                 card: self.card,
                 extended_card: self.extended_card,
+                authenticator: self.authenticator,
+                authorizer: self.authorizer,
                 tenants,
                 engine: Arc::new(engine),
                 health: Health::default(),
@@ -325,6 +393,29 @@ impl ServerBuilder {
             server.inner.begin_maintenance();
         }
         Ok(server)
+    }
+}
+
+impl ServerBuilder {
+    /// Writes the security that is checked into the cards.
+    fn state_security(&mut self) -> Result<(), BuildError> {
+        let authenticator = self.authenticator.as_ref();
+        let Some(security) = authenticator.and_then(|authenticator| authenticator.security())
+        else {
+            return Ok(());
+        };
+        let authorizer = self.authorizer.as_ref();
+        let skill_scopes = authorizer.map(|authorizer| authorizer.skill_scopes());
+        let security = CardSecurity::new(security, skill_scopes.unwrap_or_default());
+        security.state(&mut self.card)?;
+        match &mut self.extended_card {
+            Some(ExtendedCard::Same(card)) => security.state(card),
+            Some(ExtendedCard::Each(_, stated)) => {
+                *stated = Some(security);
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -9,12 +9,7 @@ impl Server {
     /// Notifications that were given up, after the last attempt that there is to be: the first first,
     /// at most so many. They are kept for as long as their task and their webhook.
     pub async fn dead_letters(&self, limit: usize) -> Result<Vec<Notification>, StoreError> {
-        self.inner
-            .engine
-            .store_handle
-            .store
-            .dead_letters(limit)
-            .await
+        self.inner.engine.store().dead_letters(limit).await
     }
 
     /// Has a dead letter delivered once more; it is a dead letter again if that fails. Its webhook may have
@@ -29,7 +24,7 @@ impl Server {
 
     /// Forgets a dead letter.
     pub async fn discard(&self, letter: &Notification) -> Result<(), StoreError> {
-        let store = &self.inner.engine.store_handle.store;
+        let store = self.inner.engine.store();
         store.settle(letter, Settlement::Delivered).await
     }
 }

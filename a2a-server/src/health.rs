@@ -49,11 +49,11 @@ impl Health {
             Ok(Ok(())) => true,
             Ok(Err(error)) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "the store fails, this server is not ready");
+                tracing::warn!(error, "the store failed: this server is not ready");
                 false
             }
             Err(_) => {
-                tracing::warn!("the store does not answer, this server is not ready");
+                tracing::warn!("the store does not answer: this server is not ready");
                 false
             }
         };

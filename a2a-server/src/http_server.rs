@@ -11,7 +11,7 @@ use a2a_transport::Binding;
 use a2a_transport::binding::Offer;
 #[cfg(feature = "tls")]
 use a2a_transport::http::serve_tls;
-use a2a_transport::http::{AllowAnonymous, Hosts, HttpService, serve};
+use a2a_transport::http::{AllowAnonymous, Authenticator, Hosts, HttpService, serve};
 use a2a_types::AgentCard;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
@@ -94,6 +94,10 @@ impl<L> HttpServer<L> {
             (card, _) => card.clone(),
         };
         let service = HttpService::new(self.server.clone());
+        let service = match &self.server.inner.authorizer {
+            Some(authorizer) => service.authorizer(Arc::clone(authorizer)),
+            None => service,
+        };
         let service = match settings.every_binding {
             true => service.every_binding(),
             false => service,
@@ -120,12 +124,17 @@ impl<L> HttpServer<L> {
             .path(settings.path)
             .reading(settings.reading)
             .shared_authenticator(
-                settings
-                    .authenticator
+                self.effective_authenticator()
                     .unwrap_or_else(|| Arc::new(AllowAnonymous)),
             )
             .keep_alive(settings.keep_alive)
             .body_timeout(settings.body_timeout)
+    }
+
+    /// Returns the authenticator of this HTTP server, or else that of the server.
+    fn effective_authenticator(&self) -> Option<Arc<dyn Authenticator>> {
+        let own = self.settings.authenticator.as_ref();
+        own.or(self.server.inner.authenticator.as_ref()).cloned()
     }
 
     fn hosts(&self, card: &AgentCard, address: Option<SocketAddr>) -> Hosts {
@@ -178,20 +187,26 @@ impl BoundServer {
         if self.listener.address.ip().is_unspecified() && !names_interfaces && !names_host {
             tracing::warn!(
                 local = %self.listener.address,
-                "the card has whatever host its caller used: set a `public_url`, or `allow_hosts`"
+                "the card names the host that each caller used: set a `public_url`, or `allow_hosts`"
             );
         }
         let offer = Offer::of(self.server.card());
         let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
         if !is_reached && !self.settings.every_binding {
             tracing::warn!(
-                "no request is answered: none of the card's interfaces has a binding and a version \
+                "no request can be answered: none of the card's interfaces has a binding and a version \
                  that are served here"
             );
         }
-        if self.settings.authenticator.is_none() && self.server.inner.extended_card.is_some() {
+        let has_authenticator = self.effective_authenticator().is_some();
+        if !has_authenticator && !self.server.card().security_requirements.is_empty() {
             tracing::warn!(
-                "nobody gets the extended card: set an `authenticator` that tells callers apart"
+                "the card requires credentials, and nothing checks them: set an `authenticator`"
+            );
+        }
+        if !has_authenticator && self.server.inner.extended_card.is_some() {
+            tracing::warn!(
+                "no caller gets the extended card: set an `authenticator` that identifies callers"
             );
         }
     }
@@ -203,7 +218,7 @@ impl BoundServer {
     /// Errors: `PermissionDenied` at once, if everyone could reach it and anyone were let in.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let local = self.local_addr();
-        if self.settings.authenticator.is_none() && !is_local(local) {
+        if self.effective_authenticator().is_none() && !is_local(local) {
             if !self.settings.open {
                 return Err(io::Error::new(
                     io::ErrorKind::PermissionDenied,
@@ -214,7 +229,7 @@ impl BoundServer {
                     ),
                 ));
             }
-            tracing::warn!(%local, "anyone who reaches this address is let in");
+            tracing::warn!(%local, "no authentication: every caller of this address is admitted");
         }
         self.warn();
         let service = self.service();

@@ -51,15 +51,16 @@
 
 mod agent;
 mod builder;
+mod card_security;
 #[cfg(feature = "push")]
 mod dead_letters;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod engine;
+mod extended_card;
 mod health;
 mod http_server;
 mod list;
-mod output_modes;
 mod profile;
 mod push;
 mod send;
@@ -85,7 +86,7 @@ pub use crate::store::suite;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MAX_MAIL, Mail, MailContent, MemoryStore, NewTask,
     Notification, Orphan, Outcome, Owner, Page, Place, Receipt, Received, Retention, Settlement,
-    SharedStore, Snapshot, Store, StoreError, Tail, TaskBudget, TaskShare, WakeHub,
+    SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskShare, WakeHub,
 };
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
@@ -93,7 +94,8 @@ pub use crate::turn::{ArtifactDraft, Turn};
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{
-    AllowAnonymous, AuthError, Authenticator, ClientCertificates, Probes, Readiness,
+    AllowAnonymous, AuthChallenge, AuthError, Authenticator, Authorizer, ClientCertificates,
+    Probes, Readiness, Security,
 };
 #[cfg(feature = "tls")]
 pub use a2a_transport::http::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};

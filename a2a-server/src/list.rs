@@ -64,7 +64,7 @@ impl Inner {
 
     /// A page for an answer: one of large tasks waits until those of other answers have been written.
     async fn page_to_copy(&self, owner: &Owner, listing: Listing) -> Result<Page, StoreError> {
-        let store = &self.engine.store_handle.store;
+        let store = self.engine.store();
         let page = store.list(owner, listing.clone()).await?;
         let bytes = page.tasks.iter().map(size_of_task).sum();
         if bytes <= TaskBudget::SMALL || !page.share.is_empty() {

@@ -21,8 +21,7 @@ impl Inner {
         self.check_webhook(&config, &context).await?;
         let config = with_id(config, &context);
         self.engine
-            .store_handle
-            .store
+            .store()
             .put_config(&Owner::of(&context), config.clone(), context.dialect)
             .await?;
         Ok(
@@ -39,8 +38,7 @@ impl Inner {
         let snapshot = self.pushable(&params.task_id, &context).await?;
         let configs = self
             .engine
-            .store_handle
-            .store
+            .store()
             .configs(&Owner::of(&context), &params.task_id)
             .await?;
         let wanted =
@@ -61,12 +59,7 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, &context).await?;
         let owner = Owner::of(&context);
-        let configs = self
-            .engine
-            .store_handle
-            .store
-            .configs(&owner, &params.task_id)
-            .await?;
+        let configs = self.engine.store().configs(&owner, &params.task_id).await?;
         let list = ListTaskPushNotificationConfigsResponse {
             configs: configs.into_iter().map(masked).collect(),
             next_page_token: String::new(),
@@ -82,8 +75,7 @@ impl Inner {
     ) -> Result<Reply, A2aError> {
         let snapshot = self.pushable(&params.task_id, &context).await?;
         self.engine
-            .store_handle
-            .store
+            .store()
             .delete_config(&Owner::of(&context), &params.task_id, &params.id)
             .await?;
         Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))

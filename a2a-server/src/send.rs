@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use a2a_transport::{Context, Reply, Update};
 use a2a_types::{
-    Error as A2aError, Event, Response, SendMessageRequest, SendMessageResponse, TaskState,
+    AgentCard, Error as A2aError, ErrorKind, Event, Response, SendMessageConfiguration,
+    SendMessageRequest, SendMessageResponse, TaskState,
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -14,7 +15,6 @@ use crate::engine::outcome::Outcome;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::run_state::RunState;
 use crate::engine::task_writer::FirstStep;
-use crate::output_modes::check_output_modes;
 use crate::profile::reply_format::{ReplyFormat, ReplyOptions, StreamStart};
 use crate::server::Inner;
 
@@ -120,5 +120,51 @@ impl Inner {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns an error if the caller accepts nothing that the agent produces, if both name media types.
+fn check_output_modes(
+    card: &AgentCard,
+    configuration: &SendMessageConfiguration,
+) -> Result<(), A2aError> {
+    let accepted = &configuration.accepted_output_modes;
+    let of_skills = card.skills.iter().flat_map(|skill| &skill.output_modes);
+    let mut offered = card.default_output_modes.iter().chain(of_skills).peekable();
+    if accepted.is_empty() || offered.peek().is_none() {
+        return Ok(());
+    }
+    match offered.any(|offer| accepted.iter().any(|accept| covers(accept, offer))) {
+        true => Ok(()),
+        false => Err(ErrorKind::ContentTypeNotSupported.into()),
+    }
+}
+
+/// Returns whether an accepted media type covers an offered one. 0.1 has `text` for `text/plain`.
+fn covers(accepted: &str, offered: &str) -> bool {
+    let full = |mode: &str| match mode.trim().to_ascii_lowercase() {
+        mode if mode == "text" => "text/plain".to_owned(),
+        mode => mode,
+    };
+    let (accepted, offered) = (full(accepted), full(offered));
+    match accepted.strip_suffix("/*") {
+        Some("*") => true,
+        Some(kind) => offered.split('/').next() == Some(kind),
+        None => accepted == offered,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[test]
+    fn media_types() {
+        assert!(covers("text", "text/plain"));
+        assert!(covers("text/plain", "text"));
+        assert!(covers("*/*", "image/png"));
+        assert!(covers("image/*", "image/png"));
+        assert!(!covers("image/*", "text/plain"));
+        assert!(!covers("application/json", "text/plain"));
     }
 }

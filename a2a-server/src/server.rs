@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::http::{Readiness, Tenants};
+use a2a_transport::http::{Authenticator, Authorizer, Readiness, Tenants};
 use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, spans};
 use a2a_types::steps::hide_steps;
 use a2a_types::{
@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::engine::follower::FirstUpdate;
+use crate::extended_card::ExtendedCard;
 use crate::health::Health;
 use crate::profile::reply_format::{ReplyFormat, StreamStart};
 use crate::store::Snapshot;
@@ -30,7 +31,9 @@ pub struct Server {
 /// State that all clones of a server share.
 pub(crate) struct Inner {
     pub(crate) card: AgentCard,
-    pub(crate) extended_card: Option<AgentCard>,
+    pub(crate) extended_card: Option<ExtendedCard>,
+    pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
+    pub(crate) authorizer: Option<Arc<dyn Authorizer>>,
     pub(crate) tenants: Tenants,
     pub(crate) engine: Arc<Engine>,
     pub(crate) health: Health,
@@ -238,22 +241,6 @@ impl Inner {
         Ok(Reply::stream(updates).about_task_of(dialect))
     }
 
-    fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {
-        let promised = self.extended_card.is_some()
-            || self.card.capabilities.extended_agent_card == Some(true);
-        if promised && context.principal.name().is_none() {
-            return Err(ErrorKind::Unauthenticated.into());
-        }
-        match (
-            &self.extended_card,
-            self.card.capabilities.extended_agent_card,
-        ) {
-            (Some(card), _) => Ok(Reply::once(Response::GetExtendedAgentCard(card.clone()))),
-            (None, Some(true)) => Err(ErrorKind::ExtendedAgentCardNotConfigured.into()),
-            (None, _) => Err(ErrorKind::UnsupportedOperation.into()),
-        }
-    }
-
     /// Returns whether tasks keep the steps on the way to an answer.
     pub(crate) fn keeps_steps(&self) -> bool {
         self.engine.store_handle.keeps_steps
@@ -262,11 +249,6 @@ impl Inner {
     /// Shows a task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         ReplyFormat::of_reader(context, task, self.keeps_steps()).present(task);
-        self.trim(task, length, context);
-    }
-
-    /// Leaves as much of the history as the caller asked for.
-    fn trim(&self, task: &mut Task, length: Option<u32>, context: &Context) {
         task.trim_history(length.or_else(|| unasked(context)));
     }
 

@@ -1,6 +1,8 @@
 //! Calls of an agent and its replies, independent of binding and version.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -97,23 +99,89 @@ pub struct Claims {
 }
 
 /// Identity of the caller: the owner of tasks and webhooks.
-#[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Principal(Option<Arc<str>>);
+///
+/// Two principals are equal if their names are: scopes are what this caller may do with these
+/// credentials, not who it is.
+#[derive(Clone)]
+pub struct Principal {
+    name: Option<Arc<str>>,
+    scopes: Option<Arc<[Box<str>]>>,
+}
 
 impl Principal {
     /// Creates a caller known by this name, which must be unique and lasting.
     pub fn named(name: impl Into<Arc<str>>) -> Self {
-        Self(Some(name.into()))
+        Self {
+            name: Some(name.into()),
+            scopes: None,
+        }
     }
 
     /// Returns the principal of callers without credentials. All of them are one principal.
     pub fn anonymous() -> Self {
-        Self(None)
+        Self {
+            name: None,
+            scopes: None,
+        }
+    }
+
+    /// Sets the scopes that its credentials grant; none by default.
+    pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = impl Into<Box<str>>>) -> Self {
+        let scopes: Arc<[_]> = scopes.into_iter().map(Into::into).collect();
+        self.scopes = (!scopes.is_empty()).then_some(scopes);
+        self
+    }
+
+    /// Returns the same identity without its scopes: what is stored with a task.
+    pub fn without_scopes(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            scopes: None,
+        }
     }
 
     /// Returns the name; `None` for the anonymous principal.
     pub fn name(&self) -> Option<&str> {
-        self.0.as_deref()
+        self.name.as_deref()
+    }
+
+    /// Returns the scopes that its credentials grant.
+    pub fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.scopes
+            .iter()
+            .flat_map(|scopes| scopes.iter())
+            .map(|scope| &**scope)
+    }
+
+    /// Returns whether its credentials grant a scope.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.scopes().any(|granted| granted == scope)
+    }
+}
+
+impl PartialEq for Principal {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Principal {}
+
+impl Hash for Principal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl PartialOrd for Principal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Principal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(&other.name)
     }
 }
 

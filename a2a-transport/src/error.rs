@@ -39,7 +39,7 @@ pub enum Error {
     /// The agent answered with a redirect, which is not followed: the target may belong to another party.
     #[error(
         "the agent answered with HTTP status {status}, a redirect to {}",
-        location.as_deref().map_or("an address that it does not name", |location| location)
+        location.as_deref().map_or("an unnamed address", |location| location)
     )]
     Redirected {
         /// The HTTP status.

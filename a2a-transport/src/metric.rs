@@ -8,6 +8,7 @@
 //! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
 //! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the start of a stream. |
 //! | `a2a_server_errors_total` | counter | `operation`, `error_type` | Requests that failed or were refused, those whose stream broke off too. |
+//! | `a2a_server_auth_refusals_total` | counter | `reason` | Requests that were not admitted, by an authenticator or an authorizer. |
 //! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
 //! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower, a stream or a waiting caller, was given one. |
 //! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took; the one in memory that is there by default is not timed. |
@@ -32,6 +33,7 @@
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
 //! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that the agent did not send, like `timeout` |
+//! | `reason` | `no_credentials`; `invalid_credentials`: wrong, expired or for somebody else; `forbidden`; `rate_limited`; `unavailable`: they could not be checked |
 //! | `method` | the methods of `a2a_server::Store` |
 //! | `outcome` of the store | `ok`; `refused`, like a write that conflicts with another; `failed`: the store could not |
 //! | `outcome` of a handshake | `full`, `resumed`; where it failed: `timeout`; `closed` by the peer; `alert`: the peer refused, like one that does not trust the certificate; `no_certificate`, `bad_certificate`, `expired_certificate` of the client; `incompatible`: no version, cipher or ALPN in common; `not_tls`; `protocol` |
@@ -70,6 +72,8 @@ metrics! {
         "How long a request took, from its head to its answer or to the start of a stream.";
     SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "error_type"] Count
         "Requests that failed or were refused, those whose stream broke off too.";
+    AUTH_REFUSALS = Counter "a2a_server_auth_refusals_total" ["reason"] Count
+        "Requests that were not admitted, by an authenticator or an authorizer.";
     OPEN_STREAMS = Gauge "a2a_server_open_streams" [] Count
         "Streams that callers are following.";
     FOLLOWER_LAG = Histogram "a2a_server_follower_lag_events" [] Count
@@ -126,7 +130,7 @@ impl<const N: usize> Counter<N> {
     /// Adds one, with these values of its labels.
     pub fn count(&self, values: [&'static str; N]) {
         self.0
-            .tell(values, |to, key| to.register_counter(key, &METADATA))
+            .handle(values, |to, key| to.register_counter(key, &METADATA))
             .increment(1);
     }
 }
@@ -151,7 +155,7 @@ impl<const N: usize> Gauge<N> {
 
     fn gauge(&self, values: [&'static str; N]) -> metrics::Gauge {
         self.0
-            .tell(values, |to, key| to.register_gauge(key, &METADATA))
+            .handle(values, |to, key| to.register_gauge(key, &METADATA))
     }
 }
 
@@ -175,7 +179,7 @@ impl<const N: usize> Histogram<N> {
     /// Adds a value, with these values of its labels; a duration is in seconds.
     pub fn record(&self, values: [&'static str; N], value: f64) {
         self.0
-            .tell(values, |to, key| to.register_histogram(key, &METADATA))
+            .handle(values, |to, key| to.register_histogram(key, &METADATA))
             .record(value);
     }
 }
@@ -206,7 +210,7 @@ struct Metric<const N: usize> {
 
 impl<const N: usize> Metric<N> {
     /// Returns the handle of the recorder that is installed now; it may be installed at any time.
-    fn tell<H>(
+    fn handle<H>(
         &self,
         values: [&'static str; N],
         register: impl FnOnce(&dyn Recorder, &Key) -> H,
@@ -408,10 +412,10 @@ mod tests {
     #[test]
     fn gauge_guards_decrement_the_recorder_that_they_incremented() {
         let (one, two) = (DebuggingRecorder::new(), DebuggingRecorder::new());
-        let unheard = OPEN_STREAMS.raise([]);
-        let heard = with_local_recorder(&one, || OPEN_STREAMS.raise([]));
+        let unrecorded = OPEN_STREAMS.raise([]);
+        let recorded = with_local_recorder(&one, || OPEN_STREAMS.raise([]));
         assert_eq!(open(&one), [DebugValue::Gauge(1.0.into())]);
-        with_local_recorder(&two, || drop((unheard, heard)));
+        with_local_recorder(&two, || drop((unrecorded, recorded)));
         // Looking has set it to 0.
         assert_eq!(open(&one), [DebugValue::Gauge((-1.0).into())]);
         assert_eq!(open(&two), []);

@@ -61,10 +61,10 @@ pub enum BadOtlp {
     #[error("spans cannot be exported: {0}")]
     Settings(String),
     /// There is another subscriber already: give that one the [layer](Otlp::layer).
-    #[error("the process has a subscriber of spans already")]
+    #[error("the process already has a subscriber of spans")]
     Taken,
     /// There is no runtime of tokio to send anything in.
-    #[error("spans are exported in a runtime of tokio, and there is none")]
+    #[error("there is no Tokio runtime: spans are exported in one")]
     NoRuntime,
 }
 

@@ -87,7 +87,7 @@ pub struct Decoder {
     event: ServerSentEvent,
     has_data: bool,
     after_cr: bool,
-    begun: bool,
+    is_started: bool,
     failed: Option<Error>,
 }
 
@@ -163,7 +163,7 @@ impl Decoder {
     fn end_line(&mut self) -> Result<Option<ServerSentEvent>, Error> {
         let mut line = std::mem::take(&mut self.line);
         let mark = "\u{feff}".as_bytes();
-        if !std::mem::replace(&mut self.begun, true) && line.starts_with(mark) {
+        if !std::mem::replace(&mut self.is_started, true) && line.starts_with(mark) {
             line.drain(..mark.len());
         }
         let text = line.as_slice();
@@ -232,9 +232,9 @@ mod tests {
     fn check(text: &str, expected: &[&str]) {
         let bytes = text.as_bytes();
         assert_eq!(decode(&[bytes]), expected, "{text:?}");
-        for cut in 0..=bytes.len() {
-            let (head, tail) = bytes.split_at(cut);
-            assert_eq!(decode(&[head, tail]), expected, "{text:?} cut at {cut}");
+        for split in 0..=bytes.len() {
+            let (head, tail) = bytes.split_at(split);
+            assert_eq!(decode(&[head, tail]), expected, "{text:?} cut at {split}");
         }
         let single: Vec<&[u8]> = bytes.chunks(1).collect();
         assert_eq!(decode(&single), expected, "{text:?} byte by byte");

@@ -154,7 +154,7 @@ fn read_state(text: &str) -> Option<Arc<str>> {
     if text.len() > MAX_STATE {
         return None;
     }
-    let mut kept = String::with_capacity(text.len());
+    let mut read = String::with_capacity(text.len());
     let members = text.split(',').map(|member| member.trim_matches(WHITE));
     for (count, member) in members.filter(|member| !member.is_empty()).enumerate() {
         let (key, value) = member.split_once('=')?;
@@ -162,11 +162,11 @@ fn read_state(text: &str) -> Option<Arc<str>> {
             return None;
         }
         if count > 0 {
-            kept.push(',');
+            read.push(',');
         }
-        kept.push_str(member);
+        read.push_str(member);
     }
-    (!kept.is_empty()).then(|| kept.into())
+    (!read.is_empty()).then(|| read.into())
 }
 
 /// Returns whether this is a key by §3.3.1.3.1, with the tenants of level 1 among the keys.

@@ -2,38 +2,25 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
-
-use crate::proto::or_default;
+use crate::wire_types::wire_types;
 use crate::{ArtifactId, Object, Part};
 
-/// A result of a task. Specification 1.0 §4.1.7.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Artifact {
-    /// Unique within the task.
-    #[serde(alias = "artifact_id")]
-    pub artifact_id: ArtifactId,
-    /// Human-readable name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The content.
-    #[serde(default, deserialize_with = "or_default")]
-    pub parts: Vec<Part>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-    /// URIs of the extensions that contributed to this artifact.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub extensions: Vec<String>,
+wire_types! {
+    /// A result of a task. Specification 1.0 §4.1.7.
+    pub struct Artifact: Debug, Default {
+        /// Unique within the task.
+        pub artifact_id: ArtifactId | "artifact_id",
+        /// Human-readable name.
+        pub name: Option<String> = optional,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+        /// The content.
+        pub parts: Vec<Part> = or_default,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+        /// URIs of the extensions that contributed to this artifact.
+        pub extensions: Vec<String> = unless_default,
+    }
 }
 
 impl Artifact {

@@ -2,50 +2,43 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use crate::proto::or_default;
+use crate::wire_types::wire_types;
 use crate::{Dialect, Object, SecurityRequirement, SecurityScheme};
 
-/// Self-description of an agent: identity, skills and interfaces. Specification 1.0 §4.4.1.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(rename_all = "camelCase", try_from = "crate::hybrid::Card")]
-pub struct AgentCard {
-    /// Human-readable name.
-    pub name: String,
-    /// Purpose of the agent.
-    pub description: String,
-    /// Interfaces of the agent, the preferred one first.
-    pub supported_interfaces: Vec<AgentInterface>,
-    /// Organization that runs the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<AgentProvider>,
-    /// The agent's own version.
-    pub version: String,
-    /// URL of the documentation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub documentation_url: Option<String>,
-    /// The optional parts of the protocol that it offers.
-    pub capabilities: AgentCapabilities,
-    /// The ways to authenticate, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub security_schemes: BTreeMap<String, SecurityScheme>,
-    /// Required schemes: satisfying any one entry suffices.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub security_requirements: Vec<SecurityRequirement>,
-    /// Media types that every skill accepts, unless it lists its own.
-    pub default_input_modes: Vec<String>,
-    /// Media types that every skill produces, unless it lists its own.
-    pub default_output_modes: Vec<String>,
-    /// Skills of the agent.
-    pub skills: Vec<AgentSkill>,
-    /// Signatures over this card.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub signatures: Vec<AgentCardSignature>,
-    /// A picture.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon_url: Option<String>,
+wire_types! {
+    /// Self-description of an agent: identity, skills and interfaces. Specification 1.0 §4.4.1.
+    #[cfg_attr(feature = "schema", schemars(!try_from))]
+    #[serde(try_from = "crate::hybrid::Card")]
+    pub struct AgentCard: Debug, Default {
+        /// Human-readable name.
+        pub name: String,
+        /// Purpose of the agent.
+        pub description: String,
+        /// Interfaces of the agent, the preferred one first.
+        pub supported_interfaces: Vec<AgentInterface>,
+        /// Organization that runs the agent.
+        pub provider: Option<AgentProvider> = optional,
+        /// The agent's own version.
+        pub version: String,
+        /// URL of the documentation.
+        pub documentation_url: Option<String> = optional,
+        /// The optional parts of the protocol that it offers.
+        pub capabilities: AgentCapabilities,
+        /// The ways to authenticate, by name.
+        pub security_schemes: BTreeMap<String, SecurityScheme> = unless_default,
+        /// Required schemes: satisfying any one entry suffices.
+        pub security_requirements: Vec<SecurityRequirement> = unless_default,
+        /// Media types that every skill accepts, unless it lists its own.
+        pub default_input_modes: Vec<String>,
+        /// Media types that every skill produces, unless it lists its own.
+        pub default_output_modes: Vec<String>,
+        /// Skills of the agent.
+        pub skills: Vec<AgentSkill>,
+        /// Signatures over this card.
+        pub signatures: Vec<AgentCardSignature> = unless_default,
+        /// A picture.
+        pub icon_url: Option<String> = optional,
+    }
 }
 
 impl AgentCard {
@@ -95,22 +88,18 @@ impl AgentCard {
     pub const HTTP_JSON_SEGMENT: &str = "rest";
 }
 
-/// One place where an agent is reached. Specification 1.0 §4.4.6.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentInterface {
-    /// The absolute URL.
-    pub url: String,
-    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or the URI of a custom binding.
-    #[serde(alias = "protocol_binding")]
-    pub protocol_binding: String,
-    /// Tenant to be repeated in every request to this interface.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tenant: Option<String>,
-    /// Protocol version spoken there, like `1.0`.
-    #[serde(alias = "protocol_version")]
-    pub protocol_version: String,
+wire_types! {
+    /// One place where an agent is reached. Specification 1.0 §4.4.6.
+    pub struct AgentInterface: Debug, Default {
+        /// The absolute URL.
+        pub url: String,
+        /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or the URI of a custom binding.
+        pub protocol_binding: String | "protocol_binding",
+        /// Tenant to be repeated in every request to this interface.
+        pub tenant: Option<String> = optional,
+        /// Protocol version spoken there, like `1.0`.
+        pub protocol_version: String | "protocol_version",
+    }
 }
 
 impl AgentInterface {
@@ -143,101 +132,68 @@ impl AgentInterface {
     }
 }
 
-/// Provider of an agent. Specification 1.0 §4.4.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentProvider {
-    /// Home page of the provider; empty if not given (0.1).
-    #[serde(default, deserialize_with = "or_default")]
-    pub url: String,
-    /// Name of the provider.
-    pub organization: String,
-}
+wire_types! {
+    /// Provider of an agent. Specification 1.0 §4.4.2.
+    pub struct AgentProvider: Debug, Default {
+        /// Home page of the provider; empty if not given (0.1).
+        pub url: String = or_default,
+        /// Name of the provider.
+        pub organization: String,
+    }
 
-/// The optional parts of the protocol that an agent offers. Specification 1.0 §4.4.3.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCapabilities {
-    /// Server-Sent Events.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub streaming: Option<bool>,
-    /// Webhooks.
-    #[serde(alias = "push_notifications", skip_serializing_if = "Option::is_none")]
-    pub push_notifications: Option<bool>,
-    /// Protocol extensions.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub extensions: Vec<AgentExtension>,
-    /// `true` if there is a longer card for authenticated callers.
-    #[serde(alias = "extended_agent_card", skip_serializing_if = "Option::is_none")]
-    pub extended_agent_card: Option<bool>,
-}
+    /// The optional parts of the protocol that an agent offers. Specification 1.0 §4.4.3.
+    pub struct AgentCapabilities: Debug, Default {
+        /// Server-Sent Events.
+        pub streaming: Option<bool> = optional,
+        /// Webhooks.
+        pub push_notifications: Option<bool> = optional | "push_notifications",
+        /// Protocol extensions.
+        pub extensions: Vec<AgentExtension> = unless_default,
+        /// `true` if there is a longer card for authenticated callers.
+        pub extended_agent_card: Option<bool> = optional | "extended_agent_card",
+    }
 
-/// A protocol extension that an agent offers. Specification 1.0 §4.4.4.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentExtension {
-    /// Identifier of the extension: a URI, though peers in the field use other names too.
-    #[serde(default, deserialize_with = "or_default")]
-    pub uri: String,
-    /// Description of how the agent uses it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// `true` if a caller must support it.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "crate::event::is_false"
-    )]
-    pub required: bool,
-    /// Settings of the extension.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub params: Option<Object>,
-}
+    /// A protocol extension that an agent offers. Specification 1.0 §4.4.4.
+    pub struct AgentExtension: Debug, Default {
+        /// Identifier of the extension: a URI, though peers in the field use other names too.
+        pub uri: String = or_default,
+        /// Description of how the agent uses it.
+        pub description: Option<String> = optional,
+        /// `true` if a caller must support it.
+        pub required: bool = unless_default,
+        /// Settings of the extension.
+        pub params: Option<Object> = optional,
+    }
 
-/// An ability of an agent. Specification 1.0 §4.4.5.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
-#[serde(rename_all = "camelCase", try_from = "crate::hybrid::Skill")]
-pub struct AgentSkill {
-    /// Identifier of the skill.
-    pub id: String,
-    /// Human-readable name.
-    pub name: String,
-    /// Description of the skill.
-    pub description: String,
-    /// Keywords.
-    pub tags: Vec<String>,
-    /// Example prompts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub examples: Vec<String>,
-    /// Media types it takes, if not the card's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub input_modes: Vec<String>,
-    /// Media types it produces, if not the card's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub output_modes: Vec<String>,
-    /// Security requirements of this skill, if not the card's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub security_requirements: Vec<SecurityRequirement>,
-}
+    /// An ability of an agent. Specification 1.0 §4.4.5.
+    #[cfg_attr(feature = "schema", schemars(!try_from))]
+    #[serde(try_from = "crate::hybrid::Skill")]
+    pub struct AgentSkill: Debug, Default {
+        /// Identifier of the skill.
+        pub id: String,
+        /// Human-readable name.
+        pub name: String,
+        /// Description of the skill.
+        pub description: String,
+        /// Keywords.
+        pub tags: Vec<String>,
+        /// Example prompts.
+        pub examples: Vec<String> = unless_default,
+        /// Media types it takes, if not the card's.
+        pub input_modes: Vec<String> = unless_default,
+        /// Media types it produces, if not the card's.
+        pub output_modes: Vec<String> = unless_default,
+        /// Security requirements of this skill, if not the card's.
+        pub security_requirements: Vec<SecurityRequirement> = unless_default,
+    }
 
-/// A signature over a card (RFC 7515). Specification 1.0 §4.4.7.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AgentCardSignature {
-    /// The protected header, base64url.
-    pub protected: String,
-    /// The signature, base64url.
-    pub signature: String,
-    /// The unprotected header.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<Object>,
+    /// A signature over a card (RFC 7515). Specification 1.0 §4.4.7.
+    pub struct AgentCardSignature: Debug, Default {
+        /// The protected header, base64url.
+        pub protected: String,
+        /// The signature, base64url.
+        pub signature: String,
+        /// The unprotected header.
+        pub header: Option<Object> = optional,
+    }
 }

@@ -125,6 +125,8 @@ error_kinds! {
     Unauthenticated = -32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "Authentication required";
     /// The caller lacks permission. Only the text of 0.1.0 has a code for it.
     PermissionDenied = -32000, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "Permission denied";
+    /// The caller asks too often: try again later. Only the text of 0.1.0 has a code for it.
+    RateLimited = -32000, 429, "RESOURCE_EXHAUSTED", "RATE_LIMITED", "Too many requests";
     /// The agent is busy: try again later. Only the text of 0.1.0 has a code for it.
     Unavailable = -32000, 503, "UNAVAILABLE", "UNAVAILABLE", "Temporarily unavailable";
 }

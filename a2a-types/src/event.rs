@@ -1,8 +1,9 @@
 //! Events of a task, as streams carry them.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::proto::{one_of, or_default, unless_empty};
+use crate::proto::one_of;
+use crate::wire_types::wire_types;
 use crate::{Artifact, ContextId, Message, Object, Task, TaskId, TaskStatus};
 
 /// One item of a stream, of a task's log, or of a push notification: `StreamResponse` in
@@ -49,67 +50,32 @@ impl Event {
     }
 }
 
-/// The task has a new status. Specification 1.0 §4.2.1.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskStatusUpdateEvent {
-    /// The task.
-    #[serde(alias = "task_id")]
-    pub task_id: TaskId,
-    /// Its conversation. Absent only if the peer's protocol version does not carry it (0.1).
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub context_id: Option<ContextId>,
-    /// The new status.
-    pub status: TaskStatus,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// The task has a new status. Specification 1.0 §4.2.1.
+    pub struct TaskStatusUpdateEvent: Debug {
+        /// The task.
+        pub task_id: TaskId | "task_id",
+        /// Its conversation. Absent only if the peer's protocol version does not carry it (0.1).
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// The new status.
+        pub status: TaskStatus,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// An artifact is new, replaced, or longer. Specification 1.0 §4.2.2.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskArtifactUpdateEvent {
-    /// The task.
-    #[serde(alias = "task_id")]
-    pub task_id: TaskId,
-    /// Its conversation. Absent only if the peer's protocol version does not carry it (0.1).
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub context_id: Option<ContextId>,
-    /// The artifact, or the chunk of it.
-    pub artifact: Artifact,
-    /// `true` if the parts are added to the artifact of that id, instead of replacing it.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "is_false"
-    )]
-    pub append: bool,
-    /// `true` if the artifact is complete.
-    #[serde(
-        default,
-        alias = "last_chunk",
-        deserialize_with = "or_default",
-        skip_serializing_if = "is_false"
-    )]
-    pub last_chunk: bool,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
-
-pub(crate) fn is_false(flag: &bool) -> bool {
-    !flag
+    /// An artifact is new, replaced, or longer. Specification 1.0 §4.2.2.
+    pub struct TaskArtifactUpdateEvent: Debug {
+        /// The task.
+        pub task_id: TaskId | "task_id",
+        /// Its conversation. Absent only if the peer's protocol version does not carry it (0.1).
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// The artifact, or the chunk of it.
+        pub artifact: Artifact,
+        /// `true` if the parts are added to the artifact of that id, instead of replacing it.
+        pub append: bool = unless_default,
+        /// `true` if the artifact is complete.
+        pub last_chunk: bool = unless_default | "last_chunk",
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 }

@@ -64,6 +64,7 @@ mod timestamp;
 pub mod v0_1;
 pub mod v0_2;
 pub mod v0_3;
+mod wire_types;
 
 /// A JSON object with any members.
 pub type Object = serde_json::Map<String, serde_json::Value>;

@@ -1,57 +1,29 @@
 //! Messages between caller and agent.
 
-use serde::{Deserialize, Serialize};
-
-use crate::proto::{or_default, proto_enum, unless_empty};
+use crate::proto::proto_enum;
+use crate::wire_types::wire_types;
 use crate::{ContextId, MessageId, Object, Part, TaskId};
 
-/// One message of the user or of the agent. Specification 1.0 §4.1.4.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Message {
-    /// Identifier of the message, chosen by the sender.
-    #[serde(alias = "message_id")]
-    pub message_id: MessageId,
-    /// Identifier of the conversation.
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub context_id: Option<ContextId>,
-    /// The task that the message continues, or was sent in.
-    #[serde(
-        default,
-        alias = "task_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub task_id: Option<TaskId>,
-    /// Sender of the message.
-    pub role: Role,
-    /// The content, at least one part.
-    #[serde(default, deserialize_with = "or_default")]
-    pub parts: Vec<Part>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-    /// URIs of the extensions that contributed to this message.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub extensions: Vec<String>,
-    /// Earlier tasks that the message refers to.
-    #[serde(
-        default,
-        alias = "reference_task_ids",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub reference_task_ids: Vec<TaskId>,
+wire_types! {
+    /// One message of the user or of the agent. Specification 1.0 §4.1.4.
+    pub struct Message: Debug, Default {
+        /// Identifier of the message, chosen by the sender.
+        pub message_id: MessageId | "message_id",
+        /// Identifier of the conversation.
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// The task that the message continues, or was sent in.
+        pub task_id: Option<TaskId> = unless_empty | "task_id",
+        /// Sender of the message.
+        pub role: Role,
+        /// The content, at least one part.
+        pub parts: Vec<Part> = or_default,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+        /// URIs of the extensions that contributed to this message.
+        pub extensions: Vec<String> = unless_default,
+        /// Earlier tasks that the message refers to.
+        pub reference_task_ids: Vec<TaskId> = unless_default | "reference_task_ids",
+    }
 }
 
 impl Message {

@@ -2,114 +2,97 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::event::is_false;
-use crate::proto::{count, count_or_zero, one_of, or_default, unless_empty};
+use crate::proto::{count_or_zero, one_of};
 use crate::reading::{JsonPath, Violation};
+use crate::wire_types::wire_types;
 use crate::{
     ConfigId, ContextId, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
     Timestamp,
 };
 
+/// Defines the params of operations, which all name a tenant.
 macro_rules! params {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $member:ident: $type:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "camelCase")]
-        pub struct $name {
-            /// Tenant of the interface that is called.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub tenant: Option<String>,
-            $($(#[$field])* pub $member: $type,)*
-        }
-    )*};
+    ($($(#[$doc:meta])* $name:ident { $($members:tt)* })*) => {
+        wire_types! {$(
+            $(#[$doc])*
+            pub struct $name: Debug, Default {
+                /// Tenant of the interface that is called.
+                pub tenant: Option<String> = optional,
+                $($members)*
+            }
+        )*}
+    };
 }
 
 params! {
     /// A request to send a message. Specification 1.0 §3.2.1.
     SendMessageRequest {
         /// The message. Its `task_id` continues a task; without one a new task begins.
-        message: Message,
+        pub message: Message,
         /// Settings of the reply.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        configuration: Option<SendMessageConfiguration>,
+        pub configuration: Option<SendMessageConfiguration> = optional,
         /// Custom key-value metadata.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<Object>,
+        pub metadata: Option<Object> = optional,
     }
     /// A request to read one task. Specification 1.0 §3.1.3.
     GetTaskRequest {
         /// The task.
-        id: TaskId,
+        pub id: TaskId,
         /// Number of most recent messages to include; if absent, the server decides.
-        #[serde(default, alias = "history_length", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
-        history_length: Option<u32>,
+        pub history_length: Option<u32> = count | "history_length",
     }
     /// A request to list tasks. Specification 1.0 §3.1.4.
     ListTasksRequest {
         /// Only those of this conversation.
-        #[serde(default, alias = "context_id", deserialize_with = "unless_empty", skip_serializing_if = "Option::is_none")]
-        context_id: Option<ContextId>,
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
         /// Only those in this state.
         #[serde(default, deserialize_with = "unless_unspecified", skip_serializing_if = "Option::is_none")]
-        status: Option<TaskState>,
+        pub status: Option<TaskState>,
         /// Maximum number of tasks on a page, 1 to 100; 50 if absent.
-        #[serde(default, alias = "page_size", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
-        page_size: Option<u32>,
+        pub page_size: Option<u32> = count | "page_size",
         /// Page token: the previous page's `next_page_token`.
-        #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
-        page_token: String,
+        pub page_token: String = unless_default | "page_token",
         /// Number of most recent messages to include.
-        #[serde(default, alias = "history_length", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
-        history_length: Option<u32>,
+        pub history_length: Option<u32> = count | "history_length",
         /// Only those whose status is of this time or later.
-        #[serde(alias = "status_timestamp_after", skip_serializing_if = "Option::is_none")]
-        status_timestamp_after: Option<Timestamp>,
+        pub status_timestamp_after: Option<Timestamp> = optional | "status_timestamp_after",
         /// `true` to include artifacts.
-        #[serde(default, alias = "include_artifacts", deserialize_with = "or_default", skip_serializing_if = "is_false")]
-        include_artifacts: bool,
+        pub include_artifacts: bool = unless_default | "include_artifacts",
     }
     /// A request to cancel a task. Specification 1.0 §3.1.5.
     CancelTaskRequest {
         /// The task.
-        id: TaskId,
+        pub id: TaskId,
         /// Custom key-value metadata.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<Object>,
+        pub metadata: Option<Object> = optional,
     }
     /// A request to follow a task. Specification 1.0 §3.1.6.
     SubscribeToTaskRequest {
         /// The task.
-        id: TaskId,
+        pub id: TaskId,
     }
     /// A request to read one push notification config. Specification 1.0 §3.1.8.
     GetTaskPushNotificationConfigRequest {
         /// The task.
-        #[serde(alias = "task_id")]
-        task_id: TaskId,
+        pub task_id: TaskId | "task_id",
         /// The config; empty from versions that had one per task, or to let the server choose.
-        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "ConfigId::is_empty")]
-        id: ConfigId,
+        pub id: ConfigId = unless_default,
     }
     /// A request to list a task's push notification configs. Specification 1.0 §3.1.9.
     ListTaskPushNotificationConfigsRequest {
         /// The task.
-        #[serde(alias = "task_id")]
-        task_id: TaskId,
+        pub task_id: TaskId | "task_id",
         /// Maximum number of items on a page.
-        #[serde(default, alias = "page_size", deserialize_with = "count", skip_serializing_if = "Option::is_none")]
-        page_size: Option<u32>,
+        pub page_size: Option<u32> = count | "page_size",
         /// Page token from the previous page.
-        #[serde(default, alias = "page_token", deserialize_with = "or_default", skip_serializing_if = "String::is_empty")]
-        page_token: String,
+        pub page_token: String = unless_default | "page_token",
     }
     /// A request to delete a push notification config. Specification 1.0 §3.1.10.
     DeleteTaskPushNotificationConfigRequest {
         /// The task.
-        #[serde(alias = "task_id")]
-        task_id: TaskId,
+        pub task_id: TaskId | "task_id",
         /// The config.
-        id: ConfigId,
+        pub id: ConfigId,
     }
     /// A request for the card of authenticated callers. Specification 1.0 §3.1.11.
     GetExtendedAgentCardRequest {}
@@ -160,42 +143,19 @@ impl SendMessageRequest {
     }
 }
 
-/// Reply settings of a sent message. Specification 1.0 §3.2.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct SendMessageConfiguration {
-    /// Media types that the caller accepts; empty means any.
-    #[serde(
-        default,
-        alias = "accepted_output_modes",
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub accepted_output_modes: Vec<String>,
-    /// A webhook for the task.
-    #[serde(
-        alias = "task_push_notification_config",
-        alias = "pushNotificationConfig",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub task_push_notification_config: Option<Box<TaskPushNotificationConfig>>,
-    /// Number of most recent messages to include.
-    #[serde(
-        default,
-        alias = "history_length",
-        deserialize_with = "count",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub history_length: Option<u32>,
-    /// `true` to answer as soon as there is a task, instead of when it ends or is interrupted.
-    #[serde(
-        default,
-        alias = "return_immediately",
-        deserialize_with = "or_default",
-        skip_serializing_if = "is_false"
-    )]
-    pub return_immediately: bool,
+wire_types! {
+    /// Reply settings of a sent message. Specification 1.0 §3.2.2.
+    pub struct SendMessageConfiguration: Debug, Default {
+        /// Media types that the caller accepts; empty means any.
+        pub accepted_output_modes: Vec<String> = unless_default | "accepted_output_modes",
+        /// A webhook for the task.
+        pub task_push_notification_config: Option<Box<TaskPushNotificationConfig>> = optional
+            | "task_push_notification_config" | "pushNotificationConfig",
+        /// Number of most recent messages to include.
+        pub history_length: Option<u32> = count | "history_length",
+        /// `true` to answer as soon as there is a task, instead of when it ends or is interrupted.
+        pub return_immediately: bool = unless_default | "return_immediately",
+    }
 }
 
 /// Reply to a sent message. Specification 1.0 §3.2.3.
@@ -213,34 +173,26 @@ one_of!(SendMessageResponse as "SendMessageResponse" {
     Message(Message) = "message";
 });
 
-/// One page of tasks. Specification 1.0 §3.1.4.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ListTasksResponse {
-    /// The tasks, the latest change first.
-    #[serde(default, deserialize_with = "or_default")]
-    pub tasks: Vec<Task>,
-    /// Token of the next page; empty on the last page.
-    #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
-    pub next_page_token: String,
-    /// Page size used for this page.
-    #[serde(default, alias = "page_size", deserialize_with = "count_or_zero")]
-    pub page_size: u32,
-    /// Number of matches on all pages.
-    #[serde(default, alias = "total_size", deserialize_with = "count_or_zero")]
-    pub total_size: u32,
-}
+wire_types! {
+    /// One page of tasks. Specification 1.0 §3.1.4.
+    pub struct ListTasksResponse: Debug, Default {
+        /// The tasks, the latest change first.
+        pub tasks: Vec<Task> = or_default,
+        /// Token of the next page; empty on the last page.
+        pub next_page_token: String = or_default | "next_page_token",
+        /// Page size used for this page.
+        #[serde(default, deserialize_with = "count_or_zero")]
+        pub page_size: u32 | "page_size",
+        /// Number of matches on all pages.
+        #[serde(default, deserialize_with = "count_or_zero")]
+        pub total_size: u32 | "total_size",
+    }
 
-/// One page of push notification configs. Specification 1.0 §3.1.9.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ListTaskPushNotificationConfigsResponse {
-    /// The configs, in order of creation.
-    #[serde(default, deserialize_with = "or_default")]
-    pub configs: Vec<TaskPushNotificationConfig>,
-    /// Token of the next page; empty on the last page.
-    #[serde(default, alias = "next_page_token", deserialize_with = "or_default")]
-    pub next_page_token: String,
+    /// One page of push notification configs. Specification 1.0 §3.1.9.
+    pub struct ListTaskPushNotificationConfigsResponse: Debug, Default {
+        /// The configs, in order of creation.
+        pub configs: Vec<TaskPushNotificationConfig> = or_default,
+        /// Token of the next page; empty on the last page.
+        pub next_page_token: String = or_default | "next_page_token",
+    }
 }

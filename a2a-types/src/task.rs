@@ -1,68 +1,43 @@
 //! Tasks and the transitions of their states.
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::proto::{or_default, proto_enum, unless_empty};
+use crate::proto::proto_enum;
 use crate::timestamp::zone_optional;
+use crate::wire_types::wire_types;
 use crate::{Artifact, ContextId, Message, Object, TaskId, Timestamp};
 
-/// A piece of work that an agent does for a caller. Specification 1.0 §4.1.1.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Task {
-    /// Identifier of the task.
-    pub id: TaskId,
-    /// Conversation that the task belongs to.
-    #[serde(
-        default,
-        alias = "context_id",
-        deserialize_with = "unless_empty",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub context_id: Option<ContextId>,
-    /// Current status.
-    pub status: TaskStatus,
-    /// Artifacts produced so far, in order of first appearance.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub artifacts: Vec<Artifact>,
-    /// Messages exchanged so far, in order, without that of the current status.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub history: Vec<Message>,
-    /// Custom key-value metadata.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
-}
+wire_types! {
+    /// A piece of work that an agent does for a caller. Specification 1.0 §4.1.1.
+    pub struct Task: Debug, Default {
+        /// Identifier of the task.
+        pub id: TaskId,
+        /// Conversation that the task belongs to.
+        pub context_id: Option<ContextId> = unless_empty | "context_id",
+        /// Current status.
+        pub status: TaskStatus,
+        /// Artifacts produced so far, in order of first appearance.
+        pub artifacts: Vec<Artifact> = unless_default,
+        /// Messages exchanged so far, in order, without that of the current status.
+        pub history: Vec<Message> = unless_default,
+        /// Custom key-value metadata.
+        pub metadata: Option<Object> = optional,
+    }
 
-/// State of a task, its time, and the agent's message about it. Specification 1.0 §4.1.2.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct TaskStatus {
-    /// The state; an unknown one is read as unspecified. The words of 0.3 are understood: agents that
-    /// came from it still use them.
-    #[serde(deserialize_with = "known_state")]
-    pub state: TaskState,
-    /// Message of the agent about the status.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Box<Message>>,
-    /// Time at which the status was set. A time without a zone is in UTC.
-    #[serde(
-        default,
-        deserialize_with = "zone_optional",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub timestamp: Option<Timestamp>,
+    /// State of a task, its time, and the agent's message about it. Specification 1.0 §4.1.2.
+    pub struct TaskStatus: Debug, Default {
+        /// The state; an unknown one is read as unspecified. The words of 0.3 are understood: agents that
+        /// came from it still use them.
+        #[serde(deserialize_with = "known_state")]
+        pub state: TaskState,
+        /// Message of the agent about the status.
+        pub message: Option<Box<Message>> = optional,
+        /// Time at which the status was set. A time without a zone is in UTC.
+        #[serde(default, deserialize_with = "zone_optional", skip_serializing_if = "Option::is_none")]
+        pub timestamp: Option<Timestamp>,
+    }
 }
 
 /// Reads a state; one of a later minor version is unspecified (specification 1.0 §5.7).

@@ -20,6 +20,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("a2a-jsonrpc", "a2a-jsonrpc"),
     ("a2a-transport", "a2a-transport"),
     ("a2a-server", "a2a-server"),
+    ("a2a-auth", "a2a-server/auth"),
     ("a2a-postgres", "a2a-server/postgres"),
     ("a2a-client", "a2a-client"),
     ("a2a-conformance", "a2a-conformance"),
@@ -206,9 +207,9 @@ fn format(json: &Path) -> Result<u32, Failure> {
     struct Document {
         format_version: u32,
     }
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", json.display());
-    let text = fs::read(json).map_err(|error| told(&error))?;
-    let document: Document = serde_json::from_slice(&text).map_err(|error| told(&error))?;
+    let message = |error: &dyn std::fmt::Display| format!("{}: {error}", json.display());
+    let text = fs::read(json).map_err(|error| message(&error))?;
+    let document: Document = serde_json::from_slice(&text).map_err(|error| message(&error))?;
     Ok(document.format_version)
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask schema --compare`: our schemas beside the official ones.
 //!
-//! A difference is mended in the types or explained in `a2a-types/schemas/differences.json`. An
+//! A difference is fixed in the types or explained in `a2a-types/schemas/differences.json`. An
 //! explanation that explains nothing any more fails the comparison too. The official files are
 //! read where they lie: none is part of this repository.
 

@@ -63,6 +63,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "tests are named without ordinals", run: names::test_names },
     Check { rule: "no type name is defined in more than two files of a package", run: names::shared },
     Check { rule: "retired terms name no type and no file", run: names::retired },
+    Check { rule: "no value is named by a retired participle", run: names::values },
     Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];
 
@@ -182,6 +183,11 @@ mod tests {
     #[test]
     fn retired_terms_name_nothing() {
         holds(names::retired);
+    }
+
+    #[test]
+    fn retired_participles_name_no_value() {
+        holds(names::values);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `a2a`: see `a2a --help`.
 
 mod agent;
+mod authentication;
 mod command;
 mod config;
 mod exit;

@@ -37,6 +37,7 @@ impl Metrics {
         let collected = builder.and_then(PrometheusBuilder::install_recorder);
         let collected = collected.map_err(Failure::machine(what))?;
         describe_metrics();
+        a2a_postgres::describe_metrics();
         Ok(Self {
             listener,
             address,

@@ -44,6 +44,15 @@ enum ClientCert {
 }
 
 impl TlsArgs {
+    /// Returns whether callers must show a certificate; `None` if none is requested.
+    pub(crate) fn client_auth(&self) -> Option<ClientAuth> {
+        self.client_ca.as_ref()?;
+        Some(match self.client_cert {
+            ClientCert::Optional => ClientAuth::Optional,
+            ClientCert::Required => ClientAuth::Required,
+        })
+    }
+
     /// Reads the files; `None` if the server is to speak in the clear.
     pub(crate) fn load(&self) -> Result<Option<ServerTls>, Failure> {
         let (certificates, keys) = (self.tls_cert.len(), self.tls_key.len());
@@ -60,14 +69,8 @@ impl TlsArgs {
         for (chain, key) in pairs {
             builder = builder.certificate(chain, key);
         }
-        if let Some(authorities) = &self.client_ca {
-            builder = builder.client_authorities(
-                authorities,
-                match self.client_cert {
-                    ClientCert::Optional => ClientAuth::Optional,
-                    ClientCert::Required => ClientAuth::Required,
-                },
-            );
+        if let (Some(authorities), Some(client_auth)) = (&self.client_ca, self.client_auth()) {
+            builder = builder.client_authorities(authorities, client_auth);
         }
         builder.build().map(Some).map_err(Failure::machine("TLS"))
     }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn challenges_are_told_apart() {
+    fn challenges_are_split_at_their_schemes() {
         check("", &[]);
         check("Bearer", &["Bearer"]);
         check("Basic realm=x", &["Basic realm=x"]);

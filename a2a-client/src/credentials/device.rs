@@ -104,7 +104,7 @@ async fn poll(
             Err(pending) if pending.is("authorization_pending") => {}
             Err(hasty) if hasty.is("slow_down") => interval += MORE,
             Err(TokenError::Unreachable(problem)) => {
-                tracing::debug!(problem, "cannot ask whether the code was entered");
+                tracing::debug!(problem, "could not poll for a token");
                 interval = (interval * 2).min(MAX_CODE);
             }
             Err(denied) if denied.is("access_denied") => {

@@ -37,7 +37,7 @@ impl Source for TokenRequest {
                 match self.refresh(at, &refresh).await {
                     // It expired or was revoked: start over.
                     Err(problem @ TokenError::Refused { .. }) => {
-                        tracing::debug!(%problem, "no token by the refresh token");
+                        tracing::debug!(%problem, "could not refresh a token");
                     }
                     refreshed => return refreshed.map_err(|problem| blame(at, &problem)),
                 }

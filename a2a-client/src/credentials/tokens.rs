@@ -173,7 +173,7 @@ impl State {
                 self.rests_until = None;
             }
             Some(Err(problem)) => {
-                tracing::debug!(problem, "no token");
+                tracing::debug!(problem, "could not get a token");
                 self.rests_until = Some(Instant::now() + PATIENCE);
             }
             None => {}

@@ -383,7 +383,7 @@ impl Follower {
             };
         }
         self.failures += 1;
-        tracing::debug!(%error, failures = self.failures, "following a task again");
+        tracing::debug!(%error, failures = self.failures, "resuming the stream of a task");
         let retry_after = retry_after(&error);
         self.last_cut = Some(error);
         self.pause(purpose, retry_after)

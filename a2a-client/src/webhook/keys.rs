@@ -196,8 +196,8 @@ impl KeyCache {
                 state.set = Some(set);
                 state.fetched = Some(Instant::now());
             }
-            Ok(Err(error)) => tracing::warn!(%error, "cannot fetch the keys of an agent"),
-            Err(_) => tracing::warn!("the keys of an agent take too long"),
+            Ok(Err(error)) => tracing::warn!(%error, "could not fetch the keys of an agent"),
+            Err(_) => tracing::warn!("could not fetch the keys of an agent in time"),
         }
     }
 

@@ -17,9 +17,9 @@ pub(super) enum Refusal {
     Jwt(&'static str),
     #[error("the headers of Standard Webhooks are missing or wrong")]
     Webhook,
-    #[error("the challenge is no short word of visible ASCII")]
+    #[error("the challenge is not a short word of visible ASCII")]
     Challenge,
-    #[error("the body is no JSON object: {0}")]
+    #[error("the body is not a JSON object: {0}")]
     Body(String),
     #[error("the body is too large")]
     TooLarge,
@@ -29,9 +29,9 @@ pub(super) enum Refusal {
     NoKeys,
     #[error("the same delivery is being handled")]
     Open,
-    #[error("the function failed: {0}")]
+    #[error("the handler failed: {0}")]
     Failed(String),
-    #[error("the function took too long")]
+    #[error("the handler took too long")]
     Late,
 }
 
@@ -40,9 +40,9 @@ impl Refusal {
         match self {
             // Not the sender's fault: warn the operator.
             Self::Failed(_) | Self::Late => {
-                tracing::warn!(reason = %self, "a push notification is not handled");
+                tracing::warn!(reason = %self, "could not handle a push notification");
             }
-            _ => tracing::debug!(reason = %self, "a push notification is not taken"),
+            _ => tracing::debug!(reason = %self, "refused a push notification"),
         }
         let (status, text, header): (_, _, Option<(HeaderName, _)>) = match self {
             Self::Method(allowed) => {

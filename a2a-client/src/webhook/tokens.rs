@@ -145,7 +145,7 @@ fn refused(rejected: TokenError) -> Refusal {
         TokenError::Algorithm => "its algorithm is not that of its key",
         TokenError::Signature => "its signature is wrong",
         TokenError::Claims => "its claims are malformed",
-        TokenError::Time => "it is not of this time",
+        TokenError::Time => "it is expired or not yet valid",
         _ => "it is not good",
     })
 }

@@ -22,8 +22,8 @@ type RequestLog = Arc<Mutex<String>>;
 async fn listen(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (String, RequestLog) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let heard = RequestLog::default();
-    let noted = Arc::clone(&heard);
+    let received = RequestLog::default();
+    let log = Arc::clone(&received);
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut request = String::new();
@@ -32,11 +32,11 @@ async fn listen(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (Str
                 let count = stream.read(&mut bytes).await.unwrap();
                 request.push_str(&String::from_utf8_lossy(&bytes[..count]));
             }
-            noted.lock().unwrap().push_str(&request);
+            log.lock().unwrap().push_str(&request);
             let _ = stream.write_all(answer(&request).as_bytes()).await;
         }
     });
-    (url, heard)
+    (url, received)
 }
 
 /// Returns whether a request is complete.
@@ -91,11 +91,11 @@ fn ada(url: &str) -> ClientBuilder {
 }
 
 /// Returns how often a listener received a secret.
-fn secrets(heard: &RequestLog) -> usize {
-    let heard = heard.lock().unwrap();
+fn secrets(received: &RequestLog) -> usize {
+    let received = received.lock().unwrap();
     [TOKEN, SESSION]
         .iter()
-        .map(|secret| heard.matches(secret).count())
+        .map(|secret| received.matches(secret).count())
         .sum()
 }
 
@@ -123,10 +123,10 @@ fn card(members: Value) -> Value {
 }
 
 #[tokio::test]
-async fn who_was_asked_for_is_told_who_calls() {
+async fn credentials_are_sent_to_the_origin_of_the_card() {
     let home = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&home);
-    let (url, heard) = listen(move |request| match request.starts_with("GET") {
+    let (url, received) = listen(move |request| match request.starts_with("GET") {
         true => {
             let interface = AgentInterface::json_rpc(&*own.lock().unwrap(), Dialect::V1_0);
             let card = card(json!({"supportedInterfaces": [interface]}));
@@ -142,11 +142,11 @@ async fn who_was_asked_for_is_told_who_calls() {
     *home.lock().unwrap() = url.clone();
     let client = ada(&url).connect().await.unwrap();
     client.send("hi").await.unwrap();
-    assert_eq!(secrets(&heard), 4, "with the card and with the message");
+    assert_eq!(secrets(&received), 4, "with the card and with the message");
 }
 
 #[tokio::test]
-async fn where_a_card_points_nothing_is_told_unless_that_is_trusted() {
+async fn other_origins_get_no_credentials_unless_trusted() {
     let (elsewhere, foreign) = stranger().await;
     let signature = json!({"protected": "eyJhbGciOiJFUzI1NiJ9", "signature": "AA",
         "header": {"jku": format!("{elsewhere}/keys")}});
@@ -158,15 +158,18 @@ async fn where_a_card_points_nothing_is_told_unless_that_is_trusted() {
             "signatures": [signature]}),
         json!({"supportedInterfaces": [AgentInterface::http_json(&elsewhere, Dialect::V1_0)]}),
     ] {
-        let (url, heard) = agent(card(members.clone())).await;
+        let (url, received) = agent(card(members.clone())).await;
         let client = ada(&url).connect().await.unwrap();
         // The answer is of no version of the card, but the request was sent.
         let _ = client.send("hi").await;
-        assert!(secrets(&heard) >= 2, "the card was asked for by ada");
-        let told = std::mem::take(&mut *foreign.lock().unwrap());
-        assert!(told.starts_with("POST"), "{members}: {told}");
-        assert!(!told.contains(TOKEN) && !told.contains(SESSION), "{told}");
-        assert!(!told.contains("/keys"), "{told}");
+        assert!(secrets(&received) >= 2, "the card was asked for by ada");
+        let request = std::mem::take(&mut *foreign.lock().unwrap());
+        assert!(request.starts_with("POST"), "{members}: {request}");
+        assert!(
+            !request.contains(TOKEN) && !request.contains(SESSION),
+            "{request}"
+        );
+        assert!(!request.contains("/keys"), "{request}");
 
         let client = ada(&url).trust_origin(&elsewhere).connect().await.unwrap();
         let _ = client.send("hi").await;
@@ -202,7 +205,7 @@ async fn nobody_goes_where_a_redirection_points() {
 async fn old_agent(unknown: fn(&Value) -> String) -> (Client, RequestLog) {
     let home = Arc::new(Mutex::new(String::new()));
     let own = Arc::clone(&home);
-    let (url, heard) = listen(move |request| {
+    let (url, received) = listen(move |request| {
         if request.starts_with("GET") {
             let card = card(json!({"url": *own.lock().unwrap()}));
             return says("200 OK", JSON, &card.to_string());
@@ -221,7 +224,7 @@ async fn old_agent(unknown: fn(&Value) -> String) -> (Client, RequestLog) {
     })
     .await;
     home.lock().unwrap().clone_from(&url);
-    (Client::builder(&url).connect().await.unwrap(), heard)
+    (Client::builder(&url).connect().await.unwrap(), received)
 }
 
 const JSON: &str = "content-type: application/json\r\n";
@@ -240,9 +243,9 @@ fn invalid(_: &Value) -> String {
     says("400 Bad Request", JSON, &answer.to_string())
 }
 
-fn methods(heard: &RequestLog) -> Vec<String> {
-    let heard = heard.lock().unwrap();
-    let names = heard.split("\"method\":\"").skip(1);
+fn methods(received: &RequestLog) -> Vec<String> {
+    let received = received.lock().unwrap();
+    let names = received.split("\"method\":\"").skip(1);
     let names = names.filter_map(|rest| rest.split('"').next());
     names.map(str::to_owned).collect()
 }
@@ -250,13 +253,13 @@ fn methods(heard: &RequestLog) -> Vec<String> {
 #[tokio::test]
 async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
     for unknown in [not_found, invalid] {
-        let (client, heard) = old_agent(unknown).await;
+        let (client, received) = old_agent(unknown).await;
         for _ in 0..2 {
             client.send("hi").await.unwrap();
         }
         client.get_task("t", None).await.unwrap();
         assert_eq!(
-            methods(&heard),
+            methods(&received),
             ["message/send", "tasks/send", "tasks/send", "tasks/get"]
         );
     }
@@ -264,13 +267,13 @@ async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
 
 #[tokio::test]
 async fn what_is_called_alike_in_both_versions_tells_of_neither() {
-    let (client, heard) = old_agent(not_found).await;
+    let (client, received) = old_agent(not_found).await;
     let task = client.get_task("t", None).await.unwrap();
     assert_eq!(task.context_id, Some("s".into()));
     assert_eq!(client.cancel_task("t").await.unwrap(), task);
     client.send("hi").await.unwrap();
     client.get_task("t", None).await.unwrap();
-    let methods = methods(&heard);
+    let methods = methods(&received);
     assert!(
         methods.ends_with(&["message/send", "tasks/send", "tasks/get"].map(str::to_owned)),
         "{methods:?}"

@@ -40,7 +40,7 @@ impl Interface {
         if params.is_null() {
             return;
         }
-        for (place, wanted, found) in wanted(self.dialect, *operation, params, result) {
+        for (place, wanted, found) in echoed_members(self.dialect, *operation, params, result) {
             let same = unless(found == wanted, place, wanted.to_string(), found);
             self.observations.record("task.asked-for", same, evidence);
         }
@@ -86,11 +86,11 @@ impl Interface {
     /// Checks that a page of a list has what was asked for, and no more.
     fn judge_list(&self, answer: &Answer<'_>, evidence: &Evidence) {
         let params = answer.params;
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         let most = params["pageSize"].as_u64().unwrap_or(50);
         let count = items(&answer.result["tasks"]).len() as u64;
         let expected = format!("at most {most} tasks");
-        see(
+        observe(
             "list.page-size",
             unless(count <= most, "$.tasks", expected, count),
         );
@@ -103,20 +103,20 @@ impl Interface {
         for (index, task) in tasks.iter().enumerate() {
             let place = format!("$.tasks[{index}]");
             let fits = |name: &str, found: &Value| {
-                let wanted = params.get(name);
-                wanted.is_none_or(|wanted| wanted == found)
+                let expected = params.get(name);
+                expected.is_none_or(|expected| expected == found)
             };
             let at = time(&task["status"]["timestamp"]);
             let holds = fits("contextId", &task["contextId"])
                 && fits("status", &task["status"]["state"])
                 && since.is_none_or(|since| at.is_some_and(|at| at >= since));
-            see(
+            observe(
                 "list.filters",
                 unless(holds, &place, params.to_string(), task),
             );
             if let (Some(before), Some(at)) = (before, at) {
                 let expected = format!("a status of {before} or before");
-                see("list.sorted", unless(at <= before, &place, expected, at));
+                observe("list.sorted", unless(at <= before, &place, expected, at));
             }
             before = at.or(before);
             let length = params.get("historyLength");
@@ -126,7 +126,7 @@ impl Interface {
             let with = |task: &&Value| task.get("artifacts").is_some();
             let found = items(&written["tasks"]).iter().find(with);
             let text = found.map_or_else(String::new, Value::to_string);
-            see(
+            observe(
                 "list.artifacts",
                 unless(found.is_none(), "$.tasks", "no `artifacts`", text),
             );
@@ -160,7 +160,7 @@ impl Interface {
 }
 
 /// Returns the members of a result that must be as in the request: path, expected value, found value.
-fn wanted<'a>(
+fn echoed_members<'a>(
     dialect: Dialect,
     operation: Operation,
     params: &'a Value,

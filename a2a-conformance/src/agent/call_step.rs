@@ -113,11 +113,11 @@ impl<'t> CaseRun<'t> {
         answered: AgentResponse,
         found: Result<Vec<Mismatch>, StopReason>,
     ) -> Result<(), StopReason> {
-        let shown = self.evidence.len();
+        let index = self.evidence.len();
         self.evidence.push(answered.evidence);
         self.mismatches
             .extend(found?.into_iter().map(|mismatch| Mismatch {
-                evidence: Some(shown),
+                evidence: Some(index),
                 ..mismatch
             }));
         if let Some(name) = &step.r#as {

@@ -1,6 +1,7 @@
 //! Execution of a case.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use a2a_transport::BoxFuture;
 use a2a_types::Operation;
@@ -159,7 +160,7 @@ impl<'t> CaseRun<'t> {
                 return self.notified(step, path).await;
             }
             if let Some(value) = &step.see {
-                return self.see(step, value);
+                return self.check_known_value(step, value);
             }
             self.together(step).await
         })
@@ -279,7 +280,7 @@ impl<'t> CaseRun<'t> {
     }
 
     /// Checks a known value.
-    fn see(&mut self, step: &Step, value: &Value) -> Result<(), StopReason> {
+    fn check_known_value(&mut self, step: &Step, value: &Value) -> Result<(), StopReason> {
         // A value that cannot be filled in is absent.
         let value = self.names.fill(value).ok();
         let found = self.judge_step(step, |this, expect| {
@@ -295,7 +296,7 @@ impl<'t> CaseRun<'t> {
             return Err(StopReason::InvalidCase("there is no webhook".to_owned()));
         };
         let path = self.fill_text(path)?;
-        let limit = self.interface.delivery_timeout;
+        let limit = self.interface.delivery_timeout + Duration::from_secs(step.extra_seconds);
         let judge = |deliveries: Vec<Value>| {
             let deliveries = deliveries.into_iter();
             let deliveries = deliveries.filter(|delivery| delivery["path"] == path.as_str());

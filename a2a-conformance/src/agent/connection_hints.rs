@@ -8,7 +8,7 @@ use super::interface::causes;
 
 /// Returns the reason why no card was found at a URL, and, in a line of its own, a hint.
 pub(super) fn no_card(url: &str, error: &Error) -> String {
-    let why = match error {
+    let reason = match error {
         Error::NotA2a { status: 404, .. } => "no agent card was found (HTTP status 404)".to_owned(),
         Error::NotA2a { status, .. } => format!("it answered with HTTP status {status}"),
         Error::Malformed(violation) => format!("it has a document, but no agent card: {violation}"),
@@ -17,39 +17,39 @@ pub(super) fn no_card(url: &str, error: &Error) -> String {
         }
         error => causes(error),
     };
-    with_hint(url, &why, hint(url, error, &why).as_deref())
+    with_hint(url, &reason, hint(url, error, &reason).as_deref())
 }
 
 /// Returns the reason that nothing came in time.
 pub(super) fn no_answer(url: &str, waited: Duration) -> String {
-    let why = format!("no answer within {} s", waited.as_secs_f64());
+    let reason = format!("no answer within {} s", waited.as_secs_f64());
     let hint = "--timeout SECONDS waits longer";
-    with_hint(url, &why, Some(hint))
+    with_hint(url, &reason, Some(hint))
 }
 
-fn with_hint(url: &str, why: &str, hint: Option<&str>) -> String {
+fn with_hint(url: &str, reason: &str, hint: Option<&str>) -> String {
     let hint = hint.map(|hint| format!("\n  {hint}"));
-    format!("{url}: {why}{}", hint.unwrap_or_default())
+    format!("{url}: {reason}{}", hint.unwrap_or_default())
 }
 
 /// Returns whether a handshake failed because the peer does not speak TLS.
-fn is_no_tls(why: &str) -> bool {
+fn is_no_tls(reason: &str) -> bool {
     ["InvalidContentType", "handshake eof"]
         .iter()
-        .any(|sign| why.contains(sign))
+        .any(|sign| reason.contains(sign))
 }
 
-fn hint(url: &str, error: &Error, why: &str) -> Option<String> {
+fn hint(url: &str, error: &Error, reason: &str) -> Option<String> {
     let is_https = url.starts_with("https:");
     let hint = match error {
-        Error::Unreachable(_) if is_https && is_no_tls(why) => {
+        Error::Unreachable(_) if is_https && is_no_tls(reason) => {
             "what listens there does not speak TLS: try http://"
         }
-        Error::Unreachable(_) if why.contains("CaUsedAsEndEntity") => {
+        Error::Unreachable(_) if reason.contains("CaUsedAsEndEntity") => {
             "that certificate is one for an authority: make one with `-addext basicConstraints=critical,CA:FALSE`, \
              and trust it by --ca FILE"
         }
-        Error::Unreachable(_) if is_https && why.contains("certificate") => {
+        Error::Unreachable(_) if is_https && reason.contains("certificate") => {
             "--ca FILE trusts the authority of that certificate, or the certificate itself (PEM)"
         }
         Error::Unreachable(_) => "is it running, and is the port right? --exec COMMAND starts it",
@@ -99,8 +99,8 @@ mod tests {
         let authority = "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))";
         let authority = Error::Unreachable(authority.into());
         check("https://h", &authority, "CA:FALSE");
-        let cut = Error::Connection("unexpected end of file".into());
-        check("http://h", &cut, "try https://");
+        let disconnected = Error::Connection("unexpected end of file".into());
+        check("http://h", &disconnected, "try https://");
         let problem = String::new();
         check(
             "http://h",

@@ -15,7 +15,7 @@ use crate::run::{Evidence, Mismatch};
 impl Interface {
     /// Checks a result or an event against what holds for all of them.
     pub(super) fn judge_content(&self, result: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         let mut objects = Vec::new();
         find(result, "$", &mut objects);
         for ResultObject { kind, place, value } in &objects {
@@ -33,24 +33,24 @@ impl Interface {
                 if let Some(Value::String(text)) = value.get(name) {
                     let read = STANDARD.decode(text).is_ok();
                     let place = format!("{place}.{name}");
-                    see("task.bytes", unless(read, &place, "Base64", text));
+                    observe("task.bytes", unless(read, &place, "Base64", text));
                 }
             }
             if self.dialect == Dialect::V1_0 && value.get("kind").is_some() {
                 let found = unless(false, place, "no `kind`, which 1.0 does not have", value);
-                see("task.shape", found);
+                observe("task.shape", found);
             }
         }
         for (place, message) in [("$", result), ("$.message", &result["message"])] {
             if kind_of(message) == ObjectKind::Message {
-                see("task.speaker", role_mismatch(place, message));
+                observe("task.speaker", role_mismatch(place, message));
             }
         }
     }
 
     /// Checks that a task has its ids, no id twice in a list, and no message that names another task.
     fn judge_task(&self, place: &str, task: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         let context = match self.dialect {
             Dialect::V0_1 => "sessionId",
             _ => "contextId",
@@ -58,12 +58,12 @@ impl Interface {
         let has = |name: &str| task[name].as_str().is_some_and(|id| !id.is_empty());
         let optional = matches!(self.dialect, Dialect::V0_1 | Dialect::V1_0);
         let holds = has("id") && (optional || has(context));
-        let shown = json!({"id": task["id"], "contextId": task["contextId"]});
+        let ids = json!({"id": task["id"], "contextId": task["contextId"]});
         let expected = match optional {
             true => "`id`".to_owned(),
             false => format!("`id` and `{context}`"),
         };
-        see("task.shape", unless(holds, place, expected, shown));
+        observe("task.shape", unless(holds, place, expected, ids));
         if self.dialect == Dialect::V0_1 {
             return;
         }
@@ -79,18 +79,18 @@ impl Interface {
                 expected,
                 ids.join(", "),
             );
-            see("task.identities", found);
+            observe("task.identities", found);
         }
         let messages = items(&task["history"]).iter().enumerate();
         for (index, message) in messages {
             let place = format!("{place}.history[{index}]");
-            see("task.identities", id_mismatch(&place, task, message));
+            observe("task.identities", id_mismatch(&place, task, message));
         }
     }
 
     /// Checks that the time of a status can be read, and that its message is by the agent.
     fn judge_status(&self, place: &str, owner: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         let status = &owner["status"];
         if let Some(time) = status.get("timestamp") {
             let text = time.as_str().unwrap_or_default();
@@ -107,26 +107,26 @@ impl Interface {
                 true => "ISO 8601 in UTC, with `Z`",
                 false => "ISO 8601",
             };
-            see("task.timestamps", unless(holds, &place, expected, time));
+            observe("task.timestamps", unless(holds, &place, expected, time));
         }
         let message = ["message", "update"].map(|name| status.get(name));
         if let Some(message) = message.into_iter().flatten().next() {
             let place = format!("{place}.status.message");
-            see("task.speaker", role_mismatch(&place, message));
+            observe("task.speaker", role_mismatch(&place, message));
             if self.dialect != Dialect::V0_1 {
-                see("task.identities", id_mismatch(&place, owner, message));
+                observe("task.identities", id_mismatch(&place, owner, message));
             }
         }
     }
 
     /// Checks what messages and artifacts have in common: extensions, id and parts.
     fn judge_message_or_artifact(&self, place: &str, value: &Value, evidence: &Evidence) {
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         if let Some(list) = value.get("extensions") {
             let is_uri = |value: &Value| value.as_str().is_some_and(|text| text.contains(':'));
             let holds = list.as_array().is_some_and(|list| list.iter().all(is_uri));
             let place = format!("{place}.extensions");
-            see("extension.in-metadata", unless(holds, &place, "URIs", list));
+            observe("extension.in-metadata", unless(holds, &place, "URIs", list));
         }
         if self.dialect == Dialect::V1_0 {
             let id = value.get("messageId").or_else(|| value.get("artifactId"));
@@ -134,7 +134,7 @@ impl Interface {
             let full = !items(&value["parts"]).is_empty();
             let expected = "an id, and at least one part";
             let found = unless(named && full, place, expected, value);
-            see("task.shape", found);
+            observe("task.shape", found);
         }
     }
 }

@@ -24,11 +24,11 @@ impl Interface {
             }
             return;
         };
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         self.judge_internals(answered);
         let is_guarded = GUARDS.contains(&answered.status);
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
-            see("error.body", error_without_message(json));
+            observe("error.body", error_without_message(json));
         }
         // A proxy in front of the agent may refuse in a format of its own.
         let Some(error) = json.get("error").filter(|error| error.is_object()) else {
@@ -39,7 +39,7 @@ impl Interface {
                     "`error` with `code`, `status` and `message`",
                     json,
                 );
-                see("error.body", found);
+                observe("error.body", found);
             }
             return;
         };
@@ -65,7 +65,7 @@ impl Interface {
 
     /// Checks an error object of JSON-RPC: its members and its code.
     pub(super) fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         let data_fits = match (self.dialect, error.get("data")) {
             (_, None) => true,
             (Dialect::V0_1, Some(data)) => data.is_object() || data.is_null(),
@@ -81,24 +81,24 @@ impl Interface {
             Dialect::V1_0 => "an integer `code`, a `message`, and `data` an array if there",
             _ => "an integer `code` and a `message`",
         };
-        see("error.object", unless(shaped, "$.error", expected, error));
+        observe("error.object", unless(shaped, "$.error", expected, error));
         let code = error["code"].as_i64().unwrap_or_default();
         let of_version = ErrorKind::ALL
             .iter()
-            .any(|known| known.code_in(self.dialect) == code);
+            .any(|kind| kind.code_in(self.dialect) == code);
         // Codes that JSON-RPC reserves, and those of its server errors that A2A defines.
         let reserved = (-32768..=-32100).contains(&code) || (-32009..=-32001).contains(&code);
-        let known = of_version || !reserved || self.dialect == Dialect::V0_1;
+        let is_allowed = of_version || !reserved || self.dialect == Dialect::V0_1;
         let expected = format!("a code of {}", self.dialect);
         let found = format!("{code} ({kind:?})");
-        see(
+        observe(
             "error.codes",
-            unless(known, "$.error.code", expected, found),
+            unless(is_allowed, "$.error.code", expected, found),
         );
     }
 
     fn judge_body(&self, answered: &AgentResponse, error: &Value, kind: ErrorKind) {
-        let see = |check, found| self.observations.record(check, found, &answered.evidence);
+        let observe = |check, found| self.observations.record(check, found, &answered.evidence);
         let (status, expected) = (answered.status, kind.http_status());
         // Statuses that 1.0.0 had for some of them.
         let earlier = match kind {
@@ -116,7 +116,7 @@ impl Interface {
             // No table lists statuses; 404 means that something is not there.
             _ => status / 100 == expected / 100 && (status != 404 || is_absence(kind)),
         };
-        see(
+        observe(
             "error.status",
             unless(
                 same,
@@ -138,7 +138,7 @@ impl Interface {
                     .is_some_and(|text| !text.is_empty())
                 && error.get("details").is_none_or(Value::is_array);
             let expected = format!("`code` {status}, `message`, and `details` an array if there");
-            see("error.body", unless(holds, "$.error", expected, error));
+            observe("error.body", unless(holds, "$.error", expected, error));
             let named = match is_of_a2a(kind) {
                 true => error["status"] == kind.grpc_status(),
                 false => error["status"].as_str().is_some_and(is_name),
@@ -148,16 +148,16 @@ impl Interface {
                 false => "the name of a gRPC status".to_owned(),
             };
             let found = unless(named, "$.error.status", expected, &error["status"]);
-            see("error.status-name", found);
+            observe("error.status-name", found);
             let object = error["code"].is_i64() && error["message"].is_string();
             let expected = "an integer `code` and a `message`";
-            see("error.object", unless(object, "$.error", expected, error));
+            observe("error.object", unless(object, "$.error", expected, error));
         }
     }
 
     /// Checks the details of an error of 1.0.
     pub(super) fn judge_details(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         let name = match self.binding {
             Binding::JsonRpc => "data",
             _ => "details",
@@ -167,18 +167,18 @@ impl Interface {
         for (index, detail) in details.iter().enumerate() {
             let place = format!("{place}[{index}]");
             let typed = detail["@type"].is_string();
-            see(
+            observe(
                 "error.details-typed",
                 unless(typed, &place, "`@type`", detail),
             );
-            see("error.details-typed", misshapen(&place, detail));
+            observe("error.details-typed", misshapen(&place, detail));
         }
         if is_of_a2a(kind) {
             let is_info = |detail: &&Value| detail["@type"] == INFO;
             let info = details.iter().find(is_info).unwrap_or(&Value::Null);
             let holds = info["domain"] == DOMAIN && info["reason"] == kind.reason();
             let expected = format!("an ErrorInfo with {} of {DOMAIN}", kind.reason());
-            see("error.info", unless(holds, &place, expected, &error[name]));
+            observe("error.info", unless(holds, &place, expected, &error[name]));
         }
     }
 }
@@ -206,8 +206,8 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
     };
     let violations = || {
         let list = detail["fieldViolations"].as_array();
-        let is_told = |violation: &Value| violation.is_object() && texts(violation);
-        list.is_some_and(|list| list.iter().all(is_told))
+        let is_described = |violation: &Value| violation.is_object() && texts(violation);
+        list.is_some_and(|list| list.iter().all(is_described))
     };
     let (holds, expected) = match detail["@type"].as_str().unwrap_or_default() {
         INFO => (

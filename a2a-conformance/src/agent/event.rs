@@ -22,13 +22,13 @@ impl EventStream {
         let text = String::from_utf8_lossy(&event.data).into_owned();
         self.show(&text);
         let place = format!("event {}", self.events.len() + 1);
-        let see = |check, found| interface.observations.record(check, found, &self.evidence);
+        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
         let Ok(json) = serde_json::from_slice::<Value>(&event.data) else {
-            return see("stream.framing", unless(false, &place, "JSON", &text));
+            return observe("stream.framing", unless(false, &place, "JSON", &text));
         };
-        see("stream.framing", None);
+        observe("stream.framing", None);
         self.judge_frame(interface, &json, &place);
-        let see = |check, found| interface.observations.record(check, found, &self.evidence);
+        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
         match self.reader.read(&event.data) {
             Ok(read) => self.apply(interface, &read.value.event, read.value.last, &place),
             Err(Error::Agent(error)) => {
@@ -45,7 +45,7 @@ impl EventStream {
             }
             Err(error) => {
                 let found = unless(false, &place, "an event of this version", &error);
-                see("stream.event-shapes", found);
+                observe("stream.event-shapes", found);
                 self.events.push(json!({"unreadable": text}));
             }
         }
@@ -53,7 +53,7 @@ impl EventStream {
 
     /// Checks the envelope of an event, and its content against the schema.
     fn judge_frame(&self, interface: &Interface, json: &Value, place: &str) {
-        let see = |check, found| interface.observations.record(check, found, &self.evidence);
+        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
         let content = match interface.binding {
             Binding::JsonRpc => {
                 let id = self.envelope.id.as_ref();
@@ -64,19 +64,19 @@ impl EventStream {
                 let sealed = json["jsonrpc"] == "2.0" && has_id && one;
                 let expected =
                     format!("`jsonrpc: \"2.0\"`, `id: {id}`, and either `result` or `error`");
-                see("stream.envelope", unless(sealed, place, expected, json));
+                observe("stream.envelope", unless(sealed, place, expected, json));
                 &json["result"]
             }
             _ => {
                 let bare = json.get("jsonrpc").is_none() && json.get("result").is_none();
                 let expected = "an event, without `jsonrpc` and `result`";
-                see("rest.stream-frames", unless(bare, place, expected, json));
+                observe("rest.stream-frames", unless(bare, place, expected, json));
                 json
             }
         };
         if json.get("error").is_none() {
             let found = interface.against_schema(self.envelope.operation, json, place);
-            see("stream.event-shapes", found);
+            observe("stream.event-shapes", found);
             interface.judge_content(content, &self.evidence);
         }
     }
@@ -87,7 +87,7 @@ impl EventStream {
         self.judge_ids(interface, event, &value, place);
         self.judge_chunk(interface, event, &value, place);
         self.judge_time(interface, &value, place);
-        let see = |check, found| interface.observations.record(check, found, &self.evidence);
+        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
         let state = event.status().map(|status| status.state);
         if let (Event::StatusUpdate(_), Some(state), true) =
             (event, state, interface.dialect != Dialect::V1_0)
@@ -96,7 +96,7 @@ impl EventStream {
             if last {
                 let settled = state.is_settled() || state == TaskState::Unspecified;
                 let found = unless(settled, place, "final only at the end", state.as_str());
-                see("stream.final", found);
+                observe("stream.final", found);
             }
         }
         // A stream of 1.0 may stay open while the task waits for input (§3.1.2, §11.7).
@@ -114,23 +114,23 @@ impl EventStream {
 
     /// Checks the first event of a stream, and that none changes or follows its end.
     fn judge_order(&self, interface: &Interface, event: &Event, value: &Value, place: &str) {
-        let see = |check, found| interface.observations.record(check, found, &self.evidence);
+        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
         if interface.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
             let begins = matches!(event, Event::Task(_) | Event::Message(_));
             let expected = "a task or a message";
-            see(
+            observe(
                 "stream.begins-with-task",
                 unless(begins, place, expected, value),
             );
         }
         let may_follow =
             !self.ended || interface.dialect == Dialect::V1_0 && self.repeats_ended_task(event);
-        see("stream.closes", unless(may_follow, place, "nothing", value));
+        observe("stream.closes", unless(may_follow, place, "nothing", value));
         if let (Some(known), Some(status)) = (&self.folded, event.status()) {
             let before = known.status.state;
             let legal = !before.is_terminal() || status.state == before;
             let expected = format!("still {}", before.as_str());
-            see(
+            observe(
                 "task.ended-stays",
                 unless(legal, place, expected, status.state.as_str()),
             );
@@ -161,30 +161,30 @@ impl EventStream {
             Event::ArtifactUpdate(update) => update.context_id.as_ref(),
         };
         let context = context.map(|context| text(context));
-        let known = self.folded.as_ref();
+        let folded = self.folded.as_ref();
         let message = &self.params["message"];
         let ids = [
-            known.map(|task| text(&task.id)),
+            folded.map(|task| text(&task.id)),
             message.get("taskId").cloned(),
             self.params.get("id").cloned(),
         ];
         let contexts = [
-            known.and_then(|task| Some(text(task.context_id.as_ref()?))),
+            folded.and_then(|task| Some(text(task.context_id.as_ref()?))),
             // In 0.2 and 0.3 the agent may replace a `contextId` that comes without a `taskId`.
             message.get("contextId").cloned().filter(|_| {
                 let is_known = message.get("taskId").is_some();
                 is_known || matches!(interface.dialect, Dialect::V0_1 | Dialect::V1_0)
             }),
         ];
-        let same = |found: &Option<Value>, wanted: &[Option<Value>]| {
-            let mut wanted = wanted.iter().flatten();
+        let same = |found: &Option<Value>, expected: &[Option<Value>]| {
+            let mut expected = expected.iter().flatten();
             found
                 .as_ref()
-                .is_none_or(|found| wanted.all(|wanted| wanted == found))
+                .is_none_or(|found| expected.all(|expected| expected == found))
         };
         let holds = same(&id, &ids) && same(&context, &contexts);
-        let [ids, contexts] = [ids.as_slice(), contexts.as_slice()].map(|wanted| {
-            let first = wanted.iter().flatten().next();
+        let [ids, contexts] = [ids.as_slice(), contexts.as_slice()].map(|expected| {
+            let first = expected.iter().flatten().next();
             first.map_or_else(|| "any".to_owned(), Value::to_string)
         });
         let expected = format!("task {ids}, conversation {contexts}");
@@ -204,11 +204,11 @@ impl EventStream {
             return;
         };
         let id = update.artifact.artifact_id.to_string();
-        let known = self.begun_artifacts.contains(&id);
-        let begun = !update.append || self.resumes || known || self.folded_has(&id);
+        let is_known = self.begun_artifacts.contains(&id);
+        let is_begun = !update.append || self.resumes || is_known || self.folded_has(&id);
         let is_whole = update.append && self.whole_artifacts.contains(&id);
         let expected = "an artifact that was begun, and whose last chunk did not come";
-        let found = unless(begun && !is_whole, place, expected, value);
+        let found = unless(is_begun && !is_whole, place, expected, value);
         interface
             .observations
             .record("stream.chunks", found, &self.evidence);

@@ -166,12 +166,12 @@ impl ErrorFormat {
     fn distinguishes(&self, one: ErrorKind, other: ErrorKind) -> bool {
         let has_no_reason = |kind: ErrorKind| (-32700..=-32600).contains(&kind.code());
         let class = |kind: ErrorKind| kind.http_status_in(self.dialect) / 100;
-        let may_be_told_alike = match (self.binding, self.dialect) {
+        let may_be_reported_alike = match (self.binding, self.dialect) {
             (Binding::JsonRpc, _) => false,
             (_, Dialect::V1_0) => has_no_reason(one) && has_no_reason(other),
             _ => !self.is_coded,
         };
-        !may_be_told_alike || class(one) != class(other)
+        !may_be_reported_alike || class(one) != class(other)
     }
 }
 

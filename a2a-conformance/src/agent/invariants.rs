@@ -270,8 +270,8 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
 
 impl Invariant {
     pub(crate) fn applies(&self, dialect: Dialect, binding: Binding) -> bool {
-        let spoken = (self.since..=self.until).contains(&dialect);
-        self.binding.is_none_or(|own| own == binding) && spoken
+        let of_version = (self.since..=self.until).contains(&dialect);
+        self.binding.is_none_or(|own| own == binding) && of_version
     }
 
     /// Returns its level in a version and binding.

@@ -118,14 +118,14 @@ impl Interface {
             has("result"),
             has("error")
         );
-        let see = |check, found| self.observations.record(check, found, &answered.evidence);
-        see("rpc.envelope", unless(holds, "$", expected, found));
+        let observe = |check, found| self.observations.record(check, found, &answered.evidence);
+        observe("rpc.envelope", unless(holds, "$", expected, found));
         let found = json.get("id").unwrap_or(&Value::Null);
         // A caller may be refused before the body is read.
         let is_guarded = GUARDS.contains(&answered.status) && found.is_null();
         let holds = found == id || is_guarded || is_unread(json);
         let found = unless(holds, "$.id", id.to_string(), found);
-        see("rpc.id-echoed", found);
+        observe("rpc.id-echoed", found);
     }
 
     fn judge_media_type(&self, answered: &AgentResponse) {

@@ -80,17 +80,17 @@ impl Target {
             Prerequisite::ExtendedCard => (extended, "an extended card"),
             Prerequisite::NoExtendedCard => (!extended, "no extended card"),
             Prerequisite::SecondCaller if interface.callers.second.is_empty() => {
-                let given = "credentials of a second caller were not given (--second-header)";
+                let missing = "credentials of a second caller were not given (--second-header)";
                 return match has_authentication {
                     // The card says that the agent distinguishes callers.
-                    true => Some((Verdict::Untestable, given.to_owned())),
-                    false => not_applicable(given),
+                    true => Some((Verdict::Untestable, missing.to_owned())),
+                    false => not_applicable(missing),
                 };
             }
             Prerequisite::SecondCaller => (true, ""),
             Prerequisite::ForbiddenCaller if interface.callers.forbidden.is_empty() => {
-                let given = "credentials that may do nothing were not given (--forbidden-header)";
-                return not_applicable(given);
+                let missing = "credentials that may do nothing were not given (--forbidden-header)";
+                return not_applicable(missing);
             }
             Prerequisite::ForbiddenCaller => (true, ""),
             Prerequisite::CardKeys if self.card_keys.is_none() => {

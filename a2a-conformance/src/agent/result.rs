@@ -35,13 +35,13 @@ pub(super) fn merge_invariant(results: &mut Vec<CheckResult>, invariant: CheckRe
     if invariant.mismatches.is_empty() {
         return;
     }
-    let shown = result.evidence.len();
+    let offset = result.evidence.len();
     if result.verdict.is_met() || result.verdict == Verdict::NotApplicable {
         (result.verdict, result.reason) = (invariant.verdict, None);
     }
     result.evidence.extend(invariant.evidence);
     let mismatches = invariant.mismatches.into_iter().map(|mut mismatch| {
-        mismatch.evidence = mismatch.evidence.map(|index| shown + index);
+        mismatch.evidence = mismatch.evidence.map(|index| offset + index);
         mismatch
     });
     result.mismatches.extend(mismatches);

@@ -67,14 +67,14 @@ fn after_snapshot(whole: &[Value], snapshot: &Value, tail: &[Value]) -> Option<M
     if begins_right {
         return None;
     }
-    let shown = states.iter().rposition(is_snapshot);
-    let found = match shown {
-        Some(shown) if shown < start => {
-            let lost = Value::from(&whole[shown..start]);
+    let snapshot_index = states.iter().rposition(is_snapshot);
+    let found = match snapshot_index {
+        Some(snapshot_index) if snapshot_index < start => {
+            let lost = Value::from(&whole[snapshot_index..start]);
             format!("a stream without {lost}")
         }
-        Some(shown) => {
-            let again = Value::from(&whole[start..shown]);
+        Some(snapshot_index) => {
+            let again = Value::from(&whole[start..snapshot_index]);
             format!("a stream that repeats what the task of event 1 has: {again}")
         }
         None => format!("a task that it never was: {snapshot}"),
@@ -108,13 +108,13 @@ fn resubscription(streams: &Value) -> Option<Mismatch> {
         let same = whole[next..since].iter().position(is_it);
         let same = same.map(|place| next + place + 1);
         // An artifact may come as a whole, in place of the chunks so far.
-        let shown = || {
+        let contained = || {
             let mut later = states[next..=since].iter();
             later
                 .position(|state| shows(state, event))
                 .map(|place| next + place)
         };
-        let Some(place) = same.or_else(shown) else {
+        let Some(place) = same.or_else(contained) else {
             let expected = "an event of before, in order, and once";
             return unless(false, &format!("event {}", index + 1), expected, event);
         };
@@ -159,11 +159,11 @@ fn states(events: &[Value]) -> Vec<Value> {
                 (Some(task), event) => drop(task.apply(&event)),
                 (task @ None, event) => {
                     let id = event.task_id().cloned().unwrap_or_default();
-                    let begun = task.insert(Task {
+                    let task_begun = task.insert(Task {
                         id,
                         ..Task::default()
                     });
-                    drop(begun.apply(&event));
+                    drop(task_begun.apply(&event));
                 }
             }
         }
@@ -263,14 +263,14 @@ mod tests {
         check_tail(false, &whole[3..6], Some(3));
         check_tail(false, &[], Some(3));
         // It does not resume, and keeps the guarantee of any subscription.
-        let begun = [&[task("WORKING", 2)], &whole[4..]].concat();
-        check_tail(true, &begun, Some(3));
+        let repeated = [&[task("WORKING", 2)], &whole[4..]].concat();
+        check_tail(true, &repeated, Some(3));
         let lost = [&[task("WORKING", 2)], &whole[5..]].concat();
         check_tail(false, &lost, Some(3));
     }
 
     #[test]
-    fn a_resubscription_may_tell_events_of_before_and_must_tell_all_later_ones() {
+    fn a_resubscription_may_repeat_earlier_events_and_sends_all_later_ones() {
         let whole = whole();
         // When the task was read, it had one chunk: chunks 3 and 4 came later.
         let check_again = |holds: bool, later: &[Value]| {

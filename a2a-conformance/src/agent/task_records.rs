@@ -93,18 +93,18 @@ impl Interface {
         evidence: &Evidence,
     ) {
         // A listed task may have changed while the list was on its way.
-        let tells = matches!(
+        let is_current = matches!(
             operation,
             Operation::SendMessage | Operation::GetTask | Operation::CancelTask
         );
-        let Some(task) = task_of(result).filter(|_| tells) else {
+        let Some(task) = task_of(result).filter(|_| is_current) else {
             return;
         };
         let Some(id) = task["id"].as_str() else {
             return;
         };
         self.own.add(id);
-        let see = |check, found| self.observations.record(check, found, evidence);
+        let observe = |check, found| self.observations.record(check, found, evidence);
         let tasks = self.task_records.tasks.lock();
         let mut tasks = tasks.unwrap_or_else(PoisonError::into_inner);
         let record = tasks.entry(id.to_owned()).or_default();
@@ -124,17 +124,17 @@ impl Interface {
             if new && let Some(made_for) = made_for {
                 let expected = "an id that no other task has";
                 let found = unless(*first == made_for, "$.task.id", expected, id);
-                see("send.names-new-task", found);
+                observe("send.names-new-task", found);
             }
         }
         if let Some(context) = task.get("contextId") {
             let before = record.context.get_or_insert_with(|| context.clone());
             let expected = format!("{before}, as before");
             let found = unless(before == context, "contextId", expected, context);
-            see("task.identities", found);
+            observe("task.identities", found);
         }
         match &record.ended {
-            Some(ended) => see("task.ended-stays", changed(operation, ended, task)),
+            Some(ended) => observe("task.ended-stays", changed(operation, ended, task)),
             None if has_ended(task) => record.ended = Some(task.clone()),
             None => {}
         }

@@ -80,13 +80,13 @@ fn is_short(text: &str) -> bool {
 
 fn http_request(http: &RawHttpRequest) -> String {
     let method = http.method.as_deref().unwrap_or("POST");
-    let what = match (&http.body, &http.bytes, &http.repeat) {
+    let body = match (&http.body, &http.bytes, &http.repeat) {
         (_, _, Some(_)) => "a large body",
         (None, None, None) => "no body",
         _ => "a body of its own",
     };
     match http.path.contains("{{") || http.path.is_empty() {
-        true => format!("sends a {method} with {what}"),
-        false => format!("sends a {method} of {} with {what}", http.path),
+        true => format!("sends a {method} with {body}"),
+        false => format!("sends a {method} of {} with {body}", http.path),
     }
 }

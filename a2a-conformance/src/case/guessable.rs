@@ -8,11 +8,11 @@ use super::pattern::{at, text_of};
 pub(super) fn are_guessable(items: &[Value], path: &str) -> bool {
     let texts = items.iter().map(|item| text_of(at(item, path)));
     let texts: Vec<_> = texts.collect();
-    let is_told = |(end, text): (usize, &String)| {
+    let is_close = |(end, text): (usize, &String)| {
         let mut before = texts.iter().take(end);
         before.any(|other| difference(other, text) < FEW)
     };
-    texts.iter().enumerate().any(is_told)
+    texts.iter().enumerate().any(is_close)
 }
 
 /// Returns the number of places in which two texts differ.

@@ -144,6 +144,8 @@ pub struct Step {
     /// Waits for deliveries to the webhook below `{{webhook}}` at this path, like `/a`; empty is the
     /// webhook itself.
     pub notified: Option<String>,
+    /// Seconds by which `notified` waits longer, because a sender may pause before it tries again.
+    pub extra_seconds: u64,
     /// Checks a known value, like `{{card}}`.
     pub see: Option<Value>,
     /// Steps that run concurrently.
@@ -288,6 +290,9 @@ impl Step {
         if kinds.iter().filter(|is| **is).count() != 1 {
             let names = "`call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `together`";
             problems.push(format!("expected one of {names}"));
+        }
+        if self.extra_seconds > 0 && self.notified.is_none() {
+            problems.push("`extra_seconds` needs `notified`".to_owned());
         }
         let streams = |name: &str| {
             let known = Operation::ALL

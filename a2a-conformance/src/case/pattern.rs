@@ -101,9 +101,9 @@ fn operate(
             _ => {}
         },
         "$type" => {
-            let wanted = operand.as_str().unwrap_or_default();
-            if !found.is_some_and(|found| is_of(wanted, found)) {
-                fail(format!("a value of type {wanted}"));
+            let name = operand.as_str().unwrap_or_default();
+            if !found.is_some_and(|found| is_of(name, found)) {
+                fail(format!("a value of type {name}"));
             }
         }
         "$one_of" => {

@@ -41,64 +41,64 @@ explain contract`); any other is tested by --black-box.
 Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 3 the agent cannot be
 reached, 4 the suite itself is broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
-    /// The agent: its origin, base or card.
+    /// URL of the agent (origin, endpoint or card).
     #[arg(value_name = "URL", value_parser = read_url)]
     url: Option<String>,
-    /// Start the agent by this command, with `{port}` replaced by the port to listen on, and end it afterwards.
+    /// Start the agent with this command, in which `{port}` is the port to listen on; stop it afterwards.
     #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
     exec: Option<String>,
-    /// Test an agent without the behaviour contract: only what every agent must do.
+    /// Test an agent without the behaviour contract: run only the checks that apply to every agent.
     #[arg(long)]
     black_box: bool,
     /// Message text for an agent without the behaviour contract.
     #[arg(long, default_value = "hello")]
     prompt: String,
-    /// Only this protocol version.
+    /// Test only this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Vec<Dialect>,
-    /// Only this binding.
+    /// Test only this protocol binding.
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
-    /// Only checks like this, in which `*` is anything.
+    /// Run only checks whose id matches this pattern; `*` matches any text.
     #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     run: Vec<String>,
-    /// No checks like this.
+    /// Skip checks whose id matches this pattern.
     #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     skip: Vec<String>,
-    /// Only checks of this level, or of a stricter one.
+    /// Run only checks of this level or a stricter one.
     #[arg(long, value_name = "LEVEL", default_value = "may", value_parser = levels())]
     level: Level,
-    /// A header of every request.
+    /// Send a header with every request.
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE", value_parser = read_header)]
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// A header of every request of a second caller, who must not see what the first one has.
+    /// Header of a second caller, which must not see the first caller's tasks.
     #[arg(long = "second-header", value_name = "NAME: VALUE", value_parser = read_header)]
     second_headers: Vec<(HeaderName, HeaderValue)>,
-    /// A header of every request of a known caller without any permission, which the agent must refuse.
+    /// Header of a known caller without permissions, whose requests the agent must refuse.
     #[arg(long = "forbidden-header", value_name = "NAME: VALUE", value_parser = read_header)]
     forbidden_headers: Vec<(HeaderName, HeaderValue)>,
-    /// The keys that are trusted to sign the card, as a JSON Web Key Set.
+    /// Trusted keys of the card's signatures, as a JSON Web Key Set.
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
-    /// The authority of the agent's certificate, or the certificate itself, as PEM.
+    /// Certificate authority of the agent, or the agent's certificate itself (PEM).
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Seconds that the agent may take to answer.
+    /// Time limit of a response, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = read_seconds)]
     timeout: Duration,
-    /// Seconds that the agent may take to notify a webhook.
+    /// Time limit of a push notification, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = read_seconds)]
     patience: Duration,
-    /// Factor by which all deadlines are multiplied.
+    /// Multiply all time limits by this factor.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
     timeout_scale: f64,
-    /// The host by which the agent reaches webhooks of this machine.
+    /// Host at which the agent reaches webhooks of this machine.
     #[arg(long, value_name = "HOST")]
     webhook_host: Option<String>,
-    /// Number of checks made concurrently.
+    /// Number of checks to run concurrently.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
-    /// Number of times each check is made: one that is not always met is flaky.
+    /// Number of times to run each check; a check with different verdicts is flaky.
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
     #[command(flatten)]

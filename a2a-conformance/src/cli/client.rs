@@ -34,43 +34,43 @@ suite sees what the client has read.
 Exit codes: 0 all that is required is met, 1 something is not, 2 usage or nothing was checked, 4 the suite itself is
 broken, 5 only waivers are out of date, 130 interrupted (the reports are written).")]
 pub(crate) struct Arguments {
-    /// Starts this command for each case, with `{url}` replaced by the URL of the agent.
+    /// Start this command for each case, with the URL of the agent in place of `{url}`.
     #[arg(long, value_name = "COMMAND", group = "client")]
     exec: Option<String>,
-    /// Starts this command, and sends it one instruction per line.
+    /// Start this command, and send it one instruction per line.
     #[arg(long, value_name = "COMMAND", group = "client")]
     stdio: Option<String>,
-    /// Listens at this address, like 127.0.0.1:9900, for a client that runs the cases by itself.
+    /// Listen at this address, like 127.0.0.1:9900, for a client that runs the cases by itself.
     #[arg(long, value_name = "ADDRESS", group = "client")]
     listen: Option<SocketAddr>,
-    /// Tests the client of this project.
+    /// Test the client of this project.
     #[arg(long, group = "client", hide = true)]
     ours: bool,
-    /// Runs the client of this project, which reads one instruction per line.
+    /// Run the client of this project, which reads one instruction per line.
     #[arg(long, group = "client", hide = true)]
     be_ours: bool,
     /// URL of the agent, for the client of this project.
     #[arg(value_name = "URL", hide = true, requires = "be_ours")]
     url: Option<String>,
-    /// Only checks like this, in which `*` is anything.
+    /// Run only checks whose id matches this pattern; `*` matches any text.
     #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     run: Vec<String>,
-    /// No checks like this.
+    /// Skip checks whose id matches this pattern.
     #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     skip: Vec<String>,
-    /// Only checks of this level, or of a stricter one.
+    /// Run only checks of this level or a stricter one.
     #[arg(long, value_name = "LEVEL", default_value = "may", value_parser = levels())]
     level: Level,
-    /// Only this protocol version.
+    /// Test only this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Vec<Dialect>,
-    /// Only this binding.
+    /// Test only this protocol binding.
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
-    /// Number of cases run concurrently.
+    /// Number of cases to run concurrently.
     #[arg(long, value_name = "N", default_value_t = 8)]
     jobs: usize,
-    /// Factor by which the time that the client may take is multiplied.
+    /// Multiply the time limits of the client by this factor.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = read_factor)]
     timeout_scale: f64,
     #[command(flatten)]

@@ -22,20 +22,20 @@ Examples:
 Of each section, party and level it shows how many requirements have checks, how many are excluded with a reason, and
 how many are missing.")]
 pub(crate) struct Args {
-    /// Only of this protocol version.
+    /// Show only this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Option<Dialect>,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let wanted = |dialect: &&Dialect| args.dialect.is_none_or(|wanted| wanted == **dialect);
+    let selected = |dialect: &&Dialect| args.dialect.is_none_or(|selected| selected == **dialect);
     let matrices: Vec<_> = Dialect::ALL
         .iter()
         .rev()
-        .filter(wanted)
+        .filter(selected)
         .map(|dialect| coverage(*dialect, &ids_in(*dialect)))
         .collect();
     let printed = match args.json {

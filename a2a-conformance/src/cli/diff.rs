@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::print::failed_by;
 
-/// Compares two runs, check by check.
+/// Compare two runs, check by check.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -20,14 +20,14 @@ Examples:
 
 Exit codes: 0 nothing got worse, 1 something did, 2 usage, or a report that cannot be read.")]
 pub(crate) struct Diff {
-    /// The report.json of the old run.
+    /// `report.json` of the old run.
     old: PathBuf,
-    /// That of the new one.
+    /// `report.json` of the new run.
     new: PathBuf,
-    /// Prints the changes as JSON.
+    /// Print the changes as JSON.
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// Prints the changes as Markdown, as for $GITHUB_STEP_SUMMARY.
+    /// Print the changes as Markdown, for example for $GITHUB_STEP_SUMMARY.
     #[arg(long)]
     markdown: bool,
 }

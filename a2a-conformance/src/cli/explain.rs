@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// instrumented agent does.
     #[arg(value_name = "ID")]
     id: String,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -106,8 +106,8 @@ fn explain_check(check: &Check) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let Check { id, title, .. } = check;
     writeln!(out, "{BOLD}{id}{BOLD:#}\n{title}\n")?;
-    if let Some(told) = explanation(id) {
-        writeln!(out, "{told}\n")?;
+    if let Some(text) = explanation(id) {
+        writeln!(out, "{text}\n")?;
     }
     writeln!(out, "Tests    {}", check.role.name())?;
     for (number, level) in check.levels().into_iter().enumerate() {
@@ -126,8 +126,8 @@ fn explain_check(check: &Check) -> io::Result<()> {
         let Requirement {
             id, section, says, ..
         } = requirement;
-        let told = format!("{id:<19} {DIM}§{section} of {dialect}{DIM:#}");
-        writeln!(out, "{label:<8} {told} {says}")?;
+        let heading = format!("{id:<19} {DIM}§{section} of {dialect}{DIM:#}");
+        writeln!(out, "{label:<8} {heading} {says}")?;
     }
     if let Some(source) = check.source() {
         writeln!(out, "Source   {source}")?;
@@ -162,15 +162,15 @@ fn place(part: &CheckPart) -> String {
 
 /// Ids that have something of what was asked for, at most eight.
 fn similar_ids(id: &str) -> Vec<String> {
-    let wanted = id.to_lowercase();
-    let words = wanted.split(['.', '-']).filter(|word| word.len() > 3);
+    let lower = id.to_lowercase();
+    let words = lower.split(['.', '-']).filter(|word| word.len() > 3);
     let words: Vec<_> = words.filter(|word| !word.starts_with("a2a")).collect();
     let ids = Dialect::ALL
         .iter()
         .rev()
         .flat_map(|dialect| requirements(*dialect))
         .map(|requirement| requirement.id.as_str());
-    let section = section_of(&wanted);
+    let section = section_of(&lower);
     let likeness = |candidate: &&str| {
         let candidate = candidate.to_lowercase();
         let same_section = section.is_some_and(|section| candidate.starts_with(section));

@@ -23,19 +23,19 @@ Examples:
 
 Exit codes: 0 all are legal, 1 one is not, 2 usage, or a file that cannot be read.")]
 pub(crate) struct Args {
-    /// Files with a JSON document or with Server-Sent Events; `-` is the standard input.
+    /// Files with a JSON document or with Server-Sent Events; `-` reads standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Protocol version of the documents; else the one that each looks like.
+    /// Protocol version of the documents. Default: detected in each document.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Option<Dialect>,
-    /// Kind of the documents; else the one that each looks like.
+    /// Kind of the documents. Default: detected in each document.
     #[arg(long = "as", value_name = "KIND", value_parser = kinds(), ignore_case = true)]
     kind: Option<&'static DocumentKind>,
-    /// The JSON-RPC request that the documents answer.
+    /// File with the JSON-RPC request that the documents answer.
     #[arg(long, value_name = "FILE")]
     request: Option<PathBuf>,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -190,7 +190,7 @@ fn print_one(out: &mut impl Write, place: &str, one: &LintResult) -> io::Result<
     for AppliedRepair { code, about, path } in &one.repairs {
         let path = path.as_deref().map(|path| format!(" at {path}"));
         let path = path.unwrap_or_default();
-        writeln!(out, "  {FAIR}mended {code}{FAIR:#}{path}: {about}")?;
+        writeln!(out, "  {FAIR}repaired {code}{FAIR:#}{path}: {about}")?;
     }
     match &one.unusable {
         None => Ok(()),

@@ -21,16 +21,16 @@ Examples:
 
 Exit codes: 0, or 2 if nothing is like that.")]
 pub(crate) struct Args {
-    /// Only of this protocol version.
+    /// List only this protocol version.
     #[arg(long, value_name = "VERSION", value_parser = dialects())]
     dialect: Option<Dialect>,
-    /// Only what binds this party.
+    /// List only what applies to this party.
     #[arg(long, value_name = "ROLE", value_parser = roles())]
     role: Option<Role>,
-    /// Only of this level.
+    /// List only this level.
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     level: Option<Level>,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let listed: Vec<_> = Dialect::ALL
         .iter()
         .rev()
-        .filter(|dialect| args.dialect.is_none_or(|wanted| wanted == **dialect))
+        .filter(|dialect| args.dialect.is_none_or(|selected| selected == **dialect))
         .map(|dialect| (*dialect, args.among(requirements(*dialect))))
         .filter(|(_, listed)| !listed.is_empty())
         .collect();
@@ -58,27 +58,27 @@ type RequirementLists = [(Dialect, Vec<&'static Requirement>)];
 
 impl Args {
     fn among(&self, all: &'static [Requirement]) -> Vec<&'static Requirement> {
-        let wanted = |requirement: &&Requirement| {
+        let selected = |requirement: &&Requirement| {
             let of_role = self
                 .role
                 .is_none_or(|role| requirement.binds.contains(&role));
             of_role && self.level.is_none_or(|level| level == requirement.level)
         };
-        all.iter().filter(wanted).collect()
+        all.iter().filter(selected).collect()
     }
 
     /// The checks of that party that count as that much in that version.
     fn checks(&self) -> Vec<&'static Check> {
         let fits = |check: &Check, dialect: Dialect| {
             let level = check.level_in(dialect);
-            let is_wanted = self.dialect.is_none_or(|wanted| wanted == dialect);
+            let is_wanted = self.dialect.is_none_or(|selected| selected == dialect);
             is_wanted && level.is_some_and(|own| self.level.is_none_or(|level| level == own))
         };
-        let wanted = |check: &&Check| {
+        let selected = |check: &&Check| {
             let of_role = self.role.is_none_or(|role| role == check.role);
             of_role && Dialect::ALL.iter().any(|dialect| fits(check, *dialect))
         };
-        checks().iter().filter(wanted).collect()
+        checks().iter().filter(selected).collect()
     }
 }
 

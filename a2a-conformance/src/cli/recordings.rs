@@ -24,7 +24,7 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
     let checked: Vec<_> = checked.collect();
     let red = checked.iter().filter(|(_, found)| !found.passes()).count();
     let mut out = anstream::stdout();
-    let told = match as_json {
+    let written = match as_json {
         true => {
             let all = checked
                 .iter()
@@ -47,7 +47,7 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
                 )
             }),
     };
-    match (told, red) {
+    match (written, red) {
         (Ok(()), 0) => ExitCode::SUCCESS,
         (Ok(()), _) => ExitCode::FAILURE,
         (Err(_), _) => ExitCode::from(2),

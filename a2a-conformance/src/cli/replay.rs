@@ -27,13 +27,13 @@ pub(crate) struct Args {
     /// the documents.
     #[arg(value_name = "FILE", conflicts_with_all = ["only", "fault"])]
     recorded: Vec<PathBuf>,
-    /// Only examples and exchanges whose id begins with this, like 001 or 000-stream.
+    /// Replay only examples and exchanges whose id begins with this, like 001 or 000-stream.
     #[arg(long, value_name = "PREFIX")]
     only: Option<String>,
-    /// Prints the report as JSON.
+    /// Print the report as JSON.
     #[arg(long)]
     json: bool,
-    /// Builds a deliberate fault into one of the ends.
+    /// Inject a deliberate fault into the client or the server.
     #[arg(long, value_name = "FAULT", value_parser = fault_names())]
     fault: Option<Fault>,
 }

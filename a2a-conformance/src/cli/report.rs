@@ -9,17 +9,17 @@ use clap::Args;
 use super::print::failed_by;
 use super::report_options::ReportOptions;
 
-/// Makes reports of a run that was made before.
+/// Write the reports of an earlier run.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  a2a-conformance report report.json                                what came of it
+  a2a-conformance report report.json                                print the results
   a2a-conformance report report.json --report html,junit -o reports/
   a2a-conformance report report.json --waivers waivers.yaml --strict
 
 Exit codes: those of the run, with these waivers.")]
 pub(crate) struct Report {
-    /// Its report.json.
+    /// `report.json` of the run.
     #[arg(value_name = "RUN")]
     run: PathBuf,
     #[command(flatten)]

@@ -17,20 +17,20 @@ pub(crate) struct ReportOptions {
     /// Reports to write.
     #[arg(long, value_name = "FORM,…", value_enum, value_delimiter = ',')]
     report: Vec<Form>,
-    /// Directory to write them to.
+    /// Directory to write the reports to.
     #[arg(short, long = "output", value_name = "DIR", default_value = ".")]
     output: PathBuf,
-    /// A YAML file that says what need not be met: a list of {check, dialect, binding, reason,
+    /// YAML file of checks that need not pass: a list of {check, dialect, binding, reason,
     /// expires}.
     #[arg(long, value_name = "FILE")]
     waivers: Option<PathBuf>,
-    /// Fail the run for unmet SHOULDs, too.
+    /// Fail the run for failed SHOULD checks, too.
     #[arg(long)]
     strict: bool,
     /// Redact matches of this regular expression in all output.
     #[arg(long, value_name = "REGEX")]
     redact: Vec<String>,
-    /// Prints the run as JSON.
+    /// Print the run as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -34,16 +34,16 @@ another value: those that no check notices are listed.
 
 Exit codes: 0 all is as it should be, 1 something is not, 2 usage, 4 the suite does not work.")]
 pub(crate) struct Arguments {
-    /// Only this mutant or control; may be repeated.
+    /// Test only this mutant or control; may be repeated.
     #[arg(long, value_name = "NAME", value_parser = read_subject)]
     mutant: Vec<Subject>,
     /// Test this number of generated mutants instead.
     #[arg(long, value_name = "N", conflicts_with = "mutant")]
     generated: Option<usize>,
-    /// Seed of the choice: the same seed chooses the same mutants.
+    /// Seed of the selection: the same seed selects the same mutants.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "generated")]
     seed: u64,
-    /// Number of mutants tested concurrently.
+    /// Number of mutants to test concurrently.
     #[arg(long, value_name = "N", default_value_t = 6)]
     jobs: usize,
     /// Print the result as JSON.
@@ -122,7 +122,7 @@ fn print_result(
             writeln!(out, "{BOLD}{title}{BOLD:#}")?;
         }
         for proof in of_kind {
-            tell_one(proof, out)?;
+            print_proof(proof, out)?;
         }
     }
     let color = if tally.is_complete() { GOOD } else { BAD };
@@ -138,7 +138,7 @@ fn print_result(
     )
 }
 
-fn tell_one(proof: &Proof, out: &mut impl Write) -> std::io::Result<()> {
+fn print_proof(proof: &Proof, out: &mut impl Write) -> std::io::Result<()> {
     let (color, found) = match (proof.holds(), proof.is_of_mutant()) {
         (true, true) => (GOOD, "caught"),
         (true, false) => (GOOD, "green"),
@@ -184,7 +184,7 @@ async fn try_some(count: usize, arguments: &Arguments) -> Result<(), String> {
     for interface in InterfaceKind::ALL {
         all.extend(mutations(*interface).await?);
     }
-    let known = all.len();
+    let total = all.len();
     fastrand::Rng::with_seed(arguments.seed).shuffle(&mut all);
     all.truncate(count);
     let terminal = std::io::stderr().is_terminal();
@@ -205,17 +205,17 @@ async fn try_some(count: usize, arguments: &Arguments) -> Result<(), String> {
     let printed = match arguments.json {
         true => {
             let document =
-                json!({"trials": trials, "of": known, "seed": arguments.seed, "seconds": seconds});
+                json!({"trials": trials, "of": total, "seed": arguments.seed, "seconds": seconds});
             writeln!(out, "{document:#}")
         }
-        false => tell_trials(&trials, known, seconds, &mut out),
+        false => print_trials(&trials, total, seconds, &mut out),
     };
     printed.map_err(|error| error.to_string())
 }
 
-fn tell_trials(
+fn print_trials(
     trials: &[Trial],
-    known: usize,
+    total: usize,
     seconds: f64,
     out: &mut impl Write,
 ) -> std::io::Result<()> {
@@ -235,7 +235,7 @@ fn tell_trials(
     }
     writeln!(
         out,
-        "{} of {known} generated mutants tried, {seconds:.1} s",
+        "{} of {total} generated mutants tried, {seconds:.1} s",
         trials.len()
     )
 }

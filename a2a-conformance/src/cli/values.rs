@@ -122,7 +122,7 @@ mod tests {
             match expected {
                 Ok(url) => assert_eq!(read.as_deref(), Ok(url)),
                 Err(part) => assert!(
-                    read.as_ref().is_err_and(|told| told.contains(part)),
+                    read.as_ref().is_err_and(|problem| problem.contains(part)),
                     "{read:?}"
                 ),
             }

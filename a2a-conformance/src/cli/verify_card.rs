@@ -23,17 +23,17 @@ Examples:
 Exit codes: 0 it is legal, and signed if --jwks is given; 1 it is not; 2 usage, or a file that cannot be read; 3 it
 cannot be reached.")]
 pub(crate) struct Args {
-    /// The card: a file, a URL of it, or of the agent that has it.
+    /// Card to verify: a file, the URL of the card, or the URL of its agent.
     #[arg(value_name = "URL|FILE")]
     card: String,
-    /// The keys that are trusted, as a JSON Web Key Set: one of the card's signatures must be by one
+    /// Trusted keys, as a JSON Web Key Set: at least one of the card's signatures must be made with one
     /// of them.
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
-    /// Prints the bytes that are signed, and nothing else.
+    /// Print the bytes that are signed, and nothing else.
     #[arg(long)]
     canonical: bool,
-    /// Prints JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
     let found = match inspect(&text) {
         Ok(found) => found,
         Err(problem) => {
-            return failed(1, &format!("{place}: it is no card: {problem}"));
+            return failed(1, &format!("{place}: not an agent card: {problem}"));
         }
     };
     if args.canonical {

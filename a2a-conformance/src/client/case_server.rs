@@ -37,7 +37,7 @@ use crate::run::CheckResult;
 /// Server for clients that run the cases by themselves.
 pub struct CaseServer {
     listener: TcpListener,
-    desk: Arc<HostedCases>,
+    hosted: Arc<HostedCases>,
 }
 
 struct HostedCases {
@@ -67,7 +67,7 @@ impl CaseServer {
         let keyed = chosen
             .into_iter()
             .map(|(case, interface)| (key(&case, interface), case, interface));
-        let desk = HostedCases {
+        let hosted = HostedCases {
             address: listener.local_addr()?,
             scale: selection.scale,
             cases: keyed.collect(),
@@ -77,13 +77,13 @@ impl CaseServer {
         };
         Ok(Self {
             listener,
-            desk: Arc::new(desk),
+            hosted: Arc::new(hosted),
         })
     }
 
     /// Returns the address at which it listens.
     pub fn address(&self) -> SocketAddr {
-        self.desk.address
+        self.hosted.address
     }
 
     /// Serves clients until one requests `/end`, and returns the results of the cases that were finished.
@@ -98,16 +98,16 @@ impl CaseServer {
         loop {
             tokio::select! {
                 () = &mut stop => break,
-                () = self.desk.end.notified() => break,
+                () = self.hosted.end.notified() => break,
                 accepted = self.listener.accept() => {
                     let Ok((stream, _)) = accepted else { continue };
                     // Small pieces are sent as they are.
                     let _ = stream.set_nodelay(true);
-                    connections.spawn(Arc::clone(&self.desk).serve(Socket::plain(stream)));
+                    connections.spawn(Arc::clone(&self.hosted).serve(Socket::plain(stream)));
                 }
             }
         }
-        self.desk.report()
+        self.hosted.report()
     }
 }
 
@@ -226,10 +226,10 @@ impl HostedCases {
             .ok_or("no such case is running")?;
         let report: Value = serde_json::from_slice(body).unwrap_or_default();
         let fixture = &hosted.running.fixture;
-        let taken = hosted.began.elapsed();
+        let duration = hosted.began.elapsed();
         let mut outcome = DriverOutcome {
             reports: report["reports"].as_array().cloned(),
-            late: taken > DriverRequest::new(fixture, self.scale).within,
+            late: duration > DriverRequest::new(fixture, self.scale).within,
             ..DriverOutcome::default()
         };
         outcome.note_missing_feature(&fixture.case);
@@ -239,7 +239,7 @@ impl HostedCases {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner),
         );
-        let result = judge(fixture, &outcome, taken.as_secs_f64());
+        let result = judge(fixture, &outcome, duration.as_secs_f64());
         let value = json!(result);
         self.results().insert(key.to_owned(), result);
         Ok(value)

@@ -43,8 +43,8 @@ pub(super) async fn serve_connection(
                 fixture.note(index, |received| received.harness = Some(problem));
                 WireAnswer::json(500, Vec::new())
             });
-        let shown = (written.status, written.text());
-        fixture.note(index, |received| received.answer = Some(shown));
+        let answer = (written.status, written.text());
+        fixture.note(index, |received| received.answer = Some(answer));
         match write(&mut socket, &written, &fixture).await {
             Ok(()) => fixture.note(index, |received| received.delivered = true),
             // The client has closed the connection.
@@ -157,12 +157,12 @@ async fn write(socket: &mut Socket, written: &WireAnswer, fixture: &Fixture) -> 
             }
             BodyPiece::LongBody(count) => {
                 let block = vec![b'x'; 1 << 16];
-                let mut left = *count;
-                while left > 0 {
-                    let size = left.min(block.len() as u64);
+                let mut remaining = *count;
+                while remaining > 0 {
+                    let size = remaining.min(block.len() as u64);
                     let part = block.get(..size as usize).unwrap_or_default();
                     write_part(socket, part, written.framing).await?;
-                    left -= size;
+                    remaining -= size;
                 }
             }
             BodyPiece::Pause(hold) => wait(socket, hold, fixture).await?,

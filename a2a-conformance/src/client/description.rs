@@ -6,8 +6,8 @@ use crate::explanation::one_after_another;
 
 /// Describes a case, and the reason for it, in two or three sentences.
 pub(crate) fn describe(case: &Case) -> String {
-    let asked = one_after_another(case.ask.iter().map(ask));
-    let mut text = format!("The client is instructed to {asked}.");
+    let instructions = one_after_another(case.ask.iter().map(ask));
+    let mut text = format!("The client is instructed to {instructions}.");
     let mut odd: Vec<_> = agent(case).into_iter().map(str::to_owned).collect();
     for answer in &case.serve {
         let answer = answered(answer);
@@ -18,10 +18,10 @@ pub(crate) fn describe(case: &Case) -> String {
     if !odd.is_empty() {
         text += &format!(" The suite, as the agent, {}.", odd.join(", and "));
     }
-    let why = case.why.trim_end_matches('.');
+    let reason = case.why.trim_end_matches('.');
     match case.control {
-        true => format!("{text} That is unusual, but valid: {why}."),
-        false => format!("{text} Why: {why}."),
+        true => format!("{text} That is unusual, but valid: {reason}."),
+        false => format!("{text} Why: {reason}."),
     }
 }
 
@@ -80,7 +80,7 @@ fn agent(case: &Case) -> Vec<&'static str> {
 
 fn answered(answer: &ScriptedAnswer) -> String {
     let on = answer.on.as_deref().unwrap_or("every request");
-    let how = match answer {
+    let ending = match answer {
         ScriptedAnswer {
             close: Close::Cut, ..
         } => "and cuts the connection",
@@ -101,5 +101,5 @@ fn answered(answer: &ScriptedAnswer) -> String {
         ScriptedAnswer { raw: Some(_), .. } => "with bytes of its own",
         _ => "in its own way",
     };
-    format!("answers {on} {how}")
+    format!("answers {on} {ending}")
 }

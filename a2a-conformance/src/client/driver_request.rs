@@ -42,8 +42,8 @@ impl DriverOutcome {
         let needed = reports.filter(|(_, ask)| !ask.optional);
         let mut errors = needed.map(|(report, _)| &report["error"]);
         if let Some(error) = errors.find(|error| error["kind"] == UNIMPLEMENTED) {
-            let why = error["message"].as_str().unwrap_or("it says so");
-            self.missing_feature = Some(why.to_owned());
+            let reason = error["message"].as_str().unwrap_or("it says so");
+            self.missing_feature = Some(reason.to_owned());
         }
     }
 }

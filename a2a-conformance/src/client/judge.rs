@@ -63,10 +63,10 @@ pub(super) fn judge(fixture: &Fixture, outcome: &DriverOutcome, seconds: f64) ->
 /// Returns whether the client did nothing that it was asked: it neither called the agent nor reported a
 /// result.
 pub(super) fn is_silent(fixture: &Fixture, outcome: &DriverOutcome) -> bool {
-    let says = |report: &Value| {
+    let has_report = |report: &Value| {
         let members = ["result", "error", "done"];
-        let is_told = members.iter().any(|member| report.get(*member).is_some());
-        is_told
+        let has_outcome = members.iter().any(|member| report.get(*member).is_some());
+        has_outcome
             || report["events"]
                 .as_array()
                 .is_some_and(|events| !events.is_empty())
@@ -76,7 +76,7 @@ pub(super) fn is_silent(fixture: &Fixture, outcome: &DriverOutcome) -> bool {
         && outcome.exit != Some(EXIT_UNIMPLEMENTED)
         && outcome.webhook.is_empty()
         && fixture.received().is_empty()
-        && !reports.into_iter().any(says)
+        && !reports.into_iter().any(has_report)
 }
 
 /// Sets the result of a check of a client that is silent in every check.
@@ -99,7 +99,7 @@ pub(super) fn set_silent(result: &mut CheckResult) {
 /// Quotes the reports of the client: where a result was expected, its error explains why there was none.
 fn quoted_reports(reports: &[Value]) -> String {
     let text = Value::from(reports).to_string();
-    let clipped: String = text.chars().take(MAX_TOLD).collect();
+    let clipped: String = text.chars().take(MAX_QUOTED_CHARS).collect();
     let dots = if clipped.len() < text.len() {
         "…"
     } else {
@@ -109,7 +109,7 @@ fn quoted_reports(reports: &[Value]) -> String {
 }
 
 /// Characters of the client's reports that are quoted.
-const MAX_TOLD: usize = 600;
+const MAX_QUOTED_CHARS: usize = 600;
 
 /// Returns the mismatches with the patterns of the case, and the number of patterns compared.
 fn compare(fixture: &Fixture, outcome: &DriverOutcome) -> Result<(Vec<Mismatch>, usize), String> {

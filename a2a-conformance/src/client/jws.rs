@@ -15,7 +15,7 @@ use super::case::SignatureKind;
 /// Returns the card with signatures.
 pub(super) fn sign(
     mut card: Value,
-    how: SignatureKind,
+    kind: SignatureKind,
     key: &SigningKey,
     stranger: &SigningKey,
     elsewhere: &str,
@@ -34,7 +34,7 @@ pub(super) fn sign(
         let signature = URL_SAFE_NO_PAD.encode(signature);
         Ok::<_, String>(json!({"protected": protected, "signature": signature}))
     };
-    let signatures = match how {
+    let signatures = match kind {
         SignatureKind::Well | SignatureKind::Tampered => json!([good(key, None)?]),
         SignatureKind::ElsewhereKey => {
             json!([good(stranger, Some(&format!("{elsewhere}/jwks.json")))?])
@@ -55,7 +55,7 @@ pub(super) fn sign(
         }
     };
     card["signatures"] = signatures;
-    if how == SignatureKind::Tampered {
+    if kind == SignatureKind::Tampered {
         card["description"] = "Somebody else's".into();
     }
     Ok(card)
@@ -149,7 +149,7 @@ mod tests {
         let (own, stranger) = (key(), key());
         let trusted = [own.public().clone()];
         let card = json!({"name": "n", "capabilities": {}, "description": "d"});
-        for how in [
+        for kind in [
             SignatureKind::Well,
             SignatureKind::Tampered,
             SignatureKind::None,
@@ -158,28 +158,28 @@ mod tests {
             SignatureKind::Critical,
             SignatureKind::Twice,
         ] {
-            let signed = sign(card.clone(), how, &own, &stranger, "http://h").unwrap();
+            let signed = sign(card.clone(), kind, &own, &stranger, "http://h").unwrap();
             let takes = |rules| verify(&signed, &trusted, rules).is_ok();
-            let good = matches!(how, SignatureKind::Well | SignatureKind::Twice);
-            assert_eq!(takes(AcceptedForgeries::default()), good, "{how:?}");
+            let good = matches!(kind, SignatureKind::Well | SignatureKind::Twice);
+            assert_eq!(takes(AcceptedForgeries::default()), good, "{kind:?}");
             let any_algorithm = AcceptedForgeries {
                 any_algorithm: true,
                 ..AcceptedForgeries::default()
             };
-            let expected = good || matches!(how, SignatureKind::None | SignatureKind::Hmac);
-            assert_eq!(takes(any_algorithm), expected, "{how:?}");
+            let expected = good || matches!(kind, SignatureKind::None | SignatureKind::Hmac);
+            assert_eq!(takes(any_algorithm), expected, "{kind:?}");
             let any_extension = AcceptedForgeries {
                 any_extension: true,
                 ..AcceptedForgeries::default()
             };
-            let expected = good || how == SignatureKind::Critical;
-            assert_eq!(takes(any_extension), expected, "{how:?}");
+            let expected = good || kind == SignatureKind::Critical;
+            assert_eq!(takes(any_extension), expected, "{kind:?}");
             let any_signature = AcceptedForgeries {
                 any_signature: true,
                 ..AcceptedForgeries::default()
             };
-            let expected = good || how == SignatureKind::Tampered;
-            assert_eq!(takes(any_signature), expected, "{how:?}");
+            let expected = good || kind == SignatureKind::Tampered;
+            assert_eq!(takes(any_signature), expected, "{kind:?}");
         }
         assert!(verify(&card, &trusted, AcceptedForgeries::default()).is_err());
     }

@@ -143,11 +143,11 @@ fn understand(
                     ));
                 }
             };
-            let asked = version.and_then(Dialect::from_version).or(match mode {
+            let dialect = version.and_then(Dialect::from_version).or(match mode {
                 Mode::Lenient => Some(interface.dialect),
                 Mode::Strict => None,
             });
-            let route = Route::find(&method, path, asked, mode)
+            let route = Route::find(&method, path, dialect, mode)
                 .map_err(|_| format!("no operation has {method} {path}"))?;
             rest::read_call(route, request.query(), &request.body, &reading)
         }

@@ -165,7 +165,7 @@ impl Comparison<'_> {
                 }
             }
             (expected, found) if expected == found => {}
-            (expected, found) => self.differs(path, shown(expected), shown(found)),
+            (expected, found) => self.differs(path, excerpt(expected), excerpt(found)),
         }
     }
 
@@ -175,7 +175,7 @@ impl Comparison<'_> {
             match found.get(name) {
                 Some(found) => self.values(&path, name, expected, found),
                 None if says_nothing(name, expected) => {}
-                None => self.differs(&path, shown(expected), "nothing".to_owned()),
+                None => self.differs(&path, excerpt(expected), "nothing".to_owned()),
             }
         }
         if self.rules.matching == Some(MatchMode::Contains) {
@@ -188,7 +188,7 @@ impl Comparison<'_> {
                 self.differs(
                     &format!("{path}.{name}"),
                     "nothing".to_owned(),
-                    shown(found),
+                    excerpt(found),
                 );
             }
         }
@@ -199,14 +199,14 @@ impl Comparison<'_> {
             let path = format!("{path}[{index}]");
             match found.get(index) {
                 Some(found) => self.values(&path, "", expected, found),
-                None => self.differs(&path, shown(expected), "nothing".to_owned()),
+                None => self.differs(&path, excerpt(expected), "nothing".to_owned()),
             }
         }
         for (index, found) in found.iter().enumerate().skip(expected.len()) {
             self.differs(
                 &format!("{path}[{index}]"),
                 "nothing".to_owned(),
-                shown(found),
+                excerpt(found),
             );
         }
     }
@@ -229,7 +229,7 @@ fn says_nothing(name: &str, value: &Value) -> bool {
 }
 
 /// A value as a message shows it, not too long.
-fn shown(value: &Value) -> String {
+fn excerpt(value: &Value) -> String {
     const MAX_TEXT: usize = 120;
     let text = value.to_string();
     match text.char_indices().nth(MAX_TEXT) {

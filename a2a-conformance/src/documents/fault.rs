@@ -309,14 +309,14 @@ impl<T: Transport> Transport for FaultyTransport<T> {
                 Answer::Once(response) => Answer::Once(inject_into_response(response, fault)),
                 Answer::Stream(updates) => {
                     let count = Arc::new(AtomicUsize::new(0));
-                    let kept = move |update: &Result<Update, Error>| match fault {
+                    let is_kept = move |update: &Result<Update, Error>| match fault {
                         Fault::SkippedEvent => {
                             count.fetch_add(1, Ordering::SeqCst).is_multiple_of(2)
                         }
                         Fault::SwallowedError => update.is_ok(),
                         _ => true,
                     };
-                    let updates = updates.filter(kept).map(move |update| {
+                    let updates = updates.filter(is_kept).map(move |update| {
                         update.map(|update| {
                             let event = inject_into_event(update.event.into_event(), fault);
                             Update::new(event, update.sequence)

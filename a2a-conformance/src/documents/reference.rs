@@ -28,7 +28,7 @@ struct Shared {
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     /// Number of times the agent reached a `hold`.
-    held: usize,
+    reached: usize,
     /// Number of times it may pass a `hold`.
     released: usize,
     /// Number of turns that are over.
@@ -56,7 +56,7 @@ impl Reference {
     pub async fn held(&self) {
         let mut state = self.shared.state.subscribe();
         // The sender lives as long as this handle.
-        let _ = state.wait_for(|state| state.held > state.released).await;
+        let _ = state.wait_for(|state| state.reached > state.released).await;
     }
 
     /// Waits until that many turns are over.
@@ -88,8 +88,8 @@ impl Reference {
         }
         if step.hold {
             let mut state = self.shared.state.subscribe();
-            self.shared.state.send_modify(|state| state.held += 1);
-            let mine = state.borrow().held;
+            self.shared.state.send_modify(|state| state.reached += 1);
+            let mine = state.borrow().reached;
             tokio::select! {
                 _ = state.wait_for(|state| state.released >= mine) => {}
                 () = turn.canceled() => return Err("canceled".into()),

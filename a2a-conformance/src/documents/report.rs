@@ -188,7 +188,7 @@ fn padded(text: &str, width: usize) -> String {
         columns += letter.width().unwrap_or_default();
         columns <= width
     };
-    let cut: String = text.chars().take_while(fits).collect();
-    let rest = width.saturating_sub(cut.width());
-    format!("{cut}{}", " ".repeat(rest))
+    let clipped: String = text.chars().take_while(fits).collect();
+    let rest = width.saturating_sub(clipped.width());
+    format!("{clipped}{}", " ".repeat(rest))
 }

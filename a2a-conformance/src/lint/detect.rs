@@ -82,7 +82,7 @@ fn flavour(value: &Value, dialect: Dialect) -> Flavour {
 }
 
 fn request(value: &Value, known: Option<Dialect>) -> LintSubject {
-    let wanted = known.or_else(|| marked(value));
+    let version = known.or_else(|| marked(value));
     let method = value["method"].as_str().and_then(Dialect::of_method);
     let is_known = |dialect: &Dialect| {
         let method = method.as_ref();
@@ -91,12 +91,15 @@ fn request(value: &Value, known: Option<Dialect>) -> LintSubject {
     match (&method, known) {
         (Some(method), None) => LintSubject::new(
             SubjectKind::Request(method.operation),
-            method.dialect(wanted),
+            method.dialect(version),
         ),
         (Some(method), Some(dialect)) if is_known(&dialect) => {
             LintSubject::new(SubjectKind::Request(method.operation), dialect)
         }
-        _ => LintSubject::new(SubjectKind::UnknownRequest, wanted.unwrap_or(Dialect::V1_0)),
+        _ => LintSubject::new(
+            SubjectKind::UnknownRequest,
+            version.unwrap_or(Dialect::V1_0),
+        ),
     }
 }
 
@@ -254,8 +257,8 @@ fn is_asked(value: &Value) -> bool {
 
 /// Problem details (RFC 9457), which release candidates of 1.0 had.
 fn is_problem(value: &Value) -> bool {
-    let is_told = value["detail"].is_string() || value["title"].is_string();
-    is_told && (value["status"].is_number() || value["type"].is_string())
+    let has_text = value["detail"].is_string() || value["title"].is_string();
+    has_text && (value["status"].is_number() || value["type"].is_string())
 }
 
 /// The version of an answer that does not say it.

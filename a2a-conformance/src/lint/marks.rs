@@ -41,9 +41,9 @@ impl VersionMarks {
         match value {
             Value::Object(object) => {
                 let has = |member: &str| object.contains_key(member);
-                let is_told = has("kind") || has("type");
-                self.has_plain_words |= is_told;
-                self.has_bare_part |= !is_told && is_bare_part(value);
+                let is_tagged = has("kind") || has("type");
+                self.has_plain_words |= is_tagged;
+                self.has_bare_part |= !is_tagged && is_bare_part(value);
                 for (name, member) in object {
                     let text = member.as_str().unwrap_or_default();
                     match name.as_str() {
@@ -112,7 +112,7 @@ pub(super) fn is_proto_json(value: &Value) -> bool {
                 !has("kind")
                     && (file["fileWithUri"].is_string() || file["fileWithBytes"].is_string())
             };
-            let tells = is_proto(&value["role"]) && value["content"].is_array()
+            let is_v0_3 = is_proto(&value["role"]) && value["content"].is_array()
                 || value["final"].is_boolean() && is_proto(&value["status"]["state"])
                 || value["state"] == "TASK_STATE_CANCELLED"
                 || has("pushNotificationConfig") && is_named(&value["name"])
@@ -120,7 +120,7 @@ pub(super) fn is_proto_json(value: &Value) -> bool {
             let mut inner = members
                 .iter()
                 .filter(|(name, _)| *name != "metadata" && *name != "data");
-            tells || inner.any(|(_, member)| is_proto_json(member))
+            is_v0_3 || inner.any(|(_, member)| is_proto_json(member))
         }
         Value::Array(items) => items.iter().any(is_proto_json),
         _ => false,

@@ -199,11 +199,11 @@ impl<'p> FromIterator<&'p Proof> for Tally {
     fn from_iter<T: IntoIterator<Item = &'p Proof>>(proofs: T) -> Self {
         let mut tally = Self::default();
         for proof in proofs {
-            let (held, all) = match proof.is_of_mutant() {
+            let (matching, all) = match proof.is_of_mutant() {
                 true => (&mut tally.caught, &mut tally.mutants),
                 false => (&mut tally.green, &mut tally.controls),
             };
-            *held += usize::from(proof.holds());
+            *matching += usize::from(proof.holds());
             *all += 1;
         }
         tally

@@ -100,8 +100,8 @@ impl Changes {
             .iter()
             .filter_map(|(key, new)| change(before.get(key).copied(), Some(new)))
             .collect();
-        let gone = before.iter().filter(|(key, _)| !after.contains_key(*key));
-        changes.extend(gone.filter_map(|(_, old)| change(Some(old), None)));
+        let removed = before.iter().filter(|(key, _)| !after.contains_key(*key));
+        changes.extend(removed.filter_map(|(_, old)| change(Some(old), None)));
         changes.sort_by_key(|change| change.kind);
         let kept = changes
             .iter()

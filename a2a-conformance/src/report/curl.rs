@@ -44,9 +44,9 @@ pub fn curl(evidence: &Evidence) -> Option<String> {
         let computed = COMPUTED
             .iter()
             .any(|computed| name.eq_ignore_ascii_case(computed));
-        let told_by_url = name.eq_ignore_ascii_case("host") && value == authority;
+        let is_in_url = name.eq_ignore_ascii_case("host") && value == authority;
         // `-H @name` would read a file.
-        if computed || told_by_url || name.starts_with('@') {
+        if computed || is_in_url || name.starts_with('@') {
             continue;
         }
         match value.is_empty() {

@@ -7,8 +7,8 @@ use thiserror::Error;
 /// Failure to read the input of a report, or to make or write it.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The argument of `--redact` is no regular expression.
-    #[error("{pattern:?} is no regular expression: {problem}")]
+    /// The argument of `--redact` is not a regular expression.
+    #[error("{pattern:?} is not a regular expression: {problem}")]
     Pattern {
         /// The argument.
         pattern: String,

@@ -145,7 +145,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let facts = [
         ("Tested as", role.to_owned()),
         ("Profile", settings.profile.clone()),
-        ("When", when(&run.began)),
+        ("When", readable_time(&run.began)),
         ("Took", duration(run.seconds)),
         ("Seed", seed),
         ("Repeated", again),
@@ -163,7 +163,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
 }
 
 /// Formats a time for people; returns any other text unchanged.
-fn when(text: &str) -> String {
+fn readable_time(text: &str) -> String {
     match text.parse::<Timestamp>() {
         Ok(time) => time.strftime("%-d %B %Y, %H:%M UTC").to_string(),
         Err(_) => text.to_owned(),

@@ -82,7 +82,7 @@ impl Redaction {
                 &mut mismatch.found,
             ] {
                 *text = self.text(text);
-                cut(text, QUOTED);
+                truncate(text, QUOTED);
             }
         }
         for evidence in &mut result.evidence {
@@ -117,7 +117,7 @@ impl Redaction {
             .chain(interfaces);
         for text in texts {
             *text = self.text(text);
-            cut(text, QUOTED);
+            truncate(text, QUOTED);
         }
     }
 
@@ -138,20 +138,20 @@ impl Redaction {
 
     fn half(&self, half: &mut HttpMessage) {
         half.start = self.text(&half.start);
-        cut(&mut half.start, QUOTED);
+        truncate(&mut half.start, QUOTED);
         for (name, value) in &mut half.headers {
             *value = match self.headers.contains(&name.to_lowercase()) {
                 true => without_credentials(value),
                 false => self.text(value),
             };
-            cut(value, QUOTED);
+            truncate(value, QUOTED);
         }
         half.body = self.text(&half.body);
-        half.left_out += cut(&mut half.body, BODY);
+        half.left_out += truncate(&mut half.body, BODY);
         let mut room = EVENTS;
         for (_, event) in &mut half.events {
             *event = self.text(event);
-            half.left_out += cut(event, room);
+            half.left_out += truncate(event, room);
             room -= event.len();
         }
         half.events.retain(|(_, event)| !event.is_empty());
@@ -190,10 +190,10 @@ static KNOWN: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     // A test checks that all of them compile.
     let read =
         |(pattern, replacement): (String, _)| Some((Regex::new(&pattern).ok()?, replacement));
-    known().into_iter().filter_map(read).collect()
+    secret_patterns().into_iter().filter_map(read).collect()
 });
 
-fn known() -> [(String, &'static str); 5] {
+fn secret_patterns() -> [(String, &'static str); 5] {
     [
         // A member of JSON: the token of a push configuration, the credentials beside it.
         (
@@ -232,7 +232,7 @@ fn without_credentials(value: &str) -> String {
 }
 
 /// Cuts a text to `bytes` bytes and returns the number of bytes left out.
-fn cut(text: &mut String, bytes: usize) -> usize {
+fn truncate(text: &mut String, bytes: usize) -> usize {
     let (kept, left_out) = head(text, bytes);
     text.truncate(kept.len());
     left_out
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_known_place_can_be_looked_for() {
-        assert_eq!(KNOWN.len(), known().len());
+        assert_eq!(KNOWN.len(), secret_patterns().len());
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
         assert!(!format!("{redaction:?}").contains("hunter"));
         let error = Redaction::default().pattern("(").unwrap_err().to_string();
         assert!(
-            error.starts_with(r#""(" is no regular expression"#),
+            error.starts_with(r#""(" is not a regular expression"#),
             "{error}"
         );
     }

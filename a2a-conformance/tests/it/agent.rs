@@ -24,16 +24,14 @@ struct Accounts;
 
 impl Authenticator for Accounts {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let shown = head.headers.get(AUTHORIZATION);
-        let known = match shown.and_then(|value| value.to_str().ok()) {
+        let credentials = head.headers.get(AUTHORIZATION);
+        let principal = match credentials.and_then(|value| value.to_str().ok()) {
             Some("Bearer first") => Ok(Principal::named("first")),
             Some("Bearer second") => Ok(Principal::named("second")),
-            Some("Bearer guest") => Err(AuthError::Forbidden),
-            _ => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            Some("Bearer guest") => Err(AuthError::forbidden()),
+            _ => Err(AuthError::unauthenticated("Bearer")),
         };
-        Box::pin(std::future::ready(known))
+        Box::pin(std::future::ready(principal))
     }
 }
 

@@ -229,7 +229,7 @@ fn command_line_errors_come_before_any_request() {
         2,
         &["no-such-file: cannot be read"],
     );
-    check(&[&url, "--redact", "("], 2, &["no regular expression"]);
+    check(&[&url, "--redact", "("], 2, &["not a regular expression"]);
     check(&[&url, "--ca", "no-such-file"], 2, &["--ca no-such-file"]);
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
@@ -246,7 +246,7 @@ fn command_line_errors_come_before_any_request() {
 fn interrupted_run_writes_reports_of_finished_checks() {
     use rustix::process::{Pid, Signal, kill_process};
     for signal in [Signal::INT, Signal::TERM] {
-        let (reader, hears) = channel();
+        let (reader, lines) = channel();
         let directory = tempfile::tempdir().unwrap();
         let mut running = command(&[&silent(reader), "--jobs", "1", "--black-box"]);
         running.args([
@@ -264,7 +264,7 @@ fn interrupted_run_writes_reports_of_finished_checks() {
             .spawn();
         let running = running.unwrap();
         // It is asked within seconds, or never.
-        hears.recv_timeout(Duration::from_secs(60)).unwrap();
+        lines.recv_timeout(Duration::from_secs(60)).unwrap();
         let id = i32::try_from(running.id()).unwrap();
         kill_process(Pid::from_raw(id).unwrap(), signal).unwrap();
         let ended = running.wait_with_output().unwrap();

@@ -45,16 +45,14 @@ struct NameAuthenticator(bool);
 
 impl Authenticator for NameAuthenticator {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let shown = head.headers.get(AUTHORIZATION);
-        let known = match shown.and_then(|value| value.to_str().ok()) {
+        let credentials = head.headers.get(AUTHORIZATION);
+        let principal = match credentials.and_then(|value| value.to_str().ok()) {
             _ if self.0 => Ok(Principal::named("all")),
             Some(name @ ("Bearer first" | "Bearer second")) => Ok(Principal::named(name)),
-            Some("Bearer guest") => Err(AuthError::Forbidden),
-            _ => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            Some("Bearer guest") => Err(AuthError::forbidden()),
+            _ => Err(AuthError::unauthenticated("Bearer")),
         };
-        Box::pin(std::future::ready(known))
+        Box::pin(std::future::ready(principal))
     }
 }
 

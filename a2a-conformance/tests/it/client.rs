@@ -47,9 +47,9 @@ fn the_schema_of_cases_is_current() {
     if std::env::var_os("A2A_WRITE_SCHEMAS").is_some() {
         std::fs::write(path, &current).unwrap();
     }
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    let recorded = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
-        kept == current,
+        recorded == current,
         "A2A_WRITE_SCHEMAS=1 cargo test -p a2a-conformance --test it client the_schema"
     );
 }

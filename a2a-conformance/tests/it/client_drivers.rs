@@ -161,8 +161,10 @@ fn the_shims_in_python() {
 
 #[test]
 fn the_shim_in_typescript() {
-    let asked = Command::new("node").arg("--version").output();
-    let version = asked.map(|output| text(&output.stdout)).unwrap_or_default();
+    let version = Command::new("node").arg("--version").output();
+    let version = version
+        .map(|output| text(&output.stdout))
+        .unwrap_or_default();
     let mut numbers = version.trim().trim_start_matches('v').split('.');
     let mut number = || numbers.next().and_then(|part| part.parse::<u32>().ok());
     if (number(), number()) < (Some(22), Some(18)) {

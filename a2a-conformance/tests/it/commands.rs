@@ -175,7 +175,7 @@ fn lint_prints_path_rule_and_repair() {
     for part in [
         "Message, A2A 0.2: refused",
         r#"$: "kind" is a required property (Message)"#,
-        "mended NOKIND at $.kind: An object without the member that declares its kind.",
+        "repaired NOKIND at $.kind: An object without the member that declares its kind.",
         "0 of 1 documents accepted",
     ] {
         assert!(text.contains(part), "{part} is not in {text}");
@@ -310,7 +310,7 @@ fn verify_card_verifies_signatures() {
     let (_folder, path) = file("card.json", &signed.to_string());
     let text = run(&["verify-card", &path, "--jwks", &jwks], 1);
     assert!(
-        text.contains("not verified: signatures[0]: it is not over this card by this key"),
+        text.contains("not verified: signatures[0]: it does not match this card and key"),
         "{text}"
     );
     let (_folder, path) = file("card.json", &card().to_string());
@@ -319,13 +319,13 @@ fn verify_card_verifies_signatures() {
 
 #[test]
 fn the_keys_of_a_card_are_read_before_the_agent_is_asked() {
-    let asked = |jwks: &str, code| run(&["agent", "http://127.0.0.1:1", "--jwks", jwks], code);
-    assert!(asked("no-such-file", 2).contains("no-such-file: "));
+    let tested = |jwks: &str, code| run(&["agent", "http://127.0.0.1:1", "--jwks", jwks], code);
+    assert!(tested("no-such-file", 2).contains("no-such-file: "));
     let (_folder, path) = file("keys.json", "[]");
-    assert!(asked(&path, 2).contains("it is no JSON Web Key Set"));
+    assert!(tested(&path, 2).contains("it is no JSON Web Key Set"));
     let (_folder, path) = file("keys.json", r#"{"keys": []}"#);
-    assert!(asked(&path, 3).contains("http://127.0.0.1:1"));
-    asked("http://127.0.0.1:1/keys.json", 3);
+    assert!(tested(&path, 3).contains("http://127.0.0.1:1"));
+    tested("http://127.0.0.1:1/keys.json", 3);
 }
 
 #[test]
@@ -334,11 +334,11 @@ fn verify_card_finds_the_card_of_an_agent() {
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("somebody asks");
-        let mut asked = BufReader::new(&mut stream);
+        let mut reader = BufReader::new(&mut stream);
         let mut line = String::new();
-        asked.read_line(&mut line).expect("a request");
+        reader.read_line(&mut line).expect("a request");
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        while asked.read_line(&mut line).is_ok_and(|length| length > 2) {}
+        while reader.read_line(&mut line).is_ok_and(|length| length > 2) {}
         let body = card().to_string();
         let length = body.len();
         let answer = format!(

@@ -218,8 +218,8 @@ impl JudgedDocument {
             return Err("a finding without rule or path".to_owned());
         }
         let Ok(value) = serde_json::from_str::<Value>(text) else {
-            let is_told = linted.findings.iter().any(|finding| finding.rule == "JSON");
-            return is_told
+            let is_reported = linted.findings.iter().any(|finding| finding.rule == "JSON");
+            return is_reported
                 .then_some(())
                 .ok_or_else(|| "not JSON, and not reported".to_owned());
         };
@@ -232,8 +232,8 @@ impl JudgedDocument {
         match (legal, is_accepted, refused) {
             (true, true, None) | (false, false, None) => Ok(()),
             (true, false, Some(rule)) => {
-                let is_told = linted.findings.iter().any(|finding| finding.rule == rule);
-                is_told
+                let is_reported = linted.findings.iter().any(|finding| finding.rule == rule);
+                is_reported
                     .then_some(())
                     .ok_or_else(|| format!("not refused by {rule}"))
             }

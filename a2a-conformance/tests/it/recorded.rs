@@ -18,7 +18,7 @@ async fn exchanges_of_client_and_server_conform() {
     let url = bound.url();
     tokio::spawn(bound.run(std::future::pending()));
     let directory = tempfile::tempdir().unwrap();
-    let spoken = [
+    let versions = [
         (Dialect::V0_1, Binding::JsonRpc),
         (Dialect::V0_2, Binding::JsonRpc),
         (Dialect::V0_3, Binding::JsonRpc),
@@ -26,7 +26,7 @@ async fn exchanges_of_client_and_server_conform() {
         (Dialect::V1_0, Binding::JsonRpc),
         (Dialect::V1_0, Binding::HttpJson),
     ];
-    for (dialect, binding) in spoken {
+    for (dialect, binding) in versions {
         let recorder = Arc::new(Recorder::into(directory.path()).unwrap());
         let client = Client::builder(&url)
             .http(HttpClient::builder().wire_observer(recorder))

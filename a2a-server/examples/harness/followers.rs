@@ -66,11 +66,11 @@ pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failur
     );
     report.note("events read", total.events as f64);
     report.note("times that one was cut off", total.reconnects as f64);
-    report.note("told the task as they knew it", total.repeats as f64);
+    report.note("received the task unchanged", total.repeats as f64);
     report.exactly("gaps", 0, total.gaps);
     report.exactly("out of order", 0, total.disorder);
     report.exactly("begun again from the task", 0, total.restarts);
-    report.exactly("other than what was told", 0, total.others);
+    report.exactly("other than the log", 0, total.others);
     let seconds = begun.elapsed().as_secs_f64();
     report.note(
         "events read per second",

@@ -18,21 +18,21 @@ use serde_json::json;
 /// Measures what hostile peers cost a server.
 #[derive(Parser)]
 struct Options {
-    /// Only these trials; all of them if none is named.
+    /// Trials to run. Default: all.
     trials: Vec<Trial>,
-    /// One JSON object at the end, and nothing else on standard output.
+    /// Print one JSON object at the end, and nothing else, on standard output.
     #[arg(long)]
     json: bool,
     /// Send this many requests in each attack on memory.
     #[arg(long, default_value_t = 800)]
     count: usize,
-    /// Make only the attacks on memory with this in their names.
+    /// Run only the attacks on memory whose name contains this.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// Be the server, until standard input ends.
+    /// Run the server, until standard input ends.
     #[arg(long, hide = true)]
     serve: bool,
-    /// Keep tasks in this file, as the server.
+    /// Store the tasks of the server in this file.
     #[arg(long, hide = true)]
     db: Option<PathBuf>,
     /// Speak TLS with the files of this directory, as the server.
@@ -48,7 +48,7 @@ enum Trial {
     Handshakes,
     /// 500 peers whose request bodies drip.
     Bodies,
-    /// 1,000 peers who follow a task and do not listen.
+    /// 1,000 peers that follow a task and do not read.
     Readers,
     /// 1,000 connections to a server with 256 file descriptors.
     Descriptors,

@@ -152,7 +152,7 @@ pub(crate) async fn readers() -> Figures {
     Ok(vec![
         note(
             "readers",
-            "one listener hears 10,000 events in",
+            "one follower reads 10,000 events in",
             "ms",
             millis(alone),
         ),

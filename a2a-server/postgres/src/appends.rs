@@ -58,7 +58,8 @@ impl Inner {
                 Err(Refused::Store(error)) => return Err(error),
                 Err(Refused::Database(PostgresError::Lost(source))) => {
                     self.recent.forget(key);
-                    self.doubts.note(id, append.after, rows.events.len());
+                    self.doubts
+                        .note(id, append.after, rows.events.len(), &append.lease);
                     if was_lost {
                         return Err(PostgresError::Lost(source).into());
                     }
@@ -261,7 +262,7 @@ impl Inner {
         };
         let epoch = number(row, 0)? as u64;
         if takes && epoch > 1 {
-            metric::takeover();
+            metric::TAKEOVERS.count();
         }
         let id = task_key(&key.0, &key.1);
         self.recent.publish(key, append.after, added, &later);
@@ -285,7 +286,7 @@ impl Inner {
         let (sequence, epoch) = (number(row, 0)? as u64, number(row, 1)? as u64);
         match &append.lease {
             Lease::Held { epoch: own } if *own != epoch => {
-                metric::fenced();
+                metric::FENCED.count();
                 Err(StoreError::Fenced)
             }
             _ if sequence != append.after => Err(StoreError::Behind(sequence)),

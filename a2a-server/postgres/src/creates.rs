@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_server::{Logged, NewTask, StoreError, limits};
+use a2a_server::{Lease, Logged, NewTask, StoreError, limits};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -19,17 +19,20 @@ use crate::store::Inner;
 impl Inner {
     /// Stores a new task.
     pub(crate) async fn create(&self, key: &Key, mut new: NewTask) -> Result<(), StoreError> {
+        self.admit_unfinished(key, &new).await?;
         let rows = LogRows::of_new(&mut new)?;
         let id = task_key(&key.0, &key.1);
         let mut was_lost = false;
         for _ in 0..MAX_TRIES {
             match self.try_create(key, id, &new, &rows).await {
                 Ok(()) => {
+                    self.unfinished.add();
                     self.doubts.settle(&id);
                     return Ok(());
                 }
                 Err(Refused::Database(PostgresError::Lost(source))) => {
-                    self.doubts.note(id, 0, rows.events.len());
+                    self.doubts
+                        .note(id, 0, rows.events.len(), &Lease::Held { epoch: 1 });
                     if was_lost {
                         return Err(PostgresError::Lost(source).into());
                     }
@@ -137,17 +140,19 @@ impl Inner {
             new.config.as_ref().map(|it| config_key(&it.id)),
             rows.config.as_deref(),
         );
+        let notifies = !parts.notified.is_empty();
         if config.is_some() {
             statement.add(
-                ", c as (insert into @push_config(task, config, position, dialect, body)
-                 select seq, ?, 0, ?, ? from u returning task, config)",
+                ", c as (insert into @push_config(task, config, position, dialect, due, body)
+                 select seq, ?, 0, ?, case when ? then clock_timestamp() end, ? from u returning task, config)",
                 &[
                     (&config, Type::UUID),
                     (&version, Type::TEXT),
+                    (&notifies, Type::BOOL),
                     (&body, Type::BYTEA),
                 ],
             );
-            if !parts.notified.is_empty() {
+            if notifies {
                 statement.add(
                     ", o as (insert into @push_outbox(task, config, sequence, traceparent, tracestate)
                      select c.task, c.config, n, ?, ? from c, unnest(?) n)",

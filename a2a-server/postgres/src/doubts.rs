@@ -1,23 +1,61 @@
 //! In-doubt writes: their outcome is unknown because the connection was lost.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use a2a_server::{Lease, StoreError};
 use lru::LruCache;
+use tokio_postgres::types::Type;
 use uuid::Uuid;
+
+use crate::connections::{Query, Repeat};
+use crate::reads::{get, number};
+use crate::store::Inner;
 
 /// The last in-doubt write of each task. The next write of the same writer is compared with the log; other writers are
 /// refused as usual. Until then the task's lease is not renewed, so that the task is abandoned if its writer has given
-/// up.
+/// up. A write is no longer in doubt once another writer has the task.
 pub(crate) struct Doubts(Mutex<LruCache<Uuid, Doubt, ahash::RandomState>>);
 
 /// A write whose outcome is unknown.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Doubt {
     /// Length of the log before it; 0 for a new task.
     pub(crate) after: u64,
     /// Number of its events.
     pub(crate) count: u64,
+    writer: Writer,
+    noted: Instant,
+}
+
+/// The writer of an in-doubt write.
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum Writer {
+    /// That of this epoch.
+    Epoch(u64),
+    /// This holder, whose epoch is not known because the write takes the lease.
+    Holder(Arc<str>),
+}
+
+impl Inner {
+    /// Drops in-doubt writes to tasks that are gone or that another writer has taken since.
+    pub(crate) async fn review_doubts(&self) -> Result<(), StoreError> {
+        let tasks = self.doubts.older_than(REVIEW_AFTER);
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let text = "select key, lease_epoch, lease_owner from @task where key = any($1)";
+        let query = Query::new(text).with(&tasks, Type::UUID_ARRAY);
+        let rows = self.connections.run(&query, Repeat::Harmless).await?;
+        let mut leases = HashMap::new();
+        for row in &rows {
+            leases.insert(get(row, 0)?, (number(row, 1)? as u64, get(row, 2)?));
+        }
+        self.doubts.review(&tasks, &leases);
+        Ok(())
+    }
 }
 
 impl Default for Doubts {
@@ -29,19 +67,35 @@ impl Default for Doubts {
 
 impl Doubts {
     /// Records a write whose outcome is unknown.
-    pub(crate) fn note(&self, task: Uuid, after: u64, count: usize) {
-        let count = count as u64;
-        self.lock().put(task, Doubt { after, count });
+    pub(crate) fn note(&self, task: Uuid, after: u64, count: usize, lease: &Lease) {
+        let doubt = Doubt {
+            after,
+            count: count as u64,
+            writer: Writer::of(lease),
+            noted: Instant::now(),
+        };
+        let evicted = self.lock().push(task, doubt);
+        if evicted.is_some_and(|(oldest, _)| oldest != task) {
+            tracing::warn!("too many writes are in doubt: the oldest is forgotten");
+        }
     }
 
     /// Returns the in-doubt write of a task.
     pub(crate) fn get(&self, task: &Uuid) -> Option<Doubt> {
-        self.lock().peek(task).copied()
+        self.lock().peek(task).cloned()
     }
 
     /// Returns the tasks with an in-doubt write.
     pub(crate) fn tasks(&self) -> Vec<Uuid> {
-        self.lock().iter().map(|(task, _)| *task).collect()
+        self.older_than(Duration::ZERO)
+    }
+
+    fn older_than(&self, age: Duration) -> Vec<Uuid> {
+        let doubts = self.lock();
+        let old = doubts
+            .iter()
+            .filter(|(_, doubt)| doubt.noted.elapsed() >= age);
+        old.map(|(task, _)| *task).collect()
     }
 
     /// Removes the in-doubt write of a task once its outcome is known.
@@ -52,11 +106,81 @@ impl Doubts {
         }
     }
 
+    /// Removes the in-doubt writes of those of these tasks that are gone or have another writer.
+    fn review(&self, tasks: &[Uuid], leases: &HashMap<Uuid, (u64, &str)>) {
+        let mut doubts = self.lock();
+        for task in tasks {
+            let lease = leases.get(task);
+            let is_own =
+                |doubt: &Doubt| lease.is_some_and(|(epoch, of)| doubt.writer.is(*epoch, of));
+            if doubts.peek(task).is_some_and(|doubt| !is_own(doubt)) {
+                doubts.pop(task);
+            }
+        }
+    }
+
     /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
     fn lock(&self) -> MutexGuard<'_, LruCache<Uuid, Doubt, ahash::RandomState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Maximum number of tasks with a write of unknown outcome.
-const MAX_DOUBTS: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
+impl Writer {
+    fn of(lease: &Lease) -> Self {
+        match lease {
+            Lease::Held { epoch } => Self::Epoch(*epoch),
+            Lease::Taken { holder, .. } | Lease::Seized { holder, .. } => {
+                Self::Holder(Arc::clone(holder))
+            }
+        }
+    }
+
+    fn is(&self, epoch: u64, holder: &str) -> bool {
+        match self {
+            Self::Epoch(own) => *own == epoch,
+            Self::Holder(own) => **own == *holder,
+        }
+    }
+}
+
+/// Maximum number of tasks with a write of unknown outcome: far more than a server works on at once.
+const MAX_DOUBTS: NonZeroUsize = NonZeroUsize::new(100_000).unwrap();
+/// Age from which on a write is reviewed: longer than the database may still be at it.
+const REVIEW_AFTER: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn write_is_no_longer_in_doubt_once_another_writer_has_the_task() {
+        let doubts = Doubts::default();
+        let tasks: Vec<_> = (0..6).map(Uuid::from_u128).collect();
+        let held = Lease::Held { epoch: 3 };
+        let taken = Lease::Taken {
+            holder: "h".into(),
+            term: Duration::ZERO,
+        };
+        let leases = [&held, &held, &held, &taken, &taken, &held];
+        for (task, lease) in tasks.iter().zip(leases) {
+            doubts.note(*task, 1, 1, lease);
+        }
+        // The third is gone.
+        let found = [(0, (3, "h")), (1, (4, "h")), (3, (9, "h")), (4, (9, "i"))];
+        let found = found.map(|(task, lease)| (tasks[task], lease)).into();
+        let (asked, later) = tasks.split_at(5);
+        doubts.review(asked, &found);
+        let mut left = doubts.tasks();
+        left.sort();
+        assert_eq!(left, [tasks[0], tasks[3], later[0]]);
+    }
+
+    #[test]
+    fn every_active_task_of_a_server_may_be_in_doubt() {
+        let doubts = Doubts::default();
+        for task in 0..20_000 {
+            doubts.note(Uuid::from_u128(task), 1, 1, &Lease::Held { epoch: 1 });
+        }
+        assert!(doubts.get(&Uuid::from_u128(0)).is_some());
+    }
+}

@@ -34,9 +34,13 @@ faults! {
     KeepsLeases ["lease_until is null or lease_until <= clock_timestamp() or lease_owner = $" => "lease_until is null or lease_owner = $"];
     RenewsAnybody ["where busy and lease_owner = $1" => "where busy and $1 <> ''"];
     ReordersEvents ["where t.key = $1 order by e.sequence" => "where t.key = $1 order by e.sequence desc"];
-    ForgetsOutbox ["c on c.task = u.seq, unnest" => "c on c.task = u.seq and false, unnest"];
-    NotifiesLaterFirst ["b.sequence < o.sequence" => "b.sequence > o.sequence"];
-    NotifiesTwice ["attempt + 1, next_at = clock_timestamp() + $2 *" => "attempt + 1, next_at = next_at + 0 * $2 *"];
+    ForgetsOutbox ["where c.task = u.seq returning" => "where c.task = u.seq and false returning"];
+    NotifiesLaterFirst ["order by b.sequence limit 1" => "order by b.sequence desc limit 1"];
+    NotifiesTwice [
+        "attempt + 1, next_at = clock_timestamp() + $2 *" => "attempt + 1, next_at = next_at + 0 * $2 *",
+        "is_due then clock_timestamp() + $2 *" => "is_due then clock_timestamp() + 0 * $2 *"
+    ];
+    SettlesAnyAttempt ["o.attempt = $4" => "-1 <> $4"];
     ForgetsReceipts ["from u), v as" => "from u on conflict (key) do nothing), v as"];
     KeepsReceipts [" and expires > clock_timestamp()" => ""];
     MixesOwners;
@@ -44,13 +48,18 @@ faults! {
     ReservesTwice ["where held.holder = excluded.holder or held.until <= clock_timestamp()" => ""];
     KeepsReservations [" or held.until <= clock_timestamp()" => ""];
     ReleasesAny ["key = $1 and number = $2" => "key = $1 and -1 <> $2"];
-    GivesMailTwice [
-        "delete from @mail m using due where m.position = due.position" => "update @mail m set id = m.id from due where m.position = due.position"
-    ];
+    GivesMailTwice ["set taken = true, body = ''" => "set taken = false"];
     GivesMailToAnybody ["t.lease_owner = $1 and" => "$1 <> '' and"];
-    KeepsMail ["delete from @mail where id = $1 returning 1" => "select 1 from @mail where id = $1"];
+    KeepsMail ["delete from @mail where id = $1 and not taken returning 1" => "select 1 from @mail where id = $1 and not taken"];
     TakesAnyMail ["known.count < $4" => "0 < $4"];
     SweepsByBeginning ["order by ended, seq" => "order by seq"];
-    SweepsActive ["where waits < clock_timestamp()" => "where coalesce(waits, 'epoch') < clock_timestamp() and ended is null"];
+    SweepsActive [
+        "where waits < clock_timestamp()" => "where coalesce(waits, 'epoch') < clock_timestamp() and ended is null",
+        "(lease_until is null or lease_until <= clock_timestamp()) order by waits" => "true order by waits"
+    ];
+    SweepsLeased [
+        "(lease_until is null or lease_until <= clock_timestamp()) order by waits" => "true order by waits",
+        "t.lease_until is null or t.lease_until <= clock_timestamp()" => "true"
+    ];
     LosesHints;
 }

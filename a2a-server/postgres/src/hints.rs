@@ -197,7 +197,7 @@ impl Inner {
             };
             if std::mem::take(&mut is_first) {
                 let now = millis(SystemTime::now());
-                metric::hint_latency(now.saturating_sub(hint.at) as f64 / 1000.0);
+                metric::HINT_LATENCY.record(now.saturating_sub(hint.at) as f64 / 1000.0);
             }
             self.wake_hub.wake(&owner, &task, sequence);
         }

@@ -14,14 +14,12 @@ use crate::statement::micros;
 use crate::store::Inner;
 
 impl Inner {
-    /// Renews the leases and reservations of a holder, except the leases of tasks with an in-doubt write.
+    /// Renews the leases of a holder, except the leases of tasks with an in-doubt write.
     pub(crate) async fn renew(&self, holder: &str, term: Duration) -> Result<(), StoreError> {
         self.note_term(term);
         let (term, in_doubt) = (micros(term), self.doubts.tasks());
         let query = Query::new(
-            "with r as (update @reservation set until = clock_timestamp() + $2 * interval '1 microsecond'
-               where holder = $1)
-             update @task set lease_until = clock_timestamp() + $2 * interval '1 microsecond'
+            "update @task set lease_until = clock_timestamp() + $2 * interval '1 microsecond'
              where busy and lease_owner = $1 and lease_until is not null and key <> all($3)",
         );
         let query = query
@@ -58,8 +56,8 @@ impl Inner {
             for (owner, task) in &gone {
                 self.forget(owner, task);
             }
-            let rows = self.sweep_rows().await?;
             let receipts = self.sweep_expired().await?;
+            let rows = self.sweep_rows().await?;
             swept += gone.len();
             if (gone.len() as i64) < MAX_TASKS_PER_SWEEP
                 && rows == 0
@@ -84,9 +82,13 @@ impl Inner {
         rows.iter().map(key).collect()
     }
 
-    /// Deletes the rows of removed tasks in other tables. A write of such a row locks the task, so none is added later.
+    /// Deletes rows of removed tasks in other tables, and returns the number of tasks that had some, or have none left. A
+    /// write of such a row locks the task, so none is added later.
     async fn sweep_rows(&self) -> Result<usize, StoreError> {
-        let query = Query::new(SWEEP_ROWS).with(&MAX_TASKS_PER_SWEEP, Type::INT8);
+        let query = Query::new(SWEEP_ROWS)
+            .with(&MAX_TASKS_PER_SWEEP, Type::INT8)
+            .with(&MAX_ROWS_PER_SWEEP, Type::INT8)
+            .with(&MAX_BYTES_PER_SWEEP, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         rows.first().map_or(Ok(0), |row| number(row, 0))
     }
@@ -115,7 +117,8 @@ impl Inner {
     }
 }
 
-/// Removes the oldest ended tasks beyond the age or the count, and tasks that have waited for too long. Tasks are picked
+/// Removes the oldest ended tasks beyond the age or the count, and tasks that have waited for too long and that no
+/// server works on. Tasks are picked
 /// before they are locked: two servers that sweep at once pick the same tasks, not twice as many.
 const SWEEP: &str = "
 with surplus as (select case
@@ -129,24 +132,42 @@ picked as materialized (
   where place <= surplus.count or ended < clock_timestamp() - $1 * interval '1 microsecond'
   union all
   (select seq, null, waits from @task
-   where waits < clock_timestamp() - $3 * interval '1 microsecond' order by waits limit $4)),
+   where waits < clock_timestamp() - $3 * interval '1 microsecond'
+     and (lease_until is null or lease_until <= clock_timestamp()) order by waits limit $4)),
 locked as materialized (
   select t.seq from @task t join picked p on p.seq = t.seq
   where t.ended is not distinct from p.ended and t.waits is not distinct from p.waits
+    and (p.waits is null or t.lease_until is null or t.lease_until <= clock_timestamp())
   for update of t skip locked),
 gone as (delete from @task t using locked where t.seq = locked.seq returning t.seq, t.owner, t.id),
 noted as (insert into @task_gone(task) select seq from gone)
 select owner, id from gone";
 
+/// Deletes so many events and notifications of removed tasks that the statement ends in time, and all else of the tasks
+/// that have none of them.
 const SWEEP_ROWS: &str = "
 with gone as materialized (select task from @task_gone limit $1 for update skip locked),
-a as (delete from @task_event r using gone where r.task = gone.task),
-b as (delete from @task_doc r using gone where r.task = gone.task),
-c as (delete from @task_checkpoint r using gone where r.task = gone.task),
-d as (delete from @push_outbox r using gone where r.task = gone.task),
-e as (delete from @push_config r using gone where r.task = gone.task),
-f as (delete from @mail r using gone where r.task = gone.task),
-g as (delete from @task_gone r using gone where r.task = gone.task)
+events as materialized (
+  select row, sum(bytes) over (rows unbounded preceding) - bytes as before from (
+    select e.row, e.bytes from gone cross join lateral (
+      select ctid as row, length(body) as bytes from @task_event where task = gone.task limit $2) e
+    limit $2) first),
+a as (delete from @task_event where ctid = any(array(select row from events where before < $3))),
+b as (delete from @push_outbox where ctid = any(array(
+  select o.row from gone cross join lateral (
+    select ctid as row from @push_outbox where task = gone.task limit $2) o
+  limit $2))),
+emptied as materialized (
+  select gone.task, coalesce(sum(length(d.body)) over (rows unbounded preceding) - length(d.body), 0) as before
+  from gone left join @task_doc d on d.task = gone.task
+  where not exists (select from @task_event e where e.task = gone.task)
+    and not exists (select from @push_outbox o where o.task = gone.task)),
+last as materialized (select task from emptied where before < $3),
+c as (delete from @task_doc r using last where r.task = last.task),
+d as (delete from @task_checkpoint r using last where r.task = last.task),
+e as (delete from @push_config r using last where r.task = last.task),
+f as (delete from @mail r using last where r.task = last.task),
+g as (delete from @task_gone r using last where r.task = last.task)
 select count(*) from gone";
 
 /// Removes expired receipts, and reservations that expired a while ago.
@@ -170,6 +191,10 @@ delete from @receipt r using old where r.key = old.key";
 
 /// Maximum number of tasks removed by one statement.
 const MAX_TASKS_PER_SWEEP: i64 = 100;
+/// Maximum number of events, and of notifications, of removed tasks that one statement deletes, and of bytes of events
+/// and documents unless it is one row.
+const MAX_ROWS_PER_SWEEP: i64 = 1000;
+const MAX_BYTES_PER_SWEEP: i64 = 16 << 20;
 /// Maximum number of receipts removed by one statement.
 const MAX_RECEIPTS_PER_SWEEP: i64 = 1000;
 /// Interval at which a server counts receipts.

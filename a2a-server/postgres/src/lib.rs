@@ -46,6 +46,7 @@ mod hint_text;
 mod hints;
 mod leases;
 mod log_rows;
+mod mail;
 mod mail_body;
 mod metric;
 mod names;
@@ -53,17 +54,19 @@ mod options;
 mod reads;
 mod receipts;
 mod recent;
+mod reservations;
 mod schema;
-mod shared;
 mod statement;
 mod store;
 mod tls;
+mod unfinished;
 mod webhooks;
 
 pub use error::PostgresError;
 #[cfg(feature = "faults")]
 #[doc(hidden)]
 pub use fault::Fault;
+pub use metric::describe_metrics;
 pub use options::PostgresOptions;
 pub use schema::{migrate, migrations};
 pub use store::PostgresStore;

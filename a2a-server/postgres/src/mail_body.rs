@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::log_rows;
 
+/// Number of this format. A server takes only mail of formats up to the one that it knows, so whatever a server of this
+/// release could not read, or would misread, has a higher number.
+pub(crate) const FORMAT: i16 = 1;
+
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Body {

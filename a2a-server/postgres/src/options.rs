@@ -24,6 +24,7 @@ pub struct PostgresOptions {
     pub(crate) acquire_timeout: Duration,
     pub(crate) cache_bytes: usize,
     pub(crate) receipts: u64,
+    pub(crate) unfinished: u64,
     pub(crate) roots: Option<PathBuf>,
     pub(crate) password: Option<Password>,
     #[cfg(feature = "faults")]
@@ -77,6 +78,7 @@ impl PostgresOptions {
             acquire_timeout: CONNECT_TIMEOUT,
             cache_bytes: DEFAULT_CACHE_BYTES,
             receipts: DEFAULT_RECEIPTS,
+            unfinished: DEFAULT_UNFINISHED,
             roots: None,
             password: None,
             #[cfg(feature = "faults")]
@@ -149,6 +151,12 @@ impl PostgresOptions {
         self
     }
 
+    /// Sets the approximate maximum number of unfinished tasks; one million by default. Further ones are refused.
+    pub fn unfinished(mut self, unfinished: u64) -> Self {
+        self.unfinished = unfinished;
+        self
+    }
+
     /// Trusts only the certificate authorities in this PEM file; by default those of the system.
     pub fn root_certificates(mut self, file: impl AsRef<Path>) -> Self {
         self.roots = Some(file.as_ref().to_owned());
@@ -216,6 +224,7 @@ fn is_socket(_: &tokio_postgres::config::Host) -> bool {
 const DEFAULT_CONNECTIONS: usize = 16;
 const DEFAULT_CACHE_BYTES: usize = 64 << 20;
 const DEFAULT_RECEIPTS: u64 = 10_000_000;
+const DEFAULT_UNFINISHED: u64 = 1_000_000;
 const DEFAULT_STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of an attempt to connect to one host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);

@@ -14,6 +14,7 @@ use crate::error::unreadable;
 use crate::folded::Folded;
 use crate::log_rows::{count, lines, parse};
 use crate::names::{column, owner_key, read};
+use crate::statement::Statement;
 
 /// Result of the read of a task.
 pub(crate) enum Loaded {
@@ -210,23 +211,32 @@ pub(crate) async fn page(
     let limit = i64::try_from(listing.limit)
         .unwrap_or(i64::MAX)
         .saturating_add(1);
-    let mut filter = Query::new(format!("select count(*) from @task where {WANTED}"));
-    let mut page = Query::new(format!(
-        "select key, bytes from @task where {WANTED} {LATER}"
-    ));
-    for query in [&mut filter, &mut page] {
-        let common = std::mem::replace(query, Query::new(""));
-        *query = common
-            .with(&of, Type::UUID)
-            .with(&context, Type::TEXT)
-            .with(&state, Type::TEXT)
-            .with(&since, Type::INT8);
+    // Conditions that a statement does not have cannot keep the database from counting in the index alone.
+    let wanted = |what: &str| {
+        let mut query = Statement::default();
+        query.add(what, &[]);
+        query.add(" from @task where owner_key = ?", &[(&of, Type::UUID)]);
+        if context.is_some() {
+            query.add(" and context_id = ?", &[(&context, Type::TEXT)]);
+        }
+        if state.is_some() {
+            query.add(" and state = ?", &[(&state, Type::TEXT)]);
+        }
+        if since.is_some() {
+            query.add(" and status_time >= ?", &[(&since, Type::INT8)]);
+        }
+        query
+    };
+    let mut page = wanted("select key, bytes");
+    if time.is_some() {
+        page.add(
+            " and status_time <= ? and (status_time < ? or id > ?)",
+            &[(&time, Type::INT8), (&time, Type::INT8), (&id, Type::TEXT)],
+        );
     }
-    let page = page
-        .with(&time, Type::INT8)
-        .with(&id, Type::TEXT)
-        .with(&limit, Type::INT8);
-    let total = connections.run(&filter, Repeat::Harmless).await?;
+    let order = " order by status_time desc, id limit ?";
+    page.add(order, &[(&limit, Type::INT8)]);
+    let page = page.into_query();
     let rows = connections.run(&page, Repeat::Harmless).await?;
     let (mut keys, mut size, mut more) = (Vec::new(), limits::PageSize::default(), false);
     for row in &rows {
@@ -236,7 +246,14 @@ pub(crate) async fn page(
         }
         keys.push(get(row, 0)?);
     }
-    let total = total.first().map_or(Ok(0), |row| number(row, 0))?;
+    let total = match listing.after.is_none() && !more {
+        true => keys.len(),
+        false => {
+            let count = wanted("select count(*)").into_query();
+            let rows = connections.run(&count, Repeat::Harmless).await?;
+            rows.first().map_or(Ok(0), |row| number(row, 0))?
+        }
+    };
     let bytes = size.bytes();
     Ok(PageIds {
         keys,
@@ -245,13 +262,6 @@ pub(crate) async fn page(
         bytes,
     })
 }
-
-const WANTED: &str =
-    "owner_key = $1 and ($2 is null or context_id = $2) and ($3 is null or state = $3)
-  and ($4 is null or status_time >= $4)";
-/// Restriction to the tasks after the previous page.
-const LATER: &str = "and ($5 is null or status_time < $5 or (status_time = $5 and id > $6))
-  order by status_time desc, id limit $7";
 
 /// Makes a page of tasks. A task that was removed in between is left out.
 pub(crate) fn to_page(ids: &PageIds, tasks: Vec<Folded>) -> Page {

@@ -61,8 +61,10 @@ impl<'a> Statement<'a> {
     pub(crate) fn add_notifications(&mut self, parts: &'a Parts) {
         if !parts.notified.is_empty() {
             self.add(
-                ", o as (insert into @push_outbox(task, config, sequence, traceparent, tracestate)
-                 select c.task, c.config, n, ?, ? from u join @push_config c on c.task = u.seq, unnest(?) n)",
+                ", c as (update @push_config c set due = coalesce(due, clock_timestamp())
+                   from u where c.task = u.seq returning c.task, c.config),
+                 o as (insert into @push_outbox(task, config, sequence, traceparent, tracestate)
+                   select c.task, c.config, n, ?, ? from c, unnest(?) n)",
                 &[
                     (&parts.traceparent, Type::TEXT),
                     (&parts.tracestate, Type::TEXT),

@@ -1,6 +1,6 @@
 //! The PostgreSQL store: its parts, and the traits that it implements.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ use crate::hints::{Hints, LOOK_EVERY, LOOK_EVERY_UNHEARD};
 use crate::names::{message_key, task_key};
 use crate::reads::{self, Loaded};
 use crate::recent::Recent;
+use crate::reservations::Reservations;
+use crate::unfinished::Unfinished;
 use crate::{PostgresError, PostgresOptions, schema};
 
 /// Store of tasks in PostgreSQL, 15 or later, for any number of servers.
@@ -59,6 +61,10 @@ pub(crate) struct Inner {
     pub(crate) receipts: u64,
     /// Time of the last count of receipts.
     pub(crate) trimmed: Mutex<Option<Instant>>,
+    pub(crate) reservations: Reservations,
+    pub(crate) unfinished: Unfinished,
+    /// No more mail is posted because too much of it waits.
+    pub(crate) mail_is_full: AtomicBool,
     /// Term of the leases here, in milliseconds.
     term: AtomicU64,
     #[cfg(feature = "faults")]
@@ -91,6 +97,9 @@ impl PostgresStore {
             loaded: TaskBudget::default(),
             receipts: options.receipts,
             trimmed: Mutex::default(),
+            reservations: Reservations::default(),
+            unfinished: Unfinished::new(options.unfinished),
+            mail_is_full: AtomicBool::default(),
             term: AtomicU64::new(15_000),
             #[cfg(feature = "faults")]
             fault: options.fault,
@@ -384,7 +393,11 @@ impl Store for PostgresStore {
         holder: &'a str,
         term: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(self.inner().renew(holder, term))
+        Box::pin(async move {
+            self.inner().renew(holder, term).await?;
+            self.inner().renew_reservations(holder, term).await?;
+            self.inner().review_doubts().await
+        })
     }
 
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
@@ -392,7 +405,11 @@ impl Store for PostgresStore {
     }
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
-        Box::pin(self.inner().sweep(retention))
+        Box::pin(async move {
+            self.inner().sweep_mail().await?;
+            self.inner().count_unfinished().await?;
+            self.inner().sweep(retention).await
+        })
     }
 
     fn shared(&self) -> Option<&dyn SharedStore> {

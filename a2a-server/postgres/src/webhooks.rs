@@ -1,6 +1,6 @@
 //! Webhooks of tasks, and the outbox of their notifications.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use a2a_server::{Notification, Owner, Settlement, StoreError, TraceContext, limits};
 use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
@@ -100,12 +100,26 @@ impl Inner {
         limit: usize,
         term: Duration,
     ) -> Result<Vec<Notification>, StoreError> {
-        let (limit, term) = (i64::try_from(limit).unwrap_or(i64::MAX), micros(term));
-        let query = Query::new(TAKE)
-            .with(&limit, Type::INT8)
-            .with(&term, Type::INT8);
-        let rows = self.connections.run(&query, Repeat::Harmful).await?;
-        rows.iter().map(notification).collect()
+        let (mut taken, mut before) = (Vec::new(), None::<SystemTime>);
+        let term = micros(term);
+        loop {
+            let rest = (limit - taken.len()).min(MAX_AT_ONCE) as i64;
+            let query = Query::new(TAKE)
+                .with(&rest, Type::INT8)
+                .with(&term, Type::INT8)
+                .with(&before, Type::TIMESTAMPTZ);
+            let rows = self.connections.run(&query, Repeat::Harmful).await?;
+            for row in &rows {
+                if get::<Option<i64>>(row, 3)?.is_some() {
+                    taken.push(notification(row)?);
+                }
+            }
+            // Some of the webhooks may have had nothing that is due. This call takes none of the others again.
+            if (rows.len() as i64) < rest || taken.len() >= limit {
+                return Ok(taken);
+            }
+            before = rows.first().map(|row| get(row, 7)).transpose()?;
+        }
     }
 
     /// Reads the dead letters, the oldest first.
@@ -124,15 +138,13 @@ impl Inner {
 
     /// Counts the notifications that are neither delivered nor given up.
     pub(crate) async fn undelivered(&self) -> Result<usize, StoreError> {
-        let query = Query::new(
-            "select count(*) from @push_outbox o
-             where dead is null and exists (select from @task t where t.seq = o.task)",
-        );
+        let query = Query::new("select count(*) from @push_outbox where dead is null");
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         rows.first().map_or(Ok(0), |row| number(row, 0))
     }
 
-    /// Records the outcome of a notification.
+    /// Records the outcome of a notification. Unless it was delivered, that of an earlier attempt than the last counts for
+    /// nothing.
     pub(crate) async fn settle(
         &self,
         notification: &Notification,
@@ -143,36 +155,50 @@ impl Inner {
             task_key(&notification.owner, &config.task_id),
             config_key(&config.id),
         );
-        let sequence = notification.sequence as i64;
+        let (sequence, attempt) = (
+            notification.sequence as i64,
+            i32::try_from(notification.attempt).unwrap_or(i32::MAX),
+        );
         let (change, pause) = match settlement {
-            Settlement::Delivered => ("delete from @push_outbox o using t", None),
+            Settlement::Delivered => ("delete from @push_outbox o using w", None),
             Settlement::GivenUp => (
-                "update @push_outbox o set dead = clock_timestamp() from t",
+                "update @push_outbox o set dead = clock_timestamp() from w",
                 None,
             ),
             Settlement::Later(pause) => (
                 "update @push_outbox o set dead = null,
-                   next_at = clock_timestamp() + $4 * interval '1 microsecond' from t",
+                   next_at = clock_timestamp() + $5 * interval '1 microsecond' from w",
                 Some(micros(pause)),
             ),
             Settlement::Untried(pause) => (
                 "update @push_outbox o set dead = null, attempt = greatest(attempt - 1, 0),
-                   next_at = clock_timestamp() + $4 * interval '1 microsecond' from t",
+                   next_at = clock_timestamp() + $5 * interval '1 microsecond' from w",
                 Some(micros(pause)),
             ),
         };
+        let last = match settlement {
+            Settlement::Delivered => "$4 = $4",
+            _ => "o.attempt = $4 + case when o.dead is null then 1 else 0 end",
+        };
+        let due = match pause {
+            Some(_) => "least(c.due, clock_timestamp() + $5 * interval '1 microsecond')",
+            None => "clock_timestamp()",
+        };
         let mut query = Query::new(format!(
-            "with t as (select seq from @task where key = $1)
-             {change} where o.task = t.seq and o.config = $2 and o.sequence = $3"
+            "with w as materialized (select c.task, c.config from @push_config c join @task t on t.seq = c.task
+               where t.key = $1 and c.config = $2 for update of c),
+             o as ({change} where o.task = w.task and o.config = w.config and o.sequence = $3 and {last}
+               returning o.task, o.config)
+             update @push_config c set due = {due} from o where c.task = o.task and c.config = o.config"
         ));
         query = query
             .with(&task, Type::UUID)
             .with(&id, Type::UUID)
-            .with(&sequence, Type::INT8);
+            .with(&sequence, Type::INT8)
+            .with(&attempt, Type::INT4);
         if pause.is_some() {
             query = query.with(&pause, Type::INT8);
         }
-        // If it runs twice, two attempts may be subtracted: the receiver gets one delivery more.
         self.connections.run(&query, Repeat::Harmless).await?;
         Ok(())
     }
@@ -188,23 +214,36 @@ put as (insert into @push_config(task, config, position, dialect, body)
   on conflict (task, config) do update set dialect = excluded.dialect, body = excluded.body returning 1)
 select (select count(*) from put), known.count from t, known";
 
-/// Takes the first notification of each webhook that is not dead, if it is due and no other server takes it.
+/// Takes the first notification of each webhook that is not dead, if it is due and no other server takes it. Returns a row
+/// for each webhook that was looked at, with nulls if it had nothing that is due.
+///
+/// Only webhooks are looked at of which something may be due, so the length of their backlogs does not matter. A webhook
+/// that was written to after this statement began, so that it does not see the present version of its row, is left to
+/// the next statement: what this one sees of its notifications is old.
 const TAKE: &str = "
-with due as (
-  select o.task, o.config, o.sequence from @push_outbox o
-  where o.dead is null and o.next_at <= clock_timestamp() and not exists (
-    select from @push_outbox b where b.task = o.task and b.config = o.config
-      and b.sequence < o.sequence and b.dead is null)
-    and exists (select from @task t where t.seq = o.task)
-  order by o.next_at limit $1 for update of o skip locked),
+with picked as materialized (
+  select c.task, c.config from @push_config c
+  where c.due <= coalesce($3, statement_timestamp()) and (select true from @push_config s where s.ctid = c.ctid)
+  order by c.due limit $1 for update of c skip locked),
+first as materialized (
+  select p.task, p.config, f.sequence, f.next_at, coalesce(f.next_at <= clock_timestamp(), false) as is_due
+  from (select task, config from picked limit 100) p left join lateral (
+    select b.sequence, b.next_at from @push_outbox b
+    where b.task = p.task and b.config = p.config and b.dead is null order by b.sequence limit 1) f on true),
+noted as (
+  update @push_config c set due = case
+    when f.is_due then clock_timestamp() + $2 * interval '1 microsecond' else f.next_at end
+  from first f where c.task = f.task and c.config = f.config),
 taken as (
   update @push_outbox o set attempt = attempt + 1, next_at = clock_timestamp() + $2 * interval '1 microsecond'
-  from due where o.task = due.task and o.config = due.config and o.sequence = due.sequence
+  from first f where f.is_due and o.task = f.task and o.config = f.config and o.sequence = f.sequence
   returning o.task, o.config, o.sequence, o.attempt - 1 as attempt, o.traceparent, o.tracestate)
-select t.owner, c.body, c.dialect, o.sequence, o.attempt, o.traceparent, o.tracestate
-from taken o join @task t on t.seq = o.task
-  join @push_config c on c.task = o.task and c.config = o.config
-order by o.task, o.sequence";
+select t.owner, c.body, c.dialect, o.sequence, o.attempt, o.traceparent, o.tracestate,
+  coalesce($3, statement_timestamp())
+from first f join @task t on t.seq = f.task
+  join @push_config c on c.task = f.task and c.config = f.config
+  left join taken o on o.task = f.task and o.config = f.config
+order by f.task, o.sequence";
 
 fn notification(row: &Row) -> Result<Notification, StoreError> {
     let owner = read_owner(get(row, 0)?)?;
@@ -216,5 +255,8 @@ fn notification(row: &Row) -> Result<Notification, StoreError> {
     Ok(notification)
 }
 
+/// Maximum number of webhooks that one statement looks at. The statement has the number too: without it the planner, which
+/// does not know how many are due, may read whole tables.
+const MAX_AT_ONCE: usize = 100;
 /// Maximum number of tries to store a webhook while other servers change those of the task.
 const MAX_TRIES: usize = 5;

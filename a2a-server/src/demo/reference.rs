@@ -83,7 +83,7 @@ impl Agent for Reference {
                     .await?
             }
             "reject" => turn.reject(rest).await?,
-            "crash" => return Err("it was told to".into()),
+            "crash" => return Err("the message asks for it".into()),
             "wait" => {
                 turn.working("waiting").await?;
                 turn.canceled().await;

@@ -13,7 +13,7 @@ impl From<StoreError> for A2aError {
             StoreError::Unavailable(_) => {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "the store is away"
+                    "the store is not available"
                 );
                 ErrorKind::Unavailable.into()
             }

@@ -159,14 +159,14 @@ const READ_AGAIN_AFTER: Duration = Duration::from_millis(250);
 
 fn lost(error: &StoreError) -> Error {
     let error = error as &dyn std::error::Error;
-    tracing::warn!(error, "a follower lost its task");
+    tracing::warn!(error, "could not read the log of a task for a follower");
     ErrorKind::Internal.into()
 }
 
 /// The error for callers and followers that wait for the end of a turn that the store could not write.
 pub(crate) fn stuck(failure: Uuid) -> A2aError {
     let text = format!(
-        "the store could not write what came of the task; try again later. Correlation id: {failure}"
+        "the store could not write the outcome of the task; try again later. Correlation id: {failure}"
     );
     A2aError::new(ErrorKind::Unavailable, text)
 }

@@ -14,7 +14,7 @@ use crate::store::{Mail, MailContent, Store};
 impl Engine {
     /// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
     pub(crate) fn begin_to_take_mail(self: &Arc<Self>) {
-        if self.store_handle.store.shared().is_none() {
+        if self.store().shared().is_none() {
             return;
         }
         let engine = Arc::downgrade(self);
@@ -33,7 +33,7 @@ impl Engine {
     }
 
     async fn take_mail(self: &Arc<Self>) {
-        let Some(shared) = self.store_handle.store.shared() else {
+        let Some(shared) = self.store().shared() else {
             return;
         };
         match shared
@@ -52,7 +52,10 @@ impl Engine {
             }
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::warn!(error, "could not look for mail of other servers");
+                tracing::warn!(
+                    error,
+                    "could not read the messages that other servers have posted"
+                );
             }
         }
     }
@@ -79,7 +82,7 @@ impl Engine {
             Err(error) => Err(error),
         };
         if let Err(error) = placed {
-            tracing::warn!(task = %mail.task, %error, "did not take a message that another server has posted");
+            tracing::warn!(task = %mail.task, %error, "could not accept a message that another server has posted");
         }
     }
 }

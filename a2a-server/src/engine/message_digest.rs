@@ -1,4 +1,4 @@
-//! Digest of a message, which tells apart messages that have the same id.
+//! Digest of a message, which distinguishes messages that have the same id.
 
 use a2a_types::{Content, Message, Object, Part, SendMessageRequest};
 use serde_json::{Number, Value};

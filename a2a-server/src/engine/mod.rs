@@ -62,7 +62,7 @@ use crate::engine::task_writer::TaskWriter;
 use crate::engine::turn_scheduler::TurnScheduler;
 use crate::engine::update::UpdateError;
 use crate::store::limits::size_of_task;
-use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare};
+use crate::store::{Owner, Snapshot, Store, StoreError, TaskBudget, TaskShare};
 
 /// The parts of the engine, and how long it waits.
 pub(crate) struct Engine {
@@ -82,6 +82,10 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store_handle.store
+    }
+
     pub(crate) async fn find(
         &self,
         task: &TaskId,
@@ -97,7 +101,7 @@ impl Engine {
 
     async fn read(&self, task: &TaskId, context: &Context) -> Result<Option<Snapshot>, StoreError> {
         let owner = Owner::of(context);
-        self.store_handle.store.snapshot(&owner, task).await
+        self.store().snapshot(&owner, task).await
     }
 
     /// A task of which an answer has a copy: a large one waits until the copies of others have been written.
@@ -138,7 +142,7 @@ impl Engine {
             let text = format!("a task that is {} cannot be canceled", state.as_str());
             return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
         }
-        let mut shared = self.store_handle.store.shared();
+        let mut shared = self.store().shared();
         // The loop ends when the task has ended, whatever the agent does.
         while !snapshot.task.status.state.is_terminal() {
             match self.scheduler.active.running(&owner, task) {

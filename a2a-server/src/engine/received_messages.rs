@@ -20,11 +20,7 @@ impl Engine {
     ) -> Result<Option<Accepted>, A2aError> {
         let context = &pending.context;
         let owner = Owner::of(context);
-        let received = self
-            .store_handle
-            .store
-            .received(&owner, in_flight.message())
-            .await?;
+        let received = self.store().received(&owner, in_flight.message()).await?;
         let Some(received) = received else {
             return Ok(None);
         };
@@ -55,7 +51,7 @@ impl Engine {
         in_flight: &InFlightSend,
         pending: &PendingMessage,
     ) -> Result<Option<Accepted>, A2aError> {
-        if self.store_handle.store.shared().is_none() {
+        if self.store().shared().is_none() {
             return Ok(None);
         }
         let mut beat = tokio::time::interval(MAIL_INTERVAL);

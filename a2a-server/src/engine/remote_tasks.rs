@@ -34,7 +34,7 @@ impl Engine {
         receipt: Option<Receipt>,
         mut head: u64,
     ) -> Result<PostOutcome, StoreError> {
-        let store = &self.store_handle.store;
+        let store = self.store();
         let shared = store.shared().ok_or(StoreError::Leased)?;
         let PendingMessage {
             request, context, ..
@@ -55,7 +55,7 @@ impl Engine {
         let message = &request.message.message_id;
         let mut is_taken = false;
         loop {
-            if let Some(place) = find(&**store, &mail, message, &mut head).await? {
+            if let Some(place) = find(store, &mail, message, &mut head).await? {
                 return Ok(PostOutcome::Written(place));
             }
             if !is_taken && posted.elapsed() > TAKEN_WITHIN {
@@ -84,7 +84,7 @@ impl Engine {
             canceled => return canceled,
         }
         let (owner, task) = (writer.owner().clone(), writer.task_id().clone());
-        let mut changes = self.store_handle.store.watch(&owner, &task).await?;
+        let mut changes = self.store().watch(&owner, &task).await?;
         let mail = Mail::new(owner, task, MailContent::Cancel);
         shared.post(mail.clone()).await?;
         let ended = async {

@@ -101,6 +101,7 @@ impl StoreHandle {
             number: reserved.await?,
             owner,
             message: receipt.message,
+            runtime: Handle::current(),
             of: Some(Arc::clone(self)),
         })
     }
@@ -118,6 +119,8 @@ pub(crate) struct Reservation {
     number: u64,
     owner: Owner,
     message: MessageId,
+    /// Runtime of the server: its caller may end elsewhere.
+    runtime: Handle,
     /// Store that has the reservation, until it ends.
     of: Option<Arc<StoreHandle>>,
 }
@@ -131,18 +134,18 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let (Some(store_handle), Ok(runtime)) = (self.of.take(), Handle::try_current()) else {
+        let Some(store_handle) = self.of.take() else {
             return;
         };
         let (number, owner, message) = (self.number, self.owner.clone(), self.message.clone());
-        runtime.spawn(async move {
+        self.runtime.spawn(async move {
             if let Some(shared) = store_handle.store.shared()
                 && let Err(error) = shared.release(&owner, &message, number).await
             {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(
                     error,
-                    "could not release the reservation of a message: it runs out"
+                    "could not release the reservation of a message: it expires later"
                 );
             }
         });

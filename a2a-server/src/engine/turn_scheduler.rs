@@ -120,7 +120,7 @@ impl TurnScheduler {
                 }
             };
             if let Err(error) = closed {
-                tracing::error!(task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not end a turn");
+                tracing::error!(task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not store the end of a turn");
             }
             if self.active.leave(writer) {
                 return None;
@@ -204,7 +204,7 @@ async fn begin_next(writer: &TaskWriter, pending: &PendingMessage) -> Result<boo
     if writer.is_answered() {
         return Ok(false);
     }
-    let reopens = pending.reopens_ended_task();
+    let reopens = pending.context.dialect.rules().reopens_ended_tasks;
     persist(writer, || wake(writer, reopens)).await
 }
 
@@ -255,7 +255,7 @@ where
                 | StoreError::Failed(_)),
             )) => error,
             done => {
-                writer.tell_unstuck();
+                writer.report_unstuck();
                 return done;
             }
         };
@@ -265,12 +265,12 @@ where
         }
         let failure = *failure.get_or_insert_with(uuid::Uuid::new_v4);
         let is_away = matches!(error, StoreError::Unavailable(_));
-        tracing::error!(correlation_id = %failure, task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not end a turn yet");
+        tracing::error!(correlation_id = %failure, task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not store the end of a turn yet: retrying");
         // The outage is transient: followers keep their streams.
         let longest = match is_away {
             true => MAX_PAUSE_AWAY,
             false => {
-                writer.tell_stuck(failure);
+                writer.report_stuck(failure);
                 MAX_PAUSE
             }
         };

@@ -38,7 +38,7 @@ pub enum UpdateError {
     #[error(transparent)]
     Illegal(#[from] IllegalEvent),
     /// The turn was answered by a message, so there is no task.
-    #[error("the turn was answered by a message, there is no task to update")]
+    #[error("the turn was answered with a message: there is no task to update")]
     Answered,
     /// It could not be stored.
     #[error("the update could not be stored")]

@@ -128,7 +128,8 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// Sets the authenticator of callers. Without one every caller that reaches the address is let in, so
+    /// Sets the authenticator of callers of this HTTP server alone, in place of that of the
+    /// [server](crate::ServerBuilder::authenticator), which also states it on the card. Without one every caller that reaches the address is let in, so
     /// it must be a loopback address, unless it is [open to anyone](Self::open_to_anyone).
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.settings.authenticator = Some(Arc::new(authenticator));

@@ -19,20 +19,20 @@ pub enum StoreError {
     #[error("the log ends at sequence number {0}")]
     Behind(u64),
     /// Another writer took the lease.
-    #[error("the lease was taken by somebody else")]
+    #[error("another writer has taken the lease")]
     Fenced,
     /// Another writer has a lease that has not run out.
-    #[error("the task is leased to somebody else")]
+    #[error("another writer holds the lease of the task")]
     Leased,
     /// There is no room for more, and nothing that has ended could make some.
-    #[error("the store has no room for more")]
+    #[error("the store is full")]
     Full,
     /// The store cannot be reached, or is overloaded. The caller may try again; the request may have been
     /// done.
     #[error("the store is not available")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Too many large tasks are being read at once.
-    #[error("too many large tasks are being read: ask again later")]
+    #[error("too many large tasks are being read: retry later")]
     Busy,
     /// The task holds as many messages of its caller as it may.
     #[error("the task has taken {0} messages and takes no more")]

@@ -39,6 +39,9 @@ pub(crate) use timed_store::TimedStore;
 pub use wake_hub::WakeHub;
 pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
 
+/// A call of a store, on the heap.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
 /// Keeps the logs of tasks.
 ///
 /// Every method about one task takes its owner: a task of another owner is not found. A log is only ever
@@ -54,11 +57,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Errors: [`StoreError::TaskExists`], [`StoreError::Received`], [`StoreError::Full`],
     /// [`StoreError::ConfigTooLong`], [`StoreError::Illegal`].
-    fn create<'a>(
-        &'a self,
-        owner: &'a Owner,
-        new: NewTask,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> StoreFuture<'a, ()>;
 
     /// Adds events to a log, all or none.
     ///
@@ -72,14 +71,14 @@ pub trait Store: Send + Sync + 'static {
         owner: &'a Owner,
         task: &'a TaskId,
         append: Append,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>>;
+    ) -> StoreFuture<'a, Appended>;
 
     /// The task as it stands.
     fn snapshot<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>>;
+    ) -> StoreFuture<'a, Option<Snapshot>>;
 
     /// Returns the events after a sequence number, in order: all of them, or the first ones,
     /// never none if there are any.
@@ -88,16 +87,12 @@ pub trait Store: Send + Sync + 'static {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> BoxFuture<'a, Result<Tail, StoreError>>;
+    ) -> StoreFuture<'a, Tail>;
 
     /// Returns the log's last sequence number.
     ///
     /// Errors: [`StoreError::NoTask`].
-    fn head<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64>;
 
     /// The hub that this store wakes: when it has stored an addition to a log, and when it has removed a task.
     fn wake_hub(&self) -> &WakeHub;
@@ -110,7 +105,7 @@ pub trait Store: Send + Sync + 'static {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+    ) -> StoreFuture<'a, watch::Receiver<u64>> {
         Box::pin(async move {
             // First waited for, then looked at: nothing is missed in between.
             let changes = self.wake_hub().subscribe(owner, task);
@@ -121,11 +116,7 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// One page of the owner's tasks, those with the latest status first.
-    fn list<'a>(
-        &'a self,
-        owner: &'a Owner,
-        listing: Listing,
-    ) -> BoxFuture<'a, Result<Page, StoreError>>;
+    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page>;
 
     /// Keeps a webhook of a task, in place of one with the same id, and the protocol version in which it
     /// was asked for; one that came with a new task has that task's.
@@ -137,14 +128,14 @@ pub trait Store: Send + Sync + 'static {
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
         dialect: Dialect,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> StoreFuture<'a, ()>;
 
     /// The webhooks of a task, in order of creation.
     fn configs<'a>(
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>>;
+    ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>>;
 
     /// Forgets a webhook; one that is not there is forgotten already.
     fn delete_config<'a>(
@@ -152,7 +143,7 @@ pub trait Store: Send + Sync + 'static {
         owner: &'a Owner,
         task: &'a TaskId,
         config: &'a ConfigId,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> StoreFuture<'a, ()>;
 
     /// Returns the outcome of a message that the owner sent before, or `None` if it is not known any more.
     /// It may be known longer than its task is kept.
@@ -160,7 +151,7 @@ pub trait Store: Send + Sync + 'static {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>>;
+    ) -> StoreFuture<'a, Option<Received>>;
 
     /// Keeps an answer to a message that began no task.
     ///
@@ -170,44 +161,37 @@ pub trait Store: Send + Sync + 'static {
         owner: &'a Owner,
         receipt: Receipt,
         answer: Message,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> StoreFuture<'a, ()>;
 
     /// Takes notifications that are due, at most so many, and hides them from other callers for `term`. Of
     /// each webhook only the first that is not delivered is ever due.
-    fn notifications(
-        &self,
-        limit: usize,
-        term: Duration,
-    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>>;
+    fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>>;
 
     /// Notifications that were given up, the first first, at most so many: they are kept with their task.
-    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>>;
+    fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>>;
 
     /// Counts the notifications that are not delivered yet, without those that were given up.
-    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>>;
+    fn undelivered(&self) -> StoreFuture<'_, usize>;
 
-    /// Records the outcome of a notification. One that is gone is settled already.
+    /// Records the outcome of a notification. One that is gone is settled already. Somebody else may have taken it again
+    /// meanwhile: then only [`Settlement::Delivered`] counts.
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,
         settlement: Settlement,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> StoreFuture<'a, ()>;
 
     /// Prolongs every lease that a holder has not given back or lost, and its reservations, for `term` from now
     /// by the store's clock.
-    fn renew<'a>(
-        &'a self,
-        holder: &'a str,
-        term: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()>;
 
     /// Tasks that nobody works on: neither ended nor interrupted, with a lease that ran out; at most so
     /// many.
-    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>>;
+    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>>;
 
     /// Forgets ended tasks that are too old or too many, the oldest first, and those that have waited
-    /// too long for their caller, with all that belongs to them; yields how many.
-    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>>;
+    /// too long for their caller and that nobody has a lease of, with all that belongs to them; yields how many.
+    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize>;
 
     /// Returns what several servers need to share this store, or `None` if only one may use it.
     fn shared(&self) -> Option<&dyn SharedStore> {

@@ -27,7 +27,7 @@ impl Owner {
 
     /// Returns the caller of a request as an owner.
     pub(crate) fn of(context: &Context) -> Self {
-        Self::new(context.principal.clone(), context.tenant.clone())
+        Self::new(context.principal.without_scopes(), context.tenant.clone())
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use a2a_transport::{BoxFuture, Context};
+use a2a_transport::Context;
 use a2a_types::{MessageId, SendMessageRequest, TaskId};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::{Owner, Receipt, StoreError};
+use super::{Owner, Receipt, StoreFuture};
 
 /// The part of a [`Store`](super::Store) that several servers need when they share it: each message is worked on by
 /// one of them, and each task is reached through any of them.
@@ -15,7 +15,7 @@ pub trait SharedStore: Send + Sync {
     /// Reserves a message for one server, before its agent gets it, and returns the number of this reservation,
     /// which no other of the message has. Its holder may reserve it again, which ends the earlier reservation. It
     /// lasts for `term` by the store's clock, and is prolonged with the holder's leases by
-    /// [`Store::renew`](super::Store::renew). Storing a task that the message begins, an addition to a task, or an
+    /// [`Store::renew`](super::Store::renew) until its release was tried. Storing a task that the message begins, an addition to a task, or an
     /// answer ends it, whichever server stores that.
     ///
     /// Errors: [`StoreError::Received`] if an outcome is known; [`StoreError::Leased`] if another holder has a
@@ -26,31 +26,27 @@ pub trait SharedStore: Send + Sync {
         receipt: &'a Receipt,
         holder: &'a str,
         term: Duration,
-    ) -> BoxFuture<'a, Result<u64, StoreError>>;
+    ) -> StoreFuture<'a, u64>;
 
-    /// Releases the reservation of this number, unless it has ended.
+    /// Releases the reservation of this number, unless it has ended. If that fails, it runs out.
     fn release<'a>(
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
         reservation: u64,
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    ) -> StoreFuture<'a, ()>;
 
     /// Leaves mail for the server that holds the lease of a task. It goes with its task.
     ///
     /// Errors: [`StoreError::NoTask`]; [`StoreError::Full`] if the task has [`MAX_MAIL`] pieces of mail already.
-    fn post(&self, mail: Mail) -> BoxFuture<'_, Result<(), StoreError>>;
+    fn post(&self, mail: Mail) -> StoreFuture<'_, ()>;
 
     /// Takes mail back; returns `false` if it is not there any more.
-    fn withdraw<'a>(&'a self, mail: &'a Mail) -> BoxFuture<'a, Result<bool, StoreError>>;
+    fn withdraw<'a>(&'a self, mail: &'a Mail) -> StoreFuture<'a, bool>;
 
     /// Takes mail for the tasks of which this holder has a lease that has not run out, at most so many; that of one
     /// task in the order in which it was posted. Nobody else gets it.
-    fn take_mail<'a>(
-        &'a self,
-        holder: &'a str,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>>;
+    fn take_mail<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<Mail>>;
 
     /// Returns a signal that another server may have posted mail, or `None` if the store cannot detect that: then
     /// the server polls for mail.

@@ -2,25 +2,21 @@
 
 use std::time::Duration;
 
-use a2a_transport::{BoxFuture, metric};
+use a2a_transport::metric;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, Tail, WakeHub,
+    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, WakeHub,
 };
 
 /// A store that records the duration of each method as a metric.
 pub(crate) struct TimedStore<S>(pub(crate) S);
 
 impl<S: Store> Store for TimedStore<S> {
-    fn create<'a>(
-        &'a self,
-        owner: &'a Owner,
-        new: NewTask,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> StoreFuture<'a, ()> {
         timed("create", self.0.create(owner, new))
     }
 
@@ -29,7 +25,7 @@ impl<S: Store> Store for TimedStore<S> {
         owner: &'a Owner,
         task: &'a TaskId,
         append: Append,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+    ) -> StoreFuture<'a, Appended> {
         timed("append", self.0.append(owner, task, append))
     }
 
@@ -37,7 +33,7 @@ impl<S: Store> Store for TimedStore<S> {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Snapshot>> {
         timed("snapshot", self.0.snapshot(owner, task))
     }
 
@@ -46,15 +42,11 @@ impl<S: Store> Store for TimedStore<S> {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+    ) -> StoreFuture<'a, Tail> {
         timed("events_after", self.0.events_after(owner, task, sequence))
     }
 
-    fn head<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64> {
         timed("head", self.0.head(owner, task))
     }
 
@@ -66,15 +58,11 @@ impl<S: Store> Store for TimedStore<S> {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<watch::Receiver<u64>, StoreError>> {
+    ) -> StoreFuture<'a, watch::Receiver<u64>> {
         timed("watch", self.0.watch(owner, task))
     }
 
-    fn list<'a>(
-        &'a self,
-        owner: &'a Owner,
-        listing: Listing,
-    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
         timed("list", self.0.list(owner, listing))
     }
 
@@ -83,7 +71,7 @@ impl<S: Store> Store for TimedStore<S> {
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
         dialect: Dialect,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         timed("put_config", self.0.put_config(owner, config, dialect))
     }
 
@@ -91,7 +79,7 @@ impl<S: Store> Store for TimedStore<S> {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>> {
         timed("configs", self.0.configs(owner, task))
     }
 
@@ -100,7 +88,7 @@ impl<S: Store> Store for TimedStore<S> {
         owner: &'a Owner,
         task: &'a TaskId,
         config: &'a ConfigId,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         timed("delete_config", self.0.delete_config(owner, task, config))
     }
 
@@ -108,7 +96,7 @@ impl<S: Store> Store for TimedStore<S> {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Received>> {
         timed("received", self.0.received(owner, message))
     }
 
@@ -117,23 +105,19 @@ impl<S: Store> Store for TimedStore<S> {
         owner: &'a Owner,
         receipt: Receipt,
         answer: Message,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         timed("keep_answer", self.0.keep_answer(owner, receipt, answer))
     }
 
-    fn notifications(
-        &self,
-        limit: usize,
-        term: Duration,
-    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+    fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
         timed("notifications", self.0.notifications(limit, term))
     }
 
-    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+    fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>> {
         timed("dead_letters", self.0.dead_letters(limit))
     }
 
-    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+    fn undelivered(&self) -> StoreFuture<'_, usize> {
         timed("undelivered", self.0.undelivered())
     }
 
@@ -141,23 +125,19 @@ impl<S: Store> Store for TimedStore<S> {
         &'a self,
         notification: &'a Notification,
         settlement: Settlement,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         timed("settle", self.0.settle(notification, settlement))
     }
 
-    fn renew<'a>(
-        &'a self,
-        holder: &'a str,
-        term: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
         timed("renew", self.0.renew(holder, term))
     }
 
-    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
         timed("orphans", self.0.orphans(limit))
     }
 
-    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
         timed("sweep", self.0.sweep(retention))
     }
 
@@ -166,10 +146,7 @@ impl<S: Store> Store for TimedStore<S> {
     }
 }
 
-fn timed<'a, T: Send + 'a>(
-    method: &'static str,
-    answer: BoxFuture<'a, Result<T, StoreError>>,
-) -> BoxFuture<'a, Result<T, StoreError>> {
+fn timed<'a, T: Send + 'a>(method: &'static str, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
     Box::pin(async move {
         let begun = Instant::now();
         let answer = answer.await;

@@ -72,11 +72,9 @@ impl Authenticator for SecretAuthenticator {
         let name = header("x-name").unwrap_or_default();
         Box::pin(std::future::ready(match (is_owner, name) {
             (true, _) => Ok(Principal::named("owner")),
-            (false, "forbidden") => Err(AuthError::Forbidden),
+            (false, "forbidden") => Err(AuthError::forbidden()),
             (false, "other") => Ok(Principal::named("other")),
-            (false, _) => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            (false, _) => Err(AuthError::unauthenticated("Bearer")),
         }))
     }
 }
@@ -184,8 +182,8 @@ pub(crate) fn messages(command: &str, base: &str, scheme: Scheme) -> [(&'static 
 
 /// The id of the task in an answer, of any protocol version.
 #[track_caller]
-pub(crate) fn task_of(told: &RawAnswer) -> String {
-    let answer = told.json();
+pub(crate) fn task_of(raw: &RawAnswer) -> String {
+    let answer = raw.json();
     let result = answer.get("result").unwrap_or(&answer);
     let task = result.get("task").unwrap_or(result);
     task["id"]

@@ -53,9 +53,9 @@ async fn what_a_receiver_answers_is_shown_to_no_one() {
             "not answer by HTTP" => format!("{head}\r\n\r\n"),
             _ => format!("{head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n#!"),
         };
-        let (hook, mut told) = hook(answer.replace("#!", ANSWER)).await;
+        let (hook, mut requests) = hook(answer.replace("#!", ANSWER)).await;
         check(&format!("http://{hook}/"), says).await;
-        assert!(told.try_recv().is_ok(), "it was sent something");
+        assert!(requests.try_recv().is_ok(), "it was sent something");
     }
 }
 
@@ -76,7 +76,7 @@ async fn nobody_is_there() {
 async fn undelivered_notifications() {
     log();
     let answer = format!("HTTP/1.1 503 {ANSWER}\r\ncontent-length: 0\r\n\r\n");
-    let (hook, _told) = hook(answer).await;
+    let (hook, _requests) = hook(answer).await;
     let at_once = builder().retry_webhooks([std::time::Duration::ZERO]);
     let server = at_once.build().unwrap();
     let address = serve(&server).await;

@@ -54,17 +54,17 @@ impl CapturedLog {
     pub(crate) async fn until(&self, words: &[&str]) {
         let mut grown = self.grown.subscribe();
         let says = |line: &str| words.iter().all(|word| line.contains(word));
-        let heard = async {
+        let logged = async {
             while !self.text().lines().any(says) {
                 grown.changed().await.unwrap();
             }
         };
-        let heard = tokio::time::timeout(Duration::from_secs(60), heard).await;
-        heard.unwrap_or_else(|_| panic!("nothing is logged with {words:?}"));
+        let logged = tokio::time::timeout(Duration::from_secs(60), logged).await;
+        logged.unwrap_or_else(|_| panic!("nothing is logged with {words:?}"));
     }
 
     /// Returns whether a crate has logged anything.
-    pub(crate) fn hears(&self, target: &str) -> bool {
+    pub(crate) fn has_logged(&self, target: &str) -> bool {
         let target = format!(" {target}");
         self.text().contains(&target)
     }

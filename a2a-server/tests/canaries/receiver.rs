@@ -43,9 +43,9 @@ fn post(body: impl Into<Vec<u8>>) -> RawRequest {
 
 /// Nothing comes back but a word.
 #[track_caller]
-fn check_answer(told: &RawAnswer, status: u16) {
-    assert_eq!(told.status, status, "{}", told.text);
-    check(&told.text);
+fn check_answer(answer: &RawAnswer, status: u16) {
+    assert_eq!(answer.status, status, "{}", answer.text);
+    check(&answer.text);
 }
 
 #[tokio::test]

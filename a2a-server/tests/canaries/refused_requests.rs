@@ -18,9 +18,9 @@ use crate::wire::{RawAnswer, RawRequest, TAKEN, hook};
 
 /// An error repeats nothing, not even to the caller that sent it: callers write errors into their logs.
 #[track_caller]
-fn check_error(told: &RawAnswer) {
-    assert!(told.text.contains("error"), "{}", told.text);
-    check(&told.text);
+fn check_error(answer: &RawAnswer) {
+    assert!(answer.text.contains("error"), "{}", answer.text);
+    check(&answer.text);
 }
 
 async fn refused(server: &Server, asks: impl IntoIterator<Item = RawRequest>) {
@@ -165,12 +165,12 @@ async fn params_that_are_none() {
             ] {
                 let mut params = params.clone();
                 *params.pointer_mut(&path).unwrap() = value;
-                let told = as_owner(address, &rpc(method, &params)).await;
-                match told.json().get("error") {
-                    Some(_) => check_error(&told),
-                    None => check_owner(&told),
+                let answer = as_owner(address, &rpc(method, &params)).await;
+                match answer.json().get("error") {
+                    Some(_) => check_error(&answer),
+                    None => check_owner(&answer),
                 }
-                refused += usize::from(told.json().get("error").is_some());
+                refused += usize::from(answer.json().get("error").is_some());
             }
         }
     }
@@ -240,9 +240,9 @@ async fn what_is_no_request() {
             405,
         ),
     ] {
-        let told = as_owner(address, &ask).await;
-        assert_eq!(told.status, status, "{}", told.text);
-        check(&told.text);
+        let answer = as_owner(address, &ask).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+        check(&answer.text);
         for other in as_others(address, &ask).await {
             check(&other.text);
         }
@@ -280,10 +280,13 @@ async fn what_is_no_request_by_http_2() {
         let answer = sender.send_request(request).await.unwrap();
         assert_eq!(answer.status(), status);
         let answer = answer.into_body().collect().await.unwrap().to_bytes();
-        let told = String::from_utf8(answer.to_vec()).unwrap();
-        assert!(found(&told).is_subset(&[CONTENT].into()), "{told}");
+        let answer = String::from_utf8(answer.to_vec()).unwrap();
+        assert!(found(&answer).is_subset(&[CONTENT].into()), "{answer}");
     }
-    assert!(log().hears("h2::"), "other crates are heard");
+    assert!(
+        log().has_logged("h2::"),
+        "logs of other crates are recorded"
+    );
     log().check();
 }
 

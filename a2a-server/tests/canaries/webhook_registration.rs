@@ -19,10 +19,10 @@ use crate::wire::{RawAnswer, RawRequest, TAKEN, hook};
 const OF_OWNER: [&str; 3] = [TOKEN, URL_KEY, CONTENT];
 
 #[track_caller]
-pub(crate) fn check_owner(told: &RawAnswer) {
+pub(crate) fn check_owner(answer: &RawAnswer) {
     let allowed = BTreeSet::from(OF_OWNER);
-    let found = found(&told.text);
-    assert!(found.is_subset(&allowed), "{found:?} in {}", told.text);
+    let found = found(&answer.text);
+    assert!(found.is_subset(&allowed), "{found:?} in {}", answer.text);
 }
 
 fn servers() -> [Server; 2] {
@@ -38,7 +38,7 @@ async fn only_the_owner_reads_a_webhook_and_never_its_credentials() {
     log();
     for server in servers() {
         let address = serve(&server).await;
-        let (hook, mut told) = hook(TAKEN).await;
+        let (hook, mut requests) = hook(TAKEN).await;
         let base = format!("http://{hook}/");
         for scheme in [Scheme::Bearer, Scheme::Basic, Scheme::Signed] {
             for (method, params) in messages("ask", &base, scheme) {
@@ -55,8 +55,8 @@ async fn only_the_owner_reads_a_webhook_and_never_its_credentials() {
                         assert!(other.text.contains("error"), "{}", other.text);
                     }
                 }
-                assert!(shown >= 8, "an owner is told of its webhooks: {shown}");
-                check_answer(&told.recv().await.unwrap(), scheme);
+                assert!(shown >= 8, "an owner reads its webhooks: {shown}");
+                check_answer(&requests.recv().await.unwrap(), scheme);
             }
         }
         for public in ["/.well-known/jwks.json", "/.well-known/agent-card.json"] {
@@ -123,7 +123,7 @@ async fn a_task_says_nothing_of_its_webhooks() {
     log();
     for server in servers() {
         let address = serve(&server).await;
-        let (hook, _told) = hook(TAKEN).await;
+        let (hook, _requests) = hook(TAKEN).await;
         let base = format!("http://{hook}/");
         let [_, _, (_, params)] = messages("echo", &base, Scheme::Bearer);
         for method in ["SendMessage", "SendStreamingMessage"] {
@@ -140,6 +140,6 @@ async fn a_task_says_nothing_of_its_webhooks() {
         assert_eq!(found(&all.text), [CONTENT].into(), "{}", all.text);
     }
     log().check();
-    assert!(log().hears("a2a_server"), "the log is kept");
+    assert!(log().has_logged("a2a_server"), "the log is kept");
     assert!(!found(AUTHORIZATION).is_empty());
 }

@@ -94,11 +94,11 @@ pub(crate) async fn hook(
 ) -> (SocketAddr, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let (tell, told) = mpsc::unbounded_channel();
+    let (sender, requests) = mpsc::unbounded_channel();
     let answer: Arc<str> = answer.into().into();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let (tell, answer) = (tell.clone(), Arc::clone(&answer));
+            let (sender, answer) = (sender.clone(), Arc::clone(&answer));
             tokio::spawn(async move {
                 let mut stream = BufReader::new(stream);
                 let request = read(&mut stream).await;
@@ -106,12 +106,12 @@ pub(crate) async fn hook(
                 let token = token.split(' ').next().unwrap_or_default();
                 let answer = answer.replace('#', token);
                 // A test that has seen enough looks at no more.
-                let _ = tell.send(request);
+                let _ = sender.send(request);
                 let _ = stream.write_all(answer.as_bytes()).await;
             });
         }
     });
-    (address, told)
+    (address, requests)
 }
 
 async fn read(stream: &mut BufReader<TcpStream>) -> String {

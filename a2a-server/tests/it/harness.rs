@@ -9,9 +9,9 @@ use std::process::Command;
 fn check(arguments: &str) {
     let output = Command::new(program()).args(arguments.split(' ')).output();
     let output = output.expect("`cargo build -p a2a-server --example harness` makes the program");
-    let told = String::from_utf8_lossy(&output.stdout);
+    let report = String::from_utf8_lossy(&output.stdout);
     let problems = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments}: {told}\n{problems}");
+    assert!(output.status.success(), "{arguments}: {report}\n{problems}");
 }
 
 /// Cargo builds examples beside tests.

@@ -68,7 +68,7 @@ async fn mark(mut response: Response) -> Response {
 #[tokio::test(flavor = "multi_thread")]
 async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_order() {
     let file = stores::new_file();
-    let (webhook, mut told) = receiver(false).await;
+    let (webhook, mut requests) = receiver(false).await;
     let died = file.clone();
     let dying = tokio::task::spawn_blocking(move || die_during_a_task(&died, webhook));
     dying.await.unwrap();
@@ -88,7 +88,9 @@ async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_ord
     let serving = tokio::spawn(serving.into_future());
 
     // Nobody has called: the abandoned task is found, and its webhook notified.
-    while next(&mut told).await.json()["statusUpdate"]["status"]["state"] != "TASK_STATE_FAILED" {}
+    while next(&mut requests).await.json()["statusUpdate"]["status"]["state"] != "TASK_STATE_FAILED"
+    {
+    }
 
     for path in ["/first", "/second"] {
         let at = format!("{url}{path}");

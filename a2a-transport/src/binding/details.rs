@@ -33,9 +33,14 @@ pub(super) fn error_details(error: &A2aError) -> Value {
     }
     let tells_when = |detail: &Value| detail["@type"] == RETRY_INFO;
     if error.kind == ErrorKind::Unavailable && !details.iter().any(tells_when) {
-        details.push(json!({"@type": RETRY_INFO, "retryDelay": "1s"}));
+        details.push(retry_info(1));
     }
     Value::Array(details)
+}
+
+/// Returns the detail that tells when to try again.
+pub(crate) fn retry_info(seconds: u64) -> Value {
+    json!({"@type": RETRY_INFO, "retryDelay": format!("{seconds}s")})
 }
 
 /// Returns the error kind that a list of details names, if any.

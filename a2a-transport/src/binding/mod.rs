@@ -21,6 +21,7 @@ use a2a_types::reading::{Mode, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
 use http::{Method, StatusCode};
 
+pub(crate) use details::retry_info;
 pub use event::{EventReader, EventWriter};
 pub use http_message::{OutgoingCall, OutgoingReply};
 pub use incoming_call::{CallRefusal, IncomingCall, ReadOptions};
@@ -59,6 +60,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
             status: match outcome.as_ref().map_err(|error| error.kind) {
                 Err(ErrorKind::Unauthenticated) => StatusCode::UNAUTHORIZED,
                 Err(ErrorKind::PermissionDenied) => StatusCode::FORBIDDEN,
+                Err(ErrorKind::RateLimited) => StatusCode::TOO_MANY_REQUESTS,
                 _ => StatusCode::OK,
             },
             body: jsonrpc::write_reply(envelope, outcome),

@@ -150,12 +150,12 @@ mod tests {
             supported_interfaces: vec![AgentInterface::json_rpc("http://h/", Dialect::V1_0)],
             ..AgentCard::new("n", "d")
         };
-        let asked = |version| Offer::of(&card).requested(Binding::JsonRpc, version);
-        assert_eq!(asked(None), Ok(None));
-        assert_eq!(asked(Some(" ")), Ok(None));
-        assert_eq!(asked(Some("1.0.1")), Ok(Some(Dialect::V1_0)));
+        let requested = |version| Offer::of(&card).requested(Binding::JsonRpc, version);
+        assert_eq!(requested(None), Ok(None));
+        assert_eq!(requested(Some(" ")), Ok(None));
+        assert_eq!(requested(Some("1.0.1")), Ok(Some(Dialect::V1_0)));
         for version in ["0.3", "2.0"] {
-            let refused = asked(Some(version)).unwrap_err();
+            let refused = requested(Some(version)).unwrap_err();
             assert_eq!(refused.kind, ErrorKind::VersionNotSupported);
             assert_eq!(
                 refused.message,

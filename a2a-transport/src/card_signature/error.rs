@@ -7,10 +7,10 @@ use std::fmt;
 #[non_exhaustive]
 pub enum SignError {
     /// Not a JSON object with numbers of RFC 8785.
-    #[error("it is no card")]
+    #[error("not an agent card: expected a JSON object with numbers of RFC 8785")]
     NoCard,
     /// The key does not sign.
-    #[error("the key does not sign")]
+    #[error("the key cannot sign")]
     Key,
 }
 
@@ -45,12 +45,12 @@ pub enum Reason {
     #[error("it has a critical extension")]
     Critical,
     /// None of the keys has that id, or the key cannot verify.
-    #[error("its key is not among those that are trusted")]
+    #[error("its key is not trusted")]
     UnknownKey,
     /// Another algorithm than that of the key, `none` among them.
     #[error("its algorithm is not that of the key")]
     Algorithm,
     /// The card is not what was signed, or another key signed it.
-    #[error("it is not over this card by this key")]
+    #[error("it does not match this card and key")]
     Signature,
 }

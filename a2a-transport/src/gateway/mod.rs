@@ -204,14 +204,14 @@ impl<T: Transport> Gateway<T> {
         let Some(first) = updates.next().await.transpose()? else {
             return Ok(Box::pin(tokio_stream::empty()));
         };
-        let begun = rewrite::begun(rewrite.update(first)?);
+        let beginning = rewrite::stream_beginning(rewrite.update(first)?);
         let later = updates.map(move |update| rewrite.update(update?));
-        Ok(Box::pin(tokio_stream::iter(begun.map(Ok)).chain(later)))
+        Ok(Box::pin(tokio_stream::iter(beginning.map(Ok)).chain(later)))
     }
 
     /// Answers an older caller with an ended task's last event if an agent of 1.0 refuses to stream it.
     async fn explain(&self, owned: OwnedCall, error: Error) -> Result<Reply, Error> {
-        let refused = |error: &Error| matches!(error, Error::Agent(said) if said.kind == ErrorKind::UnsupportedOperation);
+        let refused = |error: &Error| matches!(error, Error::Agent(error) if error.kind == ErrorKind::UnsupportedOperation);
         let caller = owned.context().dialect.rules();
         if let Some(named) = &owned.named
             && owned.operation() == Operation::SubscribeToTask

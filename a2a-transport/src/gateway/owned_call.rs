@@ -107,8 +107,8 @@ impl OwnedCall {
         match &self.known {
             Some(known) => Some(known.id.clone()),
             None => {
-                let begun = self.call.request.task_id()?;
-                Some(self.scope.to_agent(begun.as_str()).into())
+                let task = self.call.request.task_id()?;
+                Some(self.scope.to_agent(task.as_str()).into())
             }
         }
     }

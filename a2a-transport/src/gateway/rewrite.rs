@@ -26,7 +26,7 @@ pub(super) struct Rewrite {
     /// `true` if the caller has sent a message, so that tasks of the answer are its own.
     begins: bool,
     /// The last task that was recorded for the caller.
-    given: Option<TaskId>,
+    recorded: Option<TaskId>,
     without_history: bool,
     tasks: Arc<TaskMap>,
 }
@@ -51,7 +51,7 @@ impl Rewrite {
             named: owned.named.clone(),
             conversation: conversation.or_else(|| owned.known_context()),
             begins: owned.is_message(),
-            given: None,
+            recorded: None,
             without_history: request.history_length().is_none() && !rules.history_when_not_asked,
             tasks,
         }
@@ -110,9 +110,9 @@ impl Rewrite {
         if self.without_history {
             task.history.clear();
         }
-        let said = task.history.iter_mut();
-        let said = said.chain(task.status.message.as_deref_mut());
-        said.for_each(|message| self.message(message));
+        let messages = task.history.iter_mut();
+        let messages = messages.chain(task.status.message.as_deref_mut());
+        messages.for_each(|message| self.message(message));
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl Rewrite {
 
     /// Records the caller as the owner of a task that its message has started or continued.
     fn give(&mut self, id: &TaskId, context: Option<&ContextId>) -> Result<(), Error> {
-        if !self.begins || self.given.as_ref() == Some(id) {
+        if !self.begins || self.recorded.as_ref() == Some(id) {
             return Ok(());
         }
         if let Some(context) = context {
@@ -183,7 +183,7 @@ impl Rewrite {
                 let text = "the agent answered with a task that it began for another caller";
                 A2aError::new(ErrorKind::InvalidAgentResponse, text)
             })?;
-        self.given = Some(id.clone());
+        self.recorded = Some(id.clone());
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl Rewrite {
 }
 
 /// Returns the beginning of a stream of 1.0, a task or a message, whatever an older agent began with.
-pub(super) fn begun(first: Update) -> impl Iterator<Item = Update> {
+pub(super) fn stream_beginning(first: Update) -> impl Iterator<Item = Update> {
     let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| {
         let task = Task {
             id: id.clone(),

@@ -1,16 +1,13 @@
 //! The answers that HTTP itself needs.
 
-use a2a_jsonrpc::Id;
-use a2a_types::Dialect;
 use bytes::Bytes;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{Response, StatusCode};
 
-use super::{AuthError, Body};
-use crate::Binding;
-use crate::binding::{CallRefusal, OutgoingReply, write_refusal};
+use super::Body;
+use crate::binding::OutgoingReply;
 
 pub(super) fn status(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
@@ -85,29 +82,7 @@ pub(super) fn retry_later(mut response: Response<Body>) -> Response<Body> {
 }
 
 /// Challenge for the usual credentials.
-pub(super) const BEARER: &str = "Bearer";
-
-/// Answers with a refusal in the caller's own binding and version.
-pub(super) fn deny(denied: &AuthError, binding: Binding, dialect: Dialect) -> Response<Body> {
-    let status = match denied {
-        AuthError::Unauthenticated { .. } => StatusCode::UNAUTHORIZED,
-        AuthError::Forbidden => StatusCode::FORBIDDEN,
-    };
-    let refused = CallRefusal {
-        binding,
-        id: Id::Null,
-        dialect,
-        error: denied.kind().into(),
-        status: Some(status),
-    };
-    let mut response = written(write_refusal(refused), JSON);
-    if let AuthError::Unauthenticated { challenge } = denied
-        && let Ok(challenge) = HeaderValue::from_str(challenge)
-    {
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-    }
-    response
-}
+const BEARER: &str = "Bearer";
 
 /// The media type of JSON.
 pub(super) const JSON: &str = "application/json";

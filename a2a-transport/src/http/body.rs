@@ -164,7 +164,7 @@ impl EventEncoder {
         let large = self.large.as_ref()?;
         let piece = large.take();
         if piece.is_none() {
-            if large.is_cut() {
+            if large.is_dropped() {
                 self.updates = None;
             }
             self.large = None;
@@ -267,7 +267,7 @@ mod tests {
         let operation = Operation::SendStreamingMessage;
         let envelope = Envelope::new(Dialect::V0_2, Binding::JsonRpc, operation);
         let silent: UpdateStream = Box::pin(tokio_stream::pending());
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut body = Body::events(
             silent,
             EventWriter::new(&envelope),
@@ -279,7 +279,7 @@ mod tests {
         for seconds in [15, 30] {
             let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
             assert_eq!(frame, sse::PING);
-            assert_eq!(begun.elapsed(), Duration::from_secs(seconds));
+            assert_eq!(start.elapsed(), Duration::from_secs(seconds));
         }
     }
 
@@ -331,11 +331,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_that_is_alone_does_not_wait() {
-        let (say, said) = tokio::sync::mpsc::unbounded_channel();
-        let said = futures_util::stream::unfold(said, |mut said| async {
-            Some((said.recv().await?, said))
+        let (say, received) = tokio::sync::mpsc::unbounded_channel();
+        let received = futures_util::stream::unfold(received, |mut received| async {
+            Some((received.recv().await?, received))
         });
-        let mut body = events(said);
+        let mut body = events(received);
         for text in ["a", "b"] {
             say.send(text).unwrap();
             assert!(matches!(next(&mut body).await, Some((1, _))));

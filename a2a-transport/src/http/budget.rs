@@ -161,10 +161,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_peer_is_slow_by_its_rate() {
-        let begun = Instant::now();
-        assert!(!is_slow(begun, 0));
+        let start = Instant::now();
+        assert!(!is_slow(start, 0));
         tokio::time::advance(Duration::from_secs(20)).await;
-        assert!(is_slow(begun, 20 * 64 * 1024 - 1));
-        assert!(!is_slow(begun, 20 * 64 * 1024));
+        assert!(is_slow(start, 20 * 64 * 1024 - 1));
+        assert!(!is_slow(start, 20 * 64 * 1024));
     }
 }

@@ -288,9 +288,8 @@ impl HttpClient {
             if response.status() != StatusCode::UNAUTHORIZED || !is_first {
                 return Ok(response);
             }
-            let challenge = response.headers().get(WWW_AUTHENTICATE);
-            let challenge = challenge.and_then(|value| value.to_str().ok());
-            if !credentials.refused(challenge).await {
+            let challenge = challenges(response.headers());
+            if !credentials.refused(challenge.as_deref()).await {
                 return Ok(response);
             }
             is_first = false;
@@ -303,11 +302,11 @@ impl HttpClient {
             return readable(response.map(ObservedBody::unobserved));
         }
         let (head, body) = request.into_parts();
-        let said = body.clone().collect().await.unwrap_or_default().to_bytes();
+        let bytes = body.clone().collect().await.unwrap_or_default().to_bytes();
         let response_observers = self
             .observers
             .iter()
-            .map(|observer| observer.request(&head, &said));
+            .map(|observer| observer.request(&head, &bytes));
         let mut response_observers: Vec<_> = response_observers.collect();
         match self.answer(Request::from_parts(head, body)).await {
             Ok(response) => {
@@ -367,6 +366,13 @@ impl HttpClient {
             }),
         }
     }
+}
+
+/// Returns all challenges of an answer as one list, if there are any: each may have a header of its own.
+pub(super) fn challenges(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(WWW_AUTHENTICATE).iter();
+    let values: Vec<_> = values.filter_map(|value| value.to_str().ok()).collect();
+    (!values.is_empty()).then(|| values.join(", "))
 }
 
 /// Returns the answer if it can be read. Errors: it is a redirect, or compressed, which was not requested.

@@ -25,7 +25,7 @@ use crate::{Answer, Binding, Error, Reply, Update, UpdateStream};
 /// until a stream's end.
 pub(super) struct ClientSpan {
     labels: [&'static str; 3],
-    begun: Instant,
+    start: Instant,
     is_counted: bool,
     outcome: &'static str,
     span: Span,
@@ -55,7 +55,7 @@ impl ClientSpan {
         );
         Self {
             labels: [operation.name(), dialect.version(), binding.as_str()],
-            begun: Instant::now(),
+            start: Instant::now(),
             is_counted: false,
             outcome: ABANDONED,
             span,
@@ -96,7 +96,7 @@ impl ClientSpan {
     fn count(&mut self, outcome: &'static str) {
         self.is_counted = true;
         let [operation, dialect, binding] = self.labels;
-        let took = self.begun.elapsed().as_secs_f64();
+        let took = self.start.elapsed().as_secs_f64();
         metric::CLIENT_REQUEST_SECONDS.record(self.labels, took);
         metric::CLIENT_REQUESTS.count([operation, dialect, binding, outcome]);
     }

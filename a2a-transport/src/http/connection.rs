@@ -44,7 +44,7 @@ pub(super) async fn serve_connection<I, S, B>(
         // A dropped sender stops the connection, too.
         _ = stop.wait_for(|stop| *stop) => return,
         _ = timer.is_late() => {
-            tracing::debug!("a connection brought no request in time");
+            tracing::debug!("a connection sent no request in time");
             return;
         }
     };
@@ -110,7 +110,7 @@ async fn run<C>(
             }
             late = timer.is_late() => match late {
                 ExpiredTimeout::Head => {
-                    tracing::debug!("a connection brought no request in time");
+                    tracing::debug!("a connection sent no request in time");
                     return;
                 }
                 // A peer that is about to send a request learns that it needs another connection.
@@ -184,7 +184,7 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
 {
     service_fn(move |request: Request<Incoming>| {
-        let open = timer.asked(request.version());
+        let open = timer.begin_request(request.version());
         let answer = check(&request, &options).map(|()| service.call(request));
         async move {
             match answer {

@@ -17,7 +17,7 @@ pub(super) enum Phase {
     /// A request has begun to arrive, or is expected.
     Head,
     /// Number of open requests.
-    Asked(usize),
+    Active(usize),
     /// No request is open.
     Idle,
     /// The connection is to close: another one needs its place.
@@ -72,12 +72,12 @@ impl ConnectionTimer {
     }
 
     /// Counts a request, which is open until the returned guard is dropped.
-    pub(super) fn asked(self: &Arc<Self>, version: Version) -> OpenRequest {
+    pub(super) fn begin_request(self: &Arc<Self>, version: Version) -> OpenRequest {
         let mut state = self.state();
         state.is_http2 = version == Version::HTTP_2;
         state.phase = match state.phase {
-            Phase::Asked(others) => Phase::Asked(others + 1),
-            Phase::Head | Phase::Idle | Phase::Displaced => Phase::Asked(1),
+            Phase::Active(others) => Phase::Active(others + 1),
+            Phase::Head | Phase::Idle | Phase::Displaced => Phase::Active(1),
         };
         OpenRequest(Arc::clone(self))
     }
@@ -114,7 +114,7 @@ impl ConnectionTimer {
     fn deadline(&self) -> Option<(Instant, ExpiredTimeout)> {
         let state = self.state();
         match state.phase {
-            Phase::Asked(_) => None,
+            Phase::Active(_) => None,
             Phase::Head => Some((state.since + self.header_timeout, ExpiredTimeout::Head)),
             Phase::Displaced => Some((state.since, ExpiredTimeout::Head)),
             Phase::Idle => Some((state.since + self.idle_timeout, ExpiredTimeout::Idle)),
@@ -145,7 +145,7 @@ impl Drop for OpenRequest {
     fn drop(&mut self) {
         let mut state = self.0.state();
         match state.phase {
-            Phase::Asked(several @ 2..) => state.phase = Phase::Asked(several - 1),
+            Phase::Active(several @ 2..) => state.phase = Phase::Active(several - 1),
             _ => {
                 state.phase = Phase::Idle;
                 state.since = Instant::now();

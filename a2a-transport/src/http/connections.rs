@@ -179,7 +179,9 @@ mod tests {
             ("2001:db8::1", "2001:db8:0:1::1"),
         ] {
             let timers = [timer(), timer()];
-            let open = timers.each_ref().map(|it| it.asked(Version::HTTP_11));
+            let open = timers
+                .each_ref()
+                .map(|it| it.begin_request(Version::HTTP_11));
             let places = timers.map(|timer| enter(address, timer));
             assert!(enter(address, timer()).is_none(), "{address}");
             assert!(enter(other, timer()).is_some());
@@ -199,14 +201,14 @@ mod tests {
         let all = connections(3, 100);
         let here = IpAddr::from([127, 0, 0, 1]);
         let (busy, first, second) = (timer(), timer(), timer());
-        let request = busy.asked(Version::HTTP_11);
-        let (mut places, mut kept) = (Vec::new(), Vec::new());
+        let request = busy.begin_request(Version::HTTP_11);
+        let (mut places, mut active) = (Vec::new(), Vec::new());
         for timer in [&busy, &second, &first] {
             let place = all.enter(here, Arc::clone(timer)).now_or_never();
             places.push(place.flatten().unwrap());
         }
         tokio::time::advance(Duration::from_secs(1)).await;
-        drop(second.asked(Version::HTTP_11));
+        drop(second.begin_request(Version::HTTP_11));
         for (timer, place) in [(first, places.pop()), (second, places.pop())] {
             let mut entering = std::pin::pin!(all.enter(here, self::timer()));
             assert!((&mut entering).now_or_never().is_none());
@@ -215,7 +217,7 @@ mod tests {
             // It has a request of its own at once.
             let place = entering.await.unwrap();
             let newest = Arc::clone(&lock(&all.open).connections[&place.id].timer);
-            kept.push((newest.asked(Version::HTTP_11), place));
+            active.push((newest.begin_request(Version::HTTP_11), place));
         }
         assert!(all.enter(here, self::timer()).now_or_never().is_none());
         drop(request);
@@ -249,8 +251,8 @@ mod tests {
             assert!(!is_displaced(&timer));
             newest.push((timer, place));
         }
-        let kept = crowd.iter().chain(&newest);
-        assert!(!kept.into_iter().any(|(timer, _)| is_displaced(timer)));
+        let all_open = crowd.iter().chain(&newest);
+        assert!(!all_open.into_iter().any(|(timer, _)| is_displaced(timer)));
         drop((crowd, newest));
         assert!(lock(&all.open).peers.is_empty());
     }

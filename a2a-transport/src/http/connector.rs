@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proxy_is_told_the_port() {
+    fn a_proxy_receives_the_port() {
         for (uri, expected) in [
             ("http://h/a?b", "http://h:80/a?b"),
             ("http://[::1]/", "http://[::1]:80/"),

@@ -91,9 +91,9 @@ impl PublicCard {
         Some(Documents::new(&self.card.clone().at(url)))
     }
 
-    fn document(&self, documents: &Documents, asked: &HeaderMap) -> Response<Body> {
+    fn document(&self, documents: &Documents, request_headers: &HeaderMap) -> Response<Body> {
         let text = |name| {
-            asked
+            request_headers
                 .get(name)
                 .and_then(|value: &HeaderValue| value.to_str().ok())
         };
@@ -173,13 +173,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(card: &PublicCard, asked: &[(&'static str, &str)], status: u16, tag: &HeaderValue) {
-        let asked = asked.iter().map(|(name, value)| {
+    fn check(card: &PublicCard, headers: &[(&'static str, &str)], status: u16, tag: &HeaderValue) {
+        let headers = headers.iter().map(|(name, value)| {
             let name = http::header::HeaderName::from_static(name);
             (name, HeaderValue::from_str(value).unwrap())
         });
         let (mut head, ()) = http::Request::new(()).into_parts();
-        head.headers = asked.collect();
+        head.headers = headers.collect();
         let answer = card.answer(&head, "/");
         assert_eq!(answer.status(), status);
         assert_eq!(answer.headers()[ETAG], tag);

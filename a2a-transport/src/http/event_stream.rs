@@ -59,8 +59,8 @@ impl EventStream {
                 return Some(self.read(event));
             }
             if self.ended {
-                let cut = !std::mem::replace(&mut self.finished, true);
-                return cut.then_some(Err(Error::Unfinished));
+                let is_first = !std::mem::replace(&mut self.finished, true);
+                return is_first.then_some(Err(Error::Unfinished));
             }
             match self.more().await {
                 Ok(events) => self.ready = events.into_iter(),

@@ -11,11 +11,11 @@ use http::header::{ALLOW, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
-use super::answer::{
-    JSON, deny, event_stream, for_caller_only, retry_later, status, typed, written,
-};
+use super::answer::{JSON, event_stream, for_caller_only, retry_later, status, typed, written};
+use super::auth::AuthError;
 use super::body::{Body, crowded};
 use super::budget::Exhausted;
+use super::denial::DenialFormat;
 use super::receive::{BodyError, collect};
 use super::request_headers::RequestHeaders;
 use super::server_span::{Outcome, ServerSpan};
@@ -46,7 +46,13 @@ impl<T: Transport> HttpService<T> {
         let unnamed = reading.offer.unnamed(Binding::JsonRpc);
         let mut error_format = ErrorFormat {
             binding: Binding::JsonRpc,
-            dialect: reading.prefer.unwrap_or(unnamed),
+            dialect: match reading
+                .offer
+                .requested(Binding::JsonRpc, headers.version().as_deref())
+            {
+                Ok(Some(named)) => named,
+                _ => reading.prefer.unwrap_or(unnamed),
+            },
             media_type: JSON,
             server_span,
         };
@@ -55,11 +61,20 @@ impl<T: Transport> HttpService<T> {
             .read(head, &headers, body, &mut error_format, read)
             .await
         {
-            Ok((principal, call)) => self.ask(headers, principal, call, &mut error_format),
+            Ok((principal, call)) => {
+                let pending = self.ask(head, headers, principal, call, &mut error_format);
+                match pending.await {
+                    Ok(pending) => pending,
+                    Err(refusal) => return refusal,
+                }
+            }
             Err(refusal) => return refusal,
         };
         let reply = self.introduce(head, pending.reply.await);
-        self.respond(reply, pending.envelope, pending.options, error_format)
+        let mut response = self.respond(reply, pending.envelope, pending.options, error_format);
+        let settings = &self.settings;
+        settings.challenge_unauthenticated(&mut response, head);
+        response
     }
 
     /// Answers a request by HTTP+JSON, at a path below ours.
@@ -85,15 +100,15 @@ impl<T: Transport> HttpService<T> {
             media_type: media::of_answer(&head.headers),
             server_span,
         };
-        let asked = match asked_for(&headers, reading.offer) {
-            Ok(asked) => asked,
+        let requested = match asked_for(&headers, reading.offer) {
+            Ok(requested) => requested,
             Err(error) => {
                 // It names a version, so it is of 1.0.
                 error_format.dialect = Dialect::V1_0;
                 return error_format.refuse(None, error);
             }
         };
-        let route = match self.route(head, path, asked, &reading) {
+        let route = match self.route(head, path, requested, &reading) {
             Ok(route) => route,
             Err(RoutingError::Version(error)) => return error_format.refuse(None, error),
             Err(RoutingError::Route(NoRoute::Path)) => {
@@ -124,11 +139,20 @@ impl<T: Transport> HttpService<T> {
             .read(head, &headers, body, &mut error_format, read)
             .await
         {
-            Ok((principal, call)) => self.ask(headers, principal, call, &mut error_format),
+            Ok((principal, call)) => {
+                let pending = self.ask(head, headers, principal, call, &mut error_format);
+                match pending.await {
+                    Ok(pending) => pending,
+                    Err(refusal) => return refusal,
+                }
+            }
             Err(refusal) => return refusal,
         };
         let reply = self.introduce(head, pending.reply.await);
-        self.respond(reply, pending.envelope, pending.options, error_format)
+        let mut response = self.respond(reply, pending.envelope, pending.options, error_format);
+        let settings = &self.settings;
+        settings.challenge_unauthenticated(&mut response, head);
+        response
     }
 
     /// Gives an extended card that names no interface those of the public card.
@@ -151,12 +175,12 @@ impl<T: Transport> HttpService<T> {
         &self,
         head: &Parts,
         path: &str,
-        asked: Option<Dialect>,
+        requested: Option<Dialect>,
         reading: &ReadOptions,
     ) -> Result<Route, RoutingError> {
         let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
-        let find = |asked| {
-            let route = Route::find(&head.method, path, asked, reading.mode)?;
+        let find = |requested| {
+            let route = Route::find(&head.method, path, requested, reading.mode)?;
             match &route.tenant {
                 Some(tenant) if !self.settings.tenants.has(tenant) => Err(NoRoute::Path),
                 _ => Ok(route),
@@ -167,7 +191,7 @@ impl<T: Transport> HttpService<T> {
             let version = Dialect::V0_3.version();
             RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
         };
-        match asked {
+        match requested {
             None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
             None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
             None if !offers(Dialect::V0_3) => match find(None) {
@@ -177,7 +201,7 @@ impl<T: Transport> HttpService<T> {
                 }
                 found => Ok(found?),
             },
-            asked => Ok(find(asked)?),
+            requested => Ok(find(requested)?),
         }
     }
 
@@ -206,12 +230,8 @@ impl<T: Transport> HttpService<T> {
             ));
         }
         let admitted = self.settings.authenticator.authenticate(head).await;
-        let principal = admitted.map_err(|denied| {
-            error_format
-                .server_span
-                .refused(error_format.dialect, denied.kind());
-            deny(&denied, error_format.binding, error_format.dialect)
-        })?;
+        let principal =
+            admitted.map_err(|denied| self.deny(&denied, head, Id::Null, error_format))?;
         let limit = self.settings.reading().limits.bytes;
         // Given back when the call is read, after the body.
         let mut share = self.settings.receiving.share();
@@ -253,14 +273,34 @@ impl<T: Transport> HttpService<T> {
         Ok((principal, call))
     }
 
-    /// Calls the transport.
-    fn ask(
+    /// Refuses a request that is not admitted.
+    fn deny(
         &self,
+        denied: &AuthError,
+        head: &Parts,
+        id: Id,
+        error_format: &mut ErrorFormat,
+    ) -> Response<Body> {
+        let (binding, dialect) = (error_format.binding, error_format.dialect);
+        error_format.server_span.refused(dialect, denied.kind());
+        let format = DenialFormat {
+            binding,
+            dialect,
+            id,
+            media_type: error_format.media_type,
+        };
+        self.settings.deny(denied, head, format)
+    }
+
+    /// Authorizes a call, and makes it.
+    async fn ask(
+        &self,
+        head: &Parts,
         headers: RequestHeaders<'_>,
         principal: Principal,
         call: IncomingCall,
         error_format: &mut ErrorFormat,
-    ) -> PendingReply<'_> {
+    ) -> Result<PendingReply<'_>, Response<Body>> {
         let IncomingCall {
             request,
             envelope,
@@ -286,11 +326,19 @@ impl<T: Transport> HttpService<T> {
             trace: error_format.server_span.trace(),
             repairs,
         };
-        PendingReply {
-            reply: self.transport.call(Call { request, context }),
+        let call = Call { request, context };
+        if let Some(authorizer) = &self.settings.authorizer
+            && let Err(denied) = authorizer.authorize(&call).await
+        {
+            error_format.dialect = envelope.dialect;
+            let id = envelope.id.unwrap_or(Id::Null);
+            return Err(self.deny(&denied, head, id, error_format));
+        }
+        Ok(PendingReply {
+            reply: self.transport.call(call),
             envelope,
             options,
-        }
+        })
     }
 
     /// Writes an answer as an HTTP response.
@@ -342,7 +390,7 @@ impl<T: Transport> HttpService<T> {
                     false => answer,
                 }
             }
-            Err(error) if error.kind == ErrorKind::Unavailable => {
+            Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::RateLimited) => {
                 let reply = write_reply(&envelope, Err(error));
                 retry_later(written(reply, error_format.media_type))
             }
@@ -433,6 +481,6 @@ impl ErrorFormat {
 /// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
 /// 0.2.
 fn asked_for(headers: &RequestHeaders<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
-    let asked = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
-    Ok(asked.map(|dialect| dialect.max(Dialect::V0_3)))
+    let requested = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
+    Ok(requested.map(|dialect| dialect.max(Dialect::V0_3)))
 }

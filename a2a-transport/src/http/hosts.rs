@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_told_from_what_looks_like_it() {
+    fn hosts_are_distinguished_from_similar_names() {
         let local = Hosts::loopback();
         for host in [
             "localhost",

@@ -35,12 +35,12 @@ impl Proxy {
     /// Errors: [`Error::Address`], which contains neither.
     pub fn at(url: &str) -> Result<Self, Error> {
         let bad = |problem: &str| {
-            let shown = match (url.find("://"), url.rfind('@')) {
+            let redacted = match (url.find("://"), url.rfind('@')) {
                 (Some(scheme), Some(at)) => format!("{}://…{}", &url[..scheme], &url[at..]),
                 (None, Some(at)) => format!("…{}", &url[at..]),
                 _ => url.to_owned(),
             };
-            bad_address(&shown, problem)
+            bad_address(&redacted, problem)
         };
         let expected = "expected `http://[user:password@]host[:port]` or `socks5://…` of a proxy";
         let (scheme, rest) = url.split_once("://").ok_or_else(|| bad(expected))?;

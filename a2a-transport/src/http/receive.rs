@@ -38,7 +38,7 @@ where
     }
     let mut bytes = BytesMut::new();
     // When the body was first waited for.
-    let mut begun = None;
+    let mut start = None;
     // Most bodies are there with their head, and are not waited for.
     let mut deadline = None;
     // How much must be there for the next deadline.
@@ -49,7 +49,7 @@ where
             Some(frame) => frame,
             None => {
                 let now = Instant::now();
-                begun.get_or_insert(now);
+                start.get_or_insert(now);
                 let deadline = *deadline.get_or_insert(now + rate.within);
                 let frame = tokio::time::timeout_at(deadline, frame).await;
                 frame.map_err(|_| BodyError::Stalled)?
@@ -63,7 +63,7 @@ where
         if bytes.len() + data.len() > limit {
             return Err(BodyError::TooLarge);
         }
-        let slow = begun.is_some_and(|begun| is_slow(begun, bytes.len()));
+        let slow = start.is_some_and(|start| is_slow(start, bytes.len()));
         if slow && share.is_scarce() {
             return Err(BodyError::Crowded);
         }

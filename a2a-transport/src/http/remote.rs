@@ -9,7 +9,7 @@ use a2a_types::{
     AgentInterface, Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2,
 };
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 use tracing::{Instrument, Span};
@@ -17,7 +17,7 @@ use tracing::{Instrument, Span};
 use super::address::{address, bad_address};
 use super::answer::{A2A_JSON, JSON};
 use super::busy_error::busy_error;
-use super::client::HttpClient;
+use super::client::{HttpClient, challenges};
 use super::client_span::ClientSpan;
 use super::credentials::Credentials;
 use super::event_stream::{EventStream, trace};
@@ -374,12 +374,9 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
     if ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN].contains(&status) {
         return Ok(());
     }
-    let challenge = headers
-        .get(WWW_AUTHENTICATE)
-        .and_then(|value| value.to_str().ok());
     Err(Error::Refused {
         status: status.as_u16(),
-        challenge: challenge.map(str::to_owned),
+        challenge: challenges(headers),
     })
 }
 

@@ -177,7 +177,7 @@ async fn watch(stream: impl Future, progress: Arc<WriteProgress>, limit: Duratio
             sleep.as_mut().reset(Instant::now() + limit);
         }
         ready!(sleep.as_mut().poll(cx));
-        tracing::debug!("the peer of a stream did not read its answer");
+        tracing::debug!("a peer did not read its stream in time");
         Poll::Ready(())
     })
     .await;

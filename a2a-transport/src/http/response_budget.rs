@@ -63,18 +63,18 @@ impl ResponseBudget {
             .iter()
             .filter_map(Weak::upgrade)
             .filter(|answer| answer.is_slow());
-        let slowest = slow.min_by_key(|answer| answer.begun);
-        slowest.map(|answer| answer.cut()).is_some()
+        let slowest = slow.min_by_key(|answer| answer.started);
+        slowest.map(|answer| answer.drop_rest()).is_some()
     }
 }
 
 /// A large answer in pieces. Each is freed when it is on its way.
 #[derive(Debug)]
 pub(super) struct LargeResponse {
-    begun: Instant,
+    started: Instant,
     pieces: Mutex<VecDeque<Bytes>>,
     taken: AtomicUsize,
-    is_cut: AtomicBool,
+    is_dropped: AtomicBool,
 }
 
 /// Bytes, and their share of the budget.
@@ -110,10 +110,10 @@ impl LargeResponse {
             pieces.push_front(Bytes::from_owner(BudgetedBytes::new(piece, share)));
         }
         Self {
-            begun: Instant::now(),
+            started: Instant::now(),
             pieces: Mutex::new(pieces),
             taken: AtomicUsize::new(0),
-            is_cut: AtomicBool::new(false),
+            is_dropped: AtomicBool::new(false),
         }
     }
 
@@ -130,17 +130,19 @@ impl LargeResponse {
     }
 
     /// Returns whether the rest was dropped, because its peer is slow and others need the room.
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut.load(Ordering::Relaxed)
+    pub(super) fn is_dropped(&self) -> bool {
+        self.is_dropped.load(Ordering::Relaxed)
     }
 
     fn is_slow(&self) -> bool {
-        !self.is_cut() && is_slow(self.begun, self.taken.load(Ordering::Relaxed))
+        !self.is_dropped() && is_slow(self.started, self.taken.load(Ordering::Relaxed))
     }
 
-    fn cut(&self) {
-        tracing::debug!("the peer of a large answer is slow, and others need the room");
-        self.is_cut.store(true, Ordering::Relaxed);
+    fn drop_rest(&self) {
+        tracing::debug!(
+            "dropped a large answer: its peer is slow, and other answers need the memory"
+        );
+        self.is_dropped.store(true, Ordering::Relaxed);
         lock(&self.pieces).clear();
     }
 }
@@ -198,13 +200,13 @@ mod tests {
         assert!(large(&answers, 2 << 20).is_err());
         tokio::time::advance(Duration::from_secs(11)).await;
         let fast = large(&answers, 2 << 20).unwrap();
-        assert!(slow.is_cut() && slow.take().is_none() && first.is_some());
+        assert!(slow.is_dropped() && slow.take().is_none() && first.is_some());
         assert!(large(&answers, 2 << 20).is_err());
         tokio::time::advance(Duration::from_secs(11)).await;
         while fast.len() > 1 << 20 {
             fast.take();
         }
         assert!(large(&answers, 3 << 20).is_err());
-        assert!(!fast.is_cut());
+        assert!(!fast.is_dropped());
     }
 }

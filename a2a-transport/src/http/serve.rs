@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::connection::serve_connection;
 use super::connection_timer::ConnectionTimer;
 use super::connections::{ConnectionSlot, Connections};
+use super::peer_address::WithPeerAddress;
 use super::serve_options::ServeOptions;
 #[cfg(feature = "tls")]
 use super::server_tls::ServerTls;
@@ -44,11 +45,12 @@ pub async fn serve<S, B>(
         let (service, options) = (service.clone(), Arc::clone(&options));
         let Accepted {
             stream,
+            address,
             timer,
             stop,
             place,
-            ..
         } = accepted;
+        let service = WithPeerAddress { service, address };
         serve_connection(stream, service, options, timer, stop, place)
     });
     serving.await;
@@ -86,6 +88,7 @@ pub async fn serve_tls<S, B>(
             stop,
             place,
         } = accepted;
+        let service = WithPeerAddress { service, address };
         let peer = AcceptedPeer {
             address,
             timer,
@@ -102,10 +105,6 @@ pub async fn serve_tls<S, B>(
 /// A connection that is to be served.
 struct Accepted {
     stream: TcpStream,
-    #[cfg_attr(
-        not(feature = "tls"),
-        expect(dead_code, reason = "told of handshakes alone")
-    )]
     address: SocketAddr,
     timer: Arc<ConnectionTimer>,
     stop: watch::Receiver<bool>,
@@ -163,7 +162,7 @@ async fn accept_all<F>(
 
 /// Accepts the next connection; retries until there is one.
 async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAddr) {
-    let mut is_told = false;
+    let mut is_logged = false;
     loop {
         let error = match listener.accept().await {
             Ok((stream, address)) => {
@@ -175,12 +174,12 @@ async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAd
             Err(error) => error,
         };
         if is_about_one_connection(&error) {
-            tracing::debug!(%error, "a connection was gone before it was accepted");
+            tracing::debug!(%error, "a connection closed before it was accepted");
             continue;
         }
         // Out of file descriptors or memory: the listener is still good, and a moment later there
         // may be room again.
-        if !std::mem::replace(&mut is_told, true) {
+        if !std::mem::replace(&mut is_logged, true) {
             tracing::warn!(%error, "could not accept a connection");
         }
         tokio::time::sleep(pause).await;

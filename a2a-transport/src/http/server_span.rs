@@ -34,7 +34,7 @@ pub(super) struct ServerSpan {
     outcome: Outcome,
     span: Span,
     /// Start of the request, until its duration is recorded.
-    begun: Option<Instant>,
+    start: Option<Instant>,
     /// The stream that is its answer.
     stream: Option<GaugeGuard>,
 }
@@ -77,7 +77,7 @@ impl ServerSpan {
             sequence: None,
             outcome: Outcome::Abandoned,
             span,
-            begun: Some(Instant::now()),
+            start: Some(Instant::now()),
             stream: None,
         }
     }
@@ -179,11 +179,11 @@ impl ServerSpan {
 
     /// Records the time to the answer, once.
     fn count_time(&mut self) {
-        let Some(begun) = self.begun.take() else {
+        let Some(start) = self.start.take() else {
             return;
         };
         let [operation, dialect, binding] = self.labels();
-        let took = begun.elapsed().as_secs_f64();
+        let took = start.elapsed().as_secs_f64();
         metric::SERVER_REQUEST_SECONDS.record([operation, dialect, binding], took);
     }
 

@@ -5,6 +5,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_jsonrpc::Id;
 use a2a_types::reading::Mode;
 use a2a_types::{
     AgentCard, AgentInterface, Dialect, ErrorKind, GetExtendedAgentCardRequest,
@@ -15,15 +16,18 @@ use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
-use super::answer::{BEARER, deny, for_caller_only, json, not_allowed, plain, retry_later, typed};
-use super::auth::{AllowAnonymous, AuthError, Authenticator};
+use super::answer::{JSON, for_caller_only, json, not_allowed, plain, retry_later, typed};
+use super::auth::{AllowAnonymous, AuthError, Authenticator, Authorizer};
 use super::body::Body;
 use super::budget::Budget;
+use super::challenge::AuthChallenge;
+use super::denial::DenialFormat;
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
 use super::receive::MinimumRate;
 use super::response_budget::ResponseBudget;
+use super::security::{ProtectedResource, Security};
 use super::server_span::ServerSpan;
 use super::tenants::Tenants;
 use crate::binding::{Offer, ReadOptions};
@@ -36,6 +40,7 @@ use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 /// *    {path}/rest/…, {path}/…                  HTTP+JSON, 1.0 and (below v1) 0.3
 /// GET  /.well-known/jwks.json                   the keys of push notifications, also below {path}
 /// GET  /.well-known/agent.json, agent-card.json the public card (and /agent-card)
+/// GET  /.well-known/oauth-protected-resource    authorization servers, above and below {path}
 /// GET  {path}/agent/authenticatedExtendedCard   the extended card of 0.2, also beside {path}
 /// GET  /healthz, /readyz                        whether it lives, whether it is ready: [`Probes`]
 /// ```
@@ -59,6 +64,9 @@ pub(super) struct Settings {
     readiness: Arc<dyn Readiness>,
     reading: ReadOptions,
     pub(super) authenticator: Arc<dyn Authenticator>,
+    /// What the authenticator checks, as far as it says.
+    pub(super) security: Option<Security>,
+    pub(super) authorizer: Option<Arc<dyn Authorizer>>,
     pub(super) keep_alive: Duration,
     pub(super) rate: MinimumRate,
     /// Budget of all request bodies.
@@ -84,6 +92,8 @@ impl<T: Transport> HttpService<T> {
                 readiness: Arc::new(AlwaysReady),
                 reading: ReadOptions::default(),
                 authenticator: Arc::new(AllowAnonymous),
+                security: None,
+                authorizer: None,
                 keep_alive: Duration::from_secs(15),
                 rate: MinimumRate {
                     bytes: 1024,
@@ -190,7 +200,15 @@ impl<T: Transport> HttpService<T> {
 
     /// Sets an authenticator that is shared.
     pub fn shared_authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
-        self.with(|settings| settings.authenticator = authenticator)
+        self.with(|settings| {
+            settings.security = authenticator.security();
+            settings.authenticator = authenticator;
+        })
+    }
+
+    /// Sets the authorizer; every call of an admitted principal is permitted by default.
+    pub fn authorizer(self, authorizer: Arc<dyn Authorizer>) -> Self {
+        self.with(|settings| settings.authorizer = Some(authorizer))
     }
 
     /// Sets the silence after which a stream gets a comment; 15 s by default.
@@ -239,13 +257,17 @@ impl<T: Transport> HttpService<T> {
                 let answering = |server_span| self.http_json(head, path, body, server_span);
                 ServerSpan::over(Binding::HttpJson, &head.headers, answering).await
             }
-            Resource::Card | Resource::ExtendedCard | Resource::Keys
+            Resource::Card
+            | Resource::ExtendedCard
+            | Resource::Keys
+            | Resource::AuthorizationServers
                 if head.method != Method::GET && head.method != Method::HEAD =>
             {
                 not_allowed("GET, HEAD")
             }
             Resource::Card => settings.public_card(head),
             Resource::Keys => settings.public_keys(),
+            Resource::AuthorizationServers => settings.protected_resource(head),
             Resource::ExtendedCard => self.extended_card(head).await,
             Resource::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
@@ -259,6 +281,8 @@ enum Resource<'a> {
     ExtendedCard,
     /// The keys of push notifications.
     Keys,
+    /// The metadata that names the authorization servers.
+    AuthorizationServers,
     /// Below the endpoint: what follows its path.
     Below(&'a str),
     Elsewhere,
@@ -267,9 +291,18 @@ enum Resource<'a> {
 impl<T: Transport> HttpService<T> {
     /// Answers the plain GET by which 0.2 requests the extended card (0.2 §7.8).
     async fn extended_card(&self, head: &Parts) -> Response<Body> {
+        let deny = |denied| {
+            let format = DenialFormat {
+                binding: Binding::JsonRpc,
+                dialect: Dialect::V0_2,
+                id: Id::Null,
+                media_type: JSON,
+            };
+            self.settings.deny(&denied, head, format)
+        };
         let principal = match self.settings.authenticator.authenticate(head).await {
             Ok(principal) => principal,
-            Err(denied) => return deny(&denied, Binding::JsonRpc, Dialect::V0_2),
+            Err(denied) => return deny(denied),
         };
         let call = Call {
             request: GetExtendedAgentCardRequest::default().into(),
@@ -280,6 +313,11 @@ impl<T: Transport> HttpService<T> {
                 ..Context::default()
             },
         };
+        if let Some(authorizer) = &self.settings.authorizer
+            && let Err(denied) = authorizer.authorize(&call).await
+        {
+            return deny(denied);
+        }
         let reply = self.introduce(head, self.transport.call(call).await);
         match reply.map(|reply| reply.answer) {
             Ok(Answer::Once(A2aResponse::GetExtendedAgentCard(card))) => {
@@ -290,13 +328,16 @@ impl<T: Transport> HttpService<T> {
             Ok(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "internal error"),
             Err(error) => match error.into_answer().kind {
                 ErrorKind::Unauthenticated => {
-                    let challenge = BEARER.to_owned();
-                    let denied = AuthError::Unauthenticated { challenge };
-                    deny(&denied, Binding::JsonRpc, Dialect::V0_2)
+                    let challenges = match &self.settings.security {
+                        Some(security) => security.challenges.clone(),
+                        None => vec![AuthChallenge::new("Bearer")],
+                    };
+                    deny(AuthError::Unauthenticated { challenges })
                 }
-                ErrorKind::PermissionDenied => {
-                    deny(&AuthError::Forbidden, Binding::JsonRpc, Dialect::V0_2)
-                }
+                ErrorKind::PermissionDenied => deny(AuthError::forbidden()),
+                ErrorKind::RateLimited => deny(AuthError::RateLimited {
+                    retry_after: Duration::from_secs(1),
+                }),
                 ErrorKind::Unavailable => {
                     let text = "temporarily unavailable";
                     retry_later(plain(StatusCode::SERVICE_UNAVAILABLE, text))
@@ -352,6 +393,12 @@ impl Settings {
         }
         if at("", KEYS) || at(base, KEYS) {
             return Resource::Keys;
+        }
+        let above = path.strip_prefix(ProtectedResource::PATH);
+        if above.is_some_and(|path| path.is_empty() || path == base)
+            || at(base, ProtectedResource::PATH)
+        {
+            return Resource::AuthorizationServers;
         }
         const EXTENDED: &str = Dialect::EXTENDED_CARD_PATH;
         let has_0_2 = offer.has(Binding::JsonRpc, Dialect::V0_2);

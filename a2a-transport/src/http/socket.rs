@@ -20,7 +20,7 @@ pub(super) struct Socket<I> {
     stream: Pin<Box<TimeoutWriter<I>>>,
     timer: Arc<ConnectionTimer>,
     /// Bytes that were read to detect the HTTP version.
-    begun: FirstBytes,
+    first_bytes: FirstBytes,
     /// Error that was read together with the last of those bytes: sockets report one only once.
     broken: Option<io::Error>,
 }
@@ -42,7 +42,7 @@ impl<I: AsyncWrite> Socket<I> {
         Self {
             stream: Box::pin(stream),
             timer,
-            begun: FirstBytes::default(),
+            first_bytes: FirstBytes::default(),
             broken: None,
         }
     }
@@ -59,9 +59,9 @@ impl<I: AsyncRead> Socket<I> {
     /// Returns the version of HTTP that the peer speaks, by its first bytes. They are read again later,
     /// together with those that follow: hyper would make room for both apart.
     pub(super) async fn version(&mut self) -> io::Result<Version> {
-        while self.begun.length < PREFACE.len() {
+        while self.first_bytes.length < PREFACE.len() {
             let read = std::future::poll_fn(|cx| self.poll_begin(cx)).await?;
-            if read == 0 || !PREFACE.starts_with(self.begun.bytes()) {
+            if read == 0 || !PREFACE.starts_with(self.first_bytes.bytes()) {
                 return Ok(Version::HTTP_11);
             }
         }
@@ -70,12 +70,12 @@ impl<I: AsyncRead> Socket<I> {
 
     /// Reads more of the first bytes; 0 means that there are no more.
     fn poll_begin(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let begun = &mut self.begun;
-        let mut buffer = ReadBuf::new(&mut begun.bytes);
-        buffer.set_filled(begun.length);
+        let first_bytes = &mut self.first_bytes;
+        let mut buffer = ReadBuf::new(&mut first_bytes.bytes);
+        buffer.set_filled(first_bytes.length);
         ready!(self.stream.as_mut().poll_read(cx, &mut buffer))?;
-        let before = std::mem::replace(&mut begun.length, buffer.filled().len());
-        Poll::Ready(Ok(begun.length - before))
+        let before = std::mem::replace(&mut first_bytes.length, buffer.filled().len());
+        Poll::Ready(Ok(first_bytes.length - before))
     }
 }
 
@@ -100,7 +100,7 @@ impl<I: AsyncRead> AsyncRead for Socket<I> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let gave = self.begun.give(buffer);
+        let gave = self.first_bytes.give(buffer);
         if !gave && let Some(error) = self.broken.take() {
             return Poll::Ready(Err(error));
         }

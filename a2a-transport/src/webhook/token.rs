@@ -181,7 +181,7 @@ pub enum TokenError {
     #[error("the token's claims are malformed")]
     Claims,
     /// It is too old, or of the future.
-    #[error("the token is not of this time")]
+    #[error("the token is expired or not yet valid")]
     Time,
 }
 

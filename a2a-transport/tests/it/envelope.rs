@@ -237,11 +237,11 @@ fn check_answer(json: &str, lenient: Result<&[&str], &str>, strict: Result<&[&st
                 assert_eq!(found, codes, "{mode:?} {json}");
             }
             (Err(error), Err(text)) => {
-                let told = match &error {
+                let message = match &error {
                     Error::Malformed(violation) => violation.to_string(),
                     other => other.to_string(),
                 };
-                assert!(told.contains(text), "{mode:?} {json}: {told}");
+                assert!(message.contains(text), "{mode:?} {json}: {message}");
             }
             (found, expected) => panic!("{mode:?} {json}: expected {expected:?}, found {found:?}"),
         }

@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 /// records its requests.
 #[derive(Clone, Default)]
 struct Agent {
-    asked: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
     tasks: Arc<Mutex<Vec<(MessageId, Task)>>>,
     /// Every message is answered with this task.
     only: Option<TaskId>,
@@ -46,20 +46,20 @@ impl Agent {
     }
 
     fn last_message(&self) -> SendMessageRequest {
-        match self.asked.lock().unwrap().last() {
+        match self.requests.lock().unwrap().last() {
             Some(Request::SendMessage(params)) => params.clone(),
             other => panic!("expected a message, got {other:?}"),
         }
     }
 
     fn count(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.requests.lock().unwrap().len()
     }
 }
 
 impl Transport for Agent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
-        self.asked.lock().unwrap().push(call.request.clone());
+        self.requests.lock().unwrap().push(call.request.clone());
         let reply = match call.request {
             Request::SendMessage(params) => Ok(Reply::once(Response::SendMessage(
                 SendMessageResponse::Task(self.send(params.message)),
@@ -99,10 +99,10 @@ async fn ask(
 
 async fn send(
     gateway: &Gateway<Agent>,
-    who: (&str, Dialect),
+    caller: (&str, Dialect),
     request: SendMessageRequest,
 ) -> Result<Task, ErrorKind> {
-    match ask(gateway, who, request).await? {
+    match ask(gateway, caller, request).await? {
         Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
         _ => panic!("expected a task"),
     }
@@ -110,14 +110,14 @@ async fn send(
 
 async fn get(
     gateway: &Gateway<Agent>,
-    who: (&str, Dialect),
+    caller: (&str, Dialect),
     id: &TaskId,
 ) -> Result<Task, ErrorKind> {
     let request = GetTaskRequest {
         id: id.clone(),
         ..GetTaskRequest::default()
     };
-    match ask(gateway, who, request).await? {
+    match ask(gateway, caller, request).await? {
         Answer::Once(Response::GetTask(task)) => Ok(task),
         _ => panic!("expected a task"),
     }
@@ -243,12 +243,14 @@ async fn tasks_that_two_owners_name_alike_are_two() {
     let gateway = Gateway::new(agent.clone(), Dialect::V0_1);
     let (alice, bob) = (("alice", Dialect::V0_1), ("bob", Dialect::V0_1));
     let name = TaskId::from("T");
-    for (who, id) in [(alice, "a"), (bob, "b"), (alice, "c")] {
-        let task = send(&gateway, who, message(id, Some(&name))).await.unwrap();
+    for (caller, id) in [(alice, "a"), (bob, "b"), (alice, "c")] {
+        let task = send(&gateway, caller, message(id, Some(&name)))
+            .await
+            .unwrap();
         assert_eq!(task.id, name);
     }
-    let asked = agent.asked.lock().unwrap().clone();
-    let ids: Vec<_> = asked.iter().map(|request| request.task_id()).collect();
+    let requests = agent.requests.lock().unwrap().clone();
+    let ids: Vec<_> = requests.iter().map(|request| request.task_id()).collect();
     assert_eq!(ids[0], ids[2]);
     assert_ne!(ids[0], ids[1]);
     assert_eq!(get(&gateway, bob, &name).await.unwrap().id, name);
@@ -261,8 +263,8 @@ async fn after_a_restart_tasks_are_absent_until_their_message_comes_again() {
     let before = Gateway::new(agent.clone(), Dialect::V1_0);
     let task = send(&before, ALICE, message("m", None)).await.unwrap();
     let after = Gateway::new(agent, Dialect::V1_0);
-    for who in [ALICE, BOB] {
-        let absent = get(&after, who, &task.id).await;
+    for caller in [ALICE, BOB] {
+        let absent = get(&after, caller, &task.id).await;
         assert_eq!(absent, Err(ErrorKind::TaskNotFound));
     }
     send(&after, BOB, message("m", None)).await.unwrap();
@@ -281,7 +283,7 @@ async fn shared_tasks_are_everybodys_under_the_agents_ids() {
     let task = send(&gateway, ALICE, message("m", None)).await.unwrap();
     assert_eq!(agent.last_message().message.message_id.as_str(), "m");
     let again = Gateway::new(agent, Dialect::V1_0).share_tasks();
-    for (gateway, who) in [(&gateway, BOB), (&again, ALICE), (&again, BOB)] {
-        assert_eq!(get(gateway, who, &task.id).await.unwrap(), task);
+    for (gateway, caller) in [(&gateway, BOB), (&again, ALICE), (&again, BOB)] {
+        assert_eq!(get(gateway, caller, &task.id).await.unwrap(), task);
     }
 }

@@ -11,18 +11,18 @@ use tokio::net::TcpListener;
 use tokio_stream::StreamExt;
 
 /// Starts a server that answers every connection with these bytes, and then closes it, or not.
-async fn says(text: impl Into<Vec<u8>>, then_closes: bool) -> String {
+async fn answering(text: impl Into<Vec<u8>>, then_closes: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let text = text.into();
     tokio::spawn(async move {
-        let mut kept = Vec::new();
+        let mut open = Vec::new();
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut request = [0; 4096];
             let _ = stream.read(&mut request).await;
             let _ = stream.write_all(&text).await;
             if !then_closes {
-                kept.push(stream);
+                open.push(stream);
             }
         }
     });
@@ -85,20 +85,20 @@ macro_rules! assert_error {
 async fn broken_answers() {
     let html = answer("502 Bad Gateway", "content-type: text/html\r\n", "<html>");
     assert_error!(
-        ask(&says(html, false).await, false).await,
+        ask(&answering(html, false).await, false).await,
         Error::NotA2a { status: 502, .. }
     );
     assert_error!(
-        ask(&says(answer("200 OK", "", ""), false).await, false).await,
+        ask(&answering(answer("200 OK", "", ""), false).await, false).await,
         Error::NotA2a { status: 200, .. }
     );
     assert_error!(
-        ask(&says(answer("200 OK", "", "{"), false).await, false).await,
+        ask(&answering(answer("200 OK", "", "{"), false).await, false).await,
         Error::Malformed(_)
     );
     assert_error!(
         ask(
-            &says(answer("200 OK", "", "{\"a\":1,\"a\":2}"), false).await,
+            &answering(answer("200 OK", "", "{\"a\":1,\"a\":2}"), false).await,
             false
         )
         .await,
@@ -106,7 +106,7 @@ async fn broken_answers() {
     );
     let refused = answer("401 Unauthorized", "www-authenticate: Bearer\r\n", "");
     assert_error!(
-        ask(&says(refused, false).await, false).await,
+        ask(&answering(refused, false).await, false).await,
         Error::Refused {
             status: 401,
             challenge: Some(_)
@@ -115,23 +115,23 @@ async fn broken_answers() {
     let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Task not found"}}"#;
     assert_error!(
         ask(
-            &says(answer("404 Not Found", "", error), false).await,
+            &answering(answer("404 Not Found", "", error), false).await,
             false
         )
         .await,
         Error::Agent(_)
     );
     assert_error!(
-        ask(&says("nonsense", true).await, false).await,
+        ask(&answering("nonsense", true).await, false).await,
         Error::Connection(_)
     );
     assert_error!(
-        ask(&says("", true).await, false).await,
+        ask(&answering("", true).await, false).await,
         Error::Connection(_)
     );
     let short = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{";
     assert_error!(
-        ask(&says(short, true).await, false).await,
+        ask(&answering(short, true).await, false).await,
         Error::Connection(_)
     );
 }
@@ -145,7 +145,7 @@ async fn redirects() {
         "",
     );
     assert_error!(
-        ask(&says(redirect, false).await, false).await,
+        ask(&answering(redirect, false).await, false).await,
         Error::Redirected {
             status: 307,
             location: Some(_)
@@ -164,7 +164,11 @@ async fn a_status_of_failure_without_an_error() {
     let whole = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{task}}}"#);
     for body in ["{}", r#"{"message":"broke"}"#, task, &whole] {
         for streams in [false, true] {
-            let found = ask(&says(of("application/json", body), false).await, streams).await;
+            let found = ask(
+                &answering(of("application/json", body), false).await,
+                streams,
+            )
+            .await;
             let Error::NotA2a {
                 status: 500,
                 problem,
@@ -177,7 +181,7 @@ async fn a_status_of_failure_without_an_error() {
     }
     let oh = format!("Oh no\u{1b}[2J{}", "!".repeat(300));
     let found = ask(
-        &says(of("text/plain; charset=utf-8", &oh), false).await,
+        &answering(of("text/plain; charset=utf-8", &oh), false).await,
         false,
     )
     .await;
@@ -193,7 +197,7 @@ async fn a_status_of_failure_without_an_error() {
 async fn compressed() {
     let bomb = answer("200 OK", "content-encoding: gzip\r\n", "\u{1f}");
     assert_error!(
-        ask(&says(bomb, false).await, false).await,
+        ask(&answering(bomb, false).await, false).await,
         Error::NotA2a { status: 200, .. }
     );
 }
@@ -205,7 +209,7 @@ async fn silence() {
     no_head.first_byte = short;
     let mut no_rest = Timeouts::default();
     no_rest.idle = short;
-    let silent = says("", false).await;
+    let silent = answering("", false).await;
     assert_error!(
         ask_within(&silent, false, no_head).await,
         Error::Timeout {
@@ -213,7 +217,7 @@ async fn silence() {
             ..
         }
     );
-    let stuck = says("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", false).await;
+    let stuck = answering("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", false).await;
     assert_error!(
         ask_within(&stuck, false, no_rest).await,
         Error::Timeout {
@@ -222,7 +226,7 @@ async fn silence() {
         }
     );
     let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: ping\n\n";
-    let stream = says(stream, false).await;
+    let stream = answering(stream, false).await;
     assert_error!(
         ask_within(&stream, true, no_rest).await,
         Error::Timeout {
@@ -236,19 +240,19 @@ async fn silence() {
 async fn too_much() {
     let huge = "HTTP/1.1 200 OK\r\ncontent-length: 999999999\r\n\r\n";
     assert_error!(
-        ask(&says(huge, false).await, false).await,
+        ask(&answering(huge, false).await, false).await,
         Error::TooLarge { what: "body", .. }
     );
     let stream =
         |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}");
     let line = stream(&format!("data: {}", "x".repeat(2000)));
     assert_error!(
-        ask(&says(line, false).await, true).await,
+        ask(&answering(line, false).await, true).await,
         Error::TooLarge { what: "line", .. }
     );
     let event = stream(&"data: xxxxxxxxxxxxxxxxxxxx\n".repeat(200));
     assert_error!(
-        ask(&says(event, false).await, true).await,
+        ask(&answering(event, false).await, true).await,
         Error::TooLarge { what: "event", .. }
     );
 }
@@ -258,30 +262,33 @@ async fn broken_streams() {
     let stream =
         |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}");
     assert_error!(
-        ask(&says(stream("data: {\n\n"), true).await, true).await,
+        ask(&answering(stream("data: {\n\n"), true).await, true).await,
         Error::Malformed(_)
     );
     assert_error!(
-        ask(&says(stream("data: \u{fffd}\n\n"), true).await, true).await,
+        ask(&answering(stream("data: \u{fffd}\n\n"), true).await, true).await,
         Error::Malformed(_)
     );
     let mut half = stream("data: \"").into_bytes();
     half.extend_from_slice(b"\xe2\x82\"\n\n");
     assert_error!(
-        ask(&says(half, true).await, true).await,
+        ask(&answering(half, true).await, true).await,
         Error::Malformed(_)
     );
     let error = stream(
         "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"m\"}}\n\n",
     );
-    assert_error!(ask(&says(error, false).await, true).await, Error::Agent(_));
+    assert_error!(
+        ask(&answering(error, false).await, true).await,
+        Error::Agent(_)
+    );
     let refused = answer(
         "200 OK",
         "content-type: application/json\r\n",
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32004,"message":"m"}}"#,
     );
     assert_error!(
-        ask(&says(refused, false).await, true).await,
+        ask(&answering(refused, false).await, true).await,
         Error::Agent(_)
     );
 }
@@ -292,9 +299,12 @@ async fn unfinished_streams() {
     let event = r#"{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working"},"final":false}"#;
     let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     let text = format!("{stream}data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{event}}}\n\n");
-    assert_error!(ask(&says(text, true).await, true).await, Error::Unfinished);
     assert_error!(
-        ask(&says(stream, true).await, true).await,
+        ask(&answering(text, true).await, true).await,
+        Error::Unfinished
+    );
+    assert_error!(
+        ask(&answering(stream, true).await, true).await,
         Error::Unfinished
     );
 }

@@ -25,41 +25,41 @@ async fn agent() -> String {
 async fn proxy(answer: &'static str) -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let asked = Arc::new(Mutex::new(String::new()));
-    let noted = Arc::clone(&asked);
+    let requests = Arc::new(Mutex::new(String::new()));
+    let log = Arc::clone(&requests);
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut head = vec![0; 4096];
             let count = stream.read(&mut head).await.unwrap();
             let head = String::from_utf8_lossy(&head[..count]).into_owned();
             let host = head.split(' ').nth(1).unwrap_or_default().to_owned();
-            noted.lock().unwrap().push_str(&head);
+            log.lock().unwrap().push_str(&head);
             stream.write_all(answer.as_bytes()).await.unwrap();
             if let Ok(mut there) = TcpStream::connect(host).await {
                 let _ = tokio::io::copy_bidirectional(&mut stream, &mut there).await;
             }
         }
     });
-    (address.to_string(), asked)
+    (address.to_string(), requests)
 }
 
 #[tokio::test]
 async fn a_tunnel() {
-    let (address, asked) = proxy("HTTP/1.1 200 OK\r\n\r\n").await;
+    let (address, requests) = proxy("HTTP/1.1 200 OK\r\n\r\n").await;
     let proxy = Proxy::at(&format!("http://ada:secret@{address}")).unwrap();
     let http = HttpClient::builder().proxy(proxy).build();
     let url = agent().await;
     let fetched = http.get(&url, &Default::default()).await.unwrap();
     assert_eq!(fetched.body, "{}");
-    let asked = asked.lock().unwrap().to_ascii_lowercase();
+    let requests = requests.lock().unwrap().to_ascii_lowercase();
     let host = url.trim_start_matches("http://").trim_end_matches('/');
     assert!(
-        asked.starts_with(&format!("connect {host} http/1.1")),
-        "{asked}"
+        requests.starts_with(&format!("connect {host} http/1.1")),
+        "{requests}"
     );
     assert!(
-        asked.contains("proxy-authorization: basic ywrhonnly3jlda=="),
-        "{asked}"
+        requests.contains("proxy-authorization: basic ywrhonnly3jlda=="),
+        "{requests}"
     );
 }
 

@@ -8,7 +8,7 @@ mod part;
 mod repair;
 pub(crate) mod security;
 mod tagged_part;
-mod wire_types;
+mod webhook;
 mod words;
 
 pub(crate) use self::constant::constants;
@@ -16,10 +16,9 @@ pub(crate) use self::convert::{
     both_ways, boxed_variants, optional_list, same_words, unless_empty, with_members_of,
 };
 pub(crate) use self::interface::{interfaces, offered};
-pub(crate) use self::operation::{read_by_operation, read_configs, read_list};
+pub(crate) use self::operation::{read_by_operation, read_configs, read_list, write_by_operation};
 pub(crate) use self::part::{
-    FileFields, FileSource, TaggedContent, from_tagged, mark_wrapped, normalize_part, take,
-    to_tagged,
+    FileFields, TaggedContent, from_tagged, mark_wrapped, normalize_part, take, to_tagged,
 };
 pub(crate) use self::repair::{
     check_has_parts, normalize_append, normalize_message_id, normalize_role, normalize_schemes,
@@ -27,5 +26,6 @@ pub(crate) use self::repair::{
 };
 pub use self::tagged_part::Role;
 pub(crate) use self::tagged_part::{PartKind, tagged_parts};
-pub(crate) use self::wire_types::wire_types;
+pub(crate) use self::webhook::webhook_types;
 pub use self::words::words_in_1_0;
+pub(crate) use crate::wire_types::wire_types;

@@ -1,8 +1,7 @@
-//! Reading of params and results by operation, as tables of types.
+//! Reading and writing of params and results by operation, as tables of types.
 
 use serde_json::value::RawValue;
 
-use super::convert::list;
 use crate::reading::{Hints, Mode, Violation, Wire, WithRepairs, read};
 use crate::{ListTaskPushNotificationConfigsResponse, Response, TaskPushNotificationConfig};
 
@@ -25,12 +24,50 @@ macro_rules! read_by_operation {
 }
 pub(crate) use read_by_operation;
 
+/// Defines what a version writes in place of a `Request` or a `Response`: a variant of each type, and the
+/// operations that are written as it. The operation of an `empty` variant says nothing; those of `none` have
+/// no counterpart in the version.
+macro_rules! write_by_operation {
+    (
+        $(#[$meta:meta])* pub enum $name:ident = $whole:ident {
+            $($(#[$doc:meta])* $variant:ident $type:tt = $($operation:ident)|+;)*
+        }
+        $(empty = $nothing:ident { $(#[$empty_doc:meta])* $empty:ident $($braces:tt)? })?
+        $(none = $($absent:ident)|+;)?
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
+        pub enum $name {
+            $($(#[$doc])* $variant $type,)*
+            $($(#[$empty_doc])* $empty $($braces)?,)?
+        }
+
+        impl $name {
+            fn of(whole: $crate::$whole) -> Option<Self> {
+                use $crate::$whole as Whole;
+                match whole {
+                    $($(Whole::$operation(value) => {
+                        let value = $crate::pre_1_0::write_by_operation!(@write value $type);
+                        Some(Self::$variant(value))
+                    })+)*
+                    $(Whole::$nothing(_) => Some(Self::$empty $($braces)?),)?
+                    $($(Whole::$absent(_))|+ => None,)?
+                }
+            }
+        }
+    };
+    (@write $value:ident (Box<$type:ty>)) => { Box::new($value.into()) };
+    (@write $value:ident ($type:ty)) => { $value.into() };
+}
+pub(crate) use write_by_operation;
+
 /// Reads a list that stands alone, item by item.
-pub(crate) fn read_list<T: Wire>(
+pub(crate) fn read_list<T: Wire + Into<C>, C>(
     json: &str,
     mode: Mode,
     hints: &Hints<'_>,
-) -> Result<WithRepairs<Vec<T>>, Violation> {
+) -> Result<WithRepairs<Vec<C>>, Violation> {
     let items: Vec<&RawValue> = serde_json::from_str(json).map_err(|_| Violation {
         path: hints.root.to_owned(),
         problem: "expected a list".to_owned(),
@@ -43,7 +80,7 @@ pub(crate) fn read_list<T: Wire>(
             ..hints.clone()
         };
         let item = read::<T>(item.get(), mode, &hints)?;
-        list.value.push(item.value);
+        list.value.push(item.value.into());
         list.repairs.extend(item.repairs);
     }
     Ok(list)
@@ -55,9 +92,9 @@ pub(crate) fn read_configs<T: Wire + Into<TaskPushNotificationConfig>>(
     mode: Mode,
     hints: &Hints<'_>,
 ) -> Result<WithRepairs<Response>, Violation> {
-    let configs = read_list::<T>(json, mode, hints)?;
+    let configs = read_list::<T, _>(json, mode, hints)?;
     let list = configs.map(|configs| ListTaskPushNotificationConfigsResponse {
-        configs: list::read(configs),
+        configs,
         ..ListTaskPushNotificationConfigsResponse::default()
     });
     Ok(list.map(Response::ListTaskPushNotificationConfigs))

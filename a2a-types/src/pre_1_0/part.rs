@@ -1,5 +1,6 @@
 //! Parts of messages and artifacts: text, file or data.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::reading::{Normalizer, Quirk, absent};
@@ -19,19 +20,15 @@ pub(crate) enum TaggedContent {
     Data(Object),
 }
 
-/// A file: its content, and what is known about it.
+/// A file: its bytes or their URI, and what is known about it. A file without either is only mentioned (0.1.0
+/// §6.6).
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct FileFields {
     pub(crate) name: Option<String>,
     pub(crate) mime_type: Option<String>,
-    pub(crate) content: FileSource,
-}
-
-/// Content of a file part.
-pub(crate) enum FileSource {
-    Bytes(Base64),
-    Uri(String),
-    /// No content: the file is only mentioned (0.1.0 §6.6).
-    Nothing,
+    pub(crate) bytes: Option<Base64>,
+    pub(crate) uri: Option<String>,
 }
 
 /// Converts a part: members that only files have go into the metadata, data becomes an object.
@@ -49,16 +46,17 @@ pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
                 .insert(key.to_owned(), value);
         }
     };
-    let file = |content| {
+    let file = |bytes, uri| {
         TaggedContent::File(FileFields {
             name: filename.clone(),
             mime_type: media_type.clone(),
-            content,
+            bytes,
+            uri,
         })
     };
     let tagged = match content {
-        Content::Raw(raw) => file(FileSource::Bytes(raw)),
-        Content::Url(url) => file(FileSource::Uri(url)),
+        Content::Raw(raw) => file(Some(raw), None),
+        Content::Url(url) => file(None, Some(url)),
         Content::Text(text) => {
             note(MEDIA_TYPE, media_type.map(Value::String));
             note(FILENAME, filename.map(Value::String));
@@ -82,16 +80,12 @@ pub(crate) fn to_tagged(part: Part) -> (TaggedContent, Option<Object>) {
 /// Reverses [`to_tagged`].
 pub(crate) fn from_tagged(content: TaggedContent, mut metadata: Option<Object>) -> Part {
     match content {
-        TaggedContent::File(FileFields {
-            name,
-            mime_type,
-            content,
-        }) => Part {
-            content: match content {
-                FileSource::Bytes(raw) => Content::Raw(raw),
-                FileSource::Uri(url) => Content::Url(url),
-                FileSource::Nothing => {
-                    let mention = [("name", name), ("mimeType", mime_type)];
+        TaggedContent::File(file) => Part {
+            content: match (file.bytes, file.uri) {
+                (Some(raw), _) => Content::Raw(raw),
+                (None, Some(url)) => Content::Url(url),
+                (None, None) => {
+                    let mention = [("name", file.name), ("mimeType", file.mime_type)];
                     let known = mention
                         .into_iter()
                         .filter_map(|(key, value)| Some((key.to_owned(), value?.into())));
@@ -101,8 +95,8 @@ pub(crate) fn from_tagged(content: TaggedContent, mut metadata: Option<Object>) 
                     };
                 }
             },
-            media_type: mime_type,
-            filename: name,
+            media_type: file.mime_type,
+            filename: file.name,
             metadata,
         },
         TaggedContent::Text(text) => Part {
@@ -154,7 +148,7 @@ fn take_text(metadata: &mut Option<Object>, key: &str) -> Option<String> {
 
 /// Repairs a part that should declare its kind in `tag`, and may declare it in `other`.
 pub(crate) fn normalize_part(
-    part: &mut Map<String, Value>,
+    part: &mut Object,
     normalizer: &mut Normalizer<'_>,
     tag: &str,
     other: &str,
@@ -183,7 +177,7 @@ pub(crate) fn normalize_part(
 }
 
 /// Marks a part whose data is the `value` of an object made for it.
-pub(crate) fn mark_wrapped(part: &mut Map<String, Value>) {
+pub(crate) fn mark_wrapped(part: &mut Object) {
     let metadata = part.entry("metadata").or_insert(Value::Null);
     if let Value::Object(metadata) = metadata {
         metadata.insert(WRAPPED.to_owned(), true.into());

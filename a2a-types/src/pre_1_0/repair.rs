@@ -1,9 +1,9 @@
 //! Checks and repairs of members that the versions have in common.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::Timestamp;
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, absent, spelled};
+use crate::{Object, Timestamp};
 
 /// Checks the parts of a message for at least one: required of a caller's message, not of an agent's.
 pub(crate) fn check_has_parts<T>(parts: &[T], at: &JsonPath<'_>) -> Result<(), Violation> {
@@ -15,11 +15,11 @@ pub(crate) fn check_has_parts<T>(parts: &[T], at: &JsonPath<'_>) -> Result<(), V
 
 /// Repairs the `status` of a task or event: a time without zone, an unknown state.
 pub(crate) fn normalize_status(
-    status: &mut Map<String, Value>,
+    status: &mut Object,
     normalizer: &mut Normalizer<'_>,
     zone_required: bool,
     states: &[&str],
-    normalize_message: impl FnOnce(&mut Map<String, Value>, &mut Normalizer<'_>),
+    normalize_message: impl FnOnce(&mut Object, &mut Normalizer<'_>),
 ) {
     if zone_required {
         normalize_time(status, normalizer);
@@ -46,11 +46,7 @@ pub(crate) fn normalize_status(
 
 /// Repairs the sender of a message: an agent's that is missing, or a word that the protocol version
 /// does not have. A caller has to name its role.
-pub(crate) fn normalize_role(
-    message: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-    role: &str,
-) {
+pub(crate) fn normalize_role(message: &mut Object, normalizer: &mut Normalizer<'_>, role: &str) {
     if role == "agent" {
         normalizer.supply(message, "role", role, Quirk::NoRole);
     }
@@ -66,7 +62,7 @@ pub(crate) fn normalize_role(
 }
 
 /// Repairs a time without zone.
-pub(crate) fn normalize_time(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+pub(crate) fn normalize_time(status: &mut Object, normalizer: &mut Normalizer<'_>) {
     normalizer.change(status, "timestamp", Quirk::NoTimeZone, |time| {
         let text = time.as_str()?;
         let unreadable = text.parse::<Timestamp>().is_err();
@@ -76,11 +72,7 @@ pub(crate) fn normalize_time(status: &mut Map<String, Value>, normalizer: &mut N
 }
 
 /// Repairs an id that was sent as a number: in an answer it becomes the requested task's.
-pub(crate) fn normalize_task_id(
-    object: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-    name: &str,
-) {
+pub(crate) fn normalize_task_id(object: &mut Object, normalizer: &mut Normalizer<'_>, name: &str) {
     let task = normalizer.task().cloned();
     normalizer.change(object, name, Quirk::NumericId, |id| {
         let number = id.as_number()?;
@@ -90,7 +82,7 @@ pub(crate) fn normalize_task_id(
 
 /// Moves the id of the member `message` inside, if it stands beside. `ids` are the spellings of an id.
 pub(crate) fn normalize_message_id(
-    params: &mut Map<String, Value>,
+    params: &mut Object,
     normalizer: &mut Normalizer<'_>,
     message: &str,
     ids: &[&str],
@@ -110,7 +102,7 @@ pub(crate) fn normalize_message_id(
 
 /// Makes an event append its artifact to the one before, if that has no id: replacing it could only lose
 /// text. `ids` are the spellings of an id.
-pub(crate) fn normalize_append(event: &mut Map<String, Value>, ids: &[&str]) {
+pub(crate) fn normalize_append(event: &mut Object, ids: &[&str]) {
     let is_anonymous = |artifact: &Value| {
         let id = ids.iter().find_map(|id| artifact.get(*id));
         id.and_then(Value::as_str).is_none_or(str::is_empty)
@@ -121,10 +113,7 @@ pub(crate) fn normalize_append(event: &mut Map<String, Value>, ids: &[&str]) {
 }
 
 /// Repairs a single scheme that should be a list.
-pub(crate) fn normalize_schemes(
-    authentication: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-) {
+pub(crate) fn normalize_schemes(authentication: &mut Object, normalizer: &mut Normalizer<'_>) {
     normalizer.change(authentication, "schemes", Quirk::SchemesString, |schemes| {
         schemes.is_string().then(|| vec![schemes.clone()].into())
     });

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::parsing::located;
 use super::{Hints, JsonPath, Normalizer, Repair, Violation, read_canonical};
-use crate::Event;
+use crate::{Event, Object};
 
 /// Strictness about deviations from the specification.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -32,7 +32,7 @@ pub trait Wire: DeserializeOwned + Serialize {
     }
 
     /// Repairs the known quirks of an object that should have been this type.
-    fn normalize(_object: &mut Map<String, Value>, _normalizer: &mut Normalizer<'_>) {}
+    fn normalize(_object: &mut Object, _normalizer: &mut Normalizer<'_>) {}
 }
 
 /// A value and the repairs that reading it took.
@@ -59,6 +59,15 @@ impl<T> WithRepairs<T> {
             value: map(self.value),
             repairs: self.repairs,
         }
+    }
+
+    /// Applies a function that may fail to the value, and keeps the repairs.
+    pub(crate) fn try_map<U>(
+        self,
+        map: impl FnOnce(T) -> Result<U, Violation>,
+    ) -> Result<WithRepairs<U>, Violation> {
+        let (value, repairs) = (map(self.value)?, self.repairs);
+        Ok(WithRepairs { value, repairs })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::pre_1_0::security::Variants;
 use crate::pre_1_0::{self, both_ways, wire_types};
@@ -11,7 +11,7 @@ use crate::reading::{Normalizer, Wire};
 use crate::secret::redacted_debug;
 use crate::{
     AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
-    OAuthFlows, SecurityRequirement, SecurityScheme, StringList,
+    OAuthFlows, Object, SecurityRequirement, SecurityScheme, StringList,
 };
 
 wire_types! {
@@ -101,7 +101,7 @@ wire_types! {
 }
 
 impl Wire for AgentCard {
-    fn normalize(card: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(card: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalizer.member(card, "authentication", pre_1_0::normalize_schemes);
     }
 }

@@ -1,7 +1,6 @@
 //! Stream events, 0.1 §7.2.2–7.2.3.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::message::{check_parts, normalize_parts};
 use super::task::{chunk, chunk_flags, normalize_status, note_empty_parts};
@@ -51,7 +50,7 @@ impl Wire for TaskStatusUpdateEvent {
         self.status.check(&at.member("status"))
     }
 
-    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(event: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(event, normalizer, "id");
         normalizer.member(event, "status", normalize_status);
     }
@@ -62,7 +61,7 @@ impl Wire for TaskArtifactUpdateEvent {
         check_parts(&self.artifact.parts, &at.member("artifact").member("parts"))
     }
 
-    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(event: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(event, normalizer, "id");
         normalizer.member(event, "artifact", |artifact, normalizer| {
             note_empty_parts(artifact, normalizer);

@@ -1,10 +1,10 @@
 //! Messages and their parts, 0.1 §6.4–6.6.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, FileFields, tagged_parts, wire_types};
+use crate::pre_1_0::{self, FileFields, both_ways, tagged_parts, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, Object};
 
@@ -46,20 +46,13 @@ wire_types! {
     }
 }
 
-impl Message {
-    /// Checks for at least one part: required of a caller's message, not of an agent's.
-    pub(super) fn check_user_message(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        pre_1_0::check_has_parts(&self.parts, &at.member("parts"))
-    }
-}
-
 impl Wire for Message {
     fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        self.check_user_message(at)?;
+        pre_1_0::check_has_parts(&self.parts, &at.member("parts"))?;
         check_parts(&self.parts, &at.member("parts"))
     }
 
-    fn normalize(message: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(message: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalize_message(message, normalizer, "user");
     }
 }
@@ -77,11 +70,7 @@ pub(super) fn check_parts(parts: &[Part], at: &JsonPath<'_>) -> Result<(), Viola
 }
 
 /// Repairs a message of `role`. Only an agent may omit the role.
-pub(super) fn normalize_message(
-    message: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-    role: &str,
-) {
+pub(super) fn normalize_message(message: &mut Object, normalizer: &mut Normalizer<'_>, role: &str) {
     pre_1_0::normalize_role(message, normalizer, role);
     if message.get("data").is_some_and(Value::is_array) {
         normalizer.rename(message, "data", "parts", Quirk::DataForParts);
@@ -89,7 +78,7 @@ pub(super) fn normalize_message(
     normalize_parts(message, normalizer);
 }
 
-pub(super) fn normalize_parts(object: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+pub(super) fn normalize_parts(object: &mut Object, normalizer: &mut Normalizer<'_>) {
     normalizer.items(object, "parts", |part, normalizer| {
         pre_1_0::normalize_part(part, normalizer, "type", "kind")
     });
@@ -119,33 +108,6 @@ impl From<crate::Message> for Message {
     }
 }
 
-impl From<FileContent> for FileFields {
-    fn from(file: FileContent) -> Self {
-        let content = match (file.bytes, file.uri) {
-            (Some(bytes), _) => pre_1_0::FileSource::Bytes(bytes),
-            (None, Some(uri)) => pre_1_0::FileSource::Uri(uri),
-            (None, None) => pre_1_0::FileSource::Nothing,
-        };
-        Self {
-            name: file.name,
-            mime_type: file.mime_type,
-            content,
-        }
-    }
-}
-
-impl From<FileFields> for FileContent {
-    fn from(file: FileFields) -> Self {
-        let (bytes, uri) = match file.content {
-            pre_1_0::FileSource::Bytes(bytes) => (Some(bytes), None),
-            pre_1_0::FileSource::Uri(uri) => (None, Some(uri)),
-            pre_1_0::FileSource::Nothing => (None, None),
-        };
-        Self {
-            name: file.name,
-            mime_type: file.mime_type,
-            bytes,
-            uri,
-        }
-    }
+both_ways! {
+    FileContent = FileFields { name, mime_type, bytes, uri };
 }

@@ -1,7 +1,5 @@
 //! Params of operations, 0.1 §7.
 
-use serde_json::{Map, Value};
-
 use super::message::normalize_message;
 use super::{Message, PushNotificationConfig};
 use crate::pre_1_0::{self, both_ways, wire_types};
@@ -61,10 +59,11 @@ impl Wire for TaskSendParams {
                 .member("id")
                 .violation("the caller names its task, and not by the empty string"));
         }
-        self.message.check_user_message(&at.member("message"))
+        let at = at.member("message");
+        pre_1_0::check_has_parts(&self.message.parts, &at.member("parts"))
     }
 
-    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(params: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(params, normalizer, "id");
         normalizer.drop_empty_id(params, "sessionId");
         normalizer.member(params, "message", |message, normalizer| {
@@ -79,13 +78,13 @@ impl Wire for TaskSendParams {
 }
 
 impl Wire for TaskIdParams {
-    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(params: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(params, normalizer, "id");
     }
 }
 
 impl Wire for TaskQueryParams {
-    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(params: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(params, normalizer, "id");
     }
 }

@@ -1,11 +1,8 @@
 //! Webhooks, 0.1 §6.8–6.10.
 
-use serde_json::{Map, Value};
-
-use crate::pre_1_0::{self, both_ways, wire_types};
+use crate::pre_1_0::{self, webhook_types, wire_types};
 use crate::reading::{Normalizer, Wire};
-use crate::secret::redacted_debug;
-use crate::{ConfigId, TaskId};
+use crate::{ConfigId, Object, TaskId};
 
 wire_types! {
     /// A task's webhook, 0.1 §6.10.
@@ -15,31 +12,18 @@ wire_types! {
         /// Its webhook.
         pub push_notification_config: PushNotificationConfig,
     }
-
-    /// Webhook for the changes of a task, 0.1 §6.8.
-    pub struct PushNotificationConfig {
-        /// URL to POST to.
-        pub url: String,
-        /// Secret by which the receiver recognises the sender.
-        pub token: Option<String> = optional,
-        /// Authentication of the sender.
-        pub authentication: Option<AuthenticationInfo> = optional,
-    }
-
-    /// Authentication of the sender, 0.1 §6.9.
-    pub struct AuthenticationInfo {
-        /// Authentication schemes that the receiver accepts.
-        pub schemes: Vec<String>,
-        /// Credentials for the scheme.
-        pub credentials: Option<String> = optional,
-    }
 }
 
-redacted_debug!(PushNotificationConfig { authentication; token; url });
-redacted_debug!(AuthenticationInfo { schemes; credentials });
+webhook_types! {
+    text: optional, canonical only: { id };
+    /// Webhook for the changes of a task, 0.1 §6.8.
+    PushNotificationConfig {}
+    /// Authentication of the sender, 0.1 §6.9.
+    AuthenticationInfo { schemes }
+}
 
 impl Wire for TaskPushNotificationConfig {
-    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(config: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(config, normalizer, "id");
         normalizer.member(
             config,
@@ -47,20 +31,6 @@ impl Wire for TaskPushNotificationConfig {
             PushNotificationConfig::normalize,
         );
     }
-}
-
-impl Wire for PushNotificationConfig {
-    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
-        normalizer.member(config, "authentication", pre_1_0::normalize_schemes);
-    }
-}
-
-both_ways! {
-    PushNotificationConfig = crate::TaskPushNotificationConfig {
-        url, token, authentication as option,
-    } canonical only { tenant, id, task_id };
-    AuthenticationInfo = crate::AuthenticationInfo { credentials }
-        renamed { schemes = scheme as schemes };
 }
 
 impl From<TaskPushNotificationConfig> for crate::TaskPushNotificationConfig {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::message::{check_parts, normalize_message, normalize_parts};
 use super::{Message, Part};
@@ -101,7 +101,7 @@ impl Wire for Task {
         self.status.check(&at.member("status"))
     }
 
-    fn normalize(task: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(task: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(task, normalizer, "id");
         normalizer.member(task, "status", normalize_status);
         normalizer.items(task, "artifacts", normalize_parts);
@@ -118,12 +118,12 @@ impl Wire for TaskStatus {
             .try_for_each(|message| message.check(&at.member("message")))
     }
 
-    fn normalize(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(status: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalize_status(status, normalizer);
     }
 }
 
-pub(super) fn normalize_status(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+pub(super) fn normalize_status(status: &mut Object, normalizer: &mut Normalizer<'_>) {
     pre_1_0::normalize_status(status, normalizer, true, STATES, |message, normalizer| {
         normalize_message(message, normalizer, "agent");
     });
@@ -327,7 +327,7 @@ pub(super) fn chunk_flags(artifact: &Artifact) -> (bool, bool) {
 }
 
 /// Notes an empty list of parts where at least one part is expected.
-pub(super) fn note_empty_parts(object: &Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+pub(super) fn note_empty_parts(object: &Object, normalizer: &mut Normalizer<'_>) {
     if object
         .get("parts")
         .and_then(Value::as_array)

@@ -6,22 +6,24 @@ use super::{
     Task, TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
     TaskSendParams, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
-use crate::pre_1_0::read_by_operation;
+use crate::pre_1_0::{read_by_operation, write_by_operation};
 use crate::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{Operation, Request, Response, SendMessageResponse, TaskId};
 
-/// Params of an operation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Params {
-    /// `tasks/send`, `tasks/sendSubscribe`.
-    Send(TaskSendParams),
-    /// `tasks/get`, `tasks/resubscribe`.
-    Query(TaskQueryParams),
-    /// `tasks/cancel`, `tasks/pushNotification/get`.
-    Id(TaskIdParams),
-    /// `tasks/pushNotification/set`.
-    Push(TaskPushNotificationConfig),
+write_by_operation! {
+    /// Params of an operation.
+    pub enum Params = Request {
+        /// `tasks/send`, `tasks/sendSubscribe`.
+        Send(TaskSendParams) = SendMessage | SendStreamingMessage;
+        /// `tasks/get`, `tasks/resubscribe`.
+        Query(TaskQueryParams) = GetTask | SubscribeToTask;
+        /// `tasks/cancel`, `tasks/pushNotification/get`.
+        Id(TaskIdParams) = CancelTask | GetTaskPushNotificationConfig;
+        /// `tasks/pushNotification/set`.
+        Push(TaskPushNotificationConfig) = CreateTaskPushNotificationConfig;
+    }
+    none = ListTasks | ListTaskPushNotificationConfigs | DeleteTaskPushNotificationConfig
+        | GetExtendedAgentCard;
 }
 
 /// Result of an operation.
@@ -57,20 +59,7 @@ pub fn read_request(
 
 /// Returns the params of a request, or `None` if 0.1 has no such operation.
 pub fn write_request(request: Request) -> Option<Params> {
-    Some(match request {
-        Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
-            Params::Send(params.into())
-        }
-        Request::GetTask(params) => Params::Query(params.into()),
-        Request::SubscribeToTask(params) => Params::Query(params.into()),
-        Request::CancelTask(params) => Params::Id(params.into()),
-        Request::GetTaskPushNotificationConfig(params) => Params::Id(params.into()),
-        Request::CreateTaskPushNotificationConfig(config) => Params::Push(config.into()),
-        Request::ListTasks(_)
-        | Request::ListTaskPushNotificationConfigs(_)
-        | Request::DeleteTaskPushNotificationConfig(_)
-        | Request::GetExtendedAgentCard(_) => return None,
-    })
+    Params::of(request)
 }
 
 /// Reads the result of `operation`.

@@ -1,7 +1,5 @@
 //! Stream events, 0.2 §7.2.2–7.2.3.
 
-use serde_json::{Map, Value};
-
 use super::task::{normalize_artifact, normalize_status};
 use super::{Artifact, TaskStatus};
 use crate::pre_1_0::{self, both_ways, constants, wire_types};
@@ -57,7 +55,7 @@ impl Wire for TaskStatusUpdateEvent {
         self.status.check(&at.member("status"))
     }
 
-    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(event: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalizer.supply(event, "kind", "status-update", Quirk::NoKind);
         pre_1_0::normalize_task_id(event, normalizer, "taskId");
         // By the text of 0.2.0 to 0.2.5 `final` is false when absent; the schema requires it.
@@ -69,7 +67,7 @@ impl Wire for TaskStatusUpdateEvent {
 }
 
 impl Wire for TaskArtifactUpdateEvent {
-    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(event: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalizer.supply(event, "kind", "artifact-update", Quirk::NoKind);
         pre_1_0::normalize_task_id(event, normalizer, "taskId");
         pre_1_0::normalize_append(event, &["artifactId"]);

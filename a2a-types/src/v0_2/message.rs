@@ -1,10 +1,10 @@
 //! Messages and their parts, 0.2 §6.4–6.6.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use crate::pre_1_0::Role;
-use crate::pre_1_0::{self, FileSource, both_ways, constants, tagged_parts, wire_types};
+use crate::pre_1_0::{self, FileFields, both_ways, constants, tagged_parts, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire};
 use crate::{Base64, ContextId, MessageId, Object, TaskId};
 
@@ -82,40 +82,18 @@ wire_types! {
     }
 }
 
+/// The members of a file before it is known to have bytes or a URI.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct FileMembers {
-    name: Option<String>,
-    mime_type: Option<String>,
-    bytes: Option<Base64>,
-    uri: Option<String>,
-}
+struct FileMembers(FileFields);
 
 impl TryFrom<FileMembers> for File {
     type Error = &'static str;
 
-    fn try_from(members: FileMembers) -> Result<Self, &'static str> {
-        let (name, mime_type) = (members.name, members.mime_type);
-        match (members.bytes, members.uri) {
-            (Some(bytes), None) => Ok(Self::Bytes(FileWithBytes {
-                name,
-                mime_type,
-                bytes,
-            })),
-            (None, Some(uri)) => Ok(Self::Uri(FileWithUri {
-                name,
-                mime_type,
-                uri,
-            })),
-            _ => Err("a file needs exactly one of `bytes` and `uri`"),
+    fn try_from(FileMembers(file): FileMembers) -> Result<Self, &'static str> {
+        match file.bytes.is_some() != file.uri.is_some() {
+            true => Ok(file.into()),
+            false => Err("a file needs exactly one of `bytes` and `uri`"),
         }
-    }
-}
-
-impl Message {
-    /// Checks for at least one part: required of a caller's message, not of an agent's.
-    pub(super) fn check_user_message(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        pre_1_0::check_has_parts(&self.parts, &at.member("parts"))
     }
 }
 
@@ -128,20 +106,16 @@ impl Wire for Message {
         if let Some(id) = &self.context_id {
             at.names("contextId", id.as_str())?;
         }
-        self.check_user_message(at)
+        pre_1_0::check_has_parts(&self.parts, &at.member("parts"))
     }
 
-    fn normalize(message: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(message: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalize_message(message, normalizer, "agent");
     }
 }
 
 /// Repairs a message of `role`. Only an agent may omit the role and the id.
-pub(super) fn normalize_message(
-    message: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-    role: &str,
-) {
+pub(super) fn normalize_message(message: &mut Object, normalizer: &mut Normalizer<'_>, role: &str) {
     normalizer.supply(message, "kind", "message", Quirk::NoKind);
     pre_1_0::normalize_role(message, normalizer, role);
     for id in ["messageId", "taskId", "contextId"] {
@@ -158,7 +132,7 @@ pub(super) fn normalize_message(
     normalize_parts(message, normalizer);
 }
 
-pub(super) fn normalize_parts(object: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+pub(super) fn normalize_parts(object: &mut Object, normalizer: &mut Normalizer<'_>) {
     normalizer.items(object, "parts", |part, normalizer| {
         pre_1_0::normalize_part(part, normalizer, "kind", "type")
     });
@@ -171,39 +145,35 @@ both_ways! {
     } wire only { kind };
 }
 
-impl From<File> for pre_1_0::FileFields {
+impl From<File> for FileFields {
     fn from(file: File) -> Self {
-        let (name, mime_type, content) = match file {
-            File::Bytes(file) => (file.name, file.mime_type, FileSource::Bytes(file.bytes)),
-            File::Uri(file) => (file.name, file.mime_type, FileSource::Uri(file.uri)),
+        let (name, mime_type, bytes, uri) = match file {
+            File::Bytes(file) => (file.name, file.mime_type, Some(file.bytes), None),
+            File::Uri(file) => (file.name, file.mime_type, None, Some(file.uri)),
         };
         Self {
             name,
             mime_type,
-            content,
+            bytes,
+            uri,
         }
     }
 }
 
-impl From<pre_1_0::FileFields> for File {
-    fn from(file: pre_1_0::FileFields) -> Self {
+impl From<FileFields> for File {
+    fn from(file: FileFields) -> Self {
         let (name, mime_type) = (file.name, file.mime_type);
-        let uri = match file.content {
-            FileSource::Bytes(bytes) => {
-                return Self::Bytes(FileWithBytes {
-                    name,
-                    mime_type,
-                    bytes,
-                });
-            }
-            FileSource::Uri(uri) => uri,
-            // A converted part always has content; only one that was read may lack it.
-            FileSource::Nothing => String::new(),
-        };
-        Self::Uri(FileWithUri {
-            name,
-            mime_type,
-            uri,
-        })
+        match file.bytes {
+            Some(bytes) => Self::Bytes(FileWithBytes {
+                name,
+                mime_type,
+                bytes,
+            }),
+            None => Self::Uri(FileWithUri {
+                name,
+                mime_type,
+                uri: file.uri.unwrap_or_default(),
+            }),
+        }
     }
 }

@@ -6,6 +6,7 @@
 
 mod card;
 mod event;
+mod list;
 mod message;
 mod params;
 mod push;
@@ -19,6 +20,7 @@ pub use card::{
 pub use event::{
     ArtifactUpdateKind, StatusUpdateKind, TaskArtifactUpdateEvent, TaskStatusUpdateEvent,
 };
+pub use list::{ListTasksParams, ListTasksResult};
 pub use message::{
     DataKind, DataPart, File, FileKind, FilePart, FileWithBytes, FileWithUri, Message, MessageKind,
     Part, Role, TextKind, TextPart,
@@ -45,4 +47,3 @@ pub use crate::pre_1_0::security::{
     OpenIdConnectSecurityScheme, OpenIdConnectType, PasswordOAuthFlow, SecurityRequirement,
     SecurityScheme,
 };
-pub use crate::v0_3::list::{ListTasksParams, ListTasksResult};

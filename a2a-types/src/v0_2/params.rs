@@ -1,8 +1,5 @@
 //! Params of operations, 0.2 §7.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
 use super::message::normalize_message;
 use super::{Message, PushNotificationConfig};
 use crate::pre_1_0::{self, both_ways, wire_types};
@@ -38,22 +35,20 @@ wire_types! {
 }
 
 macro_rules! params {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $member:ident: $type:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "camelCase")]
-        pub struct $name {
-            /// The task.
-            pub id: TaskId,
-            $($(#[$field])* pub $member: $type,)*
-            /// Custom key-value metadata.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub metadata: Option<Object>,
+    ($($(#[$doc:meta])* $name:ident { $($members:tt)* })*) => {$(
+        wire_types! {
+            $(#[$doc])*
+            pub struct $name: Debug {
+                /// The task.
+                pub id: TaskId,
+                $($members)*
+                /// Custom key-value metadata.
+                pub metadata: Option<Object> = optional,
+            }
         }
 
         impl Wire for $name {
-            fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+            fn normalize(params: &mut Object, normalizer: &mut Normalizer<'_>) {
                 pre_1_0::normalize_task_id(params, normalizer, "id");
             }
         }
@@ -66,21 +61,19 @@ params! {
     /// A task and the length of its history, 0.2 §7.3.1.
     TaskQueryParams {
         /// Number of most recent messages to include.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        history_length: Option<u32>,
+        pub history_length: Option<u32> = optional,
     }
     /// A webhook of a task (0.2.5); without an id the server chooses one.
     GetTaskPushNotificationConfigParams {
         /// Identifier of the webhook.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        push_notification_config_id: Option<ConfigId>,
+        pub push_notification_config_id: Option<ConfigId> = optional,
     }
     /// A task's webhooks (0.2.5).
     ListTaskPushNotificationConfigParams {}
     /// A webhook to be deleted (0.2.5).
     DeleteTaskPushNotificationConfigParams {
         /// Identifier of the webhook.
-        push_notification_config_id: ConfigId,
+        pub push_notification_config_id: ConfigId,
     }
 }
 
@@ -90,10 +83,11 @@ impl Wire for MessageSendParams {
     }
 
     fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        self.message.check_user_message(&at.member("message"))
+        let at = at.member("message");
+        pre_1_0::check_has_parts(&self.message.parts, &at.member("parts"))
     }
 
-    fn normalize(params: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(params: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_message_id(params, normalizer, "message", &["messageId"]);
         normalizer.member(params, "message", |message, normalizer| {
             normalize_message(message, normalizer, "user")

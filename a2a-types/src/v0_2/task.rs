@@ -1,7 +1,7 @@
 //! Tasks and artifacts, 0.2 §6.1–6.3 and §6.7.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::message::{normalize_message, normalize_parts};
 use super::{Message, Part};
@@ -112,7 +112,7 @@ impl Wire for Task {
         self.status.check(&at.member("status"))
     }
 
-    fn normalize(task: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(task: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalizer.supply(task, "kind", "task", Quirk::NoKind);
         pre_1_0::normalize_task_id(task, normalizer, "id");
         normalizer.member(task, "status", normalize_status);
@@ -130,21 +130,18 @@ impl Wire for TaskStatus {
             .try_for_each(|message| message.check(&at.member("message")))
     }
 
-    fn normalize(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(status: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalize_status(status, normalizer);
     }
 }
 
-pub(super) fn normalize_status(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+pub(super) fn normalize_status(status: &mut Object, normalizer: &mut Normalizer<'_>) {
     pre_1_0::normalize_status(status, normalizer, false, STATES, |message, normalizer| {
         normalize_message(message, normalizer, "agent");
     });
 }
 
-pub(super) fn normalize_artifact(
-    artifact: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-) {
+pub(super) fn normalize_artifact(artifact: &mut Object, normalizer: &mut Normalizer<'_>) {
     let id = normalizer.artifact().cloned().unwrap_or_default();
     normalizer.supply(artifact, "artifactId", id.as_str(), Quirk::NoArtifactId);
     normalize_parts(artifact, normalizer);

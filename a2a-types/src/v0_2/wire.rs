@@ -8,34 +8,36 @@ use super::{
     MessageSendParams, Task, TaskArtifactUpdateEvent, TaskIdParams, TaskPushNotificationConfig,
     TaskQueryParams, TaskStatusUpdateEvent,
 };
-use crate::pre_1_0::{read_by_operation, read_configs};
+use crate::pre_1_0::{read_by_operation, read_configs, write_by_operation};
 use crate::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{
     Dialect, Event, GetExtendedAgentCardRequest, Operation, Request, Response, SendMessageResponse,
 };
 
-/// Params of an operation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Params {
-    /// `message/send`, `message/stream`.
-    Send(Box<MessageSendParams>),
-    /// `tasks/get`.
-    Query(TaskQueryParams),
-    /// `tasks/cancel`, `tasks/resubscribe`.
-    Id(TaskIdParams),
-    /// `tasks/pushNotificationConfig/set`.
-    SetPush(TaskPushNotificationConfig),
-    /// `tasks/pushNotificationConfig/get`.
-    GetPush(GetTaskPushNotificationConfigParams),
-    /// `tasks/pushNotificationConfig/list`.
-    ListPush(ListTaskPushNotificationConfigParams),
-    /// `tasks/pushNotificationConfig/delete`.
-    DeletePush(DeleteTaskPushNotificationConfigParams),
-    /// `tasks/list` (0.3).
-    List(Box<ListTasksParams>),
-    /// `agent/getAuthenticatedExtendedCard` (0.3), which has none.
-    Nothing,
+write_by_operation! {
+    /// Params of an operation.
+    pub enum Params = Request {
+        /// `message/send`, `message/stream`.
+        Send(Box<MessageSendParams>) = SendMessage | SendStreamingMessage;
+        /// `tasks/get`.
+        Query(TaskQueryParams) = GetTask;
+        /// `tasks/cancel`, `tasks/resubscribe`.
+        Id(TaskIdParams) = CancelTask | SubscribeToTask;
+        /// `tasks/pushNotificationConfig/set`.
+        SetPush(TaskPushNotificationConfig) = CreateTaskPushNotificationConfig;
+        /// `tasks/pushNotificationConfig/get`.
+        GetPush(GetTaskPushNotificationConfigParams) = GetTaskPushNotificationConfig;
+        /// `tasks/pushNotificationConfig/list`.
+        ListPush(ListTaskPushNotificationConfigParams) = ListTaskPushNotificationConfigs;
+        /// `tasks/pushNotificationConfig/delete`.
+        DeletePush(DeleteTaskPushNotificationConfigParams) = DeleteTaskPushNotificationConfig;
+        /// `tasks/list` (0.3).
+        List(Box<ListTasksParams>) = ListTasks;
+    }
+    empty = GetExtendedAgentCard {
+        /// `agent/getAuthenticatedExtendedCard` (0.3), which has none.
+        Nothing
+    }
 }
 
 /// Result of an operation.
@@ -103,20 +105,7 @@ pub fn read_request(
 
 /// Returns the params of a request; `Some` for every operation, as 0.3 uses these types, too.
 pub fn write_request(request: Request) -> Option<Params> {
-    Some(match request {
-        Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
-            Params::Send(Box::new(params.into()))
-        }
-        Request::GetTask(params) => Params::Query(params.into()),
-        Request::CancelTask(params) => Params::Id(params.into()),
-        Request::SubscribeToTask(params) => Params::Id(params.into()),
-        Request::CreateTaskPushNotificationConfig(config) => Params::SetPush(config.into()),
-        Request::GetTaskPushNotificationConfig(params) => Params::GetPush(params.into()),
-        Request::ListTaskPushNotificationConfigs(params) => Params::ListPush(params.into()),
-        Request::DeleteTaskPushNotificationConfig(params) => Params::DeletePush(params.into()),
-        Request::GetExtendedAgentCard(_) => Params::Nothing,
-        Request::ListTasks(params) => Params::List(Box::new(params.into())),
-    })
+    Params::of(request)
 }
 
 /// Reads the result of `operation`.

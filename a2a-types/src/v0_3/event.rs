@@ -1,9 +1,7 @@
 //! Stream events, 0.3 §7.2 as in the proto.
 
-use serde_json::{Map, Value};
-
 use super::one_message::one_message;
-use super::task::{check_context, note_no_context};
+use super::task::{check_context, normalize_ids};
 use super::{Artifact, Message, Task, TaskStatus};
 use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{JsonPath, Normalizer, Violation, Wire, spelled};
@@ -67,8 +65,8 @@ impl Wire for TaskStatusUpdateEvent {
         at.names("taskId", self.task_id.as_str())
     }
 
-    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
-        normalize_ids(event, normalizer);
+    fn normalize(event: &mut Object, normalizer: &mut Normalizer<'_>) {
+        normalize_ids(event, normalizer, &["taskId", "task_id"]);
         normalizer.member(event, "status", TaskStatus::normalize);
     }
 }
@@ -84,18 +82,11 @@ impl Wire for TaskArtifactUpdateEvent {
         at.names("taskId", self.task_id.as_str())
     }
 
-    fn normalize(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
-        normalize_ids(event, normalizer);
+    fn normalize(event: &mut Object, normalizer: &mut Normalizer<'_>) {
+        normalize_ids(event, normalizer, &["taskId", "task_id"]);
         pre_1_0::normalize_append(event, &["artifactId", "artifact_id"]);
         normalizer.member(event, "artifact", Artifact::normalize);
     }
-}
-
-/// Repairs the task of an event, and notes a missing conversation.
-fn normalize_ids(event: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
-    let task = spelled(event, &["taskId", "task_id"]);
-    pre_1_0::normalize_task_id(event, normalizer, task);
-    note_no_context(event, normalizer);
 }
 
 both_ways! {

@@ -1,9 +1,9 @@
 //! Messages and their parts, 0.3 §6.4–6.6 as in the proto.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::pre_1_0::{self, TaggedContent, both_ways, wire_types};
+use crate::pre_1_0::{self, FileFields, TaggedContent, both_ways, wire_types};
 use crate::proto::{exactly_one, unless_empty};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, spelled};
 use crate::{Base64, ContextId, MessageId, Object, Role, TaskId};
@@ -113,30 +113,19 @@ exactly_one! {
     }
 }
 
-impl Message {
-    /// Checks for at least one part: required of a caller's message, not of an agent's.
-    pub(super) fn check_user_message(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        pre_1_0::check_has_parts(&self.content, &at.member("content"))
-    }
-}
-
 impl Wire for Message {
     fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         at.names("messageId", self.message_id.as_str())?;
-        self.check_user_message(at)
+        pre_1_0::check_has_parts(&self.content, &at.member("content"))
     }
 
-    fn normalize(message: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(message: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalize_message(message, normalizer, Role::Agent);
     }
 }
 
 /// Repairs a message of `role`. Only an agent may omit the role and the id.
-pub(super) fn normalize_message(
-    message: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-    role: Role,
-) {
+pub(super) fn normalize_message(message: &mut Object, normalizer: &mut Normalizer<'_>, role: Role) {
     let is_said = role == Role::Agent;
     if is_said {
         normalizer.supply(message, "role", role.as_str(), Quirk::NoRole);
@@ -159,11 +148,7 @@ pub(super) fn normalize_message(
     normalize_parts(message, normalizer, content);
 }
 
-pub(super) fn normalize_parts(
-    object: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-    name: &str,
-) {
+pub(super) fn normalize_parts(object: &mut Object, normalizer: &mut Normalizer<'_>, name: &str) {
     normalizer.items(object, name, |part, normalizer| {
         normalizer.member(part, "file", |file, normalizer| {
             for (plain, proto) in [("bytes", "fileWithBytes"), ("uri", "fileWithUri")] {
@@ -175,26 +160,25 @@ pub(super) fn normalize_parts(
 }
 
 /// Repairs data that is not inside `data`, or is not an object.
-fn normalize_data(part: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+fn normalize_data(part: &mut Object, normalizer: &mut Normalizer<'_>) {
     let is_plain = part.contains_key("kind") || part.contains_key("type");
-    let mut value = None;
-    match part.get("data") {
-        None | Some(Value::Null) => {}
+    let value = match part.get("data") {
+        None | Some(Value::Null) => return,
         Some(Value::Object(data)) => match data.get("data") {
-            Some(Value::Object(_)) => {}
-            Some(inner) if !is_plain => value = Some(inner.clone()),
-            _ => normalizer.change(part, "data", Quirk::OtherFlavour, |data| {
-                Some(json!({"data": data}))
-            }),
+            Some(Value::Object(_)) => return,
+            Some(inner) if !is_plain => inner.clone(),
+            _ => {
+                return normalizer.change(part, "data", Quirk::OtherFlavour, |data| {
+                    Some(json!({"data": data}))
+                });
+            }
         },
-        Some(other) => value = Some(other.clone()),
-    }
-    if let Some(value) = value {
-        normalizer.change(part, "data", Quirk::DataNotObject, |_| {
-            Some(json!({"data": {"value": value}}))
-        });
-        pre_1_0::mark_wrapped(part);
-    }
+        Some(other) => other.clone(),
+    };
+    normalizer.change(part, "data", Quirk::DataNotObject, |_| {
+        Some(json!({"data": {"value": value}}))
+    });
+    pre_1_0::mark_wrapped(part);
 }
 
 both_ways! {
@@ -206,39 +190,49 @@ both_ways! {
 
 impl From<Part> for crate::Part {
     fn from(part: Part) -> Self {
-        let cut = match part.content {
+        let content = match part.content {
             Content::Text(text) => TaggedContent::Text(text),
+            Content::File(file) => TaggedContent::File(file.into()),
             Content::Data(data) => TaggedContent::Data(data.data),
-            Content::File(file) => TaggedContent::File(pre_1_0::FileFields {
-                name: file.name,
-                mime_type: file.mime_type,
-                content: match file.content {
-                    FileContent::FileWithBytes(bytes) => pre_1_0::FileSource::Bytes(bytes),
-                    FileContent::FileWithUri(uri) => pre_1_0::FileSource::Uri(uri),
-                },
-            }),
         };
-        pre_1_0::from_tagged(cut, part.metadata)
+        pre_1_0::from_tagged(content, part.metadata)
     }
 }
 
 impl From<crate::Part> for Part {
     fn from(part: crate::Part) -> Self {
-        let (cut, metadata) = pre_1_0::to_tagged(part);
-        let content = match cut {
+        let (content, metadata) = pre_1_0::to_tagged(part);
+        let content = match content {
             TaggedContent::Text(text) => Content::Text(text),
+            TaggedContent::File(file) => Content::File(file.into()),
             TaggedContent::Data(data) => Content::Data(DataPart { data }),
-            TaggedContent::File(file) => Content::File(FilePart {
-                content: match file.content {
-                    pre_1_0::FileSource::Bytes(bytes) => FileContent::FileWithBytes(bytes),
-                    pre_1_0::FileSource::Uri(uri) => FileContent::FileWithUri(uri),
-                    // A converted part always has content; only one that was read may lack it.
-                    pre_1_0::FileSource::Nothing => FileContent::FileWithUri(String::new()),
-                },
-                mime_type: file.mime_type,
-                name: file.name,
-            }),
         };
         Self { content, metadata }
+    }
+}
+
+impl From<FilePart> for FileFields {
+    fn from(file: FilePart) -> Self {
+        let (bytes, uri) = match file.content {
+            FileContent::FileWithBytes(bytes) => (Some(bytes), None),
+            FileContent::FileWithUri(uri) => (None, Some(uri)),
+        };
+        Self {
+            name: file.name,
+            mime_type: file.mime_type,
+            bytes,
+            uri,
+        }
+    }
+}
+
+impl From<FileFields> for FilePart {
+    fn from(file: FileFields) -> Self {
+        let uri = || FileContent::FileWithUri(file.uri.unwrap_or_default());
+        Self {
+            content: file.bytes.map_or_else(uri, FileContent::FileWithBytes),
+            mime_type: file.mime_type,
+            name: file.name,
+        }
     }
 }

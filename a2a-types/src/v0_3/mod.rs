@@ -10,7 +10,6 @@
 mod card;
 mod event;
 mod flavour;
-pub(crate) mod list;
 mod message;
 mod one_message;
 mod params;

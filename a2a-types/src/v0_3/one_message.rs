@@ -23,7 +23,7 @@ macro_rules! one_message {
                 match self { $(Self::$variant(message) => message.check_lenient(&at.member($member)),)* }
             }
 
-            fn normalize(object: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+            fn normalize(object: &mut Object, normalizer: &mut Normalizer<'_>) {
                 $(
                     let member = spelled(object, &[$member $(, $alias)*]);
                     normalizer.member(object, member, $type::normalize);

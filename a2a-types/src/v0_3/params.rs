@@ -1,11 +1,10 @@
 //! Params and results of operations, 0.3 §7 as in the proto.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::message::normalize_message;
 use super::one_message::one_message;
-use super::resource_name::{agree, agree_on_name};
+use super::resource_name::{agree, agree_on_name, resource};
 use super::{Message, PushNotificationConfig, Task};
 use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{JsonPath, Normalizer, Quirk, Violation, Wire, spelled};
@@ -94,7 +93,7 @@ impl CancelBody {
 }
 
 impl Wire for CancelBody {
-    fn normalize(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(body: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_task_id(body, normalizer, "id");
     }
 }
@@ -105,10 +104,11 @@ impl Wire for SendMessageRequest {
     }
 
     fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        self.message.check_user_message(&at.member("message"))
+        let at = at.member("message");
+        pre_1_0::check_has_parts(&self.message.content, &at.member("content"))
     }
 
-    fn normalize(request: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(request: &mut Object, normalizer: &mut Normalizer<'_>) {
         let message = spelled(request, &["message", "request"]);
         pre_1_0::normalize_message_id(request, normalizer, message, &["messageId", "message_id"]);
         normalizer.member(request, message, |message, normalizer| {
@@ -116,8 +116,12 @@ impl Wire for SendMessageRequest {
         });
         normalizer.member(request, "configuration", |configuration, normalizer| {
             let push = spelled(configuration, &["pushNotification", "push_notification"]);
-            let plain = "pushNotificationConfig";
-            normalizer.rename(configuration, plain, push, Quirk::OtherFlavour);
+            normalizer.rename(
+                configuration,
+                "pushNotificationConfig",
+                push,
+                Quirk::OtherFlavour,
+            );
             normalizer.member(configuration, push, PushNotificationConfig::normalize);
         });
     }
@@ -132,7 +136,7 @@ impl Wire for ListTasksResponse {
         at.each("tasks", &self.tasks, Task::check_lenient)
     }
 
-    fn normalize(response: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(response: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalizer.items(response, "tasks", Task::normalize);
     }
 }
@@ -140,9 +144,8 @@ impl Wire for ListTasksResponse {
 impl From<crate::CancelTaskRequest> for CancelTaskRequest {
     /// Drops the metadata: 0.3 has none here.
     fn from(request: crate::CancelTaskRequest) -> Self {
-        Self {
-            name: format!("tasks/{}", request.id),
-        }
+        let name = resource(request.id.as_str(), "");
+        Self { name }
     }
 }
 

@@ -4,14 +4,13 @@
 use std::iter;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::resource_name::{agree, agree_on_name, config_of, resource, task_of};
-use crate::pre_1_0::{self, both_ways, wire_types};
+use crate::pre_1_0::{self, both_ways, webhook_types, wire_types};
 use crate::proto::unless_empty;
 use crate::reading::{Hints, JsonPath, Normalizer, Quirk, Violation, Wire, absent, spelled};
-use crate::secret::redacted_debug;
-use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, TaskId};
+use crate::{ConfigId, ListTaskPushNotificationConfigsResponse, Object, TaskId};
 
 wire_types! {
     /// A task's webhook, 0.3 §6.10.
@@ -20,26 +19,6 @@ wire_types! {
         pub name: String = unless_default,
         /// The webhook.
         pub push_notification_config: PushNotificationConfig | "push_notification_config",
-    }
-
-    /// Webhook for the changes of a task, 0.3 §6.8.
-    pub struct PushNotificationConfig {
-        /// Identifier of the webhook within its task.
-        pub id: Option<ConfigId> = unless_empty,
-        /// URL to POST to.
-        pub url: String,
-        /// Secret by which the receiver recognises the sender.
-        pub token: Option<String> = unless_empty,
-        /// Authentication of the sender.
-        pub authentication: Option<AuthenticationInfo> = optional,
-    }
-
-    /// Authentication of the sender, 0.3 §6.9.
-    pub struct AuthenticationInfo: Default {
-        /// Authentication schemes that the receiver accepts.
-        pub schemes: Vec<String> = unless_default,
-        /// Credentials for the scheme.
-        pub credentials: Option<String> = unless_empty,
     }
 
     /// A request to create a webhook, 0.3 §7.5.
@@ -61,8 +40,16 @@ wire_types! {
     }
 }
 
-redacted_debug!(PushNotificationConfig { id, authentication; token; url });
-redacted_debug!(AuthenticationInfo { schemes; credentials });
+webhook_types! {
+    text: unless_empty, canonical only: {};
+    /// Webhook for the changes of a task, 0.3 §6.8.
+    PushNotificationConfig {
+        /// Identifier of the webhook within its task.
+        id,
+    }
+    /// Authentication of the sender, 0.3 §6.9.
+    AuthenticationInfo: Default { schemes = unless_default }
+}
 
 /// Body of a request for a webhook, in every shape that peers send.
 ///
@@ -92,15 +79,14 @@ pub(super) struct CreateBody {
 impl CreateBody {
     /// Returns the webhook with its task. Errors: no `url`, no task, or two different tasks are named.
     pub(super) fn resolve(
-        self,
+        mut self,
         hints: &Hints<'_>,
     ) -> Result<crate::TaskPushNotificationConfig, Violation> {
         let root = JsonPath::Root(hints.root);
         let (mut task, mut id, mut found) = (hints.task.cloned(), None, None);
-        let mut body = self;
-        let inner = body.config.take();
+        let inner = self.config.take();
         let inner = inner.map(|inner| (*inner, JsonPath::Member(&root, "config")));
-        for (body, at) in iter::once((body, root)).chain(inner) {
+        for (body, at) in iter::once((self, root)).chain(inner) {
             for (member, name) in [("parent", &body.parent), ("name", &body.name)] {
                 let expected = "expected `tasks/{task}` and what is below";
                 agree_on_name(&mut task, name.as_deref(), expected, &at.member(member))?;
@@ -133,13 +119,13 @@ impl CreateBody {
 }
 
 impl Wire for CreateBody {
-    fn normalize(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(body: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalize_create(body, normalizer);
         normalizer.member(body, "config", normalize_create);
     }
 }
 
-fn normalize_create(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+fn normalize_create(body: &mut Object, normalizer: &mut Normalizer<'_>) {
     let task = spelled(body, &["taskId", "task_id"]);
     pre_1_0::normalize_task_id(body, normalizer, task);
     PushNotificationConfig::normalize(body, normalizer);
@@ -149,15 +135,12 @@ fn normalize_create(body: &mut Map<String, Value>, normalizer: &mut Normalizer<'
 
 impl Wire for TaskPushNotificationConfig {
     fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        match task_of(&self.name) {
-            None => Err(at
-                .member("name")
-                .violation("expected `tasks/{task}/pushNotificationConfigs/{config}`")),
-            Some(_) => Ok(()),
-        }
+        let expected = "expected `tasks/{task}/pushNotificationConfigs/{config}`";
+        let named = task_of(&self.name).map(drop);
+        named.ok_or_else(|| at.member("name").violation(expected))
     }
 
-    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(config: &mut Object, normalizer: &mut Normalizer<'_>) {
         let task = spelled(config, &["taskId", "task_id"]);
         if absent(config, "name")
             && let Some(id) = config.get(task).and_then(Value::as_str)
@@ -176,22 +159,13 @@ impl Wire for TaskPushNotificationConfig {
     }
 }
 
-impl Wire for PushNotificationConfig {
-    fn normalize(config: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
-        normalizer.member(config, "authentication", pre_1_0::normalize_schemes);
-    }
-}
-
 impl Wire for ListTaskPushNotificationConfigResponse {
     fn check_lenient(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        at.each(
-            "configs",
-            &self.configs,
-            TaskPushNotificationConfig::check_lenient,
-        )
+        let check = TaskPushNotificationConfig::check_lenient;
+        at.each("configs", &self.configs, check)
     }
 
-    fn normalize(list: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(list: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalizer.items(list, "configs", TaskPushNotificationConfig::normalize);
     }
 }
@@ -235,11 +209,6 @@ impl From<crate::TaskPushNotificationConfig> for CreateTaskPushNotificationConfi
 }
 
 both_ways! {
-    PushNotificationConfig = crate::TaskPushNotificationConfig {
-        id as unless_empty, url, token, authentication as option,
-    } canonical only { tenant, task_id };
-    AuthenticationInfo = crate::AuthenticationInfo { credentials }
-        renamed { schemes = scheme as schemes };
     ListTaskPushNotificationConfigResponse = ListTaskPushNotificationConfigsResponse {
         configs as list, next_page_token,
     };

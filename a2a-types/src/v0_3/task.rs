@@ -1,6 +1,6 @@
 //! Tasks and artifacts, 0.3 §6.1–6.3 and §6.7 as in the proto.
 
-use serde_json::{Map, Value};
+use serde::Deserialize;
 
 use super::message::normalize_parts;
 use super::{Message, Part};
@@ -91,9 +91,8 @@ impl Wire for Task {
         at.names("id", self.id.as_str())
     }
 
-    fn normalize(task: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
-        pre_1_0::normalize_task_id(task, normalizer, "id");
-        note_no_context(task, normalizer);
+    fn normalize(task: &mut Object, normalizer: &mut Normalizer<'_>) {
+        normalize_ids(task, normalizer, &["id"]);
         normalizer.member(task, "status", TaskStatus::normalize);
         normalizer.items(task, "artifacts", Artifact::normalize);
         normalizer.items(task, "history", Message::normalize);
@@ -102,26 +101,20 @@ impl Wire for Task {
 
 impl Wire for TaskStatus {
     fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
-        self.message
-            .iter()
-            .try_for_each(|message| message.check(&at.member("message")))
+        let mut message = self.message.iter();
+        message.try_for_each(|message| message.check(&at.member("message")))
     }
 
-    fn normalize(status: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(status: &mut Object, normalizer: &mut Normalizer<'_>) {
         pre_1_0::normalize_time(status, normalizer);
         normalizer.change(status, "state", Quirk::UnknownWord, |state| {
-            let known = match state {
-                Value::String(word) => {
-                    let plain = word.to_ascii_uppercase().replace('-', "_");
-                    TaskState::from_text(&plain)
-                        .or_else(|| TaskState::from_text(&format!("TASK_STATE_{plain}")))
-                }
-                Value::Number(_) => serde_json::from_value(state.clone()).ok(),
-                _ => return None,
-            };
-            let written = state.as_str().and_then(TaskState::from_text);
-            let right = state.is_number() && known.is_some() || written.is_some();
-            (!right).then(|| known.unwrap_or_default().as_str().into())
+            let word = state.is_string() || state.is_number();
+            let plain = state.as_str().unwrap_or_default().to_ascii_uppercase();
+            let plain = plain.replace('-', "_");
+            let known = TaskState::from_text(&plain)
+                .or_else(|| TaskState::from_text(&format!("TASK_STATE_{plain}")));
+            let unknown = word && TaskState::deserialize(state).is_err();
+            unknown.then(|| known.unwrap_or_default().as_str().into())
         });
         let message = spelled(status, &["message", "update"]);
         normalizer.member(status, message, Message::normalize);
@@ -133,7 +126,7 @@ impl Wire for Artifact {
         at.names("artifactId", self.artifact_id.as_str())
     }
 
-    fn normalize(artifact: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(artifact: &mut Object, normalizer: &mut Normalizer<'_>) {
         let name = spelled(artifact, &["artifactId", "artifact_id"]);
         normalizer.drop_empty_id(artifact, name);
         let id = normalizer.artifact().cloned().unwrap_or_default();
@@ -144,14 +137,13 @@ impl Wire for Artifact {
 
 /// Checks that a task or event has a conversation, 0.3 §6.1 and §7.2.
 pub(super) fn check_context(id: &Option<ContextId>, at: &JsonPath<'_>) -> Result<(), Violation> {
-    match id {
-        None => Err(at.member("contextId").violation("missing or empty")),
-        Some(_) => Ok(()),
-    }
+    let missing = || at.member("contextId").violation("missing or empty");
+    id.as_ref().map(drop).ok_or_else(missing)
 }
 
-/// Notes a missing conversation, which stays missing.
-pub(super) fn note_no_context(object: &Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+/// Repairs the task of an object, and notes a missing conversation, which stays missing.
+pub(super) fn normalize_ids(object: &mut Object, normalizer: &mut Normalizer<'_>, task: &[&str]) {
+    pre_1_0::normalize_task_id(object, normalizer, spelled(object, task));
     let name = spelled(object, &["contextId", "context_id"]);
     if absent(object, name) || object[name] == "" {
         normalizer.note(Quirk::EmptyId, name);

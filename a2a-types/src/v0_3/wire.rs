@@ -1,7 +1,5 @@
 //! Conversion between text and the canonical model, by operation.
 
-use serde::Serialize;
-
 use super::params::CancelBody;
 use super::push::CreateBody;
 use super::{
@@ -9,41 +7,45 @@ use super::{
     ListTaskPushNotificationConfigResponse, ListTasksResponse, SendMessageRequest,
     SendMessageResponse, StreamResponse, Task, TaskPushNotificationConfig,
 };
-use crate::pre_1_0::convert::list;
-use crate::pre_1_0::{read_by_operation, read_configs, read_list};
+use crate::pre_1_0::{read_by_operation, read_configs, read_list, write_by_operation};
 use crate::reading::{Hints, JsonPath, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{Event, Operation, Request, Response};
 
-/// The body of a request, where it has one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Params {
-    /// `POST /v1/message:send`, `POST /v1/message:stream`.
-    Send(Box<SendMessageRequest>),
-    /// `POST /v1/tasks/{id}:cancel`.
-    Cancel(CancelTaskRequest),
-    /// `POST /v1/tasks/{id}/pushNotificationConfigs`.
-    CreatePush(CreateTaskPushNotificationConfigRequest),
+write_by_operation! {
+    /// The body of a request, where it has one.
+    pub enum Params = Request {
+        /// `POST /v1/message:send`, `POST /v1/message:stream`.
+        Send(Box<SendMessageRequest>) = SendMessage | SendStreamingMessage;
+        /// `POST /v1/tasks/{id}:cancel`.
+        Cancel(CancelTaskRequest) = CancelTask;
+        /// `POST /v1/tasks/{id}/pushNotificationConfigs`.
+        CreatePush(CreateTaskPushNotificationConfigRequest) = CreateTaskPushNotificationConfig;
+    }
+    none = GetTask | ListTasks | SubscribeToTask | GetTaskPushNotificationConfig
+        | ListTaskPushNotificationConfigs | DeleteTaskPushNotificationConfig | GetExtendedAgentCard;
 }
 
-/// The body of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum OperationResult {
-    /// To a sent message.
-    Sent(SendMessageResponse),
-    /// To a task that is read or canceled.
-    Task(Box<Task>),
-    /// To a listing of tasks.
-    List(ListTasksResponse),
-    /// To a webhook that is created or read.
-    Push(TaskPushNotificationConfig),
-    /// To a listing of webhooks.
-    Pushes(ListTaskPushNotificationConfigResponse),
-    /// To the deletion of a webhook: `google.protobuf.Empty`, an object without members.
-    Nothing {},
-    /// To the extended card.
-    Card(Box<AgentCard>),
+write_by_operation! {
+    /// The body of an answer.
+    pub enum OperationResult = Response {
+        /// To a sent message.
+        Sent(SendMessageResponse) = SendMessage;
+        /// To a task that is read or canceled.
+        Task(Box<Task>) = GetTask | CancelTask;
+        /// To a listing of tasks.
+        List(ListTasksResponse) = ListTasks;
+        /// To a webhook that is created or read.
+        Push(TaskPushNotificationConfig)
+            = CreateTaskPushNotificationConfig | GetTaskPushNotificationConfig;
+        /// To a listing of webhooks.
+        Pushes(ListTaskPushNotificationConfigResponse) = ListTaskPushNotificationConfigs;
+        /// To the extended card.
+        Card(Box<AgentCard>) = GetExtendedAgentCard;
+    }
+    empty = DeleteTaskPushNotificationConfig {
+        /// To the deletion of a webhook: `google.protobuf.Empty`, an object without members.
+        Nothing {}
+    }
 }
 
 /// Reads the body of a request; the task of its path is in the hints. A task named in the body has
@@ -63,19 +65,17 @@ pub fn read_request(
             SendStreamingMessage: SendMessageRequest,
         }
         Operation::CreateTaskPushNotificationConfig => {
-            let WithRepairs { value, repairs } = read::<CreateBody>(body, mode, hints)?;
-            let value = Request::CreateTaskPushNotificationConfig(value.resolve(hints)?);
-            Ok(WithRepairs { value, repairs })
+            let config = read::<CreateBody>(body, mode, hints)?;
+            config.try_map(|body| Ok(Request::CreateTaskPushNotificationConfig(body.resolve(hints)?)))
         }
         Operation::CancelTask => {
             let body = match body.trim() {
                 "" | "null" => "{}",
                 body => body,
             };
-            let WithRepairs { value, repairs } = read::<CancelBody>(body, mode, hints)?;
-            let value = value.resolve(hints.task, &JsonPath::Root(hints.root))?;
-            let value = Request::CancelTask(value);
-            Ok(WithRepairs { value, repairs })
+            let root = JsonPath::Root(hints.root);
+            let cancel = read::<CancelBody>(body, mode, hints)?;
+            cancel.try_map(|body| Ok(Request::CancelTask(body.resolve(hints.task, &root)?)))
         }
         other => Err(Violation {
             path: hints.root.to_owned(),
@@ -90,20 +90,7 @@ pub fn read_request(
 /// Python take that and refuse every other member, so that no body can have the shape that others
 /// expect as well. The one in JavaScript, which wants the `config` alone, is left out.
 pub fn write_request(request: Request) -> Option<Params> {
-    Some(match request {
-        Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
-            Params::Send(Box::new(params.into()))
-        }
-        Request::CancelTask(params) => Params::Cancel(params.into()),
-        Request::CreateTaskPushNotificationConfig(config) => Params::CreatePush(config.into()),
-        Request::GetTask(_)
-        | Request::ListTasks(_)
-        | Request::SubscribeToTask(_)
-        | Request::GetTaskPushNotificationConfig(_)
-        | Request::ListTaskPushNotificationConfigs(_)
-        | Request::DeleteTaskPushNotificationConfig(_)
-        | Request::GetExtendedAgentCard(_) => return None,
-    })
+    Params::of(request)
 }
 
 /// Reads the answer to `operation`. Lists may come without the object around them, as the text of
@@ -116,7 +103,7 @@ pub fn read_response(
 ) -> Result<WithRepairs<Response>, Violation> {
     let is_bare_list = json.trim_start().starts_with('[');
     if is_bare_list && operation == Operation::ListTasks {
-        let tasks = read_list::<Task>(json, mode, hints)?.map(list::read);
+        let tasks = read_list::<Task, _>(json, mode, hints)?;
         let list = tasks.map(|tasks| crate::ListTasksResponse {
             tasks,
             ..Default::default()
@@ -151,18 +138,7 @@ pub fn read_response(
 
 /// Returns the body of an answer; there is one to every operation that is answered once.
 pub fn write_response(response: Response) -> Option<OperationResult> {
-    Some(match response {
-        Response::SendMessage(answer) => OperationResult::Sent(answer.into()),
-        Response::GetTask(task) | Response::CancelTask(task) => {
-            OperationResult::Task(Box::new(task.into()))
-        }
-        Response::ListTasks(list) => OperationResult::List(list.into()),
-        Response::CreateTaskPushNotificationConfig(config)
-        | Response::GetTaskPushNotificationConfig(config) => OperationResult::Push(config.into()),
-        Response::ListTaskPushNotificationConfigs(list) => OperationResult::Pushes(list.into()),
-        Response::DeleteTaskPushNotificationConfig(()) => OperationResult::Nothing {},
-        Response::GetExtendedAgentCard(card) => OperationResult::Card(Box::new(card.into())),
-    })
+    OperationResult::of(response)
 }
 
 /// Reads one item of a stream.

@@ -85,6 +85,33 @@ fn retired_in(source: &Source) -> Vec<Violation> {
     files.chain(types).collect()
 }
 
+/// Participles that say nothing of the value they name.
+const RETIRED_VALUES: &[&str] = &["told", "heard"];
+
+/// Package whose sources keep such names.
+const VALUES_KEPT_IN: &str = "a2a-server/postgres/";
+
+/// No variable, field or function has a retired participle as its name.
+pub(super) fn values(workspace: &Workspace) -> Vec<Violation> {
+    let kept = |source: &&Source| source.path.starts_with(VALUES_KEPT_IN);
+    let judged = rust(&workspace.sources).filter(|source| !kept(source));
+    judged.flat_map(values_in).collect()
+}
+
+fn values_in(source: &Source) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (number, line) in source.code() {
+        // Every second piece is the text of a literal.
+        let code = line.split('"').step_by(2);
+        let mut names = code.flat_map(|it| it.split(|it: char| !it.is_alphanumeric() && it != '_'));
+        if let Some(name) = names.find(|name| RETIRED_VALUES.contains(name)) {
+            let problem = format!("a value `{name}`: name it after what it holds, like `report`");
+            violations.push(Violation::new(format!("{}:{number}", source.path), problem));
+        }
+    }
+    violations
+}
+
 /// Number of files of a package that may define a type of the same name.
 const MAX_FILES_OF_A_NAME: usize = 2;
 
@@ -296,6 +323,19 @@ mod tests {
         check(
             retired_in(&Source::new("a/src/slip/mod.rs", "")),
             &["a/src/slip/mod.rs: a file or folder `slip`: write `Patch`, `Mutant`"],
+        );
+    }
+
+    #[test]
+    fn retired_participles_are_found_as_values() {
+        let text = "let told = heard();\n// told\nlet untold = #told#;\nself.heard = 1;";
+        let text = text.replace('#', "\"");
+        check(
+            values_in(&Source::new("a.rs", text)),
+            &[
+                "a.rs:1: a value `told`: name it after what it holds, like `report`",
+                "a.rs:4: a value `heard`: name it after what it holds, like `report`",
+            ],
         );
     }
 

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::authentication::AuthenticationArgs;
 use crate::exit::{Code, Failure};
 use crate::interrupt;
 use crate::log::LogOptions;
@@ -33,6 +34,8 @@ Examples:
   a2a serve joke
   a2a serve reference --address 127.0.0.1:0 --db tasks.db      any free port; tasks survive a restart
   a2a serve joke --db postgres://a2a@db.example.com/a2a        as many of them as you like
+  a2a serve joke --api-key-file keys.txt --basic users.htpasswd        callers with a key or a password
+  a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
   a2a serve echo --log a2a_server=debug                        or set RUST_LOG
   a2a serve echo --json | jq -r .url
 
@@ -68,6 +71,8 @@ pub(crate) struct Options {
     #[cfg(feature = "opentelemetry")]
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp: Option<String>,
+    #[command(flatten)]
+    authentication: AuthenticationArgs,
     /// Allow webhooks on the loopback addresses of this machine, which are refused otherwise.
     #[arg(long)]
     local_webhooks: bool,
@@ -84,7 +89,7 @@ enum Demo {
     Echo,
     /// Tells jokes in chunks, and asks for the subject.
     Joke,
-    /// Does what the first word of a message names: echo, reply, chunks, ask, fail, file, data, wait …
+    /// Runs the command in the first word of a message: echo, reply, chunks, ask, fail, file, data, wait …
     Reference,
 }
 
@@ -121,6 +126,11 @@ async fn serve(
     let logging = subscriber.try_init();
     logging.map_err(Failure::machine("--log"))?;
     let mut builder = Server::builder(card, agent);
+    let certificates = options.tls.client_auth();
+    let authenticator = options.authentication.authenticator(certificates);
+    if let Some(authenticator) = authenticator.map_err(Failure::machine("credentials"))? {
+        builder = builder.authenticator(authenticator);
+    }
     if options.local_webhooks {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]);
         builder = builder.webhooks(policy);

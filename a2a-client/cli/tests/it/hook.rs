@@ -24,8 +24,8 @@ fn a_token_need_not_say_when_it_ends() {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    let mut told = BufReader::new(process.stderr.take().unwrap());
-    told.read_line(&mut line).unwrap();
+    let mut stderr = BufReader::new(process.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
     let url = line.trim().trim_start_matches("listening at ").to_owned();
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     let mut listener = Agent {

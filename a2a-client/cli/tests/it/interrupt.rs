@@ -21,8 +21,8 @@ fn who_waits_for_input_can_be_interrupted() {
         // More than a pipe holds, so the process is reading.
         input.write_all(&[b'x'; 256 << 10]).unwrap();
         let id = process.id().to_string();
-        let told = Command::new("kill").args(["-INT", &id]).status();
-        assert!(told.unwrap().success());
+        let signaled = Command::new("kill").args(["-INT", &id]).status();
+        assert!(signaled.unwrap().success());
         let (sender, ended) = channel();
         std::thread::spawn(move || sender.send(process.wait()));
         let ended = ended.recv_timeout(Duration::from_secs(20));
@@ -50,15 +50,15 @@ fn a_task_that_is_left_is_named() {
             .find_map(|tasks| Some(tasks.first()?["task"]["id"].as_str()?.to_owned()))
             .unwrap();
         let id = process.id().to_string();
-        let told = Command::new("kill").args(["-INT", &id]).status();
-        assert!(told.unwrap().success());
+        let signaled = Command::new("kill").args(["-INT", &id]).status();
+        assert!(signaled.unwrap().success());
         let output = process.wait_with_output().unwrap();
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(130), "{told}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{stderr}");
         let hint = format!(
             "error: interrupted\n  hint: the task continues: follow it with a2a subscribe {url} {task}\n"
         );
-        assert_eq!(told, hint, "{command}");
+        assert_eq!(stderr, hint, "{command}");
         check(&["cancel", url, &task], 0, &["● canceled"]);
     }
 }
@@ -68,11 +68,11 @@ fn a_timeout_is_that_of_the_whole_command() {
     let agent = Agent::named("reference");
     let url = &*agent.url;
     for command in ["send", "stream"] {
-        let told = [
+        let expected = [
             "timed out after 1s",
             "hint: the task continues: follow it with a2a subscribe",
         ];
-        check(&[command, url, "--timeout", "1", "wait"], 4, &told);
+        check(&[command, url, "--timeout", "1", "wait"], 4, &expected);
     }
     // Events do not extend the limit.
     let task = lines(&["--json", "send", url, "--no-wait", "chunks 100 500"], "");

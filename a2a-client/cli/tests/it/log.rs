@@ -19,8 +19,8 @@ fn log(arguments: &[&str], rust_log: Option<&str>) -> String {
     let mut line = String::new();
     let output = server.stdout.take().unwrap();
     BufReader::new(output).read_line(&mut line).unwrap();
-    let told: Value = serde_json::from_str(&line).expect(&line);
-    let url = told["url"].as_str().unwrap();
+    let startup: Value = serde_json::from_str(&line).expect(&line);
+    let url = startup["url"].as_str().unwrap();
     crate::check(&["send", url, "crash"], 1, &["Correlation id"]);
     let address = url.trim_start_matches("http://").trim_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
@@ -43,7 +43,7 @@ fn check(arguments: &[&str], rust_log: Option<&str>, [crash, bad_request]: [bool
         let of = |line: &&str| line.contains(level) && line.contains(text);
         log.lines().find(of).is_some()
     };
-    assert_eq!(has(" ERROR ", "it was told to"), crash, "{log}");
+    assert_eq!(has(" ERROR ", "the message asks for it"), crash, "{log}");
     assert_eq!(has(" DEBUG ", "refused a request"), bad_request, "{log}");
     assert_eq!(log.is_empty(), !crash && !bad_request, "{log}");
 }
@@ -68,6 +68,6 @@ fn levels_of_rust_log_that_are_none_are_refused() {
     serve.args(["serve", "echo", "--address", "127.0.0.1:0"]);
     let output = serve.env("RUST_LOG", "loud").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let told = crate::text(&output.stderr);
-    assert!(told.contains("`loud` is not a log level"), "{told}");
+    let stderr = crate::text(&output.stderr);
+    assert!(stderr.contains("`loud` is not a log level"), "{stderr}");
 }

@@ -1,5 +1,6 @@
 //! The command line, as people and scripts use it.
 
+mod authentication;
 mod chat;
 mod check;
 mod hook;
@@ -52,12 +53,12 @@ impl Agent {
         let mut line = String::new();
         let output = process.stdout.take().unwrap();
         BufReader::new(output).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).expect("the agent tells its URL");
-        let url = told["url"].as_str().unwrap().to_owned();
+        let startup: Value = serde_json::from_str(&line).expect("the agent tells its URL");
+        let url = startup["url"].as_str().unwrap().to_owned();
         Self {
             process,
             url,
-            metrics: told["metrics"].as_str().map(str::to_owned),
+            metrics: startup["metrics"].as_str().map(str::to_owned),
         }
     }
 
@@ -94,20 +95,17 @@ fn text(bytes: &[u8]) -> String {
 
 /// Checks the exit code and texts of the output.
 #[track_caller]
-fn check(arguments: &[&str], code: i32, told: &[&str]) -> String {
-    check_with(arguments, "", code, told)
+fn check(arguments: &[&str], code: i32, expected: &[&str]) -> String {
+    check_with(arguments, "", code, expected)
 }
 
 #[track_caller]
-fn check_with(arguments: &[&str], input: &str, code: i32, told: &[&str]) -> String {
+fn check_with(arguments: &[&str], input: &str, code: i32, expected: &[&str]) -> String {
     let output = ask(arguments, input);
     let all = format!("{}{}", text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {all}");
-    for expected in told {
-        assert!(
-            all.contains(expected),
-            "{arguments:?}: no `{expected}` in: {all}"
-        );
+    for text in expected {
+        assert!(all.contains(text), "{arguments:?}: no `{text}` in: {all}");
     }
     all
 }
@@ -144,15 +142,18 @@ fn a_conversation() {
         7,
         &["input required: What about"],
     );
-    let told = check(
+    let output = check(
         &["stream", url, "about", "chickens"],
         0,
         &["● working", "● completed"],
     );
     assert!(
-        told.contains("◆ joke Why did the chicken cross the road? To get to the other side.\n")
+        output.contains("◆ joke Why did the chicken cross the road? To get to the other side.\n")
     );
-    assert!(!told.contains('\u{1b}'), "no colors where nobody sees them");
+    assert!(
+        !output.contains('\u{1b}'),
+        "no colors where nobody sees them"
+    );
 
     let chat = check_with(
         &["chat", url],
@@ -207,12 +208,12 @@ fn every_outcome_has_its_code() {
         7,
         &["● auth required: log in there"],
     );
-    let told = check(
+    let output = check(
         &["send", url, "--no-wait", "wait"],
         0,
         &["task ", "  context "],
     );
-    assert!(!told.contains("you wait"), "{told}");
+    assert!(!output.contains("you wait"), "{output}");
     check(
         &["send", url, "--history", "9", "echo", "hello"],
         0,
@@ -273,17 +274,17 @@ fn every_outcome_has_its_code() {
         &["$A2A_NO_SUCH"],
     );
     check(&["nonsense"], 2, &["--help"]);
-    let told = lines(&["--json", "send", url, "chunks", "3"], "");
+    let events = lines(&["--json", "send", url, "chunks", "3"], "");
     assert_eq!(
-        told[0]["task"]["artifacts"][0]["parts"]
+        events[0]["task"]["artifacts"][0]["parts"]
             .as_array()
             .unwrap()
             .len(),
         3
     );
     let output = ask(&["--json", "card", "http://127.0.0.1:1"], "");
-    let told: Value = serde_json::from_slice(&output.stderr).unwrap();
-    assert_eq!(told["error"]["exitCode"], 4);
+    let report: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(report["error"]["exitCode"], 4);
 }
 
 #[test]
@@ -303,12 +304,12 @@ fn files_go_out_and_come_in() {
         "--data",
         "[1]",
     ];
-    let told = check(
+    let output = check(
         &[&send[..], &["--out", out_text]].concat(),
         0,
         &["look:", "photo.png", "saved"],
     );
-    assert!(told.contains("image/png"), "{told}");
+    assert!(output.contains("image/png"), "{output}");
     let read = |name: &str| std::fs::read(out.join(name)).unwrap();
     assert_eq!(read("photo.png"), [1, 2, 3]);
     assert_eq!(read("echo.txt"), b"look:");
@@ -342,21 +343,21 @@ fn agents_have_names() {
             text(&output.stdout) + &text(&output.stderr),
         )
     };
-    let (code, told) = ask(&["send", "parrot", "hello", "--verbose"], &file);
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("\"method\":\"message/send\""), "{told}");
-    let (code, told) = ask(&["send", "owl", "hello"], &file);
+    let (code, output) = ask(&["send", "parrot", "hello", "--verbose"], &file);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("\"method\":\"message/send\""), "{output}");
+    let (code, output) = ask(&["send", "owl", "hello"], &file);
     assert_eq!(code, Some(2));
     assert!(
-        told.contains("the configuration file names parrot"),
-        "{told}"
+        output.contains("the configuration file names parrot"),
+        "{output}"
     );
     std::fs::write(&file, "[agents.parrot]\nuri = \"x\"").unwrap();
-    let (code, told) = ask(&["send", "parrot", "hello"], &file);
+    let (code, output) = ask(&["send", "parrot", "hello"], &file);
     assert_eq!(code, Some(2));
     assert!(
-        told.contains("config.toml") && told.contains("uri"),
-        "{told}"
+        output.contains("config.toml") && output.contains("uri"),
+        "{output}"
     );
     let (code, _) = ask(&["send", "parrot", "hello"], Path::new("/nonexistent"));
     assert_eq!(code, Some(2));
@@ -373,8 +374,8 @@ fn webhooks() {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    let mut told = BufReader::new(listener.stderr.take().unwrap());
-    told.read_line(&mut line).unwrap();
+    let mut stderr = BufReader::new(listener.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
     let hook = line.trim().trim_start_matches("listening at ").to_owned();
 
     let started = lines(&["--json", "send", &agent.url, "--no-wait", "wait"], "");

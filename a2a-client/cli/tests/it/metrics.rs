@@ -6,14 +6,14 @@ use std::net::TcpStream;
 use crate::{Agent, check};
 
 #[test]
-fn metrics_are_told_to_prometheus() {
+fn metrics_are_served_to_prometheus() {
     let place = "127.0.0.1:0";
     let agent = Agent::begin(&["echo", "--address", place, "--metrics", place]);
     check(&["send", &agent.url, "hello"], 0, &["hello"]);
-    let url = agent.metrics.as_deref().expect("where metrics are told");
+    let url = agent.metrics.as_deref().expect("the URL of the metrics");
     let (_, place) = url.split_once("://").unwrap();
     let (address, path) = place.split_once('/').unwrap();
-    let told = |host: &str| {
+    let scrape = |host: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
         let head = format!("GET /{path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).unwrap();
@@ -21,7 +21,7 @@ fn metrics_are_told_to_prometheus() {
         stream.read_to_string(&mut answer).unwrap();
         answer
     };
-    let answer = told(address);
+    let answer = scrape(address);
     for line in [
         "HTTP/1.1 200 OK",
         "# HELP a2a_server_running_turns Runs of the agent's turns that are in progress.",
@@ -29,7 +29,7 @@ fn metrics_are_told_to_prometheus() {
         r#"a2a_server_requests_total{operation="SendMessage",dialect="1.0",binding="JSONRPC",outcome="answered"} 1"#,
         r#"a2a_server_request_duration_seconds_bucket{operation="SendMessage",dialect="1.0",binding="JSONRPC",le="+Inf"} 1"#,
     ] {
-        assert!(answer.lines().any(|told| told == line), "{line}: {answer}");
+        assert!(answer.lines().any(|it| it == line), "{line}: {answer}");
     }
-    assert!(told("rebound.example").starts_with("HTTP/1.1 403 "));
+    assert!(scrape("rebound.example").starts_with("HTTP/1.1 403 "));
 }

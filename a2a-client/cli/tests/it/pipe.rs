@@ -23,9 +23,9 @@ fn who_reads_no_further_hears_no_complaint() {
             .stdout(writer)
             .output()
             .unwrap();
-        let told = text(&output.stderr);
+        let stderr = text(&output.stderr);
         assert_eq!(
-            (output.status.code(), &*told),
+            (output.status.code(), &*stderr),
             (Some(0), ""),
             "{arguments:?}"
         );

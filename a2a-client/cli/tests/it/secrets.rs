@@ -25,10 +25,10 @@ fn secrets_are_not_shown() {
         .env("A2A_BEARER", "s3cret-token")
         .output()
         .unwrap();
-    let told = text(&output.stdout) + &text(&output.stderr);
-    assert!(told.contains("> x-key: ***"), "{told}");
-    assert!(told.contains("> authorization: ***"), "{told}");
-    assert!(!told.contains("s3cret"), "{told}");
+    let output = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.contains("> x-key: ***"), "{output}");
+    assert!(output.contains("> authorization: ***"), "{output}");
+    assert!(!output.contains("s3cret"), "{output}");
     let recorded = std::fs::read_dir(&record).unwrap();
     let recorded: Vec<_> = recorded
         .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
@@ -64,7 +64,7 @@ fn nor_is_a_key_in_the_query() {
         .args(["--record", record.to_str().unwrap()])
         .output()
         .unwrap();
-    let told = text(&output.stdout) + &text(&output.stderr);
+    let output = text(&output.stdout) + &text(&output.stderr);
     let requests = peer.requests();
     let call = &requests.last().unwrap().head;
     assert!(
@@ -72,8 +72,8 @@ fn nor_is_a_key_in_the_query() {
         "{call}"
     );
     let shown = format!("{}?of=1&a%20key=***", peer.url);
-    assert!(told.contains(&format!("> POST {shown}\n")), "{told}");
-    assert!(!told.contains("s3cret"), "{told}");
+    assert!(output.contains(&format!("> POST {shown}\n")), "{output}");
+    assert!(!output.contains("s3cret"), "{output}");
     let recorded = std::fs::read_to_string(record.join("0002.json")).unwrap();
     assert!(recorded.contains(&shown), "{recorded}");
     assert!(!recorded.contains("s3cret"), "{recorded}");

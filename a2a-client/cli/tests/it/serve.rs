@@ -38,8 +38,8 @@ fn a_failure_is_logged_under_its_correlation_id() {
     let mut line = String::new();
     let output = server.stdout.take().unwrap();
     BufReader::new(output).read_line(&mut line).unwrap();
-    let told: Value = serde_json::from_str(&line).unwrap();
-    let sent = crate::ask(&["send", told["url"].as_str().unwrap(), "crash"], "");
+    let startup: Value = serde_json::from_str(&line).unwrap();
+    let sent = crate::ask(&["send", startup["url"].as_str().unwrap(), "crash"], "");
     let answer = crate::text(&sent.stdout) + &crate::text(&sent.stderr);
     let (_, id) = answer.split_once("Correlation id: ").expect(&answer);
     let id: String = id.chars().take(36).collect();
@@ -47,7 +47,7 @@ fn a_failure_is_logged_under_its_correlation_id() {
     let log = crate::text(&server.wait_with_output().unwrap().stderr);
     let logged = log.lines().find(|line| line.contains(&id)).expect(&log);
     assert!(logged.contains("ERROR"), "{logged}");
-    assert!(logged.contains("it was told to"), "{logged}");
+    assert!(logged.contains("the message asks for it"), "{logged}");
 }
 
 #[test]

@@ -23,14 +23,18 @@ fn an_answer_that_is_not_the_last_is_waited_on() {
             })
         };
         let options = ["--no-card", "--dialect", "1.0", "hello"];
-        let told = ["task t  context c", "● completed"];
-        check(&[&["send", &agent().url][..], &options].concat(), 0, &told);
+        let expected = ["task t  context c", "● completed"];
+        check(
+            &[&["send", &agent().url][..], &options].concat(),
+            0,
+            &expected,
+        );
         let name = state.trim_start_matches("TASK_STATE_").to_ascii_lowercase();
-        let told = format!("● {name}");
+        let line = format!("● {name}");
         check(
             &[&["send", "--no-wait", &agent().url][..], &options].concat(),
             0,
-            &[&told],
+            &[&line],
         );
     }
 }

@@ -144,8 +144,28 @@ fn clients_show_certificates() {
             "--key",
             "ada-key.pem",
         ];
-        files.check(&with, 0, &["Joker"]);
+        files.check(&with, 0, &["Joker", "certificate"]);
         files.check(&["card", &url, "--ca", "ca.pem"], without, &[]);
+        // The tasks are those of the certificate.
+        let joke = ["send", &url, "tell me a joke about chickens"];
+        let ada = [
+            "--ca",
+            "ca.pem",
+            "--cert",
+            "ada.pem",
+            "--key",
+            "ada-key.pem",
+        ];
+        let sent = files.check(&[&joke[..], &ada, &["--json"]].concat(), 0, &[]);
+        let sent: Value = serde_json::from_str(&sent).unwrap();
+        let task = sent["task"]["id"].as_str().unwrap();
+        files.check(
+            &[&["get", &url, task], &ada[..]].concat(),
+            0,
+            &["completed"],
+        );
+        let other = if without == 0 { 3 } else { 4 };
+        files.check(&["get", &url, task, "--ca", "ca.pem"], other, &[]);
     }
     // It is required unless it is optional.
     let agent = files.serve(&["--client-ca", "ca.pem"]);

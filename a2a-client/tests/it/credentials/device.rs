@@ -21,11 +21,11 @@ async fn story(
     answers: Vec<Response<String>>,
 ) -> (Server, Keyring, AgentCard, Arc<Scenario>) {
     let story = Arc::<Scenario>::default();
-    let told = Arc::clone(&story);
+    let server_story = Arc::clone(&story);
     let server = Server::new(move |seen| match seen.target.as_str() {
         "/device" => json_of(200, codes.clone()),
         "/token" => {
-            let mut polls = told.polls.lock().unwrap();
+            let mut polls = server_story.polls.lock().unwrap();
             polls.push(Instant::now());
             answers[polls.len().min(answers.len()) - 1].clone()
         }
@@ -35,9 +35,9 @@ async fn story(
     let flow = json!({"deviceAuthorizationUrl": server.at("/device"), "tokenUrl": server.at("/token"), "scopes": {}});
     let scheme = json!({"oauth2SecurityScheme": {"flows": {"deviceCode": flow}}});
     let card = card(&[("user", scheme)], &[&["user"]]);
-    let told = Arc::clone(&story);
+    let client_story = Arc::clone(&story);
     let client = OAuthClient::public("cli").scope("ask");
-    let prompt = move |prompt| told.prompts.lock().unwrap().push(prompt);
+    let prompt = move |prompt| client_story.prompts.lock().unwrap().push(prompt);
     let keyring = Keyring::default().oauth_device(client, prompt);
     (server, keyring, card, story)
 }

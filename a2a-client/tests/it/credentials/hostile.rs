@@ -132,7 +132,7 @@ async fn an_answer_without_an_end_is_cut() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_told_so() {
+async fn answers_that_are_no_http_are_reported() {
     let found = no_token(&raw("SSH-2.0-x\r\n", Vec::new()).await).await;
     assert!(found.contains("connection broke"), "{found}");
     let gone = TcpListener::bind("127.0.0.1:0").await.unwrap();

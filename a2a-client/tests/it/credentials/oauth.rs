@@ -80,7 +80,7 @@ async fn the_secret_goes_into_the_body_where_the_server_wants_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_without_secrets() {
+async fn a_refusal_is_reported_without_secrets() {
     let agent = Server::new(|_| {
         let text = "s3cret/é is wrong \u{1b}[2J, as is bWUlM0ExOnMzY3JldCUyRiVDMyVBOQ==";
         json_of(

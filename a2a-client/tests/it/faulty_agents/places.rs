@@ -210,10 +210,10 @@ fn elsewhere() -> Behaviour {
         let url = format!("http://localhost:{}/", connection.address.port());
         loop {
             let asked = connection.read_request().await?;
-            let is_told = asked.head.contains(SECRET);
+            let is_leaked = asked.head.contains(SECRET);
             let answer = match asked.head.starts_with("GET") {
                 true => card(&url, ""),
-                false if is_told => result(&message("I know your secret")),
+                false if is_leaked => result(&message("I know your secret")),
                 false => result(&message("right")),
             };
             connection.send(json(answer)).await?;

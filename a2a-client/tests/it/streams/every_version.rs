@@ -276,7 +276,7 @@ async fn a_message_is_the_whole_answer() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_as_it_is() {
+async fn a_refusal_is_reported_with_its_error_kind() {
     for &dialect in Dialect::ALL {
         let agent = ScriptedAgent::new(dialect, [refused(ErrorKind::InvalidParams)]).await;
         match agent.client().stream(message(dialect)).await.map(drop) {
@@ -413,7 +413,7 @@ async fn a_task_of_a_peer_that_cannot_stream_is_followed() {
 }
 
 #[tokio::test]
-async fn whoever_follows_a_task_is_told_it_first() {
+async fn a_follower_receives_the_task_first() {
     for &dialect in Dialect::ALL {
         let script = [
             events([chunk("3"), status(Completed)], StreamEnd::Clean),
@@ -428,7 +428,7 @@ async fn whoever_follows_a_task_is_told_it_first() {
 }
 
 #[tokio::test]
-async fn without_retries_a_cut_is_told() {
+async fn without_retries_a_disconnect_is_reported() {
     for &dialect in Dialect::ALL {
         let agent =
             ScriptedAgent::new(dialect, [events([status(Working)], StreamEnd::Broken)]).await;

@@ -94,7 +94,7 @@ async fn check(reads: impl Into<Vec<TaskRead>>, expected: &[&str], folded: &str)
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_task_has_already_is_not_told_again() {
+async fn chunks_of_the_task_are_not_repeated() {
     let reads = [
         // The third number is in the task, and comes by the stream afterwards.
         (task(Working, &["1", "2", "3"]), vec![chunk("3")]),
@@ -110,7 +110,7 @@ async fn what_the_task_has_already_is_not_told_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_like_another_is_told() {
+async fn a_chunk_equal_to_an_earlier_one_is_reported() {
     let reads = [
         (task(Working, &["1", "2", "3"]), vec![chunk("3")]),
         (

@@ -29,17 +29,20 @@ async fn bodies_of_every_version() {
     for (dialect, body, content_type) in bodies {
         let post = Post::new(body).with("content-type", content_type);
         assert_eq!(hook.post(&post).await, 200);
-        let told = hook.last();
-        assert_eq!((told.dialect, told.task), (dialect, Some("T".into())));
-        let status = told.event.as_ref().and_then(Event::status).unwrap();
+        let notification = hook.last();
+        assert_eq!(
+            (notification.dialect, notification.task),
+            (dialect, Some("T".into()))
+        );
+        let status = notification.event.as_ref().and_then(Event::status).unwrap();
         assert_eq!(status.state, TaskState::Completed);
-        assert_eq!(told.uri.query(), Some("task=T"));
-        assert_eq!(told.delivery, None);
+        assert_eq!(notification.uri.query(), Some("task=T"));
+        assert_eq!(notification.delivery, None);
     }
     for bad in ["", "[]", "{", "task"] {
         assert_eq!(hook.post(&Post::new(bad)).await, 400);
     }
-    assert_eq!(hook.told(), 5);
+    assert_eq!(hook.count(), 5);
 }
 
 /// As the documentation of 0.2 prints it.
@@ -61,8 +64,8 @@ async fn the_documented_exchange() {
         "secure-client-token-for-task-aaa",
     );
     assert_eq!(hook.post(&post).await, 200);
-    let told = hook.last();
-    let task = told.whole().unwrap();
+    let notification = hook.last();
+    let task = notification.whole().unwrap();
     assert_eq!(task.id.as_str(), "43667960-d455-4453-b0cf-1bae4955270d");
     assert_eq!(task.status.state, TaskState::Completed);
     assert!(task.status.timestamp.is_some());
@@ -76,7 +79,7 @@ async fn what_is_too_large_or_no_post_is_refused() {
     let mut get = Post::new("");
     get.line = "GET /hook?validationToken=abc".to_owned();
     assert_eq!(hook.post(&get).await, 405);
-    assert_eq!(hook.told(), 0);
+    assert_eq!(hook.count(), 0);
 }
 
 #[tokio::test]
@@ -118,7 +121,7 @@ impl Transport for Agent {
         };
         let task = Task {
             id: params.id,
-            context_id: Some("told by the agent".into()),
+            context_id: Some("from the agent".into()),
             ..Task::default()
         };
         let reply = Reply::once(Response::GetTask(task));
@@ -127,20 +130,20 @@ impl Transport for Agent {
 }
 
 #[tokio::test]
-async fn what_a_body_does_not_tell_the_agent_does() {
+async fn the_agent_supplies_what_a_body_omits() {
     let hook = Hook::new(|builder| builder).await;
     let client = Client::new(Agent);
-    let told = async |body: &str| {
+    let context_of = async |body: &str| {
         assert_eq!(hook.post(&Post::new(body)).await, 200);
         let task = hook.last().refresh(&client).await.ok();
         task.map(|task| String::from(task.context_id.unwrap()))
     };
-    let agent = Some("told by the agent".to_owned());
-    assert_eq!(told(TASK).await.as_deref(), Some("C"));
-    assert_eq!(told(r#"{"taskId":"T","event":"done"}"#).await, agent);
+    let agent = Some("from the agent".to_owned());
+    assert_eq!(context_of(TASK).await.as_deref(), Some("C"));
+    assert_eq!(context_of(r#"{"taskId":"T","event":"done"}"#).await, agent);
     assert_eq!(
-        told(r#"{"id":"T","status":{"state":"completed"}}"#).await,
+        context_of(r#"{"id":"T","status":{"state":"completed"}}"#).await,
         agent
     );
-    assert_eq!(told("{}").await, None);
+    assert_eq!(context_of("{}").await, None);
 }

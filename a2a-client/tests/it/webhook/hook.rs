@@ -17,35 +17,39 @@ pub(crate) const TASK: &str =
 /// A receiver at a socket, its notifications, and its clock.
 pub(crate) struct Hook {
     pub(crate) address: String,
-    told: Arc<Mutex<Vec<Notification>>>,
+    notifications: Arc<Mutex<Vec<Notification>>>,
     pub(crate) now: Arc<AtomicU64>,
 }
 
 impl Hook {
     pub(crate) async fn new(configure: impl FnOnce(ReceiverBuilder) -> ReceiverBuilder) -> Self {
-        let told = Arc::<Mutex<Vec<Notification>>>::default();
-        let kept = Arc::clone(&told);
+        let notifications = Arc::<Mutex<Vec<Notification>>>::default();
+        let received = Arc::clone(&notifications);
         let handler = move |notification: Notification| {
-            kept.lock().unwrap().push(notification);
+            received.lock().unwrap().push(notification);
             std::future::ready(Ok::<_, BoxError>(()))
         };
         let now = Arc::new(AtomicU64::new(NOW));
         let builder = configure(Receiver::builder(handler)).clock(clock(&now));
         let address = serving(builder.build().unwrap()).await;
-        Self { address, told, now }
+        Self {
+            address,
+            notifications,
+            now,
+        }
     }
 
     pub(crate) async fn post(&self, request: &Post) -> u16 {
         post(&self.address, request).await.0
     }
 
-    pub(crate) fn told(&self) -> usize {
-        self.told.lock().unwrap().len()
+    pub(crate) fn count(&self) -> usize {
+        self.notifications.lock().unwrap().len()
     }
 
     #[track_caller]
     pub(crate) fn last(&self) -> Notification {
-        self.told.lock().unwrap().last().unwrap().clone()
+        self.notifications.lock().unwrap().last().unwrap().clone()
     }
 }
 

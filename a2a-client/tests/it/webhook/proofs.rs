@@ -42,7 +42,7 @@ async fn a_token_in_either_header() {
         check(&[(X, std::str::from_utf8(&token).unwrap())], 401).await;
         check(&[(X, &"secret"[..index])], 401).await;
     }
-    assert_eq!(hook.told(), 4);
+    assert_eq!(hook.count(), 4);
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn nothing_that_was_changed_is_accepted() {
         tried += 1;
     }
     assert!(tried > 400, "{tried}");
-    assert_eq!(hook.told(), 0);
+    assert_eq!(hook.count(), 0);
     assert_eq!(hook.post(&good).await, 200);
     assert_eq!(hook.last().delivery.as_deref(), Some("msg_1"));
 }
@@ -137,9 +137,9 @@ async fn replays() {
     hook.now.store(NOW + 301, Ordering::Relaxed);
     // Sent again, as a sender does that has not seen the answer: signed anew, the same id.
     assert_eq!(hook.post(&send("msg_1", NOW + 301)).await, 200);
-    assert_eq!(hook.told(), 1);
+    assert_eq!(hook.count(), 1);
     assert_eq!(hook.post(&send("msg_2", NOW + 301)).await, 200);
-    assert_eq!(hook.told(), 2);
+    assert_eq!(hook.count(), 2);
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_token_is_good_for_one_delivery() {
         hook.post(&first.clone().with("webhook-id", "other")).await,
         200
     );
-    assert_eq!(hook.told(), 1);
+    assert_eq!(hook.count(), 1);
     hook.now.store(NOW + 301, Ordering::Relaxed);
     assert_eq!(hook.post(&first).await, 401);
     hook.now.store(NOW, Ordering::Relaxed);
@@ -185,7 +185,7 @@ async fn a_token_is_good_for_one_delivery() {
     let stranger = SigningKey::generate(Algorithm::EdDsa).unwrap();
     let forged = Post::new(TASK).with_token(&stranger, &claims(TASK, "m"));
     assert_eq!(hook.post(&forged).await, 401);
-    assert_eq!(hook.told(), 1);
+    assert_eq!(hook.count(), 1);
 
     let lenient = Tokens::of(Keys::from(Jwks::of([&key]))).without_expiry();
     let hook = Hook::new(|builder| builder.tokens(lenient)).await;
@@ -226,10 +226,10 @@ async fn the_other_signature_is_no_other_delivery() {
     let signature = signature.as_text().trim_end_matches('=');
     let other = format!("{said}.{}", signature.replace('+', "-").replace('/', "_"));
     assert_ne!(other, token);
-    for (token, told) in [(&token, 1), (&other, 1)] {
+    for (token, count) in [(&token, 1), (&other, 1)] {
         let post = Post::new(TASK).with("authorization", format!("Bearer {token}"));
         assert_eq!(hook.post(&post).await, 200, "it holds");
-        assert_eq!(hook.told(), told, "and is the same delivery");
+        assert_eq!(hook.count(), count, "and is the same delivery");
     }
 }
 
@@ -270,7 +270,7 @@ async fn keys_rotate() {
         assert_eq!(hook.post(&send(&made_up, &id.to_string())).await, 401);
     }
     assert_eq!(fetches.load(Ordering::Relaxed), 2);
-    assert_eq!(hook.told(), 3);
+    assert_eq!(hook.count(), 3);
 }
 
 /// Keys that can be replaced in transit prove nothing.
@@ -321,7 +321,7 @@ async fn secrets_rotate() {
     check(&[&other, &new], "3", 200).await;
     check(&[&old, &new], "4", 200).await;
     check(&[&other], "5", 401).await;
-    assert_eq!(hook.told(), 4);
+    assert_eq!(hook.count(), 4);
 }
 
 #[test]

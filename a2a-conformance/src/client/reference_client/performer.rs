@@ -104,8 +104,8 @@ impl Performer {
             self.session().old_card = self.has(Bug::OldCard).then(|| card.clone());
             return Ok(json!({"result": {"card": card}}));
         }
-        let kept = self.session().client.clone();
-        let client = match kept {
+        let connected = self.session().client.clone();
+        let client = match connected {
             Some(client) => client,
             None => self.client(line).await?,
         };
@@ -130,14 +130,14 @@ impl Performer {
             }
             "list_tasks" => {
                 let mut tasks = Vec::new();
-                let mut asked = line.list.clone();
+                let mut listing = line.list.clone();
                 loop {
-                    let page = client.list_tasks(asked.clone()).await?;
+                    let page = client.list_tasks(listing.clone()).await?;
                     tasks.extend(page.tasks.iter().map(|task| reports::task(task, detail)));
                     if page.next_page_token.is_empty() {
                         break json!({"tasks": tasks});
                     }
-                    asked.page_token = page.next_page_token;
+                    listing.page_token = page.next_page_token;
                 }
             }
             "create_push_config" => {

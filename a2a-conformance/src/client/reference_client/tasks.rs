@@ -111,12 +111,12 @@ impl Performer {
                 _ => {}
             }
         }
-        let cut = updates.reconnections() > 0;
+        let reconnected = updates.reconnections() > 0;
         let mut task = updates.task().cloned().unwrap_or_default();
         if self.has(Bug::Replaces) {
             replace(&mut task, &chunks);
         }
-        if self.has(Bug::Repeats) && cut {
+        if self.has(Bug::Repeats) && reconnected {
             task.artifacts.iter_mut().for_each(repeat);
         }
         Ok(json!({"task": reports::task(&task, line.detail)}))

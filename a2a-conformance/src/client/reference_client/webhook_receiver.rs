@@ -45,10 +45,10 @@ pub(super) async fn receive(
         };
         if let Some(token) = &token {
             for name in &TOKENS {
-                let shown = request.headers().get(name).map(HeaderValue::as_bytes);
-                let is_taken = shown.is_some_and(|shown| {
+                let header = request.headers().get(name).map(HeaderValue::as_bytes);
+                let is_taken = header.is_some_and(|header| {
                     subject.has(Bug::AnyToken)
-                        || subject.has(Bug::TokenPrefix) && shown.starts_with(token.as_bytes())
+                        || subject.has(Bug::TokenPrefix) && header.starts_with(token.as_bytes())
                 });
                 if is_taken {
                     request.headers_mut().insert(name, token.clone());

@@ -110,21 +110,21 @@ impl<'a> ReplayServer<'a> {
         mode: Mode,
         fault: Option<Fault>,
     ) -> Result<Self, String> {
-        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let message = |error: &dyn std::fmt::Display| error.to_string();
         let reference = Reference::new(exchange.agent.clone());
         let mut card = card_of(corpus, exchange);
         if exchange.profile {
             profile::declare_on(&mut card);
         }
-        let directory = tempfile::tempdir().map_err(|error| told(&error))?;
+        let directory = tempfile::tempdir().map_err(|error| message(&error))?;
         let store = open_store(directory.path());
-        let store = store.map_err(|error| told(&error))?;
+        let store = store.map_err(|error| message(&error))?;
         let server = Server::builder(card.clone(), reference.clone()).store(store);
         let server = match card.capabilities.extended_agent_card {
             Some(true) => server.extended_card(card),
             _ => server,
         };
-        let server = server.build().map_err(|error| told(&error))?;
+        let server = server.build().map_err(|error| message(&error))?;
         let path = match exchange.steps.iter().any(|step| {
             step.get
                 .as_deref()
@@ -136,13 +136,13 @@ impl<'a> ReplayServer<'a> {
         let bound = server
             .bind("127.0.0.1:0")
             .await
-            .map_err(|error| told(&error))?;
+            .map_err(|error| message(&error))?;
         let bound = bound.path(path).mode(mode).authenticator(TokenForCard);
         let service = FaultyService::new(bound.service(), fault);
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
-            .map_err(|error| told(&error))?;
-        let address = listener.local_addr().map_err(|error| told(&error))?;
+            .map_err(|error| message(&error))?;
+        let address = listener.local_addr().map_err(|error| message(&error))?;
         Ok(Self {
             corpus,
             exchange,
@@ -201,7 +201,7 @@ impl<'a> ReplayServer<'a> {
         let text = request.corrected.clone().unwrap_or_default();
         self.bindings
             .keep_ids_of(&serde_json::from_str(&text).unwrap_or_default());
-        let got = self
+        let reply = self
             .caller
             .post(self.path, text, &Default::default())
             .await?;
@@ -209,7 +209,7 @@ impl<'a> ReplayServer<'a> {
             // The caller disconnects while the agent works.
             true => self.reference.held().await,
             false => {
-                got.json().await?;
+                reply.json().await?;
             }
         }
         Ok(())
@@ -226,11 +226,11 @@ impl<'a> ReplayServer<'a> {
         if as_printed && printed.is_json() {
             text = printed.text;
         } else if as_printed {
-            let got = self
+            let reply = self
                 .caller
                 .post(self.path, printed.text, &step.headers)
                 .await?;
-            let answer = got.json().await?;
+            let answer = reply.json().await?;
             if answer["error"]["code"] != -32700 {
                 return Err(format!("$.error.code: expected -32700, found {answer}"));
             }
@@ -247,13 +247,13 @@ impl<'a> ReplayServer<'a> {
         }
         let text = self.bindings.apply(&text);
         let id = sent.get("id").cloned().unwrap_or(Value::Null);
-        let got = self.caller.post(self.path, text, &step.headers).await?;
-        if got.status != StatusCode::OK {
-            return Err(format!("HTTP status: expected 200, found {}", got.status));
+        let reply = self.caller.post(self.path, text, &step.headers).await?;
+        if reply.status != StatusCode::OK {
+            return Err(format!("HTTP status: expected 200, found {}", reply.status));
         }
         match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
-            true => self.check_stream(step, request, got, &id).await,
-            false => self.check_answer(step, request, got, &id).await,
+            true => self.check_stream(step, request, reply, &id).await,
+            false => self.check_answer(step, request, reply, &id).await,
         }
     }
 
@@ -261,16 +261,16 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        got: StreamedResponse,
+        reply: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
-        if got.media_type() != "application/json" {
+        if reply.media_type() != "application/json" {
             return Err(format!(
                 "content-type: expected application/json, found {:?}",
-                got.media_type()
+                reply.media_type()
             ));
         }
-        let found = got.json().await?;
+        let found = reply.json().await?;
         match &step.answer {
             Some(answer) => {
                 let expected = self
@@ -293,13 +293,13 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        mut got: StreamedResponse,
+        mut reply: StreamedResponse,
         id: &Value,
     ) -> Result<(), String> {
-        if got.media_type() != "text/event-stream" {
+        if reply.media_type() != "text/event-stream" {
             return Err(format!(
                 "content-type: expected text/event-stream, found {:?}",
-                got.media_type()
+                reply.media_type()
             ));
         }
         let before = step.before.iter().map(|result| {
@@ -318,7 +318,7 @@ impl<'a> ReplayServer<'a> {
             )
         });
         let expected: Vec<_> = before.chain(events).collect();
-        let first = got.event().await?;
+        let first = reply.event().await?;
         if step.release == Some(Release::Subscribed) {
             self.reference.release();
         }
@@ -332,7 +332,7 @@ impl<'a> ReplayServer<'a> {
             self.check_message(&label, step, request, expected, &event, id);
             found = match step.open && step.events.last() == Some(&label) {
                 true => return Ok(()),
-                false => got.event().await?,
+                false => reply.event().await?,
             };
         }
         // An exchange without documented events only has to end.
@@ -340,7 +340,7 @@ impl<'a> ReplayServer<'a> {
             if !step.events.is_empty() {
                 return Err(format!("$: expected the end of the stream, found {event}"));
             }
-            found = got.event().await?;
+            found = reply.event().await?;
         }
         Ok(())
     }
@@ -376,21 +376,21 @@ impl<'a> ReplayServer<'a> {
     }
 
     async fn fetch(&mut self, step: &ExchangeStep, path: &str) -> Result<(), String> {
-        let got = self.caller.get(path, &step.headers).await?;
+        let reply = self.caller.get(path, &step.headers).await?;
         let status = step.status.unwrap_or(200);
-        if got.status.as_u16() != status {
+        if reply.status.as_u16() != status {
             return Err(format!(
                 "HTTP status: expected {status}, found {}",
-                got.status
+                reply.status
             ));
         }
-        if status == 401 && !got.headers.contains_key("www-authenticate") {
+        if status == 401 && !reply.headers.contains_key("www-authenticate") {
             return Err("WWW-Authenticate: missing".to_owned());
         }
         if status != 200 {
             return Ok(());
         }
-        let found = got.json().await?;
+        let found = reply.json().await?;
         validate(self.exchange.dialect, "AgentCard", &found)?;
         if let Some(answer) = &step.answer {
             let expected = self
@@ -430,11 +430,11 @@ impl<'a> ReplayServer<'a> {
 
     async fn refusal(&self, request: &Example) -> Result<(), String> {
         let printed = printed_example::read(&request.printed);
-        let got = self
+        let reply = self
             .caller
             .post(self.path, printed.text.clone(), &Default::default())
             .await?;
-        let error = got.json().await?["error"].take();
+        let error = reply.json().await?["error"].take();
         let (code, path) = match (&request.refused, printed.is_json()) {
             (_, false) => (-32700, ""),
             (Some(refusal), true) => (refusal.code, refusal.path.as_str()),
@@ -491,9 +491,7 @@ impl Authenticator for TokenForCard {
         let outcome = match (bearer, needed) {
             (true, _) => Ok(Principal::named("reader")),
             (false, false) => Ok(Principal::anonymous()),
-            (false, true) => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            (false, true) => Err(AuthError::unauthenticated("Bearer")),
         };
         Box::pin(std::future::ready(outcome))
     }

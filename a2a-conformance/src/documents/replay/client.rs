@@ -113,7 +113,7 @@ impl StepReplay<'_> {
         let transport = FaultyTransport::new(transport.mode(mode), self.fault);
 
         let mut problems = Vec::new();
-        let came = match self.exchange.profile {
+        let received = match self.exchange.profile {
             true => {
                 let (declares, open) = (self.step.declares, self.step.open);
                 profile::ask(transport, call.request, declares, open).await
@@ -126,12 +126,14 @@ impl StepReplay<'_> {
             return Ok(problems);
         }
         let readable = !self.as_printed || answers.iter().all(|answer| printed_is_readable(answer));
-        match (came, readable) {
-            (Ok(came), true) => problems.extend(self.check_answers(operation, &answers, came)),
-            (Ok(came), false) => problems.push(format!(
+        match (received, readable) {
+            (Ok(received), true) => {
+                problems.extend(self.check_answers(operation, &answers, received))
+            }
+            (Ok(received), false) => problems.push(format!(
                 "{}: $: expected a typed error, found {} answers",
                 answers[0].id,
-                came.len()
+                received.len()
             )),
             (Err(Error::Malformed(_) | Error::NotA2a { .. }), false) => {}
             (Err(error), _) => problems.push(format!("{}: {error}", answers[0].id)),
@@ -156,18 +158,18 @@ impl StepReplay<'_> {
         &self,
         operation: Operation,
         answers: &[&Example],
-        came: Vec<Value>,
+        received: Vec<Value>,
     ) -> Vec<String> {
         let mut problems = Vec::new();
-        if came.len() != answers.len() {
+        if received.len() != answers.len() {
             problems.push(format!(
                 "{}: $: expected {} answers, found {}",
                 answers[0].id,
                 answers.len(),
-                came.len()
+                received.len()
             ));
         }
-        for (answer, found) in answers.iter().zip(&came) {
+        for (answer, found) in answers.iter().zip(&received) {
             let Some(mut expected) = answer.canonical_value() else {
                 continue;
             };
@@ -343,15 +345,15 @@ async fn collect_reply(
     match reply?.answer {
         Answer::Once(response) => Ok(vec![canonical_of(&response)]),
         Answer::Stream(mut updates) => {
-            let mut came = Vec::new();
+            let mut received = Vec::new();
             while let Some(update) = updates.next().await {
                 match update {
                     // The document does not show how the stream ends.
                     Err(Error::Unfinished) if open => {}
-                    update => came.push(value(&*update?.event)),
+                    update => received.push(value(&*update?.event)),
                 }
             }
-            Ok(came)
+            Ok(received)
         }
     }
 }

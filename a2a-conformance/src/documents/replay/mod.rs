@@ -77,7 +77,7 @@ pub struct Options {
 }
 
 impl Options {
-    fn wants(&self, id: &str) -> bool {
+    fn includes(&self, id: &str) -> bool {
         self.only
             .as_ref()
             .is_none_or(|prefix| id.starts_with(prefix.as_str()))
@@ -96,14 +96,14 @@ pub async fn replay(
     let exchanges: Vec<_> = corpus
         .exchanges
         .values()
-        .filter(|exchange| options.wants(&exchange.id))
+        .filter(|exchange| options.includes(&exchange.id))
         .collect();
     let total = exchanges.len();
     let mut outcomes = Vec::new();
     for example in corpus
         .examples
         .values()
-        .filter(|example| options.wants(&example.id))
+        .filter(|example| options.includes(&example.id))
     {
         outcomes.push(reading::replay(corpus, example));
     }

@@ -42,15 +42,15 @@ pub(super) async fn ask(
         }]),
         Request::SendStreamingMessage(params) => {
             let mut updates = send(params).follow();
-            let mut came = Vec::new();
+            let mut received = Vec::new();
             while let Some(event) = updates.next().await {
                 match event {
                     // The document does not show how the stream ends.
                     Err(Error::Unfinished) if open => {}
-                    event => came.push(value(&event?)),
+                    event => received.push(value(&event?)),
                 }
             }
-            Ok(came)
+            Ok(received)
         }
         other => Err(Error::NotSupported {
             operation: other.operation(),

@@ -35,8 +35,8 @@ fn over_signatures(card: &AgentCard, key: &SigningKey) -> Result<AgentCardSignat
     let payload = URL_SAFE_NO_PAD.encode(json!(card).to_string());
     let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
     let pair = pair.map_err(|error| error.to_string())?;
-    let said = format!("{protected}.{payload}");
-    let signature = pair.sign(&SystemRandom::new(), said.as_bytes());
+    let signing_input = format!("{protected}.{payload}");
+    let signature = pair.sign(&SystemRandom::new(), signing_input.as_bytes());
     let signature = signature.map_err(|error| error.to_string())?;
     Ok(AgentCardSignature {
         protected,

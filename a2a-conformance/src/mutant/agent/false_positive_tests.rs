@@ -39,9 +39,9 @@ fn broken_invariants(run: &Run) -> Vec<String> {
         .checks
         .iter()
         .filter(|result| invariants.contains(result.id.as_str()) && !result.mismatches.is_empty());
-    let told =
+    let lines =
         broken_invariants.map(|result| format!("{} {:#?}", result.column(), result.mismatches));
-    told.collect()
+    lines.collect()
 }
 
 fn is_failed_check(run: &Run, check: &str) -> bool {
@@ -79,10 +79,10 @@ impl Interceptor for OldTasks {
             }
             lock(&self.listed).insert(id.to_owned());
             thing["status"]["timestamp"] = json!("2026-01-01T00:00:00+02:00");
-            let said =
+            let message =
                 json!({"messageId": "one", "role": "ROLE_USER", "parts": [], "taskId": "none"});
-            thing["status"]["message"] = said.clone();
-            thing.insert("history".to_owned(), json!([said, said]));
+            thing["status"]["message"] = message.clone();
+            thing.insert("history".to_owned(), json!([message, message]));
             thing.insert(
                 "artifacts".to_owned(),
                 json!([{"artifactId": "", "parts": [{"raw": "?"}]}]),

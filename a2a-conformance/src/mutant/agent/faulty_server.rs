@@ -248,10 +248,10 @@ impl FaultyServer {
                     status.is_some_and(|status| status.state == TaskState::Failed)
                 };
                 let stays = update.as_ref().is_ok_and(|update| failed(&update.event));
-                let told = futures_util::stream::once(std::future::ready(update));
+                let once = futures_util::stream::once(std::future::ready(update));
                 match stays {
-                    true => told.chain(futures_util::stream::pending()).left_stream(),
-                    false => told.right_stream(),
+                    true => once.chain(futures_util::stream::pending()).left_stream(),
+                    false => once.right_stream(),
                 }
             })),
             Bug::S13 => Box::pin(updates.flat_map(|update| {

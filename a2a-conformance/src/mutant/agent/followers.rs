@@ -15,7 +15,7 @@ use super::memory::lock;
 /// The streams of each task.
 #[derive(Debug, Default)]
 pub(super) struct Followers {
-    gone: Mutex<HashMap<TaskId, watch::Sender<bool>>>,
+    closed: Mutex<HashMap<TaskId, watch::Sender<bool>>>,
 }
 
 impl Followers {
@@ -29,13 +29,13 @@ impl Followers {
         Box::pin(LinkedStream {
             updates: closed,
             followers,
-            gone: None,
+            closed: None,
         })
     }
 
     fn of(&self, task: &TaskId) -> watch::Sender<bool> {
-        let mut gone = lock(&self.gone);
-        gone.entry(task.clone()).or_default().clone()
+        let mut closed = lock(&self.closed);
+        closed.entry(task.clone()).or_default().clone()
     }
 }
 
@@ -43,29 +43,29 @@ impl Followers {
 struct LinkedStream {
     updates: DropHookStream,
     followers: Arc<Followers>,
-    gone: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    closed: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl Stream for LinkedStream {
     type Item = Result<Update, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(gone) = &mut self.gone
-            && gone.as_mut().poll(cx).is_ready()
+        if let Some(closed) = &mut self.closed
+            && closed.as_mut().poll(cx).is_ready()
         {
             return Poll::Ready(None);
         }
         let polled = Pin::new(&mut self.updates).poll_next(cx);
-        if self.gone.is_none()
+        if self.closed.is_none()
             && let Some(task) = &self.updates.task
         {
-            let mut gone = self.followers.of(task).subscribe();
+            let mut closed = self.followers.of(task).subscribe();
             let waiting = async move {
-                if gone.wait_for(|gone| *gone).await.is_err() {
+                if closed.wait_for(|closed| *closed).await.is_err() {
                     std::future::pending().await
                 }
             };
-            self.gone = Some(Box::pin(waiting));
+            self.closed = Some(Box::pin(waiting));
             cx.waker().wake_by_ref();
         }
         polled

@@ -169,7 +169,7 @@ impl<T: Transport> InterceptedService<T> {
         answer.map(|bytes| match pieces {
             BodyChunking::AsTheyCome => Full::from(bytes).boxed_unsync(),
             pieces => {
-                StreamBody::new(futures_util::stream::iter(cut(&bytes, pieces))).boxed_unsync()
+                StreamBody::new(futures_util::stream::iter(split(&bytes, pieces))).boxed_unsync()
             }
         })
     }
@@ -184,8 +184,8 @@ impl<T: Transport> InterceptedService<T> {
             std::future::ready(passed)
         });
         let all = futures_util::stream::iter(first).chain(passed);
-        let cut = all.flat_map(move |bytes| futures_util::stream::iter(cut(&bytes, pieces)));
-        StreamBody::new(cut).boxed_unsync()
+        let chunks = all.flat_map(move |bytes| futures_util::stream::iter(split(&bytes, pieces)));
+        StreamBody::new(chunks).boxed_unsync()
     }
 }
 
@@ -210,7 +210,7 @@ fn rewrite(wire: &dyn Interceptor, request: &InterceptedRequest, frame: &[u8]) -
     passed.into()
 }
 
-fn cut(bytes: &Bytes, pieces: BodyChunking) -> Vec<Result<Frame<Bytes>, Infallible>> {
+fn split(bytes: &Bytes, pieces: BodyChunking) -> Vec<Result<Frame<Bytes>, Infallible>> {
     let whole = |bytes: Bytes| Ok(Frame::data(bytes));
     match pieces {
         BodyChunking::AsTheyCome | BodyChunking::Chunked => vec![whole(bytes.clone())],

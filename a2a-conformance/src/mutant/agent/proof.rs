@@ -80,13 +80,13 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
     let mut results = made(&there).await?;
     let suspects = proof.note_others(&results, description.allows);
     let suspects = suspects.into_iter().map(|result| result.id.clone());
-    let known: Vec<_> = description
+    let expected_to_fail: Vec<_> = description
         .kills
         .iter()
         .chain(description.allows)
         .copied()
         .collect();
-    proof.collateral = confirmed(suspects.collect(), &known, there).await?;
+    proof.collateral = confirmed(suspects.collect(), &expected_to_fail, there).await?;
     let mut interfaces = vec![first];
     if extent == Extent::Whole {
         interfaces = description.interfaces.to_vec();
@@ -109,7 +109,7 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
 /// others failed because the machine is slow.
 async fn confirmed(
     suspects: Vec<String>,
-    known: &[&str],
+    expected_to_fail: &[&str],
     options: Options,
 ) -> Result<Vec<FailedCheck>, String> {
     if suspects.is_empty() {
@@ -125,7 +125,10 @@ async fn confirmed(
                 false => suspects.clone(),
             },
             // These would wait for events that never come.
-            skip: known.iter().map(|&check| check.to_owned()).collect(),
+            skip: expected_to_fail
+                .iter()
+                .map(|&check| check.to_owned())
+                .collect(),
             ..Selection::default()
         },
         ..options

@@ -144,26 +144,26 @@ impl Relay {
             body = in_other_letters(&body);
         }
         let headers = self.headers(&head.headers, &hook);
-        let telling = deliver(&hook.url, &headers, &body);
-        let told = match self.bug {
-            Bug::S43 => timeout(HASTY_TIMEOUT, telling)
+        let delivery = deliver(&hook.url, &headers, &body);
+        let response = match self.bug {
+            Bug::S43 => timeout(HASTY_TIMEOUT, delivery)
                 .await
                 .unwrap_or_else(|late| Err(late.into())),
-            _ => telling.await,
+            _ => delivery.await,
         };
         match self.bug {
             Bug::S33 => StatusCode::OK,
-            Bug::S30 => match told {
+            Bug::S30 => match response {
                 Ok(WebhookResponse {
                     location: Some(elsewhere),
                     ..
                 }) => {
                     let followed = deliver(&elsewhere, &headers, &body).await;
-                    followed.map_or(StatusCode::BAD_GATEWAY, |told| told.status)
+                    followed.map_or(StatusCode::BAD_GATEWAY, |response| response.status)
                 }
-                told => told.map_or(StatusCode::BAD_GATEWAY, |told| told.status),
+                response => response.map_or(StatusCode::BAD_GATEWAY, |response| response.status),
             },
-            _ => told.map_or(StatusCode::BAD_GATEWAY, |told| told.status),
+            _ => response.map_or(StatusCode::BAD_GATEWAY, |response| response.status),
         }
     }
 

@@ -168,19 +168,17 @@ struct TwoCallerAuthenticator;
 
 impl Authenticator for TwoCallerAuthenticator {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let shown = head
+        let credentials = head
             .headers
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
-        let known = match shown {
+        let principal = match credentials {
             Some(FIRST) => Ok(Principal::named("first")),
             Some(SECOND) => Ok(Principal::named("second")),
-            Some(FORBIDDEN) => Err(AuthError::Forbidden),
-            _ => Err(AuthError::Unauthenticated {
-                challenge: "Bearer".to_owned(),
-            }),
+            Some(FORBIDDEN) => Err(AuthError::forbidden()),
+            _ => Err(AuthError::unauthenticated("Bearer")),
         };
-        Box::pin(std::future::ready(known))
+        Box::pin(std::future::ready(principal))
     }
 }
 

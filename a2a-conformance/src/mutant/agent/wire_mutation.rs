@@ -198,15 +198,16 @@ impl Interceptor for WireMutator {
             self.show();
             return format!("{fields}data: {}\n\n", write(event));
         }
-        let told = match self.mutation.kind {
+        let events = match self.mutation.kind {
             MutationKind::Block(change) => change(&mut lock(&self.state), event),
             _ => vec![event.clone()],
         };
-        if told != [event.clone()] {
+        if events != [event.clone()] {
             self.show();
         }
-        let told = told.iter();
-        told.map(|event| format!("{fields}data: {event}\n\n"))
+        let events = events.iter();
+        events
+            .map(|event| format!("{fields}data: {event}\n\n"))
             .collect()
     }
 }

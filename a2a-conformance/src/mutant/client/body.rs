@@ -54,9 +54,9 @@ impl Body {
                 };
                 let changed = change.change(data);
                 let is_over = changed.is_err();
-                let gone = give.send(changed).await.is_err();
+                let is_closed = give.send(changed).await.is_err();
                 // A client with this bug reads on although it needs no more.
-                if is_over || gone && !change.subject.has(Bug::NeverDone) {
+                if is_over || is_closed && !change.subject.has(Bug::NeverDone) {
                     break;
                 }
             }
@@ -100,7 +100,7 @@ pub(super) struct BodyRewriter {
     decoder: Decoder,
     line_begins: bool,
     replace: Option<Replacer>,
-    told_more: Arc<AtomicBool>,
+    sent_more: Arc<AtomicBool>,
 }
 
 impl BodyRewriter {
@@ -108,7 +108,7 @@ impl BodyRewriter {
         subject: ClientSubject,
         is_stream: bool,
         replace: Option<Replacer>,
-        told_more: Arc<AtomicBool>,
+        sent_more: Arc<AtomicBool>,
     ) -> Self {
         Self {
             subject,
@@ -116,7 +116,7 @@ impl BodyRewriter {
             decoder: Decoder::default(),
             line_begins: true,
             replace,
-            told_more,
+            sent_more,
         }
     }
 
@@ -131,19 +131,19 @@ impl BodyRewriter {
         match bug {
             Some(Bug::SplitText) => Ok(String::from_utf8_lossy(&data).into_owned().into()),
             Some(Bug::NumberedOnly) => {
-                let mut kept = Vec::new();
+                let mut numbered = Vec::new();
                 for event in self.decoder.push(&data)? {
                     if let Some(id) = event.id {
-                        kept.extend_from_slice(format!("id: {id}\n").as_bytes());
+                        numbered.extend_from_slice(format!("id: {id}\n").as_bytes());
                         for line in event.data.split(|byte| *byte == b'\n') {
-                            kept.extend_from_slice(b"data: ");
-                            kept.extend_from_slice(line);
-                            kept.push(b'\n');
+                            numbered.extend_from_slice(b"data: ");
+                            numbered.extend_from_slice(line);
+                            numbered.push(b'\n');
                         }
-                        kept.push(b'\n');
+                        numbered.push(b'\n');
                     }
                 }
-                Ok(kept.into())
+                Ok(numbered.into())
             }
             Some(Bug::EventsOnly) => {
                 let mut lines = data.split(|byte| *byte == b'\n');
@@ -161,7 +161,7 @@ impl BodyRewriter {
                 let rest = text.split_once("completed\"").map(|(_, rest)| rest);
                 let next = rest.and_then(|rest| rest.split_once("\n\n"));
                 if next.is_some_and(|(_, next)| next.contains("data:")) {
-                    self.told_more.store(true, Ordering::Relaxed);
+                    self.sent_more.store(true, Ordering::Relaxed);
                 }
                 Ok(data)
             }

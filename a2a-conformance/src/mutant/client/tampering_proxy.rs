@@ -30,7 +30,7 @@ pub(crate) struct TamperingProxy {
     url: String,
     open: watch::Sender<usize>,
     /// Set once a stream has more events after the end of its task.
-    told_more: Arc<AtomicBool>,
+    sent_more: Arc<AtomicBool>,
     task: JoinHandle<()>,
 }
 
@@ -45,8 +45,8 @@ impl TamperingProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address: SocketAddr = listener.local_addr()?;
         let open = watch::Sender::new(0);
-        let told_more = Arc::new(AtomicBool::new(false));
-        let (counted, more) = (open.clone(), Arc::clone(&told_more));
+        let sent_more = Arc::new(AtomicBool::new(false));
+        let (counted, more) = (open.clone(), Arc::clone(&sent_more));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (open, more) = (counted.clone(), Arc::clone(&more));
@@ -57,14 +57,14 @@ impl TamperingProxy {
         Ok(Self {
             url: format!("http://{address}"),
             open,
-            told_more,
+            sent_more,
             task,
         })
     }
 
     /// Returns whether a stream had more events after the end of its task, since the last call.
     pub(crate) fn saw_late_events(&self) -> bool {
-        self.told_more.swap(false, Ordering::Relaxed)
+        self.sent_more.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -84,7 +84,7 @@ async fn tunnel(
     mut client: TcpStream,
     subject: ClientSubject,
     open: watch::Sender<usize>,
-    told_more: Arc<AtomicBool>,
+    sent_more: Arc<AtomicBool>,
 ) -> Result<(), BoxError> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") && head.len() < 4096 {
@@ -108,7 +108,7 @@ async fn tunnel(
         connection: Mutex::new(connected(agent, subject).await?),
         host,
         subject,
-        told_more,
+        sent_more,
     });
     let service = service_fn(move |request| pass(request, Arc::clone(&agent), open.clone()));
     hyper::server::conn::http1::Builder::new()
@@ -124,7 +124,7 @@ struct TunnelPeer {
     host: String,
     connection: Mutex<SendRequest<RequestBody>>,
     subject: ClientSubject,
-    told_more: Arc<AtomicBool>,
+    sent_more: Arc<AtomicBool>,
 }
 
 impl TunnelPeer {
@@ -204,10 +204,10 @@ async fn pass(
         *response.status_mut() = StatusCode::OK;
     }
     // A body whose length is not given may have no end.
-    let is_told = response.headers().contains_key(CONTENT_LENGTH) && !is_stream && !is_card;
+    let has_length = response.headers().contains_key(CONTENT_LENGTH) && !is_stream && !is_card;
     let is_whole = match subject.bug() {
         Some(Bug::AlwaysStreams | Bug::TwoSlashes) => is_card,
-        Some(Bug::ReasonsOnly | Bug::NewNamesOnly) => is_told,
+        Some(Bug::ReasonsOnly | Bug::NewNamesOnly) => has_length,
         _ => false,
     };
     if is_whole {
@@ -230,8 +230,8 @@ async fn pass(
         head.headers.remove(TRANSFER_ENCODING);
         head.headers.remove(CONTENT_LENGTH);
     }
-    let told_more = Arc::clone(&agent.told_more);
-    let change = BodyRewriter::new(subject, is_stream, replace, told_more);
+    let sent_more = Arc::clone(&agent.sent_more);
+    let change = BodyRewriter::new(subject, is_stream, replace, sent_more);
     Ok(Response::from_parts(
         head,
         Body::through(body, change, open),

@@ -109,7 +109,7 @@ fn side(half: &HttpMessage, who: &'static str, marked: &[&Mismatch]) -> MessageV
             continue;
         }
         let number = index + 1;
-        let lines = shown(text, &paths(text, Some(number)));
+        let lines = visible_lines(text, &paths(text, Some(number)));
         events.push(Event {
             number,
             at: *at,
@@ -126,13 +126,13 @@ fn side(half: &HttpMessage, who: &'static str, marked: &[&Mismatch]) -> MessageV
         start: line(&half.start).into_owned(),
         headers: half.headers.iter().map(header).collect(),
         marked: spots.contains(&MismatchPosition::Start),
-        body: shown(body, &paths(body, None)),
+        body: visible_lines(body, &paths(body, None)),
         events,
         left_out: (left_out > 0).then(|| format!("{left_out} more bytes are not shown")),
     }
 }
 
-fn shown(text: &str, paths: &[&str]) -> Vec<Line> {
+fn visible_lines(text: &str, paths: &[&str]) -> Vec<Line> {
     let mut lines = listing(text, paths);
     for line in &mut lines {
         line.text = visible(&line.text).into_owned();

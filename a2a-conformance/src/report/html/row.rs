@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub(super) class: &'static str,
     pub(super) open: bool,
     pub(super) explanation: String,
-    /// Requirements that it covers: those shown at once, and the rest.
+    /// Requirements that it covers: those shown_index at once, and the rest.
     pub(super) rules: Vec<CoveredRequirement>,
     pub(super) more_rules: Vec<CoveredRequirement>,
     pub(super) cells: Vec<Cell>,
@@ -98,7 +98,7 @@ impl Row {
     }
 }
 
-/// Number of rules shown at once.
+/// Number of rules shown_index at once.
 const RULES: usize = 4;
 
 /// Returns the checks by area, in order of their names.
@@ -215,7 +215,7 @@ fn differing((mismatch, times): (&Mismatch, usize)) -> [String; 3] {
 }
 
 fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
-    let shown = result
+    let shown_index = result
         .mismatches
         .iter()
         .find_map(|mismatch| mismatch.evidence)
@@ -240,7 +240,7 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
             .collect(),
         exchanges: exchanges
             .map(|(index, evidence)| {
-                let open = in_full && index == shown;
+                let open = in_full && index == shown_index;
                 exchange(run, result, index, evidence, open)
             })
             .collect(),

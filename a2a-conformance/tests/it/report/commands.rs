@@ -78,7 +78,7 @@ fn reports_are_written_where_they_are_wanted() {
             .unwrap()
             .permissions()
             .mode();
-        assert_eq!(mode & 0o777, 0o644, "whoever serves the page may read it");
+        assert_eq!(mode & 0o777, 0o644, "a web server may read the page");
     }
     let (_, out, _) = program(&directory, &["report", "run.json", "--json"]);
     assert_eq!(
@@ -176,7 +176,7 @@ fn user_redactions_are_applied() {
     assert!(!out.contains("m-1f2e") && !out.contains("Recipe"));
     let (code, _, error) = program(&directory, &["report", "run.json", "--redact", "("]);
     assert_eq!(code, Some(2));
-    assert!(error.contains("is no regular expression"), "{error}");
+    assert!(error.contains("is not a regular expression"), "{error}");
 }
 
 #[test]

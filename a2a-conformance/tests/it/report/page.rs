@@ -21,7 +21,7 @@ fn page(run: &Run, name: &str) -> String {
 }
 
 #[track_caller]
-fn says(page: &str, expected: &str) {
+fn assert_contains(page: &str, expected: &str) {
     assert!(page.contains(expected), "the page does not say {expected}");
 }
 
@@ -43,18 +43,18 @@ fn row<'a>(page: &'a str, id: &str) -> &'a str {
 #[test]
 fn the_page_says_who_and_how_and_how_well() {
     let page = page(&golden::run(), "report");
-    says(&page, "<bdi>Recipe Agent 2.1.0</bdi>");
-    says(&page, "21 November 2026, 18:04 UTC");
-    says(&page, "<dt>Seed</dt><dd><bdi>20261121</bdi></dd>");
-    says(
+    assert_contains(&page, "<bdi>Recipe Agent 2.1.0</bdi>");
+    assert_contains(&page, "21 November 2026, 18:04 UTC");
+    assert_contains(&page, "<dt>Seed</dt><dd><bdi>20261121</bdi></dd>");
+    assert_contains(
         &page,
         "<p>6 checks are not met. Of what is only advised, 4 checks are not met. In 1 check the suite itself did not work.</p>",
     );
-    says(&page, "the waiver of rpc.* waives nothing");
-    says(&page, "<h2>1.0 <small>HTTP+JSON</small></h2>");
-    says(&page, "<b>18</b>/21 <abbr>MUST</abbr>");
+    assert_contains(&page, "the waiver of rpc.* waives nothing");
+    assert_contains(&page, "<h2>1.0 <small>HTTP+JSON</small></h2>");
+    assert_contains(&page, "<b>18</b>/21 <abbr>MUST</abbr>");
     for choice in ["verdict", "level", "version", "binding"] {
-        says(&page, &format!("<select name=\"{choice}\">"));
+        assert_contains(&page, &format!("<select name=\"{choice}\">"));
     }
 }
 
@@ -77,12 +77,12 @@ fn failed_check_is_open_and_explained() {
         "curl -sSi http://127.0.0.1:9900/rpc",
         "waived until 2999-12-31",
     ] {
-        says(row_text, expected);
+        assert_contains(row_text, expected);
     }
     let stream = row(&page, "stream.two-subscribers-same-order");
-    says(stream, "event 3, after 1204 ms");
+    assert_contains(stream, "event 3, after 1204 ms");
     assert_eq!(stream.matches("<mark>").count(), 1, "{stream}");
-    says(between(stream, "<mark>", "</mark>"), "TASK_STATE_COMPLETED");
+    assert_contains(between(stream, "<mark>", "</mark>"), "TASK_STATE_COMPLETED");
     let met = row(&page, "rpc.parse-error");
     assert!(met.starts_with(">"), "{met}");
 }
@@ -98,9 +98,9 @@ fn client_requests_are_marked() {
     }
     let page = page(&run, "client");
     let row_text = row(&page, "send.ended-task-refused");
-    says(row_text, "<h4>It sent</h4>");
-    says(row_text, "<h4>We answered</h4>");
-    says(between(row_text, "<mark>", "</mark>"), "ROLE_USER");
+    assert_contains(row_text, "<h4>It sent</h4>");
+    assert_contains(row_text, "<h4>We answered</h4>");
+    assert_contains(between(row_text, "<mark>", "</mark>"), "ROLE_USER");
 }
 
 #[test]
@@ -112,11 +112,11 @@ fn the_page_needs_nothing_else() {
         assert!(!page.contains(fetches), "{fetches}");
     }
     let style = "default-src 'none'; style-src 'unsafe-inline'; script-src &#39;sha256-";
-    says(&page, style);
+    assert_contains(&page, style);
     assert_eq!(page.matches("<script").count(), 1);
     let script = between(&page, "<script>", "</script>");
     let hash = BASE64_STANDARD.encode(Sha256::digest(script));
-    says(&page, &format!("&#39;sha256-{}&#39;", hash));
+    assert_contains(&page, &format!("&#39;sha256-{}&#39;", hash));
 }
 
 /// Text of a target that tries to take over the page, or to look like something else.
@@ -170,7 +170,7 @@ fn target_text_is_escaped() {
         let places: Vec<_> = page.match_indices(acts).map(|(at, _)| at).collect();
         assert_eq!(places, [0; 0], "{acts:?}");
     }
-    says(
+    assert_contains(
         &page,
         "&#60;img src=x onerror=alert(1)&#62;&#34;&#39;`{{7*7}}&#38;amp;\\u{202e}evil\\u{0}\\u{1b}[31m",
     );
@@ -197,7 +197,7 @@ fn long_values_are_cut() {
     run.push(result, &Redaction::default());
     let page = page(&run, "long");
     assert!(page.len() < 512 * 1024, "{} bytes", page.len());
-    says(row_of_last(&page, &id), "1032192 more bytes are not shown");
+    assert_contains(row_of_last(&page, &id), "1032192 more bytes are not shown");
 }
 
 fn row_of_last<'a>(page: &'a str, id: &str) -> &'a str {
@@ -206,5 +206,5 @@ fn row_of_last<'a>(page: &'a str, id: &str) -> &'a str {
 
 #[test]
 fn a_run_of_nothing_is_a_page() {
-    says(&page(&sample::empty(), "empty"), "Nothing was checked.");
+    assert_contains(&page(&sample::empty(), "empty"), "Nothing was checked.");
 }

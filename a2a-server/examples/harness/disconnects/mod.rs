@@ -90,7 +90,7 @@ async fn resume_by_client(options: Options, mut rng: Rng) -> Result<Report, Fail
     report.at_least("connections that were cut", least as f64, total.cuts as f64);
     report.note("reconnections", total.reconnections as f64);
     report.exactly("missing", 0, total.missing);
-    report.exactly("told twice", 0, total.twice);
+    report.exactly("received twice", 0, total.twice);
     report.exactly("made out another task", 0, total.others);
     report.exactly("failed", 0, total.failures);
     report.note("seconds", begun.elapsed().as_secs_f64().round());
@@ -128,9 +128,9 @@ async fn resume_by_caller(options: Options, mut rng: Rng) -> Result<Report, Fail
     report.note("events", total.events as f64);
     report.note("connections that were cut", total.cuts as f64);
     report.note("subscriptions", total.subscriptions as f64);
-    report.note("told the task as they knew it", total.repeats as f64);
+    report.note("received the task unchanged", total.repeats as f64);
     report.exactly("missing", 0, total.missing);
-    report.exactly("told twice", 0, total.twice);
+    report.exactly("received twice", 0, total.twice);
     report.exactly("out of order", 0, total.disorder);
     report.exactly("begun again from the task", 0, total.restarts);
     report.exactly("refused the rest", 0, total.refused);
@@ -312,7 +312,7 @@ impl Follower {
             Event::Task(task) => {
                 if resumed {
                     self.totals.restarts += 1;
-                    self.remark("it was told as a whole");
+                    self.remark("the whole task was received");
                 }
                 let known = task.artifacts.iter().flat_map(numbers);
                 known.for_each(|number| self.count(number, true));
@@ -332,7 +332,7 @@ impl Follower {
             std::cmp::Ordering::Less if known => {}
             std::cmp::Ordering::Less => {
                 self.totals.twice += 1;
-                self.remark(format!("{number} was told twice"));
+                self.remark(format!("{number} was received twice"));
             }
             std::cmp::Ordering::Greater => {
                 self.totals.missing += (number - self.next) as usize;

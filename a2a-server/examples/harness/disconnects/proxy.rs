@@ -134,7 +134,7 @@ async fn forward(
     let mut far = TcpStream::connect(target).await?;
     near.set_nodelay(true)?;
     far.set_nodelay(true)?;
-    let (mut asks, mut hears) = near.split();
+    let (mut asks, mut replies) = near.split();
     let (answers, mut asked) = far.split();
     let mut answers = answers.take(most);
     let down = async {
@@ -143,8 +143,8 @@ async fn forward(
             answers.get_mut().readable().await?;
         }
         match ids {
-            Ids::StoredTask => copy(&mut answers, &mut hears).await.map(|_| false),
-            Ids::Hidden => copy_without_ids(&mut answers, &mut hears, lines).await,
+            Ids::StoredTask => copy(&mut answers, &mut replies).await.map(|_| false),
+            Ids::Hidden => copy_without_ids(&mut answers, &mut replies, lines).await,
         }
     };
     let up = copy(&mut asks, &mut asked);

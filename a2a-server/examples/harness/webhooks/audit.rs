@@ -79,8 +79,8 @@ impl Audit {
             );
             self.invented.push(text);
         }
-        let told_of = |event: &&Event| !matches!(event, Event::Message(_));
-        let log: Vec<_> = stored.events.values().filter(told_of).collect();
+        let is_notified = |event: &&Event| !matches!(event, Event::Message(_));
+        let log: Vec<_> = stored.events.values().filter(is_notified).collect();
         let due_from =
             webhook_record.map_or(log.len(), |webhook_record| webhook_record.from(stored));
         // Events between the webhook's arrival and its acknowledgement may be sent, too.

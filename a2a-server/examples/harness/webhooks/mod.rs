@@ -117,7 +117,10 @@ async fn kills(
     let (left, dead) = tables.outbox()?;
     let deliveries = record.deliveries();
     report.note("kills", options.kills as f64);
-    report.note("seconds until all was told", drained.as_secs_f64().round());
+    report.note(
+        "seconds until all was delivered",
+        drained.as_secs_f64().round(),
+    );
     report.note("requests", deliveries.requests as f64);
     report.note("requests that failed on purpose", deliveries.faults as f64);
     report.note("duplicates", deliveries.repeats as f64);

@@ -73,8 +73,8 @@ pub(crate) async fn run(
         return Ok(());
     }
     report.note("receivers", f64::from(silent_options.endpoints));
-    report.note("ends told, if all answer", all.count());
-    report.note("ends told, if one is silent", others.count());
+    report.note("ends delivered, if all answer", all.count());
+    report.note("ends delivered, if one is silent", others.count());
     report.exactly("of these untold", 0, all.missing + others.missing);
     report.note("median, ms, if all answer", all.part(0.5));
     report.note("median, ms, if one is silent", others.part(0.5));

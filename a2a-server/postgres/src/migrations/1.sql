@@ -23,6 +23,7 @@ create table @task (
   constraint task_key unique (key)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 1);
 create index task_list on @task (owner_key, status_time desc, id);
+create index task_count on @task (owner_key, state);
 create index task_busy on @task (lease_owner) where busy;
 create index task_ended on @task (ended, seq) where ended is not null;
 create index task_waits on @task (waits) where waits is not null;
@@ -67,26 +68,32 @@ create table @reservation (
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 create index reservation_holder on @reservation (holder);
 
--- Mail for the server that holds the lease of a task.
+-- Mail for the server that holds the lease of a task. Taken mail stays, without its body, until it is old, so that it is
+-- not posted again. `format` is that of the body: a server takes only mail that it can read.
 create table @mail (
   position bigint generated always as identity primary key,
   id uuid not null,
   task bigint not null,
   posted timestamptz not null default clock_timestamp(),
+  format smallint not null,
+  taken boolean not null default false,
   body bytea not null,
   constraint mail_id unique (id)
-) with (autovacuum_vacuum_scale_factor = 0.02);
-create index mail_task on @mail (task, position);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+create index mail_task on @mail (task, position) where not taken;
 
--- Webhooks, and their notifications. `config` is the first half of the SHA-256 of a webhook's id.
+-- Webhooks, and their notifications. `config` is the first half of the SHA-256 of a webhook's id. Before `due` no
+-- notification of the webhook is due; null if it has none. Every write about its notifications writes to its row too.
 create table @push_config (
   task bigint not null,
   config uuid not null,
   position integer not null,
   dialect text not null,
+  due timestamptz,
   body bytea not null,
   primary key (task, config)
-);
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
+create index push_config_due on @push_config (due) where due is not null;
 create table @push_outbox (
   task bigint not null,
   config uuid not null,
@@ -99,5 +106,5 @@ create table @push_outbox (
   primary key (task, config, sequence),
   constraint push_outbox_config foreign key (task, config) references @push_config on delete cascade
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-create index push_outbox_due on @push_outbox (next_at) where dead is null;
+create index push_outbox_first on @push_outbox (task, config, sequence) where dead is null;
 create index push_outbox_dead on @push_outbox (dead, sequence) where dead is not null;

@@ -12,7 +12,7 @@ use crate::database::{Database, open};
 use crate::worker::{Worker, card, task};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn streams_stay_open_and_senders_are_told_to_come_back() {
+async fn streams_stay_open_and_senders_are_asked_to_retry() {
     let Some(mut database) = Database::start() else {
         return;
     };

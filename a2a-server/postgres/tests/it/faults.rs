@@ -19,6 +19,7 @@ const FAULTS: &[(Fault, &str)] = &[
     (Fault::ForgetsOutbox, "random.like_a_model"),
     (Fault::NotifiesLaterFirst, "random.like_a_model"),
     (Fault::NotifiesTwice, "random.like_a_model"),
+    (Fault::SettlesAnyAttempt, "outbox.late_outcome"),
     (Fault::ForgetsReceipts, "race.one_message_one_task"),
     (Fault::KeepsReceipts, "receipt.runs_out"),
     (Fault::MixesOwners, "shared.reserved_once"),
@@ -32,6 +33,7 @@ const FAULTS: &[(Fault, &str)] = &[
     (Fault::TakesAnyMail, "shared.so_much_mail"),
     (Fault::SweepsByBeginning, "sweep.by_count"),
     (Fault::SweepsActive, "sweep.by_patience"),
+    (Fault::SweepsLeased, "sweep.not_while_worked_on"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

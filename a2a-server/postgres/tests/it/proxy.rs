@@ -65,6 +65,11 @@ impl Proxy {
         self.state.cuts.store(true, Ordering::SeqCst);
     }
 
+    /// Closes the connection of the next statement, whatever it is, and refuses connections.
+    pub(crate) fn refuse(&self) {
+        self.state.refuses.store(true, Ordering::SeqCst);
+    }
+
     /// Accepts connections again.
     pub(crate) fn let_through(&self) {
         self.state.refuses.store(false, Ordering::SeqCst);
@@ -84,6 +89,7 @@ async fn forward(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
         tokio::select! {
             read = client.read(&mut asked) => {
                 let Ok(count @ 1..) = read else { return };
+                if state.refuses.load(Ordering::SeqCst) { return }
                 let asked = &asked[..count];
                 let marked = asked.windows(MARK.len()).any(|part| part == MARK.as_bytes());
                 is_doomed |= marked && state.loses.swap(false, Ordering::SeqCst);

@@ -47,7 +47,7 @@ impl Worker {
 }
 
 pub(crate) fn card() -> AgentCard {
-    AgentCard::new("Worker", "Does what it is told")
+    AgentCard::new("Worker", "Does what the message commands")
 }
 
 pub(crate) fn task(response: SendMessageResponse) -> Task {

@@ -72,14 +72,14 @@ impl TaskWriter {
     }
 
     /// Reports to waiting callers and followers that the end of the turn could not be stored.
-    pub(crate) fn tell_stuck(&self, failure: Uuid) {
+    pub(crate) fn report_stuck(&self, failure: Uuid) {
         self.run_state().change(|run| run.stuck = Some(failure));
         let fanouts = &self.store_handle().fanouts;
         fanouts.fail(self.owner(), self.task_id(), failure);
     }
 
     /// Reports that the end of the turn is stored after all.
-    pub(crate) fn tell_unstuck(&self) {
+    pub(crate) fn report_unstuck(&self) {
         if self.run_state().is(|run| run.stuck.is_some()) {
             self.run_state().change(|run| run.stuck = None);
         }

@@ -19,7 +19,8 @@ use self::receipt_cache::ReceiptCache;
 use self::task_table::{Capacity, EvictedRecords, Record, TaskTable, lock};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
-    Received, Retention, Settlement, Snapshot, Store, StoreError, Tail, WakeHub, limits,
+    Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, WakeHub,
+    limits,
 };
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
@@ -300,11 +301,7 @@ fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
 }
 
 impl Store for MemoryStore {
-    fn create<'a>(
-        &'a self,
-        owner: &'a Owner,
-        new: NewTask,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> StoreFuture<'a, ()> {
         done(self.insert(owner, new))
     }
 
@@ -313,7 +310,7 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         task: &'a TaskId,
         append: Append,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+    ) -> StoreFuture<'a, Appended> {
         done(self.add(owner, task, append))
     }
 
@@ -321,7 +318,7 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Snapshot>> {
         let snapshot = self.record(owner, task).ok().map(|record| {
             let mut log = lock(&record.log);
             Snapshot {
@@ -337,16 +334,12 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+    ) -> StoreFuture<'a, Tail> {
         let record = self.record(owner, task);
         done(record.map(|record| lock(&record.log).after(sequence)))
     }
 
-    fn head<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64> {
         let record = self.record(owner, task);
         done(record.map(|record| lock(&record.log).sequence()))
     }
@@ -355,11 +348,7 @@ impl Store for MemoryStore {
         &self.wake_hub
     }
 
-    fn list<'a>(
-        &'a self,
-        owner: &'a Owner,
-        listing: Listing,
-    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
         done(Ok(self.page(owner, &listing)))
     }
 
@@ -368,7 +357,7 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
         dialect: Dialect,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         done(self.add_config(owner, config, dialect))
     }
 
@@ -376,7 +365,7 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>> {
         let record = self.record(owner, task);
         done(record.map(|record| {
             let configs = &lock(&record.log).configs;
@@ -389,7 +378,7 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         task: &'a TaskId,
         config: &'a ConfigId,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         let record = self.record(owner, task);
         done(record.map(|record| self.remove_config(&record, config)))
     }
@@ -398,7 +387,7 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Received>> {
         done(Ok(lock(&self.receipts).find(owner, message)))
     }
 
@@ -407,28 +396,24 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         receipt: Receipt,
         answer: Message,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         let mut receipts = lock(&self.receipts);
         done(receipts.check(owner, &receipt).map(|()| {
             receipts.note(owner, receipt, Outcome::Message(Box::new(answer)));
         }))
     }
 
-    fn notifications(
-        &self,
-        limit: usize,
-        term: Duration,
-    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+    fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
         let taken = lock(&self.outbox).take(limit, term);
         done(Ok(self.describe(taken)))
     }
 
-    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+    fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>> {
         let dead = lock(&self.outbox).dead(limit);
         done(Ok(self.describe(dead)))
     }
 
-    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+    fn undelivered(&self) -> StoreFuture<'_, usize> {
         done(Ok(lock(&self.outbox).waiting()))
     }
 
@@ -436,33 +421,30 @@ impl Store for MemoryStore {
         &'a self,
         notification: &'a Notification,
         settlement: Settlement,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         let Notification {
             owner,
             config,
             sequence,
+            attempt,
             ..
         } = notification;
         let (task, config) = (config.task_id.clone(), config.id.clone());
         let key = (owner.clone(), task, config, *sequence);
-        lock(&self.outbox).settle(&key, settlement);
+        lock(&self.outbox).settle(&key, *attempt, settlement);
         done(Ok(()))
     }
 
-    fn renew<'a>(
-        &'a self,
-        holder: &'a str,
-        term: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
         self.prolong(holder, term);
         done(Ok(()))
     }
 
-    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
         done(Ok(self.abandoned(limit)))
     }
 
-    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
         lock(&self.receipts).sweep();
         let mut task_table = lock(&self.task_table);
         let swept = task_table.sweep(retention);

@@ -40,6 +40,11 @@ pub(super) struct QueuedNotification {
 }
 
 impl OutboxRow {
+    /// Returns whether the last attempt is the one after so many, or the letter has died after so many.
+    fn is_after(&self, attempts: u32) -> bool {
+        self.attempt == attempts + u32::from(self.dead.is_none())
+    }
+
     fn bytes(&self) -> usize {
         limits::size_of_notification(self.trace.as_ref())
     }
@@ -88,7 +93,7 @@ impl Outbox {
         taken.take(limit).collect()
     }
 
-    pub(super) fn settle(&mut self, key: &OutboxKey, settlement: Settlement) {
+    pub(super) fn settle(&mut self, key: &OutboxKey, attempt: u32, settlement: Settlement) {
         let (webhook, sequence) = split(key.clone());
         let Some(rows) = self.webhooks.get_mut(&webhook) else {
             return;
@@ -102,7 +107,7 @@ impl Outbox {
                 }
             }
             Settlement::Later(pause) | Settlement::Untried(pause) => {
-                if let Some(row) = rows.get_mut(&sequence) {
+                if let Some(row) = rows.get_mut(&sequence).filter(|it| it.is_after(attempt)) {
                     row.due = Instant::now() + pause;
                     row.dead = None;
                     let untried = matches!(settlement, Settlement::Untried(_));
@@ -110,7 +115,7 @@ impl Outbox {
                 }
             }
             Settlement::GivenUp => {
-                if let Some(row) = rows.get_mut(&sequence) {
+                if let Some(row) = rows.get_mut(&sequence).filter(|it| it.is_after(attempt)) {
                     row.dead = Some(Instant::now());
                 }
             }

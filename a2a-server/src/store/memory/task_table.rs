@@ -139,13 +139,16 @@ impl TaskTable {
             swept.extend(self.forget(end));
         }
         let has_waited = |record: &&Arc<Record>| {
-            let waits = lock(&record.log).waits;
-            waits.is_some_and(|since| since.elapsed() > retention.patience)
+            let log = lock(&record.log);
+            let since = log.waits.filter(|_| !log.held_lease.lasts());
+            since.is_some_and(|since| since.elapsed() > retention.patience)
         };
         let waiting: Vec<_> = self.records().filter(has_waited).cloned().collect();
         for record in waiting {
             // It may have been answered since.
-            if self.remove(&record, |log| log.waits.is_some()) {
+            if self.remove(&record, |log| {
+                log.waits.is_some() && !log.held_lease.lasts()
+            }) {
                 swept.push(record);
             }
         }

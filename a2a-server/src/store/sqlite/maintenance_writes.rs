@@ -101,7 +101,7 @@ impl WriteTransaction<'_> {
         &mut self,
         key: &TaskKey,
         config: &ConfigId,
-        sequence: u64,
+        (sequence, attempt): (u64, u32),
         settlement: Settlement,
     ) -> Result<(), StoreError> {
         // A task that is gone has nothing to settle.
@@ -117,19 +117,19 @@ impl WriteTransaction<'_> {
             )?,
             Settlement::Later(pause) => self.execute(
                 "update push_outbox set next_at = ?4, dead = null, taken = 0
-                 where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), sequence, self.until(pause)],
+                 where task = ?1 and config_id = ?2 and generation = ?3 and attempt = ?5 + (dead is null)",
+                params![seq, config.as_str(), sequence, self.until(pause), attempt],
             )?,
             Settlement::Untried(pause) => self.execute(
                 "update push_outbox
                  set next_at = ?4, dead = null, attempt = max(attempt - 1, 0), taken = 0
-                 where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), sequence, self.until(pause)],
+                 where task = ?1 and config_id = ?2 and generation = ?3 and attempt = ?5 + (dead is null)",
+                params![seq, config.as_str(), sequence, self.until(pause), attempt],
             )?,
             Settlement::GivenUp => self.execute(
                 "update push_outbox set dead = ?4, taken = 0
-                 where task = ?1 and config_id = ?2 and generation = ?3",
-                params![seq, config.as_str(), sequence, self.now],
+                 where task = ?1 and config_id = ?2 and generation = ?3 and attempt = ?5 + (dead is null)",
+                params![seq, config.as_str(), sequence, self.now, attempt],
             )?,
         };
         if matches!(settlement, Settlement::Delivered | Settlement::GivenUp) {
@@ -164,7 +164,7 @@ impl WriteTransaction<'_> {
         let ended = tables::ended(self.connection, oldest, surplus, MAX_SWEPT_TASKS)?;
         let earliest = self.now.saturating_sub(millis(retention.patience));
         let room = MAX_SWEPT_TASKS - ended.len();
-        let waiting = tables::waiting(self.connection, earliest, room)?;
+        let waiting = tables::waiting(self.connection, earliest, self.now, room)?;
         self.counts.ended -= ended.len() as i64;
         self.counts.unfinished -= waiting.len() as i64;
         let tasks = ended.len() + waiting.len();

@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 
 pub use self::check::SqliteReport;
@@ -37,7 +36,7 @@ use self::transaction::WriteTransaction;
 use self::writer::Writer;
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, Snapshot, Store, StoreError, Tail, TaskBudget, WakeHub,
+    Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, WakeHub,
 };
 
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
@@ -174,11 +173,7 @@ fn key(owner: &Owner, task: &TaskId) -> TaskKey {
 }
 
 impl Store for SqliteStore {
-    fn create<'a>(
-        &'a self,
-        owner: &'a Owner,
-        mut new: NewTask,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn create<'a>(&'a self, owner: &'a Owner, mut new: NewTask) -> StoreFuture<'a, ()> {
         let (of, most) = (owner.clone(), self.unfinished);
         match LogRows::of_new(&of, &mut new) {
             Ok(log_rows) => {
@@ -196,7 +191,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         task: &'a TaskId,
         mut append: Append,
-    ) -> BoxFuture<'a, Result<Appended, StoreError>> {
+    ) -> StoreFuture<'a, Appended> {
         let key = key(owner, task);
         match LogRows::of_append(&key.0, &mut append) {
             Ok(log_rows) => {
@@ -213,7 +208,7 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Snapshot>> {
         Box::pin(async move {
             if let Some(snapshot) = self.shared.snapshot(&key(owner, task)) {
                 return Ok(Some(snapshot));
@@ -243,7 +238,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+    ) -> StoreFuture<'a, Tail> {
         Box::pin(async move {
             if let Some(tail) = self.shared.after(&key(owner, task), sequence) {
                 return Ok(tail);
@@ -254,11 +249,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn head<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<u64, StoreError>> {
+    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64> {
         Box::pin(async move {
             if let Some(sequence) = self.shared.sequence(&key(owner, task)) {
                 return Ok(sequence);
@@ -272,11 +263,7 @@ impl Store for SqliteStore {
         &self.shared.wake_hub
     }
 
-    fn list<'a>(
-        &'a self,
-        owner: &'a Owner,
-        listing: Listing,
-    ) -> BoxFuture<'a, Result<Page, StoreError>> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
         let of = owner_text(owner);
         Box::pin(async move {
             let large = match self.page(&of, &listing, TaskBudget::SMALL).await? {
@@ -296,7 +283,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
         dialect: Dialect,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         let owner = owner.clone();
         let put = move |transaction: &mut WriteTransaction<'_>| {
             transaction.put_config(&owner, &config, dialect)
@@ -308,7 +295,7 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         task: &'a TaskId,
-    ) -> BoxFuture<'a, Result<Vec<TaskPushNotificationConfig>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>> {
         Box::pin(self.read(owner, task, tables::configs))
     }
 
@@ -317,7 +304,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         task: &'a TaskId,
         config: &'a ConfigId,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         let (key, config) = (key(owner, task), config.clone());
         let delete =
             move |transaction: &mut WriteTransaction<'_>| transaction.delete_config(&key, &config);
@@ -328,7 +315,7 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+    ) -> StoreFuture<'a, Option<Received>> {
         let (of, message) = (owner_text(owner), message.clone());
         Box::pin(async move {
             let places = self.shared.receipt_filter.find(&of, &message);
@@ -347,7 +334,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         receipt: Receipt,
         answer: Message,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    ) -> StoreFuture<'a, ()> {
         let owner = owner.clone();
         let keep = move |transaction: &mut WriteTransaction<'_>| {
             transaction.keep_answer(&owner, &receipt, &answer)
@@ -355,23 +342,19 @@ impl Store for SqliteStore {
         Box::pin(self.writer.run(keep))
     }
 
-    fn notifications(
-        &self,
-        limit: usize,
-        term: Duration,
-    ) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+    fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
         let take = move |transaction: &mut WriteTransaction<'_>| {
             transaction.take_notifications(limit, term)
         };
         Box::pin(self.writer.run(take))
     }
 
-    fn dead_letters(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Notification>, StoreError>> {
+    fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>> {
         let read = move |connection: &_| tables::dead_letters(connection, limit);
         Box::pin(self.readers.run(read))
     }
 
-    fn undelivered(&self) -> BoxFuture<'_, Result<usize, StoreError>> {
+    fn undelivered(&self) -> StoreFuture<'_, usize> {
         Box::pin(self.readers.run(tables::undelivered))
     }
 
@@ -379,20 +362,17 @@ impl Store for SqliteStore {
         &'a self,
         notification: &'a Notification,
         settlement: Settlement,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let (config, sequence) = (notification.config.clone(), notification.sequence);
+    ) -> StoreFuture<'a, ()> {
+        let config = notification.config.clone();
+        let attempt = (notification.sequence, notification.attempt);
         let (key, id) = (key(&notification.owner, &config.task_id), config.id);
         let settle = move |transaction: &mut WriteTransaction<'_>| {
-            transaction.settle(&key, &id, sequence, settlement)
+            transaction.settle(&key, &id, attempt, settlement)
         };
         Box::pin(self.writer.run(settle))
     }
 
-    fn renew<'a>(
-        &'a self,
-        holder: &'a str,
-        term: Duration,
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
         let holder = holder.to_owned();
         Box::pin(
             self.writer
@@ -400,12 +380,12 @@ impl Store for SqliteStore {
         )
     }
 
-    fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
+    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
         let read = move |connection: &_| tables::orphans(connection, limit, transaction::now());
         Box::pin(self.readers.run(read))
     }
 
-    fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
+    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
         Box::pin(async move {
             let mut swept = 0;
             // A little at a time: others want to write, too.

@@ -437,12 +437,14 @@ pub(super) fn ended(
 pub(super) fn waiting(
     connection: &Connection,
     before: i64,
+    now: i64,
     limit: usize,
 ) -> Result<Vec<(i64, TaskKey)>, StoreError> {
-    let sql = "select seq, owner, id from task where waits < ?1 order by waits limit ?2";
+    let sql = "select seq, owner, id from task where waits < ?1 and lease_until <= ?2
+               order by waits limit ?3";
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement
-        .query(params![before, most(limit)])
+        .query(params![before, now, most(limit)])
         .map_err(failed)?;
     let mut waiting = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {

@@ -81,7 +81,10 @@ impl Writer {
                     Ok(transaction) => write(transaction, inbox),
                     // Callers get the error that the store is closed.
                     Err(error) => {
-                        tracing::error!(error = &error as &dyn std::error::Error, "cannot write")
+                        tracing::error!(
+                            error = &error as &dyn std::error::Error,
+                            "could not write to the SQLite file"
+                        )
                     }
                 }
             })
@@ -139,7 +142,7 @@ fn write(mut transaction: WriteTransaction<'_>, mut inbox: mpsc::Receiver<Queued
         let committed = write_all(&mut transaction, &mut jobs, &mut answers).map_err(Arc::new);
         if let Err(error) = &committed {
             let error = error as &dyn std::error::Error;
-            tracing::error!(error, "could not commit");
+            tracing::error!(error, "could not commit to the SQLite file");
             transaction.roll_back();
         }
         for mut answers in answers {

@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use a2a_types::{Dialect, Message, MessageId};
 use tokio::time::MissedTickBehavior;
 
-use super::super::{
-    Listing, NewTask, Notification, Orphan, Owner, Retention, Settlement, Store, StoreError,
-};
+use super::super::{NewTask, Notification, Orphan, Owner, Retention, Store, StoreError};
 use super::observation::{Checked, Observation};
 use super::sample;
 use super::writer::Writer;
@@ -21,10 +19,6 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
-    }
-
     /// Creates a task; returns its writer.
     pub(super) async fn create(&self, owner: &Owner, new: NewTask) -> Result<Writer, StoreError> {
         let task = new.task.id.clone();
@@ -43,22 +37,13 @@ impl Bench {
         Ok(self.create(&sample::ada(), sample::new(id)).await?)
     }
 
-    /// Ada's new task with these webhooks.
-    pub(super) async fn watched(&self, id: &str, webhooks: &[&str]) -> Checked<Writer> {
+    /// Ada's new task with a webhook.
+    pub(super) async fn watched(&self, id: &str) -> Checked<Writer> {
         let writer = self.begin(id).await?;
-        for webhook in webhooks {
-            let config = sample::config(&writer.task, webhook);
-            let put = self.store.put_config(&writer.owner, config, Dialect::V1_0);
-            put.await?;
-        }
+        let config = sample::config(&writer.task, "c");
+        let put = self.store.put_config(&writer.owner, config, Dialect::V1_0);
+        put.await?;
         Ok(writer)
-    }
-
-    /// The ids of all of the owner's tasks.
-    pub(super) async fn ids(&self, owner: &Owner) -> Checked<Vec<String>> {
-        let listing = Listing::new(usize::MAX >> 1);
-        let page = self.store.list(owner, listing).await?;
-        Ok(page.tasks.into_iter().map(|task| task.id.into()).collect())
     }
 
     pub(super) async fn orphans(&self) -> Checked<BTreeSet<(Owner, String)>> {
@@ -70,25 +55,6 @@ impl Bench {
     /// Takes the notifications that are due now, and hides them for long.
     pub(super) async fn due(&self) -> Checked<Vec<Notification>> {
         Ok(self.store.notifications(1000, sample::LONG).await?)
-    }
-
-    /// Takes and delivers until nothing is due; returns what was due.
-    pub(super) async fn deliver(&self) -> Checked<Vec<Notification>> {
-        let mut all = Vec::new();
-        for _ in 0..1000 {
-            let due = self.due().await?;
-            if due.is_empty() {
-                return Ok(all);
-            }
-            for notification in &due {
-                let delivered = Settlement::Delivered;
-                self.store.settle(notification, delivered).await?;
-            }
-            all.extend(due);
-        }
-        Err(Observation::new(
-            "what was delivered is due again and again",
-        ))
     }
 
     /// Forgets every task that has ended.

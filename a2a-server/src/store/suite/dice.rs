@@ -5,24 +5,16 @@ use a2a_types::{Event, Task, TaskState, Timestamp};
 
 use super::sample::{chunk, said, status_at, step, tells, thought, time};
 
-/// Pseudo-random numbers that are the same in every run: splitmix64.
-pub(super) struct Dice(u64);
+/// Pseudo-random numbers that are the same in every run.
+pub(super) struct Dice(fastrand::Rng);
 
 impl Dice {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
+        self.0.u64(..end)
     }
 
     /// Once in so many times.
@@ -31,8 +23,7 @@ impl Dice {
     }
 
     pub(super) fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
-        let index = self.below(choices.len() as u64);
-        choices[usize::try_from(index).unwrap_or_default()].clone()
+        choices[self.0.usize(..choices.len())].clone()
     }
 
     /// Mostly a time, often the same, sometimes one before the Unix epoch.

@@ -18,28 +18,23 @@
 //! Most promises are checked by one case, `random.like_a_model`: operations in a pseudo-random order, the
 //! same in every run, each followed by a look at all that can be read, and compared with a plain model. Its
 //! violation names the seed and the step, what was asked of the store, what was found and what the model
-//! expected. The other cases are about time, limits, races, owners, and stores that servers share.
+//! expected. The other cases are about time, limits, races, and stores that servers share.
 //!
 //! Deliberately absent: whether a durable store survives a crash, which nobody can show from inside its
 //! process, and the behaviour of a full store.
 
-mod append;
 mod bench;
 mod dice;
-mod lease;
+mod expiry;
 mod log;
 mod model;
 mod observation;
 mod observe;
-mod outbox;
-mod owner;
 mod race;
 mod random;
-mod receipt;
 mod sample;
 mod shared;
 mod sweep;
-mod watch;
 mod writer;
 
 use std::sync::Arc;
@@ -81,7 +76,8 @@ impl Case {
         &self,
         open: impl FnOnce() -> F,
     ) -> Result<(), Violation> {
-        let bench = Bench::new(Arc::new(open().await));
+        let store = Arc::new(open().await);
+        let bench = Bench { store };
         let saw = match tokio::time::timeout(DEADLINE, (self.run)(bench)).await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(saw)) => saw.into(),
@@ -109,42 +105,37 @@ pub struct Violation {
 const DEADLINE: Duration = Duration::from_secs(120);
 
 const CASES: &[&[Case]] = &[
-    append::CASES,
-    lease::CASES,
     log::CASES,
-    watch::CASES,
-    owner::CASES,
-    receipt::CASES,
-    outbox::CASES,
+    expiry::CASES,
     sweep::CASES,
     shared::CASES,
     race::CASES,
     random::CASES,
 ];
 
-/// The cases about one thing: the names of functions, and the promises that they check. Those of a store that
+/// The cases of a file: the names, the functions, and the promises that they check. Those of a store that
 /// servers share take that side of it, too.
 macro_rules! promises {
-    ($about:literal: $($rest:tt)*) => {
-        crate::store::suite::promises!($about, |bench, case| case(bench); $($rest)*);
-    };
-    ($about:literal of a shared store: $($rest:tt)*) => {
-        crate::store::suite::promises!($about, |bench, case| async move {
+    (of a shared store: $($rest:tt)*) => {
+        crate::store::suite::promises!(|bench, case| async move {
             match bench.store.shared() {
                 Some(shared) => case(&bench, shared).await,
                 None => Ok(()),
             }
         }; $($rest)*);
     };
-    ($about:literal, |$bench:ident, $case:ident| $run:expr; $($name:ident = $promise:literal;)*) => {
+    (|$bench:ident, $case:ident| $run:expr; $($name:literal: $check:ident = $promise:literal;)*) => {
         pub(super) const CASES: &[crate::store::suite::Case] = &[$(crate::store::suite::Case {
-            name: concat!($about, ".", stringify!($name)),
+            name: $name,
             promise: $promise,
             run: |$bench| {
-                let $case = $name;
+                let $case = $check;
                 Box::pin($run)
             },
         }),*];
+    };
+    ($($rest:tt)*) => {
+        crate::store::suite::promises!(|bench, case| case(bench); $($rest)*);
     };
 }
 use promises;

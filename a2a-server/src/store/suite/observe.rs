@@ -44,8 +44,8 @@ impl Round {
         }
         same("the end of the log", store.head(owner, task).await?, end)?;
         let watch = store.watch(owner, task).await?;
-        let told = *watch.borrow();
-        same("the sequence that is watched", told, end)
+        let sequence = *watch.borrow();
+        same("the sequence that is watched", sequence, end)
     }
 
     /// Compares what belongs to no task of its own.
@@ -135,20 +135,14 @@ impl Round {
         Ok(more)
     }
 
-    /// Compares the pages of all tasks, one after another.
-    async fn pages(&mut self, owner: &Owner) -> Checked {
-        for limit in [1, 7] {
-            let mut listing = Listing::new(limit);
-            while self.page(owner, listing.clone()).await? {
-                listing.after.clone_from(&self.place);
-            }
-        }
-        Ok(())
-    }
-
     pub(super) async fn end(&mut self) -> Checked {
         for owner in self.owners.clone() {
-            self.pages(&owner).await?;
+            for limit in [1, 7] {
+                let mut listing = Listing::new(limit);
+                while self.page(&owner, listing.clone()).await? {
+                    listing.after.clone_from(&self.place);
+                }
+            }
         }
         self.sweep().await?;
         for owner in self.owners.clone() {

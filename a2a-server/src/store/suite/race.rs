@@ -1,27 +1,25 @@
 //! Cases of concurrent operations.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use a2a_types::{Event, Message, TaskState};
 use tokio::task::JoinSet;
 
-use super::super::{Append, NewTask, Notification, Outcome, Settlement, StoreError};
+use super::super::{Append, NewTask, Outcome, StoreError};
 use super::bench::{Bench, soon};
 use super::observation::{Checked, Observation, holds, same};
 use super::sample::{LONG, NONE, ada, chunk, new, receipt, said, seized, status, taken};
 use super::writer::Writer;
 
 super::promises! {
-    "race":
-    one_writer_wins = "of writers who know the same end of a log one appends, nothing that was appended is lost, and the sequence number that is told only grows";
-    followers_agree = "everyone who follows a log sees the same events in the same order, none left out";
-    one_message_one_task = "a message that comes many times at once begins one task";
-    one_answer = "a message that comes many times at once is appended or answered once";
-    one_id_one_task = "a task that is created many times at once is created once";
-    one_lease = "a lease that many want at once is taken by one";
-    fenced_at_once = "of a writer and one who seizes its lease at once only one succeeds";
-    not_swept_at_once = "a task that begins again while others are swept is either gone or stays";
-    taken_once = "a notification is taken by one, and all are told in order";
+    "race.one_writer_wins": one_writer_wins = "of writers who know the same end of a log one appends, nothing that was appended is lost, and the reported sequence number only grows";
+    "race.followers_agree": followers_agree = "everyone who follows a log sees the same events in the same order, none left out";
+    "race.one_message_one_task": one_message_one_task = "of tasks that are created at once each id and each message begins one";
+    "race.one_answer": one_answer = "a message that comes many times at once is appended or answered once";
+    "race.one_lease": one_lease = "a lease that many want at once is taken by one";
+    "race.fenced_at_once": fenced_at_once = "of a writer and one who seizes its lease at once only one succeeds";
+    "race.not_swept_at_once": not_swept_at_once = "a task that begins again while others are swept is either gone or stays";
+    "race.taken_once": taken_once = "a notification that many senders want at once is taken by one";
 }
 
 /// Does something so many times at once; returns each result.
@@ -48,9 +46,9 @@ async fn watch(reader: Writer, end: u64) -> Checked {
     while seen < end {
         let changed = watch.changed().await;
         changed.map_err(|_| Observation::new("the watch is closed"))?;
-        let told = *watch.borrow_and_update();
-        holds(format!("{told} is not before {seen}"), told >= seen)?;
-        seen = told;
+        let sequence = *watch.borrow_and_update();
+        holds(format!("{sequence} is not before {seen}"), sequence >= seen)?;
+        seen = sequence;
     }
     same("the last sequence", seen, end)
 }
@@ -93,7 +91,7 @@ async fn one_writer_wins(bench: Bench) -> Checked {
     same("the log", found, expected)?;
     let history = writer.snapshot().await?.task.history.len();
     same("how many messages are in the history", history, 97)?;
-    soon("the watcher is told of everything", watching).await??
+    soon("the watcher sees every append", watching).await??
 }
 
 /// Follows a log to the end of its task, as a stream does.
@@ -158,19 +156,6 @@ fn winners<T>(came: Vec<Result<T, StoreError>>, loses: fn(&StoreError) -> bool) 
     Ok(count)
 }
 
-/// Creates 16 tasks at once; checks that one succeeds.
-async fn one_of_many(
-    bench: &Bench,
-    new: impl Fn(usize) -> NewTask,
-    loses: fn(&StoreError) -> bool,
-) -> Checked {
-    let came = at_once(16, |number| {
-        let (store, new) = (bench.store.clone(), new(number));
-        async move { store.create(&ada(), new).await }
-    });
-    same("how many tasks began", winners(came.await?, loses)?, 1)
-}
-
 /// Returns what became of Ada's message.
 async fn outcome(bench: &Bench, message: &str) -> Checked<Option<Outcome>> {
     let found = bench.store.received(&ada(), &message.into()).await?;
@@ -178,18 +163,27 @@ async fn outcome(bench: &Bench, message: &str) -> Checked<Option<Outcome>> {
 }
 
 async fn one_message_one_task(bench: Bench) -> Checked {
+    let loses = |error: &StoreError| matches!(error, StoreError::Received | StoreError::TaskExists);
     for round in 0..4 {
-        let message = format!("m{round}");
-        let new = |number| NewTask {
-            receipt: Some(receipt(&message)),
-            ..new(&format!("{round}.{number}"))
-        };
-        one_of_many(&bench, new, |error| matches!(error, StoreError::Received)).await?;
-        let ids = bench.ids(&ada()).await?;
-        same("how many tasks there are", ids.len(), round + 1)?;
-        let outcome = outcome(&bench, &message).await?;
-        let began = |id: &String| outcome == Some(Outcome::Task(id.as_str().into()));
-        holds("the message began one of them", ids.iter().any(began))?;
+        // Four ids with each of four messages: whichever come first, four go together.
+        let name = |of: usize| format!("{round}.{of}");
+        let came = at_once(16, |number| {
+            let new = NewTask {
+                receipt: Some(receipt(&name(number / 4))),
+                ..new(&name(number % 4))
+            };
+            let store = bench.store.clone();
+            async move { store.create(&ada(), new).await }
+        });
+        same("how many tasks began", winners(came.await?, loses)?, 4)?;
+        let mut begun = BTreeSet::new();
+        for message in 0..4 {
+            if let Some(Outcome::Task(task)) = outcome(&bench, &name(message)).await? {
+                begun.insert(String::from(task));
+            }
+        }
+        let tasks: BTreeSet<_> = (0..4).map(name).collect();
+        same("the tasks that a message began", begun, tasks)?;
     }
     Ok(())
 }
@@ -231,23 +225,6 @@ async fn one_answer(bench: Bench) -> Checked {
             let is_it = outcome == Some(Outcome::Task(writer.task.clone()));
             same("whether the message is in a task", has_it, is_it)?;
         }
-    }
-    Ok(())
-}
-
-async fn one_id_one_task(bench: Bench) -> Checked {
-    for round in 0..4 {
-        let message = |number| format!("{round}.{number}");
-        let new = |number| NewTask {
-            receipt: Some(receipt(&message(number))),
-            ..new(&format!("t{round}"))
-        };
-        one_of_many(&bench, new, |error| matches!(error, StoreError::TaskExists)).await?;
-        let mut known = 0;
-        for number in 0..16 {
-            known += usize::from(outcome(&bench, &message(number)).await?.is_some());
-        }
-        same("how many messages were taken", known, 1)?;
     }
     Ok(())
 }
@@ -307,79 +284,38 @@ async fn not_swept_at_once(bench: Bench) -> Checked {
         writer.become_(TaskState::Completed).await?;
         writers.push(writer);
     }
-    let sweeping = bench.clone();
-    let sweeping = tokio::spawn(async move { sweeping.sweep_all().await });
     let came = at_once(writers.len(), |number| {
         let writer = writers[number].clone();
-        async move {
-            let begins = status(&writer.task, TaskState::Submitted);
-            let stays = match writer.append(writer.held(vec![begins])).await {
-                Ok(_) => true,
-                Err(StoreError::NoTask) => false,
-                Err(other) => return Err(Observation::from(other)),
-            };
-            tokio::task::yield_now().await;
-            Ok((writer, stays))
-        }
+        let begins = writer.held(vec![status(&writer.task, TaskState::Submitted)]);
+        async move { (writer.append(begins).await, writer) }
     });
-    let came = came.await?;
-    let swept = soon("the sweep ends", sweeping).await???;
+    let (came, swept) = tokio::join!(came, bench.sweep_all());
     let mut gone = 0;
-    for one in came {
-        let (writer, stays) = one?;
+    for (begun, writer) in came? {
+        let stays = match begun {
+            Ok(_) => true,
+            Err(StoreError::NoTask) => false,
+            Err(other) => return Err(Observation::from(other)),
+        };
         same("whether it is there", writer.exists().await?, stays)?;
         gone += usize::from(!stays);
     }
-    same("how many are swept", swept, gone)
-}
-
-/// Task, webhook and sequence number of a notification.
-type NotificationKey = (String, String, u64);
-
-fn key_of(due: Notification) -> NotificationKey {
-    let sequence = due.sequence;
-    (due.config.task_id.into(), due.config.id.into(), sequence)
+    same("how many are swept", swept?, gone)
 }
 
 async fn taken_once(bench: Bench) -> Checked {
-    let mut expected = Vec::new();
-    for task in ["a", "b", "c"] {
-        bench.watched(task, &["x", "y"]).await?.work(5).await?;
-        for webhook in ["x", "y"] {
-            let keys = (2..7).map(|place| (task.to_owned(), webhook.to_owned(), place));
-            expected.extend(keys);
+    for task in ["a", "b", "c", "d"] {
+        bench.watched(task).await?.work(2).await?;
+        let came = at_once(6, |_| {
+            let store = bench.store.clone();
+            async move { store.notifications(10, LONG).await }
+        });
+        let mut taken = Vec::new();
+        for found in came.await? {
+            taken.extend(found?.into_iter().map(|due| due.sequence));
         }
+        // The second waits for the first.
+        same("what is taken", taken, vec![2])?;
     }
-    let came = at_once(6, |_| {
-        let store = bench.store.clone();
-        async move {
-            let mut found = Vec::new();
-            // A sender that finds nothing may only have come while the others have it.
-            for _ in 0..10 {
-                for due in store.notifications(2, LONG).await? {
-                    found.push(key_of(due.clone()));
-                    tokio::task::yield_now().await;
-                    store.settle(&due, Settlement::Delivered).await?;
-                }
-                tokio::task::yield_now().await;
-            }
-            Ok::<_, Observation>(found)
-        }
-    });
-    let mut found: Vec<NotificationKey> = Vec::new();
-    for keys in came.await? {
-        let keys = keys?;
-        let mut last = BTreeMap::new();
-        for (task, webhook, place) in &keys {
-            let before = last.insert((task, webhook), place);
-            let in_order = before.is_none_or(|before| before < place);
-            holds("it is told in order", in_order)?;
-        }
-        found.extend(keys);
-    }
-    let once = found.iter().collect::<BTreeSet<_>>().len();
-    same("how many were told twice", found.len() - once, 0)?;
-    found.extend(bench.deliver().await?.into_iter().map(key_of));
-    found.sort();
-    same("what was told", found, expected)
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Case of random operations, compared with a plain model.
 
+use a2a_transport::Principal;
 use a2a_types::{ConfigId, ContextId, Dialect, Message, TaskPushNotificationConfig};
 
 use super::super::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
@@ -15,11 +16,10 @@ use super::sample::{
 };
 
 super::promises! {
-    "random":
-    like_a_model = "whatever is done in whatever order, a store answers as a plain model does";
+    "random.like_a_model": like_a_model = "whatever is done in whatever order, a store answers as a plain model does";
 }
 
-const ROUNDS: u64 = 12;
+const ROUNDS: u64 = 13;
 const STEPS: usize = 80;
 
 async fn like_a_model(bench: Bench) -> Checked {
@@ -78,23 +78,26 @@ const HOLDERS: [&str; 3] = ["h", "i", "H"];
 pub(super) const CONTEXTS: [Option<&str>; 3] = [Some("one"), Some("One"), None];
 
 impl Round {
-    /// Begins a round. Some have one task alone, to which more happens, others many tasks with odd names.
+    /// Begins a round. Some have one task alone, to which more happens, others many tasks with odd names; the
+    /// last has many owners with odd names.
     async fn begin(&mut self, seed: u64) -> Checked {
         self.dice = Dice::new(seed);
         let ada = owner(&format!("ada {seed}"));
         let bob = owner(&format!("bob {seed}"));
+        let injecting = owner(&format!("it's \"me\"; -- %_\\ {seed}"));
         (self.owners, self.tasks) = match seed % 4 {
+            0 if seed == ROUNDS - 1 => (odd_owners(), &TASKS[..1]),
             1 => (vec![ada], &TASKS[..1]),
-            3 => (
-                vec![owner(&format!("it's \"me\"; -- %_\\ {seed}"))],
-                &ODD[..],
-            ),
+            3 => (vec![injecting], &ODD[..]),
             _ => (vec![ada.clone(), within("tenant", ada), bob], &TASKS[..]),
         };
-        for task in self.tasks.iter().filter(|_| seed % 4 == 3) {
-            let key = (self.owners[0].clone(), (*task).to_owned());
-            while !self.model.logs.contains_key(&key) {
-                self.create(&key).await?;
+        let is_odd = seed % 4 == 3 || seed == ROUNDS - 1;
+        for owner in self.owners.clone().iter().filter(|_| is_odd) {
+            for task in self.tasks {
+                let key = (owner.clone(), (*task).to_owned());
+                while !self.model.logs.contains_key(&key) {
+                    self.create(&key).await?;
+                }
             }
         }
         Ok(())
@@ -116,8 +119,11 @@ impl Round {
         match self.dice.below(32) {
             0..5 => self.create(&key).await?,
             5..15 => self.append(&key).await?,
-            15..17 => self.put_config(&key).await?,
-            17 => self.delete_config(&key).await?,
+            15..17 => self.put_any(&key).await?,
+            17 => {
+                let webhook = self.dice.one_of(&WEBHOOKS);
+                self.delete_config(&key, webhook).await?;
+            }
             18 => self.keep_answer(&key.0).await?,
             19..23 => self.take().await?,
             23..26 => self.settle().await?,
@@ -214,29 +220,20 @@ impl Round {
         }
     }
 
-    async fn put_config(&mut self, key: &Key) -> Checked {
-        let (config, dialect) = (self.config(&key.1), self.dice.one_of(Dialect::ALL));
-        self.put(&key.0, config, dialect).await
+    async fn put_any(&mut self, key: &Key) -> Checked {
+        let config = self.config(&key.1);
+        self.put_config(&key.0, config).await
     }
 
-    async fn put(
-        &mut self,
-        owner: &Owner,
-        config: TaskPushNotificationConfig,
-        dialect: Dialect,
-    ) -> Checked {
+    async fn put_config(&mut self, owner: &Owner, config: TaskPushNotificationConfig) -> Checked {
+        let dialect = self.dice.one_of(Dialect::ALL);
         self.asked = format!("put_config by {owner:?}, {dialect:?}: {}", short(&config));
         let put = self.bench.store.put_config(owner, config.clone(), dialect);
         let put = put.await;
         agrees(&put, &self.model.put_config(owner, config, dialect))
     }
 
-    async fn delete_config(&mut self, key: &Key) -> Checked {
-        let webhook = self.dice.one_of(&WEBHOOKS);
-        self.delete(key, webhook).await
-    }
-
-    async fn delete(&mut self, key: &Key, webhook: &str) -> Checked {
+    async fn delete_config(&mut self, key: &Key, webhook: &str) -> Checked {
         self.asked = format!("delete_config of {key:?}: {webhook:?}");
         let (owner, task) = (&key.0, key.1.as_str().into());
         let store = &self.bench.store;
@@ -252,12 +249,12 @@ impl Round {
                 id: ConfigId::from(id.as_str()),
                 ..self.config(&key.1)
             };
-            self.put(&key.0, numbered, Dialect::V1_0).await?;
+            self.put_config(&key.0, numbered).await?;
         }
-        self.put_config(key).await?;
+        self.put_any(key).await?;
         self.look(key).await?;
         for id in &ids {
-            self.delete(key, id).await?;
+            self.delete_config(key, id).await?;
         }
         Ok(())
     }
@@ -343,4 +340,22 @@ impl Round {
         self.given_out.retain(is_left);
         Ok(())
     }
+}
+
+/// Owners that a store could take for one another: the anonymous, the unnamed, none, empty, large and small.
+fn odd_owners() -> Vec<Owner> {
+    let names = ["", "a", "A", "a ", "a/b", "a\u{1f}b", "(anonymous)", "null"];
+    let anonymous = Owner::from(Principal::anonymous());
+    let within = [
+        within("", anonymous.clone()),
+        within("a", anonymous.clone()),
+        within("", owner("")),
+        within("a", owner("")),
+        within("", owner("a")),
+        within("b", owner("a")),
+        within("a", owner("b")),
+        within("%", owner("_")),
+    ];
+    let outside = names.into_iter().map(owner).chain([anonymous]);
+    outside.chain(within).collect()
 }

@@ -8,15 +8,15 @@ use super::observation::{Checked, Observation, holds, refused, same};
 use super::sample::{LONG, NONE, SHORT, ada, new, owner, receipt, seized};
 
 super::promises! {
-    "shared" of a shared store:
-    reserved_once = "a message of an owner is reserved for one holder until that reservation is released";
-    reservation_runs_out = "a reservation that is not prolonged runs out, and one that is prolonged does not";
-    outcome_counts = "what is stored of a message ends its reservation, and before that nothing is known of it";
-    mail_in_order = "the holder of a lease gets the mail of its task, in order, each piece once";
-    mail_follows_the_lease = "mail that was not taken goes to the next holder of the lease";
-    withdrawn = "mail is taken back unless it was taken";
-    mail_with_its_task = "there is no mail for a task that is not there";
-    so_much_mail = "mail beyond what a task may have is refused";
+    of a shared store:
+    "shared.reserved_once": reserved_once = "a message of an owner is reserved for one holder until that reservation is released";
+    "shared.reservation_runs_out": reservation_runs_out = "a reservation that is not prolonged runs out, and one that is prolonged does not";
+    "shared.outcome_counts": outcome_counts = "what is stored of a message ends its reservation, and before that nothing is known of it";
+    "shared.mail_in_order": mail_in_order = "the holder of a lease gets the mail of its task, in order, each piece once";
+    "shared.mail_follows_the_lease": mail_follows_the_lease = "mail that was not taken goes to the next holder of the lease";
+    "shared.withdrawn": withdrawn = "mail is taken back unless it was taken";
+    "shared.mail_with_its_task": mail_with_its_task = "there is no mail for a task that is not there";
+    "shared.so_much_mail": so_much_mail = "mail beyond what a task may have is refused";
 }
 
 async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<u64, StoreError> {

@@ -75,8 +75,8 @@ impl Writer {
 
     /// Returns whether the task is there.
     pub(super) async fn exists(&self) -> Checked<bool> {
-        let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
-        Ok(snapshot.is_some())
+        let (owner, task) = (&self.owner, &self.task);
+        Ok(self.store.snapshot(owner, task).await?.is_some())
     }
 
     /// One batch of the log.

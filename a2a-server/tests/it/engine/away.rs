@@ -36,7 +36,7 @@ async fn a_stream_outlasts_a_store_that_is_away() {
 
 /// A sender gets `Unavailable`, and may send again.
 #[tokio::test]
-async fn a_sender_is_told_that_the_store_is_away() {
+async fn a_sender_gets_an_error_while_the_store_is_unavailable() {
     let store = FaultyStore::default();
     let client = Client::new(server(&store)).retries(Retries::default().attempts(1));
     let asked = task(client.send("how many?").await.unwrap());

@@ -74,8 +74,8 @@ async fn a_repeated_answer_reaches_the_agent_once() {
         for _ in 0..3 {
             let done = task(client.send(answer.clone()).await.unwrap());
             assert_eq!(done.status.state, TaskState::Completed);
-            let heard = |message: &&Message| message.message_id == MessageId::from("c");
-            assert_eq!(done.history.iter().filter(heard).count(), 1);
+            let is_message = |message: &&Message| message.message_id == MessageId::from("c");
+            assert_eq!(done.history.iter().filter(is_message).count(), 1);
         }
         assert_eq!(worker.runs() - before, 1);
     }
@@ -117,8 +117,8 @@ async fn an_in_flight_message_is_recognised_after_its_receipt_expired() {
         }
         let ended = client.get_task(asked.id, None).await.unwrap();
         for id in ["answer", "next"] {
-            let heard = |message: &&Message| message.message_id == MessageId::from(id);
-            assert_eq!(ended.history.iter().filter(heard).count(), 1, "{id}");
+            let is_message = |message: &&Message| message.message_id == MessageId::from(id);
+            assert_eq!(ended.history.iter().filter(is_message).count(), 1, "{id}");
         }
         assert_eq!(worker.runs() - before, 1);
     }

@@ -36,13 +36,13 @@ async fn a_dropped_update_is_delivered_once_or_not_at_all() {
         let client = Client::new(server.build().unwrap());
         let mut updates = client.stream("go").await.unwrap();
         let first = updates.next().await.unwrap().unwrap();
-        let (mut told, mut last) = (Vec::new(), None);
+        let (mut parts, mut last) = (Vec::new(), None);
         let mut seen = updates.sequence().unwrap();
         while let Some(event) = updates.next().await {
             seen += 1;
             assert_eq!(updates.sequence(), Some(seen));
             match event.unwrap() {
-                Event::ArtifactUpdate(update) => told.extend(update.artifact.parts),
+                Event::ArtifactUpdate(update) => parts.extend(update.artifact.parts),
                 event => last = event.status().map(|status| status.state),
             }
         }
@@ -55,8 +55,8 @@ async fn a_dropped_update_is_delivered_once_or_not_at_all() {
             .artifacts
             .into_iter()
             .flat_map(|artifact| artifact.parts);
-        assert_eq!(kept.collect::<Vec<_>>(), told);
-        let numbers: Vec<u32> = told
+        assert_eq!(kept.collect::<Vec<_>>(), parts);
+        let numbers: Vec<u32> = parts
             .iter()
             .map(|part| part.as_text().unwrap().parse().unwrap())
             .collect();

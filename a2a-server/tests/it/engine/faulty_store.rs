@@ -92,8 +92,8 @@ impl Store for FaultyStore {
         task: &'a TaskId,
         append: Append,
     ) -> StoreFuture<'a, Appended> {
-        let hears = matches!(append.events[..], [Event::Message(_), ..]);
-        if hears && self.goes_blind.load(Ordering::Relaxed) {
+        let is_message = matches!(append.events[..], [Event::Message(_), ..]);
+        if is_message && self.goes_blind.load(Ordering::Relaxed) {
             self.is_blind.store(true, Ordering::Relaxed);
         }
         if self.is_away() {
@@ -425,7 +425,7 @@ async fn callers_get_an_error_at_once_if_the_store_cannot_write() {
     let begun = tokio::time::Instant::now();
     let sent = client.send(message.clone()).into_future();
     let (sent, ()) = tokio::join!(sent, async { go_on.notify_one() });
-    let told = correlated(sent.map(drop));
+    let answered = correlated(sent.map(drop));
     let streamed = loop {
         match updates.next().await {
             Some(Ok(_)) => {}
@@ -433,7 +433,7 @@ async fn callers_get_an_error_at_once_if_the_store_cannot_write() {
             None => panic!("the stream ended as if nothing were wrong"),
         }
     };
-    assert_eq!(streamed, told);
+    assert_eq!(streamed, answered);
     assert!(
         begun.elapsed() < Duration::from_secs(1),
         "{:?}",

@@ -26,8 +26,8 @@ async fn files_of_every_earlier_version_are_read_and_written() {
         let owner = Owner::from(Principal::anonymous());
         let store = SqliteStore::open(&file).unwrap();
         let found = (ended(&store, &owner).await, listed(&store, &owner).await);
-        let told = vec!["done".to_owned(), "open".to_owned()];
-        assert_eq!(found, (TaskState::Completed, told), "version {version}");
+        let tasks = vec!["done".to_owned(), "open".to_owned()];
+        assert_eq!(found, (TaskState::Completed, tasks), "version {version}");
 
         let outcome = |received: Option<a2a_server::Received>| received.map(|it| it.outcome);
         let known = store.received(&owner, &"known".into()).await.unwrap();

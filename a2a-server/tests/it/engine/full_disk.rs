@@ -44,10 +44,10 @@ fn a_full_disk_refuses_sends_until_there_is_room() {
     let this = std::env::current_exe().unwrap();
     let name = "engine::full_disk::a_full_disk_refuses_sends_until_there_is_room";
     let output = unshare(&["sh", "-c", ON_A_SMALL_DISK, this.to_str().unwrap(), name]).unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     let problems = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}\n{problems}");
-    assert!(told.contains("1 passed"), "{told}");
+    assert!(output.status.success(), "{stdout}\n{problems}");
+    assert!(stdout.contains("1 passed"), "{stdout}");
 }
 
 async fn until_there_is_room(disk: &Path) {

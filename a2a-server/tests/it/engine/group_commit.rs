@@ -38,13 +38,14 @@ async fn a_failed_write_leaves_nothing() {
         let created = store.create(&owner, new(&name)).await;
         (name, created.is_ok())
     });
-    let told = join_all(asked).await;
+    let outcomes = join_all(asked).await;
     assert!(
-        told.iter()
+        outcomes
+            .iter()
             .all(|(name, done)| !(*done && name.starts_with("spoilt")))
     );
-    assert_eq!(wrong(&store, &owner, &told).await, Vec::<String>::new());
-    let written = told.iter().filter(|(_, done)| *done).count();
+    assert_eq!(wrong(&store, &owner, &outcomes).await, Vec::<String>::new());
+    let written = outcomes.iter().filter(|(_, done)| *done).count();
 
     for number in written..PLACES {
         let name = format!("later {number}");
@@ -55,15 +56,15 @@ async fn a_failed_write_leaves_nothing() {
     drop(store);
 
     let store = SqliteStore::open(&file).unwrap();
-    assert_eq!(wrong(&store, &owner, &told).await, Vec::<String>::new());
+    assert_eq!(wrong(&store, &owner, &outcomes).await, Vec::<String>::new());
     let page = store.list(&owner, Listing::new(1)).await.unwrap();
     assert_eq!(page.total, PLACES);
 }
 
 /// Returns the names whose answer contradicts the content of the store.
-async fn wrong(store: &SqliteStore, owner: &Owner, told: &[(String, bool)]) -> Vec<String> {
+async fn wrong(store: &SqliteStore, owner: &Owner, outcomes: &[(String, bool)]) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (name, done) in told {
+    for (name, done) in outcomes {
         let task = store.snapshot(owner, &name.as_str().into()).await.unwrap();
         let message = store.received(owner, &name.as_str().into()).await.unwrap();
         if (task.is_some(), message.is_some()) != (*done, *done) {

@@ -36,7 +36,7 @@ struct DenyAll;
 
 impl Authenticator for DenyAll {
     fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(std::future::ready(Err(AuthError::Forbidden)))
+        Box::pin(std::future::ready(Err(AuthError::forbidden())))
     }
 }
 

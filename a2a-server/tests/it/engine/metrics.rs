@@ -145,10 +145,9 @@ struct DenyAll;
 
 impl Authenticator for DenyAll {
     fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let challenge = "Bearer".to_owned();
-        Box::pin(std::future::ready(Err(AuthError::Unauthenticated {
-            challenge,
-        })))
+        Box::pin(std::future::ready(Err(AuthError::unauthenticated(
+            "Bearer",
+        ))))
     }
 }
 

@@ -79,8 +79,8 @@ impl Agent for Worker {
             }
             "remember" => match turn.resumed() {
                 Some(resumed) => {
-                    let told = json!(resumed.checkpoint).to_string();
-                    turn.artifact("found").text(told).done().await?;
+                    let checkpoint = json!(resumed.checkpoint).to_string();
+                    turn.artifact("found").text(checkpoint).done().await?;
                     if rest == "until there is more" {
                         another_message_arrived(&turn).await?;
                     }
@@ -122,7 +122,7 @@ impl Worker {
 }
 
 pub(crate) fn card() -> AgentCard {
-    let mut card = AgentCard::new("Worker", "Does what it is told");
+    let mut card = AgentCard::new("Worker", "Does what the message commands");
     card.capabilities.push_notifications = Some(true);
     card
 }

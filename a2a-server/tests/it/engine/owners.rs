@@ -188,7 +188,7 @@ async fn what_is_somebody_elses_looks_like_what_is_not_there() {
             }
         }
         let after = ask(&transport, OWNER, get(&task)).await;
-        assert_eq!(told(before), told(after), "{name}");
+        assert_eq!(response_of(before), response_of(after), "{name}");
     }
 }
 
@@ -415,7 +415,7 @@ fn get(task: &TaskId) -> Request {
     })
 }
 
-fn told(answer: Result<Answer, A2aError>) -> Response {
+fn response_of(answer: Result<Answer, A2aError>) -> Response {
     match answer {
         Ok(Answer::Once(response)) => response,
         Ok(Answer::Stream(_)) => panic!("expected one answer"),

@@ -57,8 +57,8 @@ fn an_abandoned_task_has_failed_and_says_so() {
         let worker = Worker::default();
         let client = Client::new(builder(&worker, &file).build().unwrap());
         let failed = until(&client, &id, TaskState::Failed).await;
-        let told = failed.status.message.as_ref().unwrap().text();
-        assert!(told.contains("ended before"), "{told}");
+        let message = failed.status.message.as_ref().unwrap().text();
+        assert!(message.contains("ended before"), "{message}");
         assert_eq!(failed.history.len(), 2, "{failed:?}");
         assert_eq!(worker.runs(), 0);
     });
@@ -243,8 +243,8 @@ fn a_file_belongs_to_one_process() {
     let file = stores::new_file();
     let first = SqliteStore::open(&file).unwrap();
     let second = SqliteStore::open(&file).unwrap_err();
-    let told = std::error::Error::source(&second).unwrap().to_string();
-    assert!(told.contains("in use by another process"), "{told}");
+    let cause = std::error::Error::source(&second).unwrap().to_string();
+    assert!(cause.contains("in use by another process"), "{cause}");
     drop(first);
     SqliteStore::open(&file).unwrap();
 }

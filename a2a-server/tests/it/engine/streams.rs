@@ -212,14 +212,14 @@ async fn a_chunk_waits_for_no_timer() {
     let client = Client::new(server.build().unwrap());
     let mut updates = client.stream("talk").await.unwrap();
     let begun = tokio::time::Instant::now();
-    let mut told = 0;
+    let mut parts = 0;
     while let Some(event) = updates.next().await {
         if let Event::ArtifactUpdate(update) = event.unwrap() {
-            told += update.artifact.parts.len();
+            parts += update.artifact.parts.len();
             agents.notify_one();
         }
     }
-    assert_eq!((told, begun.elapsed()), (10, Duration::ZERO));
+    assert_eq!((parts, begun.elapsed()), (10, Duration::ZERO));
 }
 
 /// Text that comes after the end of the task is refused, or dropped with a warning, and nothing else happens.

@@ -28,7 +28,7 @@ fn servers_with_webhooks(worker: &Worker) -> [Server; 2] {
 async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
     let worker = Worker::default();
     for server in servers_with_webhooks(&worker) {
-        let (url, mut told) = receiver(false).await;
+        let (url, mut requests) = receiver(false).await;
         let client = Client::new(server.clone());
         let asked = task(client.send("ask which").await.unwrap());
         for (name, dialect) in [("old", Dialect::V0_1), ("new", Dialect::V1_0)] {
@@ -54,7 +54,7 @@ async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
         client.send(answer).await.unwrap();
         let (mut old, mut new) = (Vec::new(), Vec::new());
         while old.len() < 3 || new.len() < 3 {
-            let got = next(&mut told).await;
+            let got = next(&mut requests).await;
             assert_eq!(got.header("authorization"), Some("Bearer secret"));
             let name = got.target.trim_start_matches('/').to_owned();
             let token = format!("token-of-{name}");
@@ -91,7 +91,7 @@ async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
 #[tokio::test]
 async fn a_webhook_of_the_message_receives_every_event() {
     for server in servers_with_webhooks(&Worker::default()) {
-        let (url, mut told) = receiver(false).await;
+        let (url, mut requests) = receiver(false).await;
         let client = Client::new(server);
         let config = TaskPushNotificationConfig {
             url,
@@ -106,8 +106,8 @@ async fn a_webhook_of_the_message_receives_every_event() {
             ..SendMessageRequest::default()
         };
         client.send(request).await.unwrap();
-        assert!(next(&mut told).await.json()["artifactUpdate"].is_object());
-        assert!(next(&mut told).await.json()["statusUpdate"].is_object());
+        assert!(next(&mut requests).await.json()["artifactUpdate"].is_object());
+        assert!(next(&mut requests).await.json()["statusUpdate"].is_object());
     }
 }
 
@@ -133,7 +133,7 @@ async fn a_gone_webhook_is_deleted_but_not_its_replacement() {
         client.send(answer).await.unwrap();
         let (mut called, _) = old.accept().await.unwrap();
 
-        let (url, mut told) = receiver(false).await;
+        let (url, mut requests) = receiver(false).await;
         client
             .create_push_config(config(url.clone()))
             .await
@@ -141,8 +141,8 @@ async fn a_gone_webhook_is_deleted_but_not_its_replacement() {
         let gone = b"HTTP/1.1 410 Gone\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
         called.write_all(gone).await.unwrap();
         loop {
-            let told = next(&mut told).await.json();
-            if told["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
+            let body = next(&mut requests).await.json();
+            if body["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
                 break;
             }
         }
@@ -225,7 +225,7 @@ async fn a_webhook_that_fails_the_challenge_is_refused() {
     for repeats in [true, false] {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
         for builder in builders(&Worker::default()) {
-            let (url, mut told) = receiver(repeats).await;
+            let (url, mut requests) = receiver(repeats).await;
             let builder = builder.webhooks(policy.clone());
             let server = builder
                 .challenge_webhooks(Challenge::Always)
@@ -240,7 +240,12 @@ async fn a_webhook_that_fails_the_challenge_is_refused() {
             };
             let registered = client.create_push_config(config).await;
             assert_eq!(registered.is_ok(), repeats, "{registered:?}");
-            assert!(next(&mut told).await.target.contains("validationToken="));
+            assert!(
+                next(&mut requests)
+                    .await
+                    .target
+                    .contains("validationToken=")
+            );
         }
     }
 }
@@ -262,7 +267,7 @@ async fn notifications_are_signed() {
         let published = HttpClient::default().get(&jwks, &Default::default()).await;
         let published = Jwks::read(&published.unwrap().body).unwrap();
         for own in [None, Some("secret".to_owned())] {
-            let (url, mut told) = receiver(false).await;
+            let (url, mut requests) = receiver(false).await;
             let authentication = own.clone().map(|credentials| AuthenticationInfo {
                 scheme: "Bearer".to_owned(),
                 credentials: Some(credentials),
@@ -281,7 +286,7 @@ async fn notifications_are_signed() {
                 ..SendMessageRequest::default()
             };
             Client::new(server.clone()).send(request).await.unwrap();
-            let got = next(&mut told).await;
+            let got = next(&mut requests).await;
             let id = got.header("webhook-id").unwrap();
             let time: u64 = got.header("webhook-timestamp").unwrap().parse().unwrap();
             let signatures = got.header("webhook-signature").unwrap();
@@ -311,7 +316,7 @@ async fn dead_letters_are_redelivered_on_request() {
     for builder in builders(&Worker::default()) {
         let builder = builder.webhooks(policy.clone()).retry_webhooks([]);
         let server = builder.build().unwrap();
-        let (url, mut told) = receiver(false).await;
+        let (url, mut requests) = receiver(false).await;
         // Nobody listens there any more.
         let gone = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let nowhere = format!("http://{}/", gone.local_addr().unwrap());
@@ -338,7 +343,7 @@ async fn dead_letters_are_redelivered_on_request() {
             .unwrap();
         server.discard(&dead[0]).await.unwrap();
         server.redeliver(&dead[1]).await.unwrap();
-        let last = next(&mut told).await.json();
+        let last = next(&mut requests).await.json();
         let state = &last["statusUpdate"]["status"]["state"];
         assert_eq!(*state, "TASK_STATE_COMPLETED");
         dead_letters(&server, 0).await;

@@ -54,7 +54,7 @@ async fn one_task_is_seen_by_everyone() {
     for (creator, binding) in BINDINGS {
         let begun = client(&url, creator, binding);
         let mut begun = begun
-            .stream(first(creator, "recite when told"))
+            .stream(first(creator, "recite on release"))
             .await
             .unwrap();
         let id = begun

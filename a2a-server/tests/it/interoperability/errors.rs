@@ -37,7 +37,7 @@ const fn row(
 
 /// Specification 1.0.1 §5.4 and §9.5, 0.3 §8.2, 0.2 §8, 0.1's schema.
 #[rustfmt::skip]
-const ROWS: [ErrorRow; 17] = [
+const ROWS: [ErrorRow; 18] = [
     row(ErrorKind::JsonParse, [-32700; 4], [400, 400], "INVALID_ARGUMENT", "JSON_PARSE"),
     row(ErrorKind::InvalidRequest, [-32600; 4], [400, 400], "INVALID_ARGUMENT", "INVALID_REQUEST"),
     row(ErrorKind::MethodNotFound, [-32601; 4], [404, 404], "UNIMPLEMENTED", "METHOD_NOT_FOUND"),
@@ -54,6 +54,7 @@ const ROWS: [ErrorRow; 17] = [
     row(ErrorKind::VersionNotSupported, [-32600, -32600, -32600, -32009], [400, 400], "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"),
     row(ErrorKind::Unauthenticated, [-32000; 4], [401, 401], "UNAUTHENTICATED", "UNAUTHENTICATED"),
     row(ErrorKind::PermissionDenied, [-32000; 4], [403, 403], "PERMISSION_DENIED", "PERMISSION_DENIED"),
+    row(ErrorKind::RateLimited, [-32000; 4], [429, 429], "RESOURCE_EXHAUSTED", "RATE_LIMITED"),
     row(ErrorKind::Unavailable, [-32000; 4], [503, 503], "UNAVAILABLE", "UNAVAILABLE"),
 ];
 
@@ -120,6 +121,7 @@ fn by_json_rpc_status(kind: ErrorKind) -> u16 {
     match kind {
         ErrorKind::Unauthenticated => 401,
         ErrorKind::PermissionDenied => 403,
+        ErrorKind::RateLimited => 429,
         _ => 200,
     }
 }

@@ -34,7 +34,7 @@ impl Agent for PoemAgent {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         match turn.text().as_str() {
             "recite" => {}
-            "recite when told" => {
+            "recite on release" => {
                 turn.working("waiting").await?;
                 self.go.notified().await;
             }

@@ -257,10 +257,10 @@ async fn the_extended_card_is_for_callers_who_are_known() {
         let client = Client::at(&bound.url(), dialect).unwrap();
         tokio::spawn(bound.run(std::future::pending()));
         let refused = client.extended_card().await;
-        let told = matches!(
+        let is_refusal = matches!(
             refused,
             Err(Error::Refused { status: 401, .. } | Error::Agent(_))
         );
-        assert!(told, "{dialect}: {refused:?}");
+        assert!(is_refusal, "{dialect}: {refused:?}");
     }
 }

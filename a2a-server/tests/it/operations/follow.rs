@@ -166,7 +166,7 @@ async fn a_task_is_canceled() {
         assert_eq!(
             last,
             Some(TaskState::Canceled),
-            "{dialect}: every open stream is told"
+            "{dialect}: every open stream receives it"
         );
         let again = client.cancel_task(id).await;
         assert_kind(again, ErrorKind::TaskNotCancelable);

@@ -61,7 +61,7 @@ impl Agent for CommandAgent {
 }
 
 pub(crate) fn card() -> AgentCard {
-    let mut card = AgentCard::new("Commands", "Does what it is told");
+    let mut card = AgentCard::new("Commands", "Does what the message commands");
     card.capabilities.push_notifications = Some(true);
     card
 }

@@ -231,10 +231,10 @@ async fn a_failure_is_opaque() {
                 TaskState::Failed,
                 "{dialect} {command}"
             );
-            let told = format!("{failed:?}");
+            let message = format!("{failed:?}");
             assert!(
-                !told.contains("secret") && told.contains("Correlation id"),
-                "{told}"
+                !message.contains("secret") && message.contains("Correlation id"),
+                "{message}"
             );
         }
         let rejected = task(client.send(first(dialect, "reject no")).await.unwrap());

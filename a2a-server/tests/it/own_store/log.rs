@@ -162,6 +162,6 @@ impl TaskLog {
     /// Since when the task waits for its caller.
     pub(super) fn waits(&self) -> Option<Instant> {
         let waits = self.task().status.state.is_interrupted();
-        waits.then_some(self.changed)
+        (waits && !self.is_leased()).then_some(self.changed)
     }
 }

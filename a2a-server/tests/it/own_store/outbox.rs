@@ -106,8 +106,10 @@ impl OutboxTable {
         let Some(row) = self.rows.get_mut(&key) else {
             return;
         };
+        let is_last = row.attempt == notification.attempt + u32::from(row.dead_since.is_none());
         match settlement {
             Settlement::Delivered => _ = self.rows.remove(&key),
+            _ if !is_last => {}
             Settlement::GivenUp => row.dead_since = Some(Instant::now()),
             Settlement::Later(pause) => {
                 (row.due, row.dead_since) = (Instant::now() + pause, None);

@@ -80,9 +80,7 @@ async fn a_claim_is_no_authentication() {
             let admitted = match token {
                 Some("Bearer a") => Ok(Principal::named("alice")),
                 Some("Bearer b") => Ok(Principal::named("bob")),
-                _ => Err(AuthError::Unauthenticated {
-                    challenge: "Bearer".to_owned(),
-                }),
+                _ => Err(AuthError::unauthenticated("Bearer")),
             };
             Box::pin(std::future::ready(admitted))
         }

@@ -76,11 +76,11 @@ async fn no_step_is_seen_in_any_version_by_any_operation() {
                 let read = client.get_task(answered.id, Some(1)).await.unwrap();
                 assert_eq!(read.history.len(), 1, "{what}");
 
-                let mut told = client.send(command).follow();
-                while let Some(event) = told.next().await {
+                let mut updates = client.send(command).follow();
+                while let Some(event) = updates.next().await {
                     is_plain(&what, &json!(event.unwrap()).to_string());
                 }
-                is_plain(&what, &json!(told.task()).to_string());
+                is_plain(&what, &json!(updates.task()).to_string());
             }
             if dialect >= Dialect::V0_3 {
                 let request = ListTasksRequest {
@@ -92,13 +92,13 @@ async fn no_step_is_seen_in_any_version_by_any_operation() {
                 assert!(!list.tasks.is_empty(), "{what}");
                 is_plain(&what, &json!(list).to_string());
             }
-            let mut told = client.send("wait").follow();
+            let mut updates = client.send("wait").follow();
             let mut seen = String::new();
             while !seen.contains("Half an answer") {
-                seen.push_str(&json!(told.next().await.unwrap().unwrap()).to_string());
+                seen.push_str(&json!(updates.next().await.unwrap().unwrap()).to_string());
             }
             is_plain(&what, &seen);
-            let waits = told.task().unwrap().id.clone();
+            let waits = updates.task().unwrap().id.clone();
             let mut follower = client.subscribe(waits.clone()).await.unwrap();
             is_plain(
                 &what,
@@ -114,7 +114,7 @@ async fn no_step_is_seen_in_any_version_by_any_operation() {
 async fn no_webhook_receives_a_step() {
     for builder in builders() {
         let server = builder.build().unwrap();
-        let (url, mut told) = receiver(false).await;
+        let (url, mut requests) = receiver(false).await;
         let request = SendMessageRequest {
             message: Message::user("two calls"),
             configuration: Some(SendMessageConfiguration {
@@ -129,7 +129,7 @@ async fn no_webhook_receives_a_step() {
         let client = Client::new(server);
         client.send(request).await.unwrap();
         loop {
-            let got = next(&mut told).await;
+            let got = next(&mut requests).await;
             is_plain("a webhook", &got.json().to_string());
             if got.json()["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
                 break;

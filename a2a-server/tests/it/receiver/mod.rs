@@ -35,10 +35,10 @@ impl WebhookRequest {
 pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<WebhookRequest>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let (tell, told) = mpsc::unbounded_channel();
+    let (sender, requests) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let tell = tell.clone();
+            let sender = sender.clone();
             tokio::spawn(async move {
                 let mut stream = BufReader::new(stream);
                 let got = read(&mut stream).await;
@@ -48,14 +48,14 @@ pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<
                     .filter(|_| repeats);
                 let body = token.map_or("", |(_, token)| token).to_owned();
                 // A test that has seen enough looks at no more.
-                let _ = tell.send(got);
+                let _ = sender.send(got);
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nconnection: close\r\n";
                 let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
                 stream.write_all(answer.as_bytes()).await.unwrap();
             });
         }
     });
-    (url, told)
+    (url, requests)
 }
 
 async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> WebhookRequest {
@@ -83,8 +83,8 @@ async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> WebhookRequest {
 }
 
 /// Waits for the next request.
-pub(crate) async fn next(told: &mut mpsc::UnboundedReceiver<WebhookRequest>) -> WebhookRequest {
+pub(crate) async fn next(requests: &mut mpsc::UnboundedReceiver<WebhookRequest>) -> WebhookRequest {
     let patience = Duration::from_secs(20);
-    let got = tokio::time::timeout(patience, told.recv()).await;
-    got.expect("the webhook is told something").unwrap()
+    let got = tokio::time::timeout(patience, requests.recv()).await;
+    got.expect("the webhook receives a request").unwrap()
 }

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use a2a_server::{
-    Agent, ArtifactUpdate, AuthError, Authenticator, BoundServer, Failure, Principal, Server,
-    ServerBuilder, Turn,
+    Agent, ArtifactUpdate, AuthChallenge, AuthError, Authenticator, BoundServer, Failure,
+    Principal, Server, ServerBuilder, Turn,
 };
 use a2a_transport::BoxFuture;
 use a2a_types::{AgentCard, Artifact, Message, Part, Role, TaskState};
@@ -127,18 +127,18 @@ impl Authenticator for BearerNames {
             .and_then(|value| value.to_str().ok());
         let name = given.and_then(|value| value.strip_prefix("Bearer "));
         Box::pin(std::future::ready(match name {
-            Some("mallory") => Err(AuthError::Forbidden),
+            Some("mallory") => Err(AuthError::forbidden()),
             Some(name) => Ok(Principal::named(name)),
-            None => Err(AuthError::Unauthenticated {
-                challenge: "Bearer realm=\"a2a\"".to_owned(),
-            }),
+            None => Err(AuthError::unauthenticated(
+                AuthChallenge::new("Bearer").with("realm", "a2a"),
+            )),
         }))
     }
 }
 
 /// A card that promises all that the server has.
 pub(crate) fn card() -> AgentCard {
-    let mut card = AgentCard::new("ScriptedAgent", "Does what it is told");
+    let mut card = AgentCard::new("ScriptedAgent", "Does what the message commands");
     card.capabilities.push_notifications = Some(true);
     card
 }
@@ -147,7 +147,7 @@ pub(crate) fn card() -> AgentCard {
 pub(crate) fn plain_card() -> AgentCard {
     let mut card = AgentCard::new(
         "ScriptedAgent",
-        "Does what it is told, without streams and webhooks",
+        "Does what the message commands, without streams and webhooks",
     );
     card.capabilities.streaming = None;
     card

@@ -31,13 +31,13 @@ fn say_0_1(id: &str, config: Value) -> Value {
 #[tokio::test]
 async fn rule_5_1_18_a_webhook_gets_the_whole_task() {
     let served = server_with_webhooks(|builder| builder).await;
-    let (url, mut told) = receiver(false).await;
+    let (url, mut requests) = receiver(false).await;
     let sent = served
         .rpc("tasks/send", say_0_1("t", json!({"url": url})))
         .await;
     let task = sent.unwrap();
     loop {
-        let answer = next(&mut told).await;
+        let answer = next(&mut requests).await;
         let body = answer.json();
         assert_eq!(
             (&body["id"], &body["sessionId"]),
@@ -53,14 +53,14 @@ async fn rule_5_1_18_a_webhook_gets_the_whole_task() {
 #[tokio::test]
 async fn rule_5_1_19_a_delivery_shows_credentials_and_the_token() {
     let served = server_with_webhooks(|builder| builder).await;
-    let (url, mut told) = receiver(false).await;
+    let (url, mut requests) = receiver(false).await;
     let authentication = json!({"schemes": ["Bearer"], "credentials": "secret"});
     let config = json!({"url": url, "token": "abc", "authentication": authentication});
     served
         .rpc("tasks/send", say_0_1("t", config))
         .await
         .unwrap();
-    let answer = next(&mut told).await;
+    let answer = next(&mut requests).await;
     assert_eq!(answer.header("authorization"), Some("Bearer secret"));
     assert_eq!(answer.header("x-a2a-notification-token"), Some("abc"));
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -71,12 +71,17 @@ async fn rule_5_1_20_a_webhook_has_to_repeat_a_token() {
     let served =
         server_with_webhooks(|builder| builder.challenge_webhooks(Challenge::OfOldCallers)).await;
     for repeats in [true, false] {
-        let (url, mut told) = receiver(repeats).await;
+        let (url, mut requests) = receiver(repeats).await;
         let id = format!("t-{repeats}");
         let sent = served
             .rpc("tasks/send", say_0_1(&id, json!({"url": url})))
             .await;
-        assert!(next(&mut told).await.target.contains("validationToken="));
+        assert!(
+            next(&mut requests)
+                .await
+                .target
+                .contains("validationToken=")
+        );
         match repeats {
             true => assert_eq!(sent.unwrap()["status"]["state"], "completed"),
             false => assert_eq!(code(&sent), Some(-32602)),
@@ -115,14 +120,14 @@ async fn rule_5_2_14_each_of_several_webhooks_gets_the_task() {
     let task = asked.unwrap();
     let mut receivers = Vec::new();
     for name in ["one", "two"] {
-        let (url, told) = receiver(false).await;
+        let (url, requests) = receiver(false).await;
         let config = json!({"id": name, "url": url});
         let params = json!({"taskId": task["id"], "pushNotificationConfig": config});
         served
             .rpc("tasks/pushNotificationConfig/set", params)
             .await
             .unwrap();
-        receivers.push(told);
+        receivers.push(requests);
     }
     let mut answer = message("echo this", "b");
     answer["taskId"] = task["id"].clone();
@@ -130,8 +135,8 @@ async fn rule_5_2_14_each_of_several_webhooks_gets_the_task() {
         .rpc("message/send", json!({"message": answer}))
         .await
         .unwrap();
-    for told in &mut receivers {
-        let body = next(told).await.json();
+    for requests in &mut receivers {
+        let body = next(requests).await.json();
         assert_eq!((&body["kind"], &body["id"]), (&json!("task"), &task["id"]));
     }
 }
@@ -140,14 +145,14 @@ async fn rule_5_2_14_each_of_several_webhooks_gets_the_task() {
 async fn rule_5_4_23_a_delivery_is_one_event_with_credentials() {
     let served = server_with_webhooks(|builder| builder).await;
     for binding in HTTP_BINDINGS {
-        let (url, mut told) = receiver(false).await;
+        let (url, mut requests) = receiver(false).await;
         let authentication = json!({"scheme": "Bearer", "credentials": "secret"});
         let mut params = say("echo x");
         params["configuration"] =
             json!({"taskPushNotificationConfig": {"url": url, "authentication": authentication}});
         served.ask(binding, "SendMessage", params).await.unwrap();
         for member in ["artifactUpdate", "statusUpdate"] {
-            let answer = next(&mut told).await;
+            let answer = next(&mut requests).await;
             assert_eq!(
                 answer.header("authorization"),
                 Some("Bearer secret"),
@@ -164,14 +169,14 @@ async fn rule_5_4_23_a_delivery_is_one_event_with_credentials() {
 #[tokio::test]
 async fn rule_5_4_26_the_token_is_sent_in_a_header() {
     let served = server_with_webhooks(|builder| builder).await;
-    let (url, mut told) = receiver(false).await;
+    let (url, mut requests) = receiver(false).await;
     let mut params = say("echo x");
     params["configuration"] = json!({"taskPushNotificationConfig": {"url": url, "token": "abc"}});
     served
         .ask(HTTP_BINDINGS[0], "SendMessage", params)
         .await
         .unwrap();
-    let answer = next(&mut told).await;
+    let answer = next(&mut requests).await;
     assert_eq!(answer.header("x-a2a-notification-token"), Some("abc"));
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct ReceiverServer {
     /// The requests, in the order in which they were answered.
     pub(crate) requests: Arc<Mutex<Vec<SignedRequest>>>,
     /// Notifications that the receiver took.
-    pub(crate) told: mpsc::UnboundedReceiver<Notification>,
+    pub(crate) notifications: mpsc::UnboundedReceiver<Notification>,
 }
 
 /// A request, and how it was answered.
@@ -58,10 +58,10 @@ impl ReceiverServer {
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (tell, told) = mpsc::unbounded_channel();
+        let (sender, notifications) = mpsc::unbounded_channel();
         let handler = move |notification: Notification| {
             // A test that has seen enough looks at no more.
-            let _ = tell.send(notification);
+            let _ = sender.send(notification);
             std::future::ready(Ok::<_, BoxError>(()))
         };
         let receiver = configure(&url, Receiver::builder(handler)).build().unwrap();
@@ -91,7 +91,7 @@ impl ReceiverServer {
         Self {
             url,
             requests,
-            told,
+            notifications,
         }
     }
 

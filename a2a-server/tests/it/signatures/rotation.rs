@@ -66,7 +66,7 @@ fn key() -> SigningKey {
 }
 
 /// Sends messages, and waits each time until the webhook got the last event.
-async fn call(agent: String, url: String, mut told: mpsc::UnboundedReceiver<Event>) {
+async fn call(agent: String, url: String, mut events: mpsc::UnboundedReceiver<Event>) {
     let client = Client::at(&agent, Dialect::V1_0).unwrap();
     loop {
         let config = TaskPushNotificationConfig {
@@ -84,7 +84,7 @@ async fn call(agent: String, url: String, mut told: mpsc::UnboundedReceiver<Even
         client.send(request).await.unwrap();
         loop {
             // The test has seen enough.
-            let Some(event) = told.recv().await else {
+            let Some(event) = events.recv().await else {
                 return;
             };
             let status = event.status();
@@ -157,13 +157,13 @@ async fn no_delivery_fails_while_keys_rotate() {
 
     let mut callers = Vec::new();
     for number in 0..CALLERS {
-        let (tell, told) = mpsc::unbounded_channel();
+        let (sender, events) = mpsc::unbounded_channel();
         tokio::spawn(call(
             agent.clone(),
             format!("{}/{number}", receiver.url),
-            told,
+            events,
         ));
-        callers.push(tell);
+        callers.push(sender);
     }
 
     let mut rotations = ROTATIONS.iter().zip(&all[1..]).peekable();
@@ -171,11 +171,12 @@ async fn no_delivery_fails_while_keys_rotate() {
     let passed = || begun.elapsed().as_secs();
     while passed() <= FORGOTTEN {
         for _ in 0..PER_STEP {
-            let patience = tokio::time::timeout(Duration::from_secs(60), receiver.told.recv());
-            let told = patience.await.expect("another delivery").unwrap();
-            if let Ok(number) = told.uri.path()[1..].parse::<usize>() {
+            let received =
+                tokio::time::timeout(Duration::from_secs(60), receiver.notifications.recv());
+            let notification = received.await.expect("another delivery").unwrap();
+            if let Ok(number) = notification.uri.path()[1..].parse::<usize>() {
                 // Not until all has ended.
-                let _ = callers[number].send(told.event.unwrap());
+                let _ = callers[number].send(notification.event.unwrap());
             }
         }
         if let Some((_, key)) = rotations.next_if(|(at, _)| **at <= passed()) {

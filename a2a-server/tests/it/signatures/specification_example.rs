@@ -113,9 +113,11 @@ async fn ask(agent: &str, request: &Value) -> Value {
 
 /// The next notification that the receiver takes.
 async fn next(receiver: &mut ReceiverServer) -> Notification {
-    let told = tokio::time::timeout(Duration::from_secs(20), receiver.told.recv()).await;
+    let notification =
+        tokio::time::timeout(Duration::from_secs(20), receiver.notifications.recv()).await;
     let requests = receiver.requests();
-    told.unwrap_or_else(|_| panic!("the receiver takes something: {requests:?}"))
+    notification
+        .unwrap_or_else(|_| panic!("the receiver takes something: {requests:?}"))
         .unwrap()
 }
 
@@ -123,9 +125,9 @@ async fn next(receiver: &mut ReceiverServer) -> Notification {
 async fn all(receiver: &mut ReceiverServer) -> Vec<Notification> {
     let mut all = Vec::new();
     loop {
-        let told = next(receiver).await;
-        let status = told.event.as_ref().and_then(Event::status).cloned();
-        all.push(told);
+        let notification = next(receiver).await;
+        let status = notification.event.as_ref().and_then(Event::status).cloned();
+        all.push(notification);
         if status.is_some_and(|status| status.state == TaskState::Completed) {
             return all;
         }
@@ -153,16 +155,19 @@ async fn check_posts(agent: &str, posts: &[SignedRequest]) {
 
 /// The last notification is of the whole task, done.
 #[track_caller]
-fn check_report(told: &[Notification], dialect: Dialect, task: &Value, context: &Value) {
-    for told in told {
-        assert_eq!(told.dialect, dialect);
-        assert_eq!(told.task.as_ref().map(|id| id.as_str()), task.as_str());
+fn check_report(notifications: &[Notification], dialect: Dialect, task: &Value, context: &Value) {
+    for notification in notifications {
+        assert_eq!(notification.dialect, dialect);
+        assert_eq!(
+            notification.task.as_ref().map(|id| id.as_str()),
+            task.as_str()
+        );
         assert!(
-            told.delivery.is_some() && told.whole().is_some(),
-            "{told:?}"
+            notification.delivery.is_some() && notification.whole().is_some(),
+            "{notification:?}"
         );
     }
-    let last = told.last().unwrap().whole().unwrap();
+    let last = notifications.last().unwrap().whole().unwrap();
     assert_eq!(
         last.context_id.as_ref().map(|id| id.as_str()),
         context.as_str()
@@ -181,8 +186,13 @@ async fn the_documented_exchange() {
     let task = ask(&agent, &documented(&receiver.url)).await;
     // Step 2: the agent has the task.
     assert_eq!(task["kind"], "task");
-    let told = all(&mut receiver).await;
-    check_report(&told, Dialect::V0_3, &task["id"], &task["contextId"]);
+    let notifications = all(&mut receiver).await;
+    check_report(
+        &notifications,
+        Dialect::V0_3,
+        &task["id"],
+        &task["contextId"],
+    );
     let posts = receiver.requests();
     check_posts(&agent, &posts).await;
     // As printed: the task itself is the body.
@@ -217,8 +227,8 @@ async fn the_exchange_of_0_1() {
             assert_eq!(kept["pushNotificationConfig"]["url"], config["url"]);
             ask(&agent, &send("Of Q1.", &Value::Null)).await;
         }
-        let told = all(&mut receiver).await;
-        check_report(&told, Dialect::V0_1, &json!("T"), &json!("S"));
+        let notifications = all(&mut receiver).await;
+        check_report(&notifications, Dialect::V0_1, &json!("T"), &json!("S"));
         let requests = receiver.requests();
         let [challenge, posts @ ..] = requests.as_slice() else {
             panic!("requests: {requests:?}")
@@ -269,13 +279,23 @@ async fn webhooks_of_0_1_and_1_0_on_one_task() {
 
     let (to_old, to_new) = (all(&mut old).await, all(&mut new).await);
     check_report(&to_old, Dialect::V0_1, &json!("T"), &json!("S"));
-    for told in &to_new {
-        assert_eq!(told.dialect, Dialect::V1_0);
-        assert_eq!(told.task, Some("T".into()));
-        assert!(told.whole().is_none(), "one event each: {told:?}");
+    for notification in &to_new {
+        assert_eq!(notification.dialect, Dialect::V1_0);
+        assert_eq!(notification.task, Some("T".into()));
+        assert!(
+            notification.whole().is_none(),
+            "one event each: {notification:?}"
+        );
     }
-    let is_artifact = |told: &Notification| matches!(told.event, Some(Event::ArtifactUpdate(_)));
-    assert_eq!(to_new.iter().filter(|told| is_artifact(told)).count(), 1);
+    let is_artifact =
+        |notification: &Notification| matches!(notification.event, Some(Event::ArtifactUpdate(_)));
+    assert_eq!(
+        to_new
+            .iter()
+            .filter(|notification| is_artifact(notification))
+            .count(),
+        1
+    );
     // Only a webhook that was registered in 0.1 is asked whether it agrees.
     let challenges = |receiver: &ReceiverServer| {
         let requests = receiver.requests();

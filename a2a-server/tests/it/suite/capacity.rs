@@ -93,14 +93,17 @@ async fn notifications_are_counted_in_memory() {
             .await
             .unwrap();
     }
-    let tell = |after| {
+    let append_after = |after| {
         let mut append = Append::held(after, 1, vec![status("t", TaskState::Working)]);
         append.notify = true;
         append
     };
     let mut sequence = 1;
     let refused = loop {
-        match store.append(&ada(), &"t".into(), tell(sequence)).await {
+        match store
+            .append(&ada(), &"t".into(), append_after(sequence))
+            .await
+        {
             Ok(appended) => sequence = appended.sequence,
             Err(refused) => break refused,
         }
@@ -111,8 +114,10 @@ async fn notifications_are_counted_in_memory() {
     for due in store.notifications(100, Duration::ZERO).await.unwrap() {
         store.settle(&due, Settlement::Delivered).await.unwrap();
     }
-    let told = store.append(&ada(), &"t".into(), tell(sequence)).await;
-    told.unwrap();
+    let appended = store
+        .append(&ada(), &"t".into(), append_after(sequence))
+        .await;
+    appended.unwrap();
 }
 
 #[tokio::test]

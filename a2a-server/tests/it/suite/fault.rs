@@ -23,9 +23,9 @@ faults! {
     /// The webhook that came with a task is not kept.
     LosesFirstWebhook: "random.like_a_model";
     /// A task that exists is created once more, which changes nothing.
-    CreatesTwice: "race.one_id_one_task", "random.like_a_model";
+    CreatesTwice: "race.one_message_one_task", "random.like_a_model";
     /// A task that is not created takes a message nevertheless.
-    TakesMessageOfRefusedTask: "race.one_id_one_task", "random.like_a_model";
+    TakesMessageOfRefusedTask: "race.one_message_one_task", "random.like_a_model";
     /// Ids that differ in case are the same.
     FoldsCase: "random.like_a_model";
 
@@ -168,7 +168,7 @@ faults! {
     /// Every tenant is the same.
     ForgetsTenant: "random.like_a_model";
     /// The anonymous caller is the one with an empty name.
-    NamesAnonymous: "owner.told_apart";
+    NamesAnonymous: "random.like_a_model";
     /// A webhook is deleted from all tasks of the same id.
     DeletesForAll: "random.like_a_model";
     /// A message of one owner is known for all owners.
@@ -238,7 +238,7 @@ faults! {
     /// All tasks that have ended are swept, however few.
     SweepsYoung: "sweep.by_age", "sweep.by_count", "random.like_a_model";
     /// Ends are counted, not tasks that have ended.
-    CountsEnds: "sweep.from_the_last_end";
+    CountsEnds: "sweep.by_count";
     /// The last to end is the first to go.
     SweepsLast: "sweep.by_count";
     /// The webhooks of a swept task are still there.

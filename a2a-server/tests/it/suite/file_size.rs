@@ -57,8 +57,10 @@ async fn notifications_alone_fill_a_file() {
     for due in due.unwrap() {
         store.settle(&due, Settlement::Delivered).await.unwrap();
     }
-    let told = store.append(&ada(), &"t".into(), tell(sequence)).await;
-    told.unwrap();
+    let appended = store
+        .append(&ada(), &"t".into(), append_after(sequence))
+        .await;
+    appended.unwrap();
     drop(store);
     assert_is_small(&file);
 
@@ -74,7 +76,10 @@ async fn notifications_alone_fill_a_file() {
 async fn fill_with_events(store: &SqliteStore, last: u64) -> (u64, Option<StoreError>) {
     let mut sequence = 1;
     while sequence < last {
-        match store.append(&ada(), &"t".into(), tell(sequence)).await {
+        match store
+            .append(&ada(), &"t".into(), append_after(sequence))
+            .await
+        {
             Ok(appended) => sequence = appended.sequence,
             Err(refused) => return (sequence, Some(refused)),
         }
@@ -83,7 +88,7 @@ async fn fill_with_events(store: &SqliteStore, last: u64) -> (u64, Option<StoreE
 }
 
 /// An event of which webhooks are notified, in a trace with all the state that it may have.
-fn tell(after: u64) -> Append {
+fn append_after(after: u64) -> Append {
     let mut append = Append::held(after, 1, vec![status("t", TaskState::Working)]);
     append.notify = true;
     let trace = TraceContext::new([1; 16], [2; 8], true).unwrap();

@@ -121,10 +121,10 @@ async fn one_request_is_one_trace_with_the_right_parents() {
             let traces: BTreeSet<_> = spans.iter().map(|span| trace(span).to_string()).collect();
             assert_eq!(traces.len(), 1, "{way:?} stream: {stream}");
             for _ in 0..NOTIFICATIONS {
-                let told = agents.notification().await.trace.unwrap();
+                let trace = agents.notification().await.trace.unwrap();
                 let receipt = spans
                     .iter()
-                    .find(|span| told.parent_id() == span.span_context.span_id().to_bytes());
+                    .find(|span| trace.parent_id() == span.span_context.span_id().to_bytes());
                 assert_eq!(receipt.unwrap().name, "a2a.webhook.receipt");
             }
             for span in &spans {
@@ -211,18 +211,18 @@ async fn a_trace_begun_elsewhere_goes_on() {
     let mut exported = ExportedSpans::listen();
     for way in BINDINGS {
         let mut agents = TracedAgents::start(way).await;
-        let quiet = TraceContext::new([2; 16], [2; 8], false).unwrap();
-        let heard = TraceContext::new([1; 16], [3; 8], true)
+        let unsampled = TraceContext::new([2; 16], [2; 8], false).unwrap();
+        let sampled = TraceContext::new([1; 16], [3; 8], true)
             .unwrap()
             .with_state("a=1");
-        for given in [quiet, heard] {
+        for given in [unsampled, sampled] {
             let sending = agents.send("hello").trace(given.clone());
             sending.await.unwrap();
             for _ in 0..NOTIFICATIONS {
-                let told = agents.notification().await.trace.unwrap();
-                assert_eq!(told.trace_id(), given.trace_id(), "{way:?}");
-                assert_eq!(told.tracestate(), given.tracestate(), "{way:?}");
-                assert_eq!(told.is_sampled(), given.is_sampled(), "{way:?}");
+                let trace = agents.notification().await.trace.unwrap();
+                assert_eq!(trace.trace_id(), given.trace_id(), "{way:?}");
+                assert_eq!(trace.tracestate(), given.tracestate(), "{way:?}");
+                assert_eq!(trace.is_sampled(), given.is_sampled(), "{way:?}");
             }
         }
         let expected = expected("0303030303030303 > ");

@@ -81,8 +81,8 @@ pub(super) fn open<'a>(
         id.as_ref() == request_id || (outcome.is_err() && matches!(id, None | Some(Id::Null)));
     if !same {
         if mode == Mode::Strict {
-            let shown = |id: Option<&Id>| id.map_or("no id".to_owned(), ToString::to_string);
-            let problem = format!("{} answers {}", shown(id.as_ref()), shown(request_id));
+            let quoted = |id: Option<&Id>| id.map_or("no id".to_owned(), ToString::to_string);
+            let problem = format!("{} answers {}", quoted(id.as_ref()), quoted(request_id));
             return Err(malformed("$.id", problem));
         }
         let quirk = match request_id {

@@ -120,7 +120,8 @@ fn by_status(status: StatusCode, answer: &Value) -> Option<A2aError> {
         StatusCode::UNSUPPORTED_MEDIA_TYPE => ErrorKind::ContentTypeNotSupported,
         StatusCode::NOT_IMPLEMENTED => ErrorKind::UnsupportedOperation,
         StatusCode::BAD_GATEWAY => ErrorKind::InvalidAgentResponse,
-        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => ErrorKind::Unavailable,
+        StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited,
+        StatusCode::SERVICE_UNAVAILABLE => ErrorKind::Unavailable,
         _ => ErrorKind::Internal,
     };
     Some(A2aError::new(kind, message))

@@ -56,7 +56,7 @@ struct Peer {
     followed: FollowerCount,
     tended: JoinHandle<()>,
     stop: watch::Sender<bool>,
-    begun: Instant,
+    start: Instant,
 }
 
 fn connect() -> Peer {
@@ -87,7 +87,7 @@ fn connect_with(options: ServeOptions) -> Peer {
         followed,
         tended,
         stop,
-        begun: Instant::now(),
+        start: Instant::now(),
     }
 }
 
@@ -111,7 +111,7 @@ impl Peer {
             // All of it, so that the wire stays open at our end.
             let mut peer = self;
             in_time(&mut peer.tended).await.unwrap();
-            assert_eq!(peer.begun.elapsed().as_secs(), seconds, "{caller}");
+            assert_eq!(peer.start.elapsed().as_secs(), seconds, "{caller}");
             assert_eq!(peer.followed.load(Ordering::SeqCst), 0, "{caller}");
         }
     }
@@ -193,22 +193,22 @@ async fn an_answer_that_is_left_lying_ends_its_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_told_to_stop_ends_when_its_requests_are_answered() {
+async fn a_stopped_connection_ends_after_its_requests() {
     let mut idle = connect();
     idle.ask().await;
     idle.stop.send_replace(true);
     idle.ends_at(0).await;
-    let mut asking = connect();
+    let mut peer = connect();
     let request = b"GET /endless HTTP/1.1\r\nhost: h\r\n\r\n";
-    asking.wire.write_all(request).await.unwrap();
+    peer.wire.write_all(request).await.unwrap();
     let mut some = [0; 100];
-    asking.wire.read_exact(&mut some).await.unwrap();
-    asking.stop.send_replace(true);
+    peer.wire.read_exact(&mut some).await.unwrap();
+    peer.stop.send_replace(true);
     for _ in 0..100 {
-        asking.wire.read_exact(&mut some).await.unwrap();
+        peer.wire.read_exact(&mut some).await.unwrap();
         pass(1).await;
     }
-    asking.ends_at(129).await;
+    peer.ends_at(129).await;
 }
 
 /// Window of a stream of HTTP/2 in bytes.

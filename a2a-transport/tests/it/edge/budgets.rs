@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 
-use crate::edge::{PATIENCE, exchange, told};
+use crate::edge::{PATIENCE, exchange, read_to_end};
 
 /// An agent that knows every task: the id is the number of bytes of its text.
 struct Sized;
@@ -75,7 +75,7 @@ async fn until_refused(address: SocketAddr, path: &str, length: usize) -> String
 }
 
 #[tokio::test]
-async fn bodies_beyond_the_budget_are_told_to_come_later() {
+async fn bodies_beyond_the_budget_are_refused_with_retry_after() {
     let address = served(HttpService::new(Sized).receive_budget(800_000)).await;
     let (head, body) = request("/", 200_000);
     let (most, rest) = body.split_at(199_000);
@@ -102,7 +102,7 @@ async fn bodies_beyond_the_budget_are_told_to_come_later() {
     // Bodies that were begun are completed, and make room.
     for stream in &mut held {
         stream.write_all(rest.as_bytes()).await.unwrap();
-        let answer = told(stream).await;
+        let answer = read_to_end(stream).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
     let (large, body) = request("/", 500_000);
@@ -158,7 +158,7 @@ async fn unread(address: SocketAddr, size: usize) -> (TcpStream, String) {
 const LARGE: usize = 8 << 20;
 
 #[tokio::test]
-async fn answers_beyond_the_budget_are_told_to_come_later() {
+async fn answers_beyond_the_budget_are_refused_with_retry_after() {
     let address = served(HttpService::new(Sized).answer_budget(3 * LARGE)).await;
     let mut held = Vec::new();
     for expected in ["200", "200", "503", "503"] {

@@ -51,9 +51,9 @@ async fn an_agent_that_is_busy_says_when_to_ask_again() {
         (get("/agent/authenticatedExtendedCard"), busy, Value::Null),
     ] {
         let place = request.uri().clone();
-        let got = ask(ErrorKind::Unavailable, request).await;
-        assert_eq!((got.0, &got.1), (status, &again), "{place}");
-        let error = &got.2["error"];
+        let response = ask(ErrorKind::Unavailable, request).await;
+        assert_eq!((response.0, &response.1), (status, &again), "{place}");
+        let error = &response.2["error"];
         let list = error.get("data").or(error.get("details"));
         let last = list.and_then(|list| list.as_array()?.last()).cloned();
         assert_eq!(last.unwrap_or_default(), details, "{place}");

@@ -138,9 +138,9 @@ async fn idle_connections_of_many_addresses_keep_nobody_out() {
     let name = "edge::connection_limits::idle_connections_of_many_addresses_keep_nobody_out";
     let run = unshare(&["sh", "-c", IN_OWN_NETWORK, this.to_str().unwrap(), name]).await;
     let output = run.unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("1 passed"), "{told}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{stdout}");
+    assert!(stdout.contains("1 passed"), "{stdout}");
 }
 
 /// Silent connections fill a server, a few of each of many addresses. Each further one takes the place of the

@@ -16,7 +16,7 @@ const SERVES: &str = "A2A_EDGE_SERVES";
 #[tokio::test]
 async fn more_connections_than_descriptors_are_survived() {
     if std::env::var_os(SERVES).is_some() {
-        return serve_until_told().await;
+        return serve_until_closed().await;
     }
     let this = std::env::current_exe().unwrap();
     let mut server = Command::new("sh")
@@ -57,7 +57,7 @@ async fn more_connections_than_descriptors_are_survived() {
 }
 
 /// Serves in the other process until its standard input ends.
-async fn serve_until_told() {
+async fn serve_until_closed() {
     let mut options = ServeOptions::default();
     options.header_timeout = SHORT;
     let (address, _) = talker(options).await;
@@ -65,6 +65,6 @@ async fn serve_until_told() {
     let line = format!("\nserves at {address}\n");
     stdout.write_all(line.as_bytes()).await.unwrap();
     stdout.flush().await.unwrap();
-    let mut told = Vec::new();
-    tokio::io::stdin().read_to_end(&mut told).await.unwrap();
+    let mut input = Vec::new();
+    tokio::io::stdin().read_to_end(&mut input).await.unwrap();
 }

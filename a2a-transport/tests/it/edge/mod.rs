@@ -79,15 +79,15 @@ async fn exchange(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     // The server may have refused it before its end.
     let _ = stream.write_all(request.as_bytes()).await;
-    told(&mut stream).await
+    read_to_end(&mut stream).await
 }
 
 /// Reads everything until the connection ends, in whatever way.
-async fn told(stream: &mut TcpStream) -> String {
-    let mut told = Vec::new();
-    let reading = async { while let Ok(1..) = stream.read_buf(&mut told).await {} };
+async fn read_to_end(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let reading = async { while let Ok(1..) = stream.read_buf(&mut bytes).await {} };
     tokio::time::timeout(PATIENCE, reading).await.unwrap();
-    String::from_utf8_lossy(&told).into_owned()
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Checks that a request is answered.

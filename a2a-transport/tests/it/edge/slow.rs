@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::edge::{PATIENCE, SHORT, is_served, talker, told};
+use crate::edge::{PATIENCE, SHORT, is_served, read_to_end, talker};
 
 /// Says one byte after the other, until the connection ends.
 async fn drip(stream: TcpStream, byte: u8) {
@@ -102,6 +102,6 @@ async fn a_body_that_comes_steadily_is_read() {
         pause.tick().await;
         stream.write_all(part).await.unwrap();
     }
-    let answer = told(&mut stream).await;
+    let answer = read_to_end(&mut stream).await;
     assert!(answer.contains("-32001"), "{answer}");
 }

@@ -49,15 +49,15 @@ async fn server(objection: RefusalRule) -> (String, Log) {
                         .get(name)
                         .map(|value| value.to_str().unwrap().to_owned())
                 };
-                let came = CapturedRequest {
+                let captured = CapturedRequest {
                     method: head.method.clone(),
                     target: head.uri.to_string(),
                     content_type: text("content-type"),
                     version: text("a2a-version"),
                     body: String::from_utf8_lossy(&body).into_owned(),
                 };
-                log.lock().unwrap().push(came.clone());
-                let mut response = match objection(&came) {
+                log.lock().unwrap().push(captured.clone());
+                let mut response = match objection(&captured) {
                     Some(status) => {
                         let mut refusal = Response::new(a2a_transport::http::Body::empty());
                         *refusal.status_mut() = status;
@@ -136,31 +136,31 @@ async fn what_is_sent() {
     ] {
         let transport = transport(&url, dialect).tenant(tenant);
         transport.call(Call::new(request)).await.unwrap();
-        let came = log.lock().unwrap().pop().unwrap();
+        let captured = log.lock().unwrap().pop().unwrap();
         assert_eq!(
-            (came.method.as_str(), came.target.as_str()),
+            (captured.method.as_str(), captured.target.as_str()),
             (method, target)
         );
         let is_1_0 = dialect == Dialect::V1_0;
-        assert_eq!(came.version.is_some(), is_1_0, "{came:?}");
+        assert_eq!(captured.version.is_some(), is_1_0, "{captured:?}");
         let media_type = if is_1_0 {
             "application/a2a+json"
         } else {
             "application/json"
         };
         let expected = (method == "POST").then(|| media_type.to_owned());
-        assert_eq!(came.content_type, expected, "{came:?}");
+        assert_eq!(captured.content_type, expected, "{captured:?}");
     }
     let tenant = transport(&url, Dialect::V1_0).tenant("acme");
     tenant.call(Call::new(send())).await.unwrap();
-    let came = log.lock().unwrap().pop().unwrap();
-    assert!(came.body.contains(r#""tenant":"acme""#), "{came:?}");
+    let captured = log.lock().unwrap().pop().unwrap();
+    assert!(captured.body.contains(r#""tenant":"acme""#), "{captured:?}");
 }
 
 #[tokio::test]
 async fn a_server_of_1_0_0_takes_plain_json_only() {
-    let (url, log) = server(|came| {
-        let own = came.content_type.as_deref() == Some("application/a2a+json");
+    let (url, log) = server(|captured| {
+        let own = captured.content_type.as_deref() == Some("application/a2a+json");
         own.then_some(StatusCode::UNSUPPORTED_MEDIA_TYPE)
     })
     .await;
@@ -176,8 +176,8 @@ async fn a_server_of_1_0_0_takes_plain_json_only() {
 
 #[tokio::test]
 async fn a_server_that_is_subscribed_to_by_get() {
-    let (url, _) = server(|came| {
-        let posted = came.method == Method::POST && came.target.ends_with(":subscribe");
+    let (url, _) = server(|captured| {
+        let posted = captured.method == Method::POST && captured.target.ends_with(":subscribe");
         posted.then_some(StatusCode::METHOD_NOT_ALLOWED)
     })
     .await;
@@ -204,6 +204,6 @@ async fn a_url_with_a_query_keeps_it() {
     });
     let transport = transport(&format!("{url}/?key=1"), Dialect::V1_0);
     transport.call(Call::new(request)).await.unwrap();
-    let came = log.lock().unwrap().pop().unwrap();
-    assert_eq!(came.target, "/tasks/t?historyLength=1&key=1");
+    let captured = log.lock().unwrap().pop().unwrap();
+    assert_eq!(captured.target, "/tasks/t?historyLength=1&key=1");
 }

@@ -24,7 +24,7 @@ pub(crate) struct Scripted(Arc<Mutex<Vec<Call>>>);
 
 impl Scripted {
     /// Removes and returns the last call.
-    pub(crate) fn asked(&self) -> Call {
+    pub(crate) fn last_call(&self) -> Call {
         self.0.lock().unwrap().pop().expect("a call came through")
     }
 }

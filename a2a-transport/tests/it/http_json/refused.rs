@@ -15,9 +15,9 @@ async fn refused(mode: Mode, asked: &str, headers: &[(&str, &str)], body: &str) 
 
 /// Checks a refusal of 1.0: its HTTP status, its reason, and a part of its message.
 #[track_caller]
-fn check(got: &HttpReply, status: u16, reason: &str, named: &str) {
-    assert_eq!(got.status, status, "{}", got.text);
-    let error = &got.json()["error"];
+fn check(response: &HttpReply, status: u16, reason: &str, named: &str) {
+    assert_eq!(response.status, status, "{}", response.text);
+    let error = &response.json()["error"];
     assert_eq!(error["code"], status, "{error}");
     assert_eq!(error["details"][0]["reason"], reason, "{error}");
     assert_eq!(error["details"][0]["domain"], "a2a-protocol.org", "{error}");
@@ -28,65 +28,70 @@ fn check(got: &HttpReply, status: u16, reason: &str, named: &str) {
 #[tokio::test]
 async fn by_1_0() {
     let lenient = |asked, headers, body| refused(Mode::Lenient, asked, headers, body);
-    let got = lenient("GET /nowhere/at/all", &[], "").await;
-    check(&got, 404, "METHOD_NOT_FOUND", "/nowhere/at/all");
-    let got = lenient("GET /message:send", &[], "").await;
-    check(&got, 405, "INVALID_REQUEST", "expected POST");
-    assert_eq!(got.headers["allow"], "POST");
-    let got = lenient("POST /tasks/t/pushNotificationConfigs/p", &[], "{}").await;
-    assert_eq!(got.headers["allow"], "GET, DELETE");
-    let got = lenient("GET /tasks/t", &[("accept", "text/html")], "").await;
-    check(&got, 406, "INVALID_REQUEST", "Accept");
-    let got = lenient(
+    let response = lenient("GET /nowhere/at/all", &[], "").await;
+    check(&response, 404, "METHOD_NOT_FOUND", "/nowhere/at/all");
+    let response = lenient("GET /message:send", &[], "").await;
+    check(&response, 405, "INVALID_REQUEST", "expected POST");
+    assert_eq!(response.headers["allow"], "POST");
+    let response = lenient("POST /tasks/t/pushNotificationConfigs/p", &[], "{}").await;
+    assert_eq!(response.headers["allow"], "GET, DELETE");
+    let response = lenient("GET /tasks/t", &[("accept", "text/html")], "").await;
+    check(&response, 406, "INVALID_REQUEST", "Accept");
+    let response = lenient(
         "POST /message:send",
         &[("content-type", "text/plain")],
         "hi",
     )
     .await;
-    check(&got, 415, "INVALID_REQUEST", "Content-Type");
-    let got = lenient("GET /tasks/t", &[("a2a-version", "99.0")], "").await;
-    check(&got, 400, "VERSION_NOT_SUPPORTED", "99.0");
-    let got = lenient("GET /tasks/t?a2a-version=0.1", &[], "").await;
-    check(&got, 400, "VERSION_NOT_SUPPORTED", "0.1");
-    let got = lenient("POST /message:send", &[JSON], "{").await;
-    check(&got, 400, "JSON_PARSE", "");
-    let got = lenient("POST /message:send", &[JSON], "[]").await;
-    check(&got, 400, "INVALID_PARAMS", "$");
-    let got = lenient("POST /message:send", &[JSON], "").await;
-    check(&got, 400, "INVALID_PARAMS", "message");
-    let got = lenient("GET /tasks?pageSize=many", &[], "").await;
-    check(&got, 400, "INVALID_PARAMS", "query.pageSize");
-    let violation = &got.json()["error"]["details"][1]["fieldViolations"][0];
+    check(&response, 415, "INVALID_REQUEST", "Content-Type");
+    let response = lenient("GET /tasks/t", &[("a2a-version", "99.0")], "").await;
+    check(&response, 400, "VERSION_NOT_SUPPORTED", "99.0");
+    let response = lenient("GET /tasks/t?a2a-version=0.1", &[], "").await;
+    check(&response, 400, "VERSION_NOT_SUPPORTED", "0.1");
+    let response = lenient("POST /message:send", &[JSON], "{").await;
+    check(&response, 400, "JSON_PARSE", "");
+    let response = lenient("POST /message:send", &[JSON], "[]").await;
+    check(&response, 400, "INVALID_PARAMS", "$");
+    let response = lenient("POST /message:send", &[JSON], "").await;
+    check(&response, 400, "INVALID_PARAMS", "message");
+    let response = lenient("GET /tasks?pageSize=many", &[], "").await;
+    check(&response, 400, "INVALID_PARAMS", "query.pageSize");
+    let violation = &response.json()["error"]["details"][1]["fieldViolations"][0];
     assert_eq!(violation["field"], "query.pageSize");
-    let got = lenient("GET /tasks?status=FLYING", &[], "").await;
-    check(&got, 400, "INVALID_PARAMS", "query.status");
-    let got = lenient("GET /tasks?pageSize=1&pageSize=2", &[], "").await;
-    check(&got, 400, "INVALID_PARAMS", "query.pageSize: given twice");
-    let got = lenient("POST /tasks/t:cancel", &[JSON], r#"{"id":"other"}"#).await;
+    let response = lenient("GET /tasks?status=FLYING", &[], "").await;
+    check(&response, 400, "INVALID_PARAMS", "query.status");
+    let response = lenient("GET /tasks?pageSize=1&pageSize=2", &[], "").await;
     check(
-        &got,
+        &response,
+        400,
+        "INVALID_PARAMS",
+        "query.pageSize: given twice",
+    );
+    let response = lenient("POST /tasks/t:cancel", &[JSON], r#"{"id":"other"}"#).await;
+    check(
+        &response,
         400,
         "INVALID_PARAMS",
         "$.id: says `other`, but the path",
     );
-    let said =
+    let request =
         json!({"tenant": "a", "message": {"messageId": "m", "role": 1, "parts": [{"text": "x"}]}});
-    let got = refused(
+    let response = refused(
         Mode::Lenient,
         "POST /b/message:send",
         &[JSON],
-        &said.to_string(),
+        &request.to_string(),
     )
     .await;
     check(
-        &got,
+        &response,
         400,
         "INVALID_PARAMS",
         "$.tenant: says `a`, but the path",
     );
     let deep = "[".repeat(100_000);
-    let got = refused(Mode::Lenient, "POST /message:send", &[JSON], &deep).await;
-    check(&got, 400, "JSON_PARSE", "");
+    let response = refused(Mode::Lenient, "POST /message:send", &[JSON], &deep).await;
+    check(&response, 400, "JSON_PARSE", "");
 }
 
 #[tokio::test]
@@ -103,12 +108,12 @@ async fn by_0_3() {
         ),
     ] {
         let headers = [("a2a-version", "0.3"), JSON];
-        let got = refused(Mode::Lenient, asked, &headers, body).await;
-        assert_eq!(got.status, status, "{asked}: {}", got.text);
+        let response = refused(Mode::Lenient, asked, &headers, body).await;
+        assert_eq!(response.status, status, "{asked}: {}", response.text);
         if status != 405 {
-            let said: Value = got.json();
-            assert_eq!(said["code"], code, "{asked}: {said}");
-            assert!(said["message"].is_string(), "{asked}: {said}");
+            let error: Value = response.json();
+            assert_eq!(error["code"], code, "{asked}: {error}");
+            assert!(error["message"].is_string(), "{asked}: {error}");
         }
     }
 }
@@ -133,9 +138,12 @@ async fn strictly_1_0_is_asked_by_name() {
 #[tokio::test]
 async fn media_types_of_answers() {
     let answer = |accept, asked| async move {
-        let got = refused(Mode::Lenient, asked, &[("accept", accept)], "").await;
-        assert_eq!(got.status, 200);
-        got.headers["content-type"].to_str().unwrap().to_owned()
+        let response = refused(Mode::Lenient, asked, &[("accept", accept)], "").await;
+        assert_eq!(response.status, 200);
+        response.headers["content-type"]
+            .to_str()
+            .unwrap()
+            .to_owned()
     };
     assert_eq!(answer("*/*", "GET /tasks/t").await, "application/json");
     let both = "application/a2a+json, application/json";

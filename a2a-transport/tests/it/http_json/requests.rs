@@ -18,10 +18,10 @@ async fn asked(asked: &str, body: Value) -> (Request, Dialect, HttpReply) {
     } else {
         body.to_string()
     };
-    let got = ask(&service, asked, &[], &body).await;
-    assert_eq!(got.status, 200, "{asked}: {}", got.text);
-    let call = scripted.asked();
-    (call.request, call.context.dialect, got)
+    let response = ask(&service, asked, &[], &body).await;
+    assert_eq!(response.status, 200, "{asked}: {}", response.text);
+    let call = scripted.last_call();
+    (call.request, call.context.dialect, response)
 }
 
 const V0_3: Dialect = Dialect::V0_3;
@@ -55,7 +55,8 @@ async fn a_message_in_each_spelling_is_answered_in_kind() {
         ("/v1/message:send", plain, V0_3, bare),
     ] {
         for path in [path.to_owned(), format!("{path}/"), format!("/rest{path}")] {
-            let (request, spoken, got) = asked(&format!("POST {path}"), body.clone()).await;
+            let (request, found_dialect, response) =
+                asked(&format!("POST {path}"), body.clone()).await;
             let Request::SendMessage(SendMessageRequest { message, .. }) = &request else {
                 panic!("{request:?}");
             };
@@ -63,8 +64,8 @@ async fn a_message_in_each_spelling_is_answered_in_kind() {
                 message_id: "m".into(),
                 ..Message::user("hi")
             };
-            assert_eq!((message, spoken), (&expected, dialect), "{path}");
-            assert_eq!(got.json(), answer, "{path}");
+            assert_eq!((message, found_dialect), (&expected, dialect), "{path}");
+            assert_eq!(response.json(), answer, "{path}");
         }
     }
 }
@@ -112,17 +113,17 @@ async fn streams_have_no_envelope() {
             ["task", "artifactUpdate", "statusUpdate"],
         ),
     ] {
-        let (_, dialect, got) = asked(target, body).await;
-        let events = got.events();
+        let (_, dialect, response) = asked(target, body).await;
+        let events = response.events();
         assert_eq!(events.len(), 3, "{target}");
         for (event, name) in events.iter().zip(names) {
             assert!(!event[name].is_null(), "{target}: {event}");
             assert!(event["jsonrpc"].is_null(), "{target}: {event}");
         }
         assert!(
-            got.text.starts_with("id: 1\ndata: "),
+            response.text.starts_with("id: 1\ndata: "),
             "{target}: {}",
-            got.text
+            response.text
         );
         let last = &events[2]["statusUpdate"]["final"];
         assert_eq!(
@@ -159,10 +160,10 @@ async fn what_the_path_and_the_query_say() {
             "/v1/tasks?{query}&status=TASK_STATE_INPUT_REQUIRED&lastUpdatedTime=2026-01-02T03:04:05Z"
         ),
     ] {
-        let (request, _, got) = asked(&format!("GET {target}"), Value::Null).await;
+        let (request, _, response) = asked(&format!("GET {target}"), Value::Null).await;
         assert_eq!(request, Request::ListTasks(listing.clone()), "{target}");
-        assert_eq!(got.json()["totalSize"], 1);
-        assert_eq!(got.json()["nextPageToken"], "", "{target}");
+        assert_eq!(response.json()["totalSize"], 1);
+        assert_eq!(response.json()["nextPageToken"], "", "{target}");
     }
     let none = asked("GET /tasks?unknown=1", Value::Null).await;
     assert_eq!(none.0, Request::ListTasks(ListTasksRequest::default()));
@@ -195,7 +196,7 @@ async fn cancellation() {
         ("POST /v1/tasks/t:cancel", Value::Null),
         ("POST /v1/tasks/t:cancel", json!({"name": "tasks/t"})),
     ] {
-        let (request, dialect, got) = asked(target, body).await;
+        let (request, dialect, response) = asked(target, body).await;
         let expected = CancelTaskRequest {
             id: "t".into(),
             ..CancelTaskRequest::default()
@@ -206,10 +207,10 @@ async fn cancellation() {
         } else {
             "TASK_STATE_CANCELLED"
         };
-        assert_eq!(got.json()["status"]["state"], state, "{target}");
+        assert_eq!(response.json()["status"]["state"], state, "{target}");
     }
-    let told = json!({"metadata": {"why": "late"}, "tenant": "acme"});
-    let (request, ..) = asked("POST /tasks/t:cancel", told).await;
+    let body = json!({"metadata": {"why": "late"}, "tenant": "acme"});
+    let (request, ..) = asked("POST /tasks/t:cancel", body).await;
     let Request::CancelTask(params) = request else {
         panic!()
     };
@@ -234,49 +235,49 @@ async fn webhooks() {
         ("/v1/task", json!({"pushNotificationConfig": nested})),
     ] {
         let target = format!("POST {path}/t/pushNotificationConfigs");
-        let (request, dialect, got) = asked(&target, body.clone()).await;
+        let (request, dialect, response) = asked(&target, body.clone()).await;
         let expected = Request::CreateTaskPushNotificationConfig(config());
         assert_eq!(request, expected, "{target} {body}");
         match dialect {
-            V1_0 => assert_eq!(got.json()["taskId"], "t", "{target}"),
+            V1_0 => assert_eq!(response.json()["taskId"], "t", "{target}"),
             _ => assert!(
-                got.text.contains("https://w.example/"),
+                response.text.contains("https://w.example/"),
                 "{target}: {}",
-                got.text
+                response.text
             ),
         }
     }
     for prefix in ["", "/v1"] {
         let place = format!("{prefix}/tasks/t/pushNotificationConfigs");
-        let (request, _, got) = asked(&format!("GET {place}/p"), Value::Null).await;
+        let (request, _, response) = asked(&format!("GET {place}/p"), Value::Null).await;
         let Request::GetTaskPushNotificationConfig(params) = request else {
             panic!()
         };
         assert_eq!((params.task_id.as_str(), params.id.as_str()), ("t", "p"));
-        assert!(got.text.contains("https://w.example/"));
-        let (request, _, got) = asked(&format!("GET {place}?pageSize=2"), Value::Null).await;
+        assert!(response.text.contains("https://w.example/"));
+        let (request, _, response) = asked(&format!("GET {place}?pageSize=2"), Value::Null).await;
         let Request::ListTaskPushNotificationConfigs(params) = request else {
             panic!()
         };
         assert_eq!((params.task_id.as_str(), params.page_size), ("t", Some(2)));
-        assert_eq!(got.json()["configs"].as_array().unwrap().len(), 1);
-        let (request, _, got) = asked(&format!("DELETE {place}/p"), Value::Null).await;
+        assert_eq!(response.json()["configs"].as_array().unwrap().len(), 1);
+        let (request, _, response) = asked(&format!("DELETE {place}/p"), Value::Null).await;
         assert!(matches!(
             request,
             Request::DeleteTaskPushNotificationConfig(_)
         ));
-        assert_eq!(got.text, "{}");
+        assert_eq!(response.text, "{}");
     }
 }
 
 #[tokio::test]
 async fn the_extended_card() {
-    let (_, dialect, got) = asked("GET /extendedAgentCard", Value::Null).await;
+    let (_, dialect, response) = asked("GET /extendedAgentCard", Value::Null).await;
     assert_eq!(dialect, V1_0);
-    assert!(serde_json::from_str::<AgentCard>(&got.text).is_ok());
-    let (_, dialect, got) = asked("GET /v1/card", Value::Null).await;
+    assert!(serde_json::from_str::<AgentCard>(&response.text).is_ok());
+    let (_, dialect, response) = asked("GET /v1/card", Value::Null).await;
     assert_eq!(dialect, V0_3);
-    assert_eq!(got.json()["protocolVersion"], "0.3.0");
+    assert_eq!(response.json()["protocolVersion"], "0.3.0");
 }
 
 #[tokio::test]

@@ -2,61 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use crate::pre_1_0::{both_ways, wire_types};
 
-/// OAuth flows of a scheme, any number of them.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct OAuthFlows {
-    /// Through the user's browser.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authorization_code: Option<AuthorizationCodeOAuthFlow>,
-    /// With the client's own secret.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client_credentials: Option<ClientCredentialsOAuthFlow>,
-    /// Through the user's browser, without a code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub implicit: Option<ImplicitOAuthFlow>,
-    /// With the user's password.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub password: Option<PasswordOAuthFlow>,
+wire_types! {
+    /// OAuth flows of a scheme, any number of them.
+    pub struct OAuthFlows: Debug, Default {
+        /// Through the user's browser.
+        pub authorization_code: Option<AuthorizationCodeOAuthFlow> = optional,
+        /// With the client's own secret.
+        pub client_credentials: Option<ClientCredentialsOAuthFlow> = optional,
+        /// Through the user's browser, without a code.
+        pub implicit: Option<ImplicitOAuthFlow> = optional,
+        /// With the user's password.
+        pub password: Option<PasswordOAuthFlow> = optional,
+    }
 }
 
 macro_rules! flows {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $member:ident,)* } new in 1.0: [$($new:ident)?];)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "camelCase")]
-        pub struct $name {
-            $($(#[$field])* pub $member: String,)*
-            /// URL for refreshing a token.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            pub refresh_url: Option<String>,
-            /// The scopes, each with its description.
-            pub scopes: BTreeMap<String, String>,
-        }
-
-        impl From<$name> for crate::$name {
-            fn from(flow: $name) -> Self {
-                Self {
-                    $($member: flow.$member,)*
-                    refresh_url: flow.refresh_url,
-                    scopes: flow.scopes,
-                    $($new: Default::default(),)?
-                }
+        wire_types! {
+            $(#[$doc])*
+            pub struct $name: Debug, Default {
+                $($(#[$field])* pub $member: String,)*
+                /// URL for refreshing a token.
+                pub refresh_url: Option<String> = optional,
+                /// The scopes, each with its description.
+                pub scopes: BTreeMap<String, String>,
             }
         }
 
-        impl From<crate::$name> for $name {
-            fn from(flow: crate::$name) -> Self {
-                Self {
-                    $($member: flow.$member,)*
-                    refresh_url: flow.refresh_url,
-                    scopes: flow.scopes,
-                }
-            }
+        both_ways! {
+            $name = crate::$name { $($member,)* refresh_url, scopes } canonical only { $($new)? };
         }
     )*};
 }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::OAuthFlows;
-use crate::pre_1_0::{both_ways, constants, unless_empty};
+use crate::pre_1_0::{both_ways, constants, unless_empty, wire_types};
 use crate::reading::{Normalizer, Quirk};
 use crate::{
     ApiKeySecurityScheme as ApiKey, HttpAuthSecurityScheme as HttpAuth,
-    MutualTlsSecurityScheme as MutualTls, OAuth2SecurityScheme as OAuth2,
+    MutualTlsSecurityScheme as MutualTls, OAuth2SecurityScheme as OAuth2, Object,
     OpenIdConnectSecurityScheme as OpenIdConnect, SecurityScheme as Scheme,
 };
 
@@ -44,25 +43,21 @@ pub enum SecurityScheme {
     MutualTls(MutualTlsSecurityScheme),
 }
 
-/// A key in a header, the query or a cookie.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "APIKeySecurityScheme")
-)]
-pub struct ApiKeySecurityScheme {
-    /// Always `apiKey`.
-    #[serde(rename = "type")]
-    pub kind: ApiKeyType,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Place of the key in a request.
-    #[serde(rename = "in")]
-    pub location: ApiKeyIn,
-    /// The name of the header, parameter or cookie.
-    pub name: String,
+wire_types! {
+    /// A key in a header, the query or a cookie.
+    #[cfg_attr(feature = "schema", schemars(rename = "APIKeySecurityScheme"))]
+    pub struct ApiKeySecurityScheme: Debug {
+        /// Always `apiKey`.
+        #[serde(rename = "type")]
+        pub kind: ApiKeyType,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+        /// Place of the key in a request.
+        #[serde(rename = "in")]
+        pub location: ApiKeyIn,
+        /// The name of the header, parameter or cookie.
+        pub name: String,
+    }
 }
 
 /// Place of an API key in a request.
@@ -78,74 +73,55 @@ pub enum ApiKeyIn {
     Cookie,
 }
 
-/// HTTP authentication.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "HTTPAuthSecurityScheme")
-)]
-#[serde(rename_all = "camelCase")]
-pub struct HttpAuthSecurityScheme {
-    /// Always `http`.
-    #[serde(rename = "type")]
-    pub kind: HttpType,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// A name of the IANA registry of authentication schemes.
-    pub scheme: String,
-    /// Format of the bearer token.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bearer_format: Option<String>,
-}
+wire_types! {
+    /// HTTP authentication.
+    #[cfg_attr(feature = "schema", schemars(rename = "HTTPAuthSecurityScheme"))]
+    pub struct HttpAuthSecurityScheme: Debug {
+        /// Always `http`.
+        #[serde(rename = "type")]
+        pub kind: HttpType,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+        /// A name of the IANA registry of authentication schemes.
+        pub scheme: String,
+        /// Format of the bearer token.
+        pub bearer_format: Option<String> = optional,
+    }
 
-/// OAuth 2.0.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OAuth2SecurityScheme {
-    /// Always `oauth2`.
-    #[serde(rename = "type")]
-    pub kind: OAuth2Type,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// OAuth flows that yield a token.
-    pub flows: OAuthFlows,
-    /// URL of the authorization server's metadata (0.3).
-    #[serde(rename = "oauth2MetadataUrl", skip_serializing_if = "Option::is_none")]
-    pub oauth2_metadata_url: Option<String>,
-}
+    /// OAuth 2.0.
+    pub struct OAuth2SecurityScheme: Debug {
+        /// Always `oauth2`.
+        #[serde(rename = "type")]
+        pub kind: OAuth2Type,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+        /// OAuth flows that yield a token.
+        pub flows: OAuthFlows,
+        /// URL of the authorization server's metadata (0.3).
+        #[serde(rename = "oauth2MetadataUrl")]
+        pub oauth2_metadata_url: Option<String> = optional,
+    }
 
-/// OpenID Connect discovery.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct OpenIdConnectSecurityScheme {
-    /// Always `openIdConnect`.
-    #[serde(rename = "type")]
-    pub kind: OpenIdConnectType,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// URL of the discovery document.
-    pub open_id_connect_url: String,
-}
+    /// OpenID Connect discovery.
+    pub struct OpenIdConnectSecurityScheme: Debug {
+        /// Always `openIdConnect`.
+        #[serde(rename = "type")]
+        pub kind: OpenIdConnectType,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+        /// URL of the discovery document.
+        pub open_id_connect_url: String,
+    }
 
-/// A client certificate (0.3).
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "MutualTLSSecurityScheme")
-)]
-pub struct MutualTlsSecurityScheme {
-    /// Always `mutualTLS`.
-    #[serde(rename = "type")]
-    pub kind: MutualTlsType,
-    /// Human-readable description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
+    /// A client certificate (0.3).
+    #[cfg_attr(feature = "schema", schemars(rename = "MutualTLSSecurityScheme"))]
+    pub struct MutualTlsSecurityScheme: Debug {
+        /// Always `mutualTLS`.
+        #[serde(rename = "type")]
+        pub kind: MutualTlsType,
+        /// Human-readable description.
+        pub description: Option<String> = optional,
+    }
 }
 
 both_ways! {
@@ -223,10 +199,7 @@ impl SecurityScheme {
 
 /// Removes schemes that cannot be read: one document for callers of every version may have
 /// some of 1.0.
-pub(crate) fn normalize_security_schemes(
-    schemes: &mut Map<String, Value>,
-    normalizer: &mut Normalizer<'_>,
-) {
+pub(crate) fn normalize_security_schemes(schemes: &mut Object, normalizer: &mut Normalizer<'_>) {
     schemes.retain(|name, scheme| {
         let is_known = SecurityScheme::deserialize(&*scheme).is_ok();
         if !is_known {

@@ -85,9 +85,9 @@ fn a_fold_can_be_taken_up_anywhere() {
             prop_assert_eq!(&kept, &snapshot, "a snapshot is read as it was written");
             prop_assert_eq!(&fold(kept, rest), &whole, "from a snapshot after {}", split);
             // A reader that does not know what was before receives the task as it stands.
-            let told = [Event::Task(snapshot)];
-            let told = fold(begin(), told.iter().chain(rest));
-            prop_assert_eq!(&told, &whole, "from a task that was told after {}", split);
+            let folded = [Event::Task(snapshot)];
+            let folded = fold(begin(), folded.iter().chain(rest));
+            prop_assert_eq!(&folded, &whole, "from a task received after {}", split);
         }
         Ok(())
     });

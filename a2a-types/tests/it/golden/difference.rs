@@ -99,7 +99,7 @@ impl fmt::Display for Difference {
 }
 
 #[test]
-fn differences_are_told_with_their_paths() {
+fn differences_are_reported_with_their_paths() {
     let before = serde_json::json!({"a": [1, 2], "b": {"c": "x", "d": null}});
     let after = serde_json::json!({"a": [1], "b": {"c": "y", "d": null}, "e": 1});
     let found: Vec<_> = differences(&before, &after)

@@ -122,8 +122,14 @@ fn definition(object: DocumentKind, spelling: Spelling, value: &Value) -> Option
                 Some(_) => "TaskArtifactUpdateEvent",
                 None => "TaskStatusUpdateEvent",
             };
-            let told = told(value);
-            [numbered, told, told, "StreamResponse", "StreamResponse"]
+            let name_by_kind = name_by_kind(value);
+            [
+                numbered,
+                name_by_kind,
+                name_by_kind,
+                "StreamResponse",
+                "StreamResponse",
+            ]
         }
         DocumentKind::Request(operation) => request(operation),
         DocumentKind::Response(operation) => response(operation, value),
@@ -133,7 +139,7 @@ fn definition(object: DocumentKind, spelling: Spelling, value: &Value) -> Option
 }
 
 /// Returns the name of an object in 0.2 and 0.3, from its `kind`.
-fn told(value: &Value) -> &'static str {
+fn name_by_kind(value: &Value) -> &'static str {
     match value["kind"].as_str() {
         Some("message") => "Message",
         Some("status-update") => "TaskStatusUpdateEvent",
@@ -177,7 +183,7 @@ fn request(operation: Operation) -> [&'static str; 5] {
 fn response(operation: Operation, value: &Value) -> [&'static str; 5] {
     match operation {
         Operation::SendMessage =>
-            ["Task", told(value), told(value), "SendMessageResponse", "SendMessageResponse"],
+            ["Task", name_by_kind(value), name_by_kind(value), "SendMessageResponse", "SendMessageResponse"],
         Operation::GetTask | Operation::CancelTask => ["Task"; 5],
         Operation::ListTasks => ["", "", "ListTasksResult", "", "ListTasksResponse"],
         Operation::CreateTaskPushNotificationConfig | Operation::GetTaskPushNotificationConfig =>

@@ -65,7 +65,7 @@ fn no_scene_loses_a_word() {
 
 /// Clients of the framework read no line of more than 640 KiB.
 #[test]
-fn long_text_is_told_in_lines_that_can_be_read() {
+fn long_text_is_split_into_readable_lines() {
     // Each character takes six bytes in JSON; the last ones do not end where a piece does.
     let text = format!(
         "{}{}",
@@ -96,12 +96,12 @@ fn long_text_is_told_in_lines_that_can_be_read() {
         metadata: None,
     });
     let mut writer = StreamWriter::new(StreamStart::Message("m".into()), true);
-    let mut told = writer.write(artifact);
-    told.extend(writer.write(status(TaskState::Completed, Some(Message::agent(&*text)))));
-    assert!(told.len() > 10, "{}", told.len());
+    let mut events = writer.write(artifact);
+    events.extend(writer.write(status(TaskState::Completed, Some(Message::agent(&*text)))));
+    assert!(events.len() > 10, "{}", events.len());
     let mut reader = Reader::default();
     let mut responses = LlmResponses::default();
-    for event in told {
+    for event in events {
         let line = serde_json::to_string(&v0_2::write_event(event.clone())).unwrap();
         assert!(line.len() < 640 << 10, "{}", line.len());
         reader

@@ -101,8 +101,8 @@ pub(super) fn event_order(state: &mut MutatorState, event: &Value) -> Vec<Value>
             state.documents.insert(task, event.clone());
             Vec::new()
         }
-        (Some(kept), Some(_)) => vec![event.clone(), kept],
-        (Some(kept), None) => vec![kept, event.clone()],
+        (Some(held_back), Some(_)) => vec![event.clone(), held_back],
+        (Some(held_back), None) => vec![held_back, event.clone()],
         (None, None) => vec![event.clone()],
     }
 }
@@ -111,12 +111,12 @@ pub(super) fn event_after_end(state: &mut MutatorState, event: &Value) -> Vec<Va
     let task = task_of(event);
     match (find(event, "artifact").is_some(), is_last(event)) {
         (true, _) => {
-            let kept = state.documents.insert(task, event.clone());
-            kept.into_iter().collect()
+            let held_back = state.documents.insert(task, event.clone());
+            held_back.into_iter().collect()
         }
         (false, true) => {
-            let kept = state.documents.remove(&task);
-            std::iter::once(event.clone()).chain(kept).collect()
+            let held_back = state.documents.remove(&task);
+            std::iter::once(event.clone()).chain(held_back).collect()
         }
         _ => vec![event.clone()],
     }

@@ -166,14 +166,14 @@ async fn rule_5_2_18_callers_are_let_in_and_offered_what_the_card_says() {
 #[tokio::test]
 async fn rule_5_2_19_a_card_may_name_any_version_or_none() {
     for version in [Value::Null, json!("0.2.9"), json!("0.2.5")] {
-        let told = version.clone();
+        let in_card = version.clone();
         let recorder = RecordingAgent::with_card(move |host| {
             let mut card = json!({
                 "name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
                 "defaultInputModes": [], "defaultOutputModes": [], "url": format!("http://{host}/"),
             });
-            if !told.is_null() {
-                card["protocolVersion"] = told.clone();
+            if !in_card.is_null() {
+                card["protocolVersion"] = in_card.clone();
             }
             card
         });

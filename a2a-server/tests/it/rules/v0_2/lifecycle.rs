@@ -211,10 +211,10 @@ async fn rule_5_2_20_parts_may_have_a_type() {
         .rpc("message/send", json!({"message": message}))
         .await
         .unwrap();
-    let heard = json!([{"kind": "text", "text": "echo x"}, {"kind": "data", "data": {"a": 1}}]);
+    let expected = json!([{"kind": "text", "text": "echo x"}, {"kind": "data", "data": {"a": 1}}]);
     assert_eq!(
-        task["history"][0]["parts"], heard,
-        "it is told in the present spelling"
+        task["history"][0]["parts"], expected,
+        "the history uses the present spelling"
     );
     assert_eq!(texts(&task["artifacts"]), ["x"]);
 }

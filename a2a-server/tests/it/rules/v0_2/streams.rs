@@ -23,11 +23,11 @@ async fn rule_5_2_11_events_have_a_kind_and_the_last_is_final() {
             .await
             .rest()
             .await;
-        let told: Vec<_> = events
+        let found: Vec<_> = events
             .iter()
             .map(|event| event["kind"].as_str().unwrap())
             .collect();
-        assert_eq!(told, kinds, "{command}");
+        assert_eq!(found, kinds, "{command}");
         assert_eq!(state(events.last().unwrap()), last, "{command}");
         let updates = events
             .iter()
@@ -110,11 +110,11 @@ async fn rule_5_2_13_a_stream_can_be_resumed() {
     );
     served.go_on();
     let subsequent = again.rest().await;
-    let told: Vec<_> = subsequent
+    let found: Vec<_> = subsequent
         .iter()
         .map(|event| event["kind"].as_str().unwrap())
         .collect();
-    assert_eq!(told, ["artifact-update", "status-update"]);
+    assert_eq!(found, ["artifact-update", "status-update"]);
     let rest = first.rest().await;
     assert!(rest.ends_with(&subsequent), "{rest:?}");
     let unknown = served

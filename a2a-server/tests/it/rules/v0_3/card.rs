@@ -55,8 +55,8 @@ async fn rule_5_3_07_signatures_are_json_fields() {
     let signatures = json!([{
         "protected": "eyJhbGciOiJFUzI1NiJ9", "signature": "c2lnbmF0dXJl", "header": {"kid": "k"},
     }]);
-    let told = served.card_at("/.well-known/agent-card.json").await;
-    assert_eq!(told["signatures"], signatures);
+    let served_card = served.card_at("/.well-known/agent-card.json").await;
+    assert_eq!(served_card["signatures"], signatures);
     assert_eq!(
         serve()
             .await

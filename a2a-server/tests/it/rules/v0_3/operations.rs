@@ -135,10 +135,10 @@ async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
         let by_http_json = served.get("/v1/card", &headers).await;
         let label = format!("{who} {status}: {by_json_rpc:?} {by_http_json:?}");
         assert_eq!(by_json_rpc.status, status, "{label}");
-        let told = by_json_rpc.body["result"]["description"]
+        let found = by_json_rpc.body["result"]["description"]
             .as_str()
             .unwrap_or_default();
-        assert_eq!(told, description, "{label}");
+        assert_eq!(found, description, "{label}");
         assert_eq!(
             by_http_json.status,
             if code == 0 { status } else { 400 },

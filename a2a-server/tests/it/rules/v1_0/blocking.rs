@@ -108,14 +108,14 @@ async fn rule_5_4_15_not_waiting_changes_no_message_stream_or_webhook() {
             "{binding:?}: {events:?}"
         );
 
-        let told = served
+        let stream = served
             .follow(
                 binding,
                 "SendStreamingMessage",
                 at_once("echo x", json!({})),
             )
             .await;
-        let last = told.rest().await.pop().unwrap();
+        let last = stream.rest().await.pop().unwrap();
         let state = &last["statusUpdate"]["status"]["state"];
         assert_eq!(
             state, "TASK_STATE_COMPLETED",

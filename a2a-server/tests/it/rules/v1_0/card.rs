@@ -162,16 +162,16 @@ async fn rule_5_4_47_both_bindings_say_the_same() {
         }
     }
     // The same events, too: but for what each stream makes up.
-    let mut told = Vec::new();
+    let mut streams = Vec::new();
     for binding in HTTP_BINDINGS {
         let events = served
             .follow(binding, "SendStreamingMessage", say("assemble"))
             .await
             .rest()
             .await;
-        told.push(events.into_iter().map(anonymous).collect::<Vec<_>>());
+        streams.push(events.into_iter().map(anonymous).collect::<Vec<_>>());
     }
-    assert_eq!(told[0], told[1]);
+    assert_eq!(streams[0], streams[1]);
     let (verb, path, body) = put(HttpBinding::HttpJson, "SendMessage", say("reply hi"));
     let said = served
         .http(verb, &path, &[("a2a-version", "1.0")], body.as_ref())

@@ -67,8 +67,8 @@ async fn rule_5_4_39_extensions_speak_in_metadata() {
             .ask(binding, "SendMessage", with(say("extend x"), extended))
             .await
             .unwrap();
-        let told = [&sent["task"]["artifacts"][0], &sent["task"]["history"][0]];
-        for object in told {
+        let objects = [&sent["task"]["artifacts"][0], &sent["task"]["history"][0]];
+        for object in objects {
             let said = (&object["metadata"], &object["extensions"]);
             assert_eq!(said, (&metadata, &extensions), "{binding:?}: {object}");
             assert_eq!(object["urgent"], Value::Null, "{binding:?}: no new members");

@@ -193,9 +193,9 @@ async fn rule_5_4_07_context_is_inferred_from_the_task() {
         for params in [say_to(&task, "ask more"), same] {
             let sent = served.ask(binding, "SendMessage", params).await.unwrap();
             assert_eq!(sent["task"]["contextId"], task["contextId"], "{binding:?}");
-            let heard = sent["task"]["history"].as_array().unwrap().last().unwrap();
+            let message = sent["task"]["history"].as_array().unwrap().last().unwrap();
             assert_eq!(
-                heard["contextId"], task["contextId"],
+                message["contextId"], task["contextId"],
                 "{binding:?}: the message received it"
             );
         }

@@ -212,10 +212,10 @@ impl Stream {
 /// Returns the state in an event, empty if it has none.
 pub(crate) fn state_of(event: &Value) -> &str {
     let updates = [&event["task"], &event["statusUpdate"]];
-    let told = updates
+    let state = updates
         .into_iter()
         .find_map(|update| update["status"]["state"].as_str());
-    told.unwrap_or_default()
+    state.unwrap_or_default()
 }
 
 /// The params of a first message.

@@ -55,13 +55,13 @@ async fn rule_5_4_18_all_streams_have_the_same_events() {
         // Closing one hurts neither the others nor the task.
         drop(streams.pop());
         served.go_on();
-        let told = first.rest().await;
+        let events = first.rest().await;
         assert_eq!(
-            told.iter().map(member).collect::<Vec<_>>(),
+            events.iter().map(member).collect::<Vec<_>>(),
             ["artifactUpdate", "statusUpdate"]
         );
         for stream in streams {
-            assert_eq!(stream.rest().await, told, "{binding:?}");
+            assert_eq!(stream.rest().await, events, "{binding:?}");
         }
         let ended = served.ask(binding, "GetTask", id).await.unwrap();
         assert_eq!(

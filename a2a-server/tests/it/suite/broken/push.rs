@@ -125,10 +125,10 @@ impl Broken {
             if !matches!(event, Event::Message(_)) {
                 continue;
             }
-            let told = configs.iter().map(|config| {
+            let notifications = configs.iter().map(|config| {
                 Notification::new(owner.clone(), config.clone(), Dialect::V1_0, sequence)
             });
-            self.notes().more.extend(told);
+            self.notes().more.extend(notifications);
         }
         Ok(())
     }

@@ -202,18 +202,18 @@ fn event(spelling: Spelling, event: &mut Event) -> Option<()> {
         Event::Message(it) => message(spelling, it),
         Event::StatusUpdate(it) => {
             status(spelling, &mut it.status);
-            told(spelling, &mut it.context_id);
+            event_context(spelling, &mut it.context_id);
         }
         Event::ArtifactUpdate(it) => {
             artifact(spelling, &mut Vec::new(), &mut it.artifact);
-            told(spelling, &mut it.context_id);
+            event_context(spelling, &mut it.context_id);
         }
     }
     Some(())
 }
 
 /// Sets the conversation of an event: in 0.1 the exchange names it, not the event (§3.5).
-fn told(spelling: Spelling, context: &mut Option<a2a_types::ContextId>) {
+fn event_context(spelling: Spelling, context: &mut Option<a2a_types::ContextId>) {
     if spelling == Spelling::V0_1 {
         *context = Some(CONTEXT.into());
     }

@@ -1,14 +1,12 @@
-//! Listing of tasks, which the main line of 0.3 had before 1.0.
+//! Listing of tasks (0.3), which the main line of 0.3 had before 1.0.
 
-use serde_json::{Map, Value};
-
+use super::{Task, TaskState};
 use crate::pre_1_0::{both_ways, wire_types};
 use crate::reading::{JsonPath, Normalizer, Violation, Wire};
-use crate::v0_2::{Task, TaskState};
 use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 
 wire_types! {
-    /// Filter and size of a list of tasks.
+    /// Filter and size of a list of tasks (0.3).
     pub struct ListTasksParams: Debug, Default {
         /// Only those of this conversation.
         pub context_id: Option<ContextId> = optional,
@@ -28,7 +26,7 @@ wire_types! {
         pub metadata: Option<Object> = optional,
     }
 
-    /// One page of tasks.
+    /// One page of tasks (0.3).
     pub struct ListTasksResult: Debug, Default {
         /// The tasks, the latest change first.
         pub tasks: Vec<Task>,
@@ -54,7 +52,7 @@ impl Wire for ListTasksParams {
 }
 
 impl Wire for ListTasksResult {
-    fn normalize(result: &mut Map<String, Value>, normalizer: &mut Normalizer<'_>) {
+    fn normalize(result: &mut Object, normalizer: &mut Normalizer<'_>) {
         normalizer.items(result, "tasks", Task::normalize);
     }
 }

@@ -7,49 +7,57 @@
 /// - `unless_empty`: absent, `null` or empty is `None`, which is left out.
 /// - `or_default`: absent or `null` is the default, which is written.
 /// - `unless_default`: absent or `null` is the default, which is left out.
+/// - `count`: a number as ProtoJSON may write it; absent or `null` is `None`, which is left out.
 macro_rules! wire_types {
     ($($(#[$meta:meta])* pub struct $name:ident $(: $($trait:ident),+)? { $($members:tt)* })*) => {$(
-        $crate::pre_1_0::wire_types!(@define [$(#[$meta])* $name: $($($trait),+)?] [] $($members)*);
+        $crate::wire_types::wire_types!(@define [$(#[$meta])* $name: $($($trait),+)?] [] $($members)*);
     )*};
     (@define [$(#[$meta:meta])* $name:ident: $($trait:ident),*] [$($done:tt)*]) => {
-        $(#[$meta])*
         #[derive(Clone, $($trait,)* PartialEq, serde::Deserialize, serde::Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "camelCase")]
+        $(#[$meta])*
         pub struct $name { $($done)* }
     };
     (@define $head:tt [$($done:tt)*] $(#[$meta:meta])* pub $member:ident: $type:ty
         $(= $word:ident)? $(| $alias:literal)*, $($rest:tt)*) => {
-        $crate::pre_1_0::wire_types!(@word $($word)?; $head [
+        $crate::wire_types::wire_types!(@word $($word)?; $head [
             $($done)* $(#[$meta])* $(#[serde(alias = $alias)])*
         ] [pub $member: $type,] $($rest)*);
     };
     (@word; $head:tt [$($done:tt)*] [$($member:tt)*] $($rest:tt)*) => {
-        $crate::pre_1_0::wire_types!(@define $head [$($done)* $($member)*] $($rest)*);
+        $crate::wire_types::wire_types!(@define $head [$($done)* $($member)*] $($rest)*);
     };
     (@word optional; $head:tt [$($done:tt)*] [$($member:tt)*] $($rest:tt)*) => {
-        $crate::pre_1_0::wire_types!(@define $head [$($done)*
+        $crate::wire_types::wire_types!(@define $head [$($done)*
             #[serde(skip_serializing_if = "Option::is_none")]
             $($member)*
         ] $($rest)*);
     };
     (@word unless_empty; $head:tt [$($done:tt)*] [$($member:tt)*] $($rest:tt)*) => {
-        $crate::pre_1_0::wire_types!(@define $head [$($done)*
+        $crate::wire_types::wire_types!(@define $head [$($done)*
             #[serde(default, deserialize_with = "crate::proto::unless_empty")]
             #[serde(skip_serializing_if = "Option::is_none")]
             $($member)*
         ] $($rest)*);
     };
     (@word or_default; $head:tt [$($done:tt)*] [$($member:tt)*] $($rest:tt)*) => {
-        $crate::pre_1_0::wire_types!(@define $head [$($done)*
+        $crate::wire_types::wire_types!(@define $head [$($done)*
             #[serde(default, deserialize_with = "crate::proto::or_default")]
             $($member)*
         ] $($rest)*);
     };
     (@word unless_default; $head:tt [$($done:tt)*] [$($member:tt)*] $($rest:tt)*) => {
-        $crate::pre_1_0::wire_types!(@define $head [$($done)*
+        $crate::wire_types::wire_types!(@define $head [$($done)*
             #[serde(default, deserialize_with = "crate::proto::or_default")]
             #[serde(skip_serializing_if = "crate::proto::is_default")]
+            $($member)*
+        ] $($rest)*);
+    };
+    (@word count; $head:tt [$($done:tt)*] [$($member:tt)*] $($rest:tt)*) => {
+        $crate::wire_types::wire_types!(@define $head [$($done)*
+            #[serde(default, deserialize_with = "crate::proto::count")]
+            #[serde(skip_serializing_if = "Option::is_none")]
             $($member)*
         ] $($rest)*);
     };

@@ -1,0 +1,66 @@
+//! `a2a serve` for callers with credentials.
+
+use tempfile::TempDir;
+
+use crate::{Agent, check};
+
+/// The hash of `correct horse`, by bcrypt of the least cost.
+const HASH: &str = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e";
+
+#[test]
+fn callers_with_a_key_or_a_password_are_served() {
+    let directory = TempDir::new().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let keys = file("keys", "key-of-ada-0123456789 ada\n");
+    let users = file("users", &format!("bob:{HASH}\n"));
+    let options = ["--api-key-file", &keys, "--basic", &users];
+    let options = [&["echo", "--address", "127.0.0.1:0"], &options[..]].concat();
+    let agent = Agent::begin(&options);
+    let url = &*agent.url;
+    check(&["card", url], 0, &["Echo", "apiKey", "basic"]);
+    check(&["send", url, "hello"], 5, &["--api-key"]);
+    check(
+        &["send", url, "hello", "--api-key", "key-of-ada-0123456780"],
+        5,
+        &[],
+    );
+    check(
+        &["send", url, "hello", "--api-key", "key-of-ada-0123456789"],
+        0,
+        &["hello"],
+    );
+    check(
+        &["send", url, "hello", "--basic", "bob:correct horse"],
+        0,
+        &["hello"],
+    );
+    check(&["stream", url, "hello", "--basic", "bob:wrong"], 5, &[]);
+}
+
+#[test]
+fn credentials_that_cannot_be_used_are_named() {
+    let directory = TempDir::new().unwrap();
+    let keys = directory.path().join("keys");
+    let keys = keys.to_str().unwrap();
+    check(
+        &["serve", "echo", "--api-key-file", keys],
+        2,
+        &[keys, "cannot be read"],
+    );
+    std::fs::write(keys, "secret-key-0123456789").unwrap();
+    let told = check(
+        &["serve", "echo", "--api-key-file", keys],
+        2,
+        &[keys, "line 1"],
+    );
+    assert!(!told.contains("secret-key"), "{told}");
+    check(&["serve", "echo", "--basic", keys], 2, &[keys, "a colon"]);
+    let issuer = ["serve", "echo", "--jwt-issuer", "http://login.example"];
+    check(&issuer, 2, &["--jwt-audience"]);
+    let both = [&issuer[..], &["--jwt-audience", "a"]].concat();
+    check(&both, 2, &["issuer", "https://"]);
+}

@@ -1,0 +1,43 @@
+//! Errors of settings.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Settings that cannot be used. No message quotes a key, a password, a hash or a token.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// A file cannot be read.
+    #[error("{}: it cannot be read", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A file has other content than expected.
+    #[error("{}: {problem}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What was expected, and in which line.
+        problem: String,
+    },
+    /// A value has another form than expected.
+    #[error("{what}: {problem}")]
+    Value {
+        /// What the value is.
+        what: String,
+        /// What was expected.
+        problem: String,
+    },
+}
+
+impl SetupError {
+    pub(crate) fn value(what: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Value {
+            what: what.into(),
+            problem: problem.into(),
+        }
+    }
+}

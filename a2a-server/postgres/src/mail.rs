@@ -1,0 +1,160 @@
+//! Mail between servers.
+
+use std::sync::atomic::Ordering;
+
+use a2a_server::{MAX_MAIL, Mail, StoreError};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use crate::connections::{Query, Repeat};
+use crate::names::{read_owner, task_key};
+use crate::reads::{get, task_id};
+use crate::store::Inner;
+use crate::{mail_body, metric};
+
+impl Inner {
+    /// Posts mail to the server that holds the lease of a task.
+    pub(crate) async fn post(&self, mail: Mail) -> Result<(), StoreError> {
+        let (task, id) = (task_key(&mail.owner, &mail.task), mail_id(&mail)?);
+        if self.mail_is_full.load(Ordering::Relaxed) {
+            return Err(StoreError::Full);
+        }
+        let (body, most) = (mail_body::write(&mail.content)?, MAX_MAIL as i64);
+        let query = Query::new(POST)
+            .with(&task, Type::UUID)
+            .with(&id, Type::UUID)
+            .with(&body, Type::BYTEA)
+            .with(&most, Type::INT8)
+            .with(&MAX_BYTES_OF_TASK, Type::INT8)
+            .with(&mail_body::FORMAT, Type::INT2);
+        // Its id is unique, and known for a while after it was taken.
+        let rows = self.connections.run(&query, Repeat::Harmless).await?;
+        let row = rows.first().ok_or(StoreError::NoTask)?;
+        if !get::<bool>(row, 0)? {
+            return Err(StoreError::Full);
+        }
+        self.hints.add_mail();
+        Ok(())
+    }
+
+    /// Withdraws mail; returns whether it was still there.
+    pub(crate) async fn withdraw(&self, mail: &Mail) -> Result<bool, StoreError> {
+        let id = mail_id(mail)?;
+        let query = Query::new("delete from @mail where id = $1 and not taken returning 1");
+        let query = query.with(&id, Type::UUID);
+        Ok(!self
+            .connections
+            .run(&query, Repeat::Harmful)
+            .await?
+            .is_empty())
+    }
+
+    /// Takes the mail of the tasks that a holder has leased. Mail that cannot be read is lost, and reported.
+    pub(crate) async fn take_mail(
+        &self,
+        holder: &str,
+        limit: usize,
+    ) -> Result<Vec<Mail>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let query = Query::new(TAKE)
+            .with(&holder, Type::TEXT)
+            .with(&limit, Type::INT8)
+            .with(&MAX_AGE, Type::INT8)
+            .with(&mail_body::FORMAT, Type::INT2);
+        let rows = self.connections.run(&query, Repeat::Harmful).await?;
+        let mut taken = Vec::new();
+        for row in &rows {
+            match mail(row) {
+                Ok(mail) => taken.push(mail),
+                Err(error) => {
+                    metric::MAIL_UNREADABLE.count();
+                    let error = &error as &dyn std::error::Error;
+                    let task = row.try_get::<_, &str>(1).unwrap_or_default();
+                    tracing::error!(task, error, "lost mail that cannot be read");
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Removes old mail, and notes whether there is room for more.
+    pub(crate) async fn sweep_mail(&self) -> Result<(), StoreError> {
+        let query = Query::new(SWEEP)
+            .with(&MAX_AGE, Type::INT8)
+            .with(&MAX_SWEPT, Type::INT8);
+        loop {
+            let rows = self.connections.run(&query, Repeat::Harmless).await?;
+            let Some(row) = rows.first() else {
+                return Ok(());
+            };
+            let (count, bytes): (i64, i64) = (get(row, 1)?, get(row, 2)?);
+            let is_full = count >= MAX_WAITING || bytes >= MAX_WAITING_BYTES;
+            if self.mail_is_full.swap(is_full, Ordering::Relaxed) < is_full {
+                tracing::warn!(
+                    count,
+                    bytes,
+                    "too much mail between servers waits: no more is posted"
+                );
+            }
+            if get::<i64>(row, 0)? < MAX_SWEPT {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn mail(row: &Row) -> Result<Mail, StoreError> {
+    metric::MAIL_AGE.record(get(row, 4)?);
+    let content = mail_body::read(get(row, 3)?)?;
+    let mut mail = Mail::new(read_owner(get(row, 0)?)?, task_id(row, 1)?, content);
+    mail.id = get::<Uuid>(row, 2)?.to_string();
+    Ok(mail)
+}
+
+fn mail_id(mail: &Mail) -> Result<Uuid, StoreError> {
+    Uuid::parse_str(&mail.id).map_err(StoreError::failed)
+}
+
+/// Stores mail. Returns whether there was room for it or it was stored before; no row without the task, which is not
+/// removed meanwhile.
+const POST: &str = "
+with t as (select seq from @task where key = $1 for key share),
+known as (select count(*) as count, coalesce(sum(length(body)), 0) + length($3) as bytes
+  from @mail where task = (select seq from t) and not taken),
+room as (select known.count < $4 and (known.count = 0 or known.bytes <= $5) as is_there from known),
+put as (insert into @mail(id, task, format, body) select $2, t.seq, $6, $3 from t, room where room.is_there
+  on conflict (id) do nothing)
+select room.is_there or exists(select from @mail where id = $2) from t, room";
+
+/// Takes the mail of the tasks that a holder has leased, the mail of each task in order. Mail of later formats is left to
+/// servers of later releases, or to its sender.
+const TAKE: &str = "
+with due as materialized (
+  select m.position, m.task, m.id, m.body, extract(epoch from clock_timestamp() - m.posted)::float8 as age,
+    t.owner, t.id as name
+  from @mail m join @task t on t.seq = m.task
+  where not m.taken and m.format <= $4 and m.posted > clock_timestamp() - $3 * interval '1 second'
+    and t.busy and t.lease_owner = $1 and t.lease_until > clock_timestamp()
+  order by m.position limit $2 for update of m skip locked),
+taken as (update @mail m set taken = true, body = '' from due where m.position = due.position returning m.position)
+select owner, name, id, body, age from due where position in (select position from taken) order by task, position";
+
+/// Removes old mail, and returns how much; counts what waits, and its bytes. Positions are nearly in the order of time.
+const SWEEP: &str = "
+with gone as (delete from @mail where position in (
+  select position from (select position, posted from @mail order by position limit $2) first
+  where posted <= clock_timestamp() - $1 * interval '1 second') returning 1)
+select (select count(*) from gone), count(*), coalesce(sum(length(body)), 0)::bigint from @mail
+where not taken and posted > clock_timestamp() - $1 * interval '1 second'";
+
+/// Age in seconds at which mail expires. Its sender waits for a few seconds at most, unless it is a cancellation.
+const MAX_AGE: i64 = 60;
+/// Maximum number of bytes of the mail that waits for one task, unless it is one piece.
+const MAX_BYTES_OF_TASK: i64 = 16 << 20;
+/// Maximum number of pieces of mail that wait, and of their bytes, beyond which no more is posted. Both are counted at
+/// each sweep, so they may be exceeded for a second.
+const MAX_WAITING: i64 = 10_000;
+const MAX_WAITING_BYTES: i64 = 256 << 20;
+/// Maximum number of pieces of mail removed by one statement.
+const MAX_SWEPT: i64 = 1000;

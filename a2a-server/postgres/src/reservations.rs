@@ -1,0 +1,112 @@
+//! Reservations of messages.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use a2a_server::{Owner, Receipt, StoreError};
+use a2a_types::MessageId;
+use tokio_postgres::types::Type;
+
+use crate::connections::{Query, Repeat};
+use crate::reads::{get, number};
+use crate::statement::micros;
+use crate::store::Inner;
+
+/// The reservations of this process that are neither released nor known to have ended, by number: no others are
+/// renewed. There are as many as messages in flight, and as end until the next renewal.
+#[derive(Default)]
+pub(crate) struct Reservations(Mutex<HashMap<u64, Box<str>>>);
+
+impl Reservations {
+    fn of(&self, holder: &str) -> Vec<i64> {
+        let held = self.lock();
+        let own = held.iter().filter(|(_, of)| &***of == holder);
+        own.map(|(number, _)| *number as i64).collect()
+    }
+
+    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Box<str>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Reserves a message for a holder.
+    pub(crate) async fn reserve(
+        &self,
+        owner: &Owner,
+        receipt: &Receipt,
+        holder: &str,
+        term: Duration,
+    ) -> Result<u64, StoreError> {
+        let (key, term) = (self.message_key(owner, &receipt.message), micros(term));
+        let query = Query::new(RESERVE)
+            .with(&key, Type::UUID)
+            .with(&holder, Type::TEXT)
+            .with(&term, Type::INT8);
+        // If it runs twice, the second reservation replaces the first, whose number was not received.
+        let rows = self.connections.run(&query, Repeat::Harmless).await?;
+        let number = match rows.first() {
+            None => return Err(StoreError::Leased),
+            Some(row) => number(row, 0)? as u64,
+        };
+        // While this statement waited for an earlier reservation to end, the message may have got its outcome.
+        if self.received(owner, &receipt.message).await?.is_some() {
+            self.release(owner, &receipt.message, number).await?;
+            return Err(StoreError::Received);
+        }
+        self.reservations.lock().insert(number, holder.into());
+        Ok(number)
+    }
+
+    /// Releases the reservation of this number. If that fails, it runs out.
+    pub(crate) async fn release(
+        &self,
+        owner: &Owner,
+        message: &MessageId,
+        reservation: u64,
+    ) -> Result<(), StoreError> {
+        self.reservations.lock().remove(&reservation);
+        let (key, number) = (self.message_key(owner, message), reservation as i64);
+        let query = Query::new("delete from @reservation where key = $1 and number = $2");
+        let query = query.with(&key, Type::UUID).with(&number, Type::INT8);
+        self.connections.run(&query, Repeat::Harmless).await?;
+        Ok(())
+    }
+
+    /// Renews the reservations of a holder that are not released.
+    pub(crate) async fn renew_reservations(
+        &self,
+        holder: &str,
+        term: Duration,
+    ) -> Result<(), StoreError> {
+        let (held, term) = (self.reservations.of(holder), micros(term));
+        if held.is_empty() {
+            return Ok(());
+        }
+        let query = Query::new(RENEW)
+            .with(&holder, Type::TEXT)
+            .with(&term, Type::INT8)
+            .with(&held, Type::INT8_ARRAY);
+        let rows = self.connections.run(&query, Repeat::Harmless).await?;
+        let renewed = rows.iter().map(|row| get(row, 0));
+        let renewed = renewed.collect::<Result<Vec<i64>, _>>()?;
+        let mut known = self.reservations.lock();
+        for ended in held.iter().filter(|number| !renewed.contains(number)) {
+            known.remove(&(*ended as u64));
+        }
+        Ok(())
+    }
+}
+
+const RESERVE: &str = "
+insert into @reservation as held (key, holder, number, until)
+values ($1, $2, nextval('@reservation_number'), clock_timestamp() + $3 * interval '1 microsecond')
+on conflict (key) do update set holder = excluded.holder, number = excluded.number, until = excluded.until
+where held.holder = excluded.holder or held.until <= clock_timestamp()
+returning number";
+
+const RENEW: &str = "
+update @reservation set until = clock_timestamp() + $2 * interval '1 microsecond'
+where holder = $1 and number = any($3) returning number";

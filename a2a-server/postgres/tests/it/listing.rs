@@ -1,0 +1,47 @@
+//! Cost of listings.
+
+use a2a_server::{Listing, Store};
+
+use crate::database::{open, shared};
+use crate::sample::{ada, new};
+
+/// The database counts the rows that it reads.
+#[tokio::test(flavor = "multi_thread")]
+async fn page_reads_no_row_of_the_other_pages() {
+    let Some(database) = shared() else { return };
+    let store = open(&database.options().schema("listing")).await;
+    for number in 0..60 {
+        let task = new(&number.to_string());
+        store.create(&ada(), task).await.unwrap();
+    }
+    database.psql(
+        "insert into listing.task(key, owner_key, owner, id, dialect, sequence, state, status_time, active, busy,
+           messages, bytes, lease_owner, lease_epoch)
+         select gen_random_uuid(), owner_key, owner, 'old ' || n, dialect, 1, state, -n, false, false, 0, 0, '', 1
+           from listing.task, generate_series(1, 20000) n where id = '0'",
+    );
+    database.psql("vacuum analyze listing.task");
+    let statistics = |what: &str| {
+        let sql = format!(
+            "select {what} from pg_stat_user_tables where schemaname = 'listing' and relname = 'task'"
+        );
+        database.psql(&sql).parse::<i64>().unwrap()
+    };
+    let read = || statistics("seq_tup_read + idx_tup_fetch");
+    let (before, scans) = (read(), statistics("idx_scan"));
+    let page = store.list(&ada(), Listing::new(50)).await.unwrap();
+    assert_eq!(
+        (page.tasks.len(), page.total, page.more),
+        (50, 20_060, true)
+    );
+    let counted = async {
+        // The database counts a while after a statement: the page, and its 50 tasks.
+        while statistics("idx_scan") < scans + 51 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let counted = tokio::time::timeout(std::time::Duration::from_secs(60), counted).await;
+    counted.expect("index scans are counted");
+    let rows = read() - before;
+    assert!(rows < 1000, "{rows} rows were read");
+}
