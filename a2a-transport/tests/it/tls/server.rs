@@ -274,7 +274,7 @@ impl Authenticator for ByCertificate {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let outcome = match head.extensions.get::<ClientCertificates>() {
             Some(_) => Ok(Principal::anonymous()),
-            None => Err(AuthError::Forbidden),
+            None => Err(AuthError::forbidden()),
         };
         Box::pin(std::future::ready(outcome))
     }
