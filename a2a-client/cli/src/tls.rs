@@ -23,7 +23,7 @@ pub(crate) struct TlsArgs {
     /// Request client certificates of the authorities in this file (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
-    /// Whether callers must show a client certificate.
+    /// Refuse callers without a client certificate, or let them in.
     #[arg(
         long,
         value_enum,
@@ -34,7 +34,7 @@ pub(crate) struct TlsArgs {
     client_cert: ClientCert,
 }
 
-/// Whether callers must show a certificate.
+/// Request for certificates of callers.
 #[derive(Clone, Copy, ValueEnum)]
 enum ClientCert {
     /// They may show one.

@@ -90,7 +90,8 @@ impl Inner {
             };
             let (count, bytes): (i64, i64) = (get(row, 1)?, get(row, 2)?);
             let is_full = count >= MAX_WAITING || bytes >= MAX_WAITING_BYTES;
-            if self.mail_is_full.swap(is_full, Ordering::Relaxed) < is_full {
+            let was_full = self.mail_is_full.swap(is_full, Ordering::Relaxed);
+            if is_full && !was_full {
                 tracing::warn!(
                     count,
                     bytes,

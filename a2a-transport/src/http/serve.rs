@@ -22,7 +22,7 @@ use super::serve_options::ServeOptions;
 #[cfg(feature = "tls")]
 use super::server_tls::ServerTls;
 #[cfg(feature = "tls")]
-use super::tls_connection::{Peer, serve_tls_connection};
+use super::tls_connection::{AcceptedPeer, serve_tls_connection};
 
 /// Serves connections of `listener`, HTTP/1.1 and HTTP/2, until `shutdown` resolves; then stops
 /// accepting and lets open requests end, for as long as `options.grace` allows.
@@ -89,7 +89,7 @@ pub async fn serve_tls<S, B>(
             place,
         } = accepted;
         let service = WithPeerAddress { service, address };
-        let peer = Peer {
+        let peer = AcceptedPeer {
             address,
             timer,
             stop,

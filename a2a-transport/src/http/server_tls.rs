@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::MissedTickBehavior;
 
 pub use self::error::ServerTlsError;
+pub use self::files::ClientAuth;
 use self::files::{Digest, Files};
 pub(super) use self::loaded::Loaded;
 use crate::metric;
@@ -46,16 +47,6 @@ pub struct ServerTls(Arc<Shared>);
 pub struct ServerTlsBuilder {
     files: Files,
     interval: Duration,
-}
-
-/// Whether clients must show a certificate.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ClientAuth {
-    /// Clients may show a certificate. One that is not of a trusted authority is refused all the same.
-    Optional,
-    /// Clients without a certificate of a trusted authority are refused in the handshake.
-    Required,
 }
 
 impl ServerTls {
@@ -149,7 +140,7 @@ struct Shared {
     seen: Mutex<Seen>,
 }
 
-/// What the files were when they were read last.
+/// State of the files when they were read last.
 struct Seen {
     /// Their digest, or why they could not be read.
     outcome: Result<Digest, String>,

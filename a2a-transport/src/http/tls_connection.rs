@@ -25,7 +25,7 @@ use super::{ClientCertificates, ServeOptions};
 use crate::metric;
 
 /// A peer that has connected, and has sent nothing yet.
-pub(super) struct Peer {
+pub(super) struct AcceptedPeer {
     pub(super) address: SocketAddr,
     /// Runs from the connection on: the handshake has its time together with the head of the first request.
     pub(super) timer: Arc<ConnectionTimer>,
@@ -36,7 +36,7 @@ pub(super) struct Peer {
 /// a handshake of TLS. Then `held` is dropped.
 pub(super) async fn serve_tls_connection<I, S, B>(
     stream: I,
-    mut peer: Peer,
+    mut peer: AcceptedPeer,
     tls: ServerTls,
     service: S,
     options: Arc<ServeOptions>,
@@ -90,7 +90,7 @@ where
     Ok(stream)
 }
 
-/// What a handshake has brought.
+/// Outcome of a handshake.
 struct Session {
     version: Version,
     certificates: Option<ClientCertificates>,
@@ -200,7 +200,7 @@ mod tests {
         let (wire, theirs) = duplex(4096);
         let (stop, stopped) = watch::channel(false);
         let options = Arc::new(ServeOptions::default());
-        let peer = Peer {
+        let peer = AcceptedPeer {
             address: ([127, 0, 0, 1], 1).into(),
             timer: Arc::new(ConnectionTimer::new(&options)),
             stop: stopped,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{ClientAuth, ServerTlsError};
+use super::error::ServerTlsError;
 
 /// Files that the TLS of a server is made of.
 #[derive(Clone, Debug)]
@@ -17,13 +17,23 @@ pub(super) struct Files {
     pub(super) client_authorities: Option<(PathBuf, ClientAuth)>,
 }
 
-/// What the files hold.
+/// Request for certificates of clients.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ClientAuth {
+    /// Clients may show a certificate. One that is not of a trusted authority is refused all the same.
+    Optional,
+    /// Clients without a certificate of a trusted authority are refused in the handshake.
+    Required,
+}
+
+/// Contents of all files.
 pub(super) struct Contents<'f> {
     pub(super) certificates: Vec<(Content<'f>, Content<'f>)>,
     pub(super) client_authorities: Option<(Content<'f>, ClientAuth)>,
 }
 
-/// What a file holds.
+/// Content of a file.
 pub(super) struct Content<'f> {
     pub(super) file: &'f Path,
     pub(super) bytes: Vec<u8>,

@@ -15,9 +15,9 @@ use rustls::{InconsistentKeys, RootCertStore, ServerConfig};
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
-use super::files::{Content, Contents};
+use super::error::ServerTlsError;
+use super::files::{ClientAuth, Content, Contents};
 use super::resolver::CertificateResolver;
-use super::{ClientAuth, ServerTlsError};
 
 /// Settings for new connections.
 pub(in crate::http) struct Loaded {

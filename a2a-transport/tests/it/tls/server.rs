@@ -1,16 +1,20 @@
 //! The server: versions, names, certificates of clients, and peers that do not shake hands.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use a2a_transport::http::{
-    ClientAuth, HttpService, ServeOptions, ServerTls, ServerTlsError, Tls, serve_tls,
+    AuthError, Authenticator, ClientAuth, ClientCertificates, HttpService, ServeOptions, ServerTls,
+    ServerTlsError, Tls, serve_tls,
 };
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, Call, Error, Principal, Reply, Transport};
 use a2a_types::{AgentCard, ErrorKind};
+use http::request::Parts;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
-use rustls::HandshakeKind;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, HandshakeKind};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -48,7 +52,7 @@ async fn each_version_of_tls_carries_each_version_of_http() {
     }
 }
 
-/// What was negotiated is what is spoken; HTTP/2 without it is refused.
+/// HTTP/2 is refused where it was not negotiated, and HTTP/1.1 where HTTP/2 was.
 #[tokio::test]
 async fn no_other_version_of_http_than_the_negotiated_one_is_spoken() {
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -263,22 +267,66 @@ impl Transport for NoTasks {
     }
 }
 
+/// Lets in clients that have shown a certificate.
+struct ByCertificate;
+
+impl Authenticator for ByCertificate {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        let outcome = match head.extensions.get::<ClientCertificates>() {
+            Some(_) => Ok(Principal::anonymous()),
+            None => Err(AuthError::Forbidden),
+        };
+        Box::pin(std::future::ready(outcome))
+    }
+}
+
+#[tokio::test]
+async fn authenticators_see_the_certificates_of_clients() {
+    let authority = Authority::new();
+    let files = Files::new(&authority.vouch_for("localhost"));
+    let pem = files.write("clients.pem", authority.pem());
+    let tls = files.tls().client_authorities(&pem, ClientAuth::Optional);
+    let service = HttpService::new(NoTasks).authenticator(ByCertificate);
+    let address = serve(tls.build().unwrap(), service).await;
+    let ada = authority.vouch_for("ada");
+    for (identity, expected) in [(Some(&ada), "404"), (None, "403")] {
+        let config = authority.config(&VERSIONS, &[HTTP1], identity);
+        let answer = fetch(address, &config, "/rest/tasks/t").await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {expected}")),
+            "{answer}"
+        );
+    }
+}
+
+/// Starts a server of this service.
+async fn serve(tls: ServerTls, service: HttpService<NoTasks>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (options, forever) = (ServeOptions::default(), std::future::pending());
+    tokio::spawn(serve_tls(listener, tls, service, options, forever));
+    address
+}
+
+/// Asks for a path by HTTP/1.1, and returns the whole answer.
+async fn fetch(address: SocketAddr, config: &Arc<ClientConfig>, path: &str) -> String {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost:1\r\nconnection: close\r\n\r\n");
+    let mut stream = connect(address, "localhost", config).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
 #[tokio::test]
 async fn a_card_says_https() {
     let authority = Authority::new();
     let files = Files::new(&authority.vouch_for("localhost"));
     let tls = files.tls().build().unwrap();
     let service = HttpService::new(NoTasks).card(&AgentCard::new("n", "d"));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (options, forever) = (ServeOptions::default(), std::future::pending());
-    tokio::spawn(serve_tls(listener, tls, service, options, forever));
-    let request = "GET /.well-known/agent-card.json HTTP/1.1\r\nhost: localhost:1\r\nconnection: close\r\n\r\n";
+    let address = serve(tls, service).await;
     let config = authority.config(&VERSIONS, &[HTTP1], None);
-    let mut stream = connect(address, "localhost", &config).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
+    let answer = fetch(address, &config, "/.well-known/agent-card.json").await;
     assert!(
         answer.contains(r#""url":"https://localhost:1/""#),
         "{answer}"
