@@ -52,7 +52,9 @@ impl Rate {
 /// rates are set, and failed attempts of each address, by default 10 a second.
 ///
 /// A request beyond a limit gets 429 and `Retry-After`, before its credentials are looked at. An
-/// address is that of the connection, of IPv6 its network of 64 bits. Each limit knows the 10,000 keys that were used
+/// address is that of the connection, of IPv6 its network of 64 bits; connections of this machine, where proxies are,
+/// have no limits of their own. Behind a proxy on another machine all callers have its address, and one that guesses
+/// locks out the others, unless [`behind_proxies`](Self::behind_proxies) says so. Each limit knows the 10,000 keys that were used
 /// last; a further one takes the place of the one that was not used for longest.
 pub struct RateLimits<A> {
     inner: A,
@@ -120,19 +122,21 @@ impl<A: Authenticator> RateLimits<A> {
         Ok(principal)
     }
 
-    /// Returns the address of the caller, if it is known.
+    /// Returns the address of the caller, if it is known and not that of this machine.
     fn address(&self, head: &Parts) -> Option<IpAddr> {
         let peer = head.extensions.get::<PeerAddress>()?.0.ip();
-        let Some(hops) = self.proxies.checked_sub(1) else {
-            return Some(peer);
-        };
+        let address = self.forwarded(head).unwrap_or(peer);
+        (!address.to_canonical().is_loopback()).then_some(address)
+    }
+
+    /// Returns the address that the proxies have seen, if there are any.
+    fn forwarded(&self, head: &Parts) -> Option<IpAddr> {
+        let hops = self.proxies.checked_sub(1)?;
         // The last entry is what the nearest proxy has seen.
         let headers = head.headers.get_all("x-forwarded-for").iter();
         let lists = headers.filter_map(|value| value.to_str().ok());
         let entries: Vec<_> = lists.flat_map(|list| list.split(',')).collect();
-        let entry = entries.iter().rev().nth(hops);
-        let named = entry.and_then(|entry| entry.trim().parse().ok());
-        Some(named.unwrap_or(peer))
+        entries.iter().rev().nth(hops)?.trim().parse().ok()
     }
 }
 
@@ -214,6 +218,8 @@ const MAX_KEYS: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use http::Request;
 
     use super::*;
@@ -251,23 +257,30 @@ mod tests {
     #[test]
     fn addresses_are_those_of_callers() {
         let limits = RateLimits::new(a2a_transport::http::AllowAnonymous);
-        let check = |limits: &RateLimits<_>, forwarded: &[&str], expected: &str| {
+        let check = |limits: &RateLimits<_>, peer: &str, forwarded: &[&str], expected| {
             let mut request = Request::get("/");
             for list in forwarded {
                 request = request.header("x-forwarded-for", *list);
             }
             let (mut head, ()) = request.body(()).unwrap().into_parts();
             assert_eq!(limits.address(&head), None);
-            head.extensions
-                .insert(PeerAddress("10.0.0.1:5".parse().unwrap()));
-            assert_eq!(limits.address(&head), Some(expected.parse().unwrap()));
+            let peer = SocketAddr::new(peer.parse().unwrap(), 5);
+            head.extensions.insert(PeerAddress(peer));
+            let address = limits.address(&head).map(|address| address.to_string());
+            assert_eq!(address.as_deref(), expected);
         };
-        check(&limits, &["1.1.1.1"], "10.0.0.1");
+        check(&limits, "10.0.0.1", &["1.1.1.1"], Some("10.0.0.1"));
+        check(&limits, "127.0.0.1", &["1.1.1.1"], None);
+        check(&limits, "::ffff:127.0.0.1", &[], None);
         let limits = limits.behind_proxies(2);
-        check(&limits, &[], "10.0.0.1");
-        check(&limits, &["1.1.1.1"], "10.0.0.1");
-        check(&limits, &["9.9.9.9, 1.1.1.1", "2.2.2.2"], "1.1.1.1");
-        check(&limits, &["9.9.9.9, x, 2.2.2.2"], "10.0.0.1");
+        let check = |forwarded: &[&str], expected| {
+            check(&limits, "10.0.0.1", forwarded, expected);
+        };
+        check(&[], Some("10.0.0.1"));
+        check(&["1.1.1.1"], Some("10.0.0.1"));
+        check(&["9.9.9.9, 1.1.1.1", "2.2.2.2"], Some("1.1.1.1"));
+        check(&["9.9.9.9, x, 2.2.2.2"], Some("10.0.0.1"));
+        check(&["::1, 2.2.2.2"], None);
     }
 
     #[test]
