@@ -14,10 +14,10 @@ struct Limit {
 /// Most promises of a store are checked by a model, not by a case of their own.
 #[rustfmt::skip]
 const LIMITS: &[Limit] = &[
-    Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_350 },
-    Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_330 },
-    Limit { folder: "a2a-types/src/v0_3/", max_lines: 1_650 },
-    Limit { folder: "a2a-server/src/store/suite/", max_lines: 2_760 },
+    Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_270 },
+    Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_320 },
+    Limit { folder: "a2a-types/src/v0_3/", max_lines: 1_490 },
+    Limit { folder: "a2a-server/src/store/suite/", max_lines: 2_500 },
 ];
 
 /// No folder has more lines than its limit.

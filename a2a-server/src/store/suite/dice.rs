@@ -51,7 +51,8 @@ impl Dice {
         }
         for _ in 0..count {
             let name = self.one_of(&["p", "q", "r"]);
-            let append = self.chance(2);
+            // Of many events none continues what may not be there: most logs get long by them.
+            let append = count <= 3 && self.chance(2);
             events.push(match self.below(14) {
                 0..3 => said(id, name),
                 3..8 => chunk(id, name, name, append),

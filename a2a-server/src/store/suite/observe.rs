@@ -74,11 +74,8 @@ impl Round {
         let found = self.bench.store.received(owner, &message.into()).await?;
         let key = (owner.clone(), message.to_owned());
         let expected = self.model.received.get(&key).cloned();
-        same(
-            &format!("what became of message {message:?}"),
-            found,
-            expected,
-        )
+        let what = format!("what became of message {message:?}");
+        same(&what, found, expected)
     }
 
     pub(super) async fn list(&mut self, owner: &Owner) -> Checked {

@@ -192,11 +192,8 @@ async fn one_answer(bench: Bench) -> Checked {
     let received = |error: &StoreError| matches!(error, StoreError::Received);
     for round in 0..6 {
         let message = format!("m{round}");
-        let begin = |name: &str| format!("{name}{round}");
-        let writers = [
-            bench.begin(&begin("a")).await?,
-            bench.begin(&begin("b")).await?,
-        ];
+        let (a, b) = (format!("a{round}"), format!("b{round}"));
+        let writers = [bench.begin(&a).await?, bench.begin(&b).await?];
         let came = at_once(15, |number| {
             let writer = writers[number % 2].clone();
             let receipt = receipt(&message);
@@ -285,22 +282,28 @@ async fn not_swept_at_once(bench: Bench) -> Checked {
         writers.push(writer);
     }
     let came = at_once(writers.len(), |number| {
-        let writer = writers[number].clone();
+        let (bench, writer) = (bench.clone(), writers[number].clone());
         let begins = writer.held(vec![status(&writer.task, TaskState::Submitted)]);
-        async move { (writer.append(begins).await, writer) }
+        async move {
+            let swept = match number {
+                20 => bench.sweep_all().await?,
+                _ => 0,
+            };
+            Ok::<_, Observation>((swept, writer.append(begins).await, writer))
+        }
     });
-    let (came, swept) = tokio::join!(came, bench.sweep_all());
-    let mut gone = 0;
-    for (begun, writer) in came? {
+    let (mut swept, mut gone) = (0, 0);
+    for one in came.await? {
+        let (count, begun, writer) = one?;
         let stays = match begun {
             Ok(_) => true,
             Err(StoreError::NoTask) => false,
             Err(other) => return Err(Observation::from(other)),
         };
         same("whether it is there", writer.exists().await?, stays)?;
-        gone += usize::from(!stays);
+        (swept, gone) = (swept + count, gone + usize::from(!stays));
     }
-    same("how many are swept", swept?, gone)
+    same("how many are swept", swept, gone)
 }
 
 async fn taken_once(bench: Bench) -> Checked {
