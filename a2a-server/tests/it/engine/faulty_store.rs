@@ -11,7 +11,7 @@ use a2a_server::{
     Tail, Turn, WakeHub,
 };
 use a2a_transport::http::Readiness;
-use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Transport};
+use a2a_transport::{Answer, Call, Context, Error, Transport};
 use a2a_types::{
     ConfigId, Dialect, ErrorKind, Event, Message, MessageId, Response, SendMessageRequest,
     SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
