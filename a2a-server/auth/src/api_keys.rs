@@ -27,7 +27,7 @@ pub struct ApiKeys {
     files: Vec<WatchedFile<ApiKeyList>>,
 }
 
-/// Where a request shows its key.
+/// Place of a key in a request.
 enum Place {
     Header(HeaderName),
     Query(String),

@@ -8,7 +8,7 @@ pub(crate) enum Shown<'a> {
     Nothing,
     /// A header that cannot be read, or several.
     Malformed,
-    /// What follows the name of the scheme.
+    /// The text after the name of the scheme.
     Credentials(&'a str),
 }
 

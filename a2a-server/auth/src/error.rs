@@ -20,15 +20,15 @@ pub enum SetupError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What was expected, and in which line.
+        /// The expected content, and the line.
         problem: String,
     },
     /// A value has another form than expected.
     #[error("{what}: {problem}")]
     Value {
-        /// What the value is.
+        /// Name of the value.
         what: String,
-        /// What was expected.
+        /// The expected form.
         problem: String,
     },
 }

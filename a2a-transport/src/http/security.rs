@@ -11,7 +11,7 @@ use super::Body;
 use super::answer::json;
 use super::challenge::AuthChallenge;
 
-/// What an authenticator checks, as cards, challenges and metadata documents state it. Made with
+/// Schemes and requirements of an authenticator, as cards, challenges and metadata documents state them. Made with
 /// [`Default`]; then its fields are set.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

@@ -98,7 +98,7 @@ pub(super) struct FetchedKeys {
     attempts: tokio::sync::Mutex<Attempts>,
 }
 
-/// Where the keys are.
+/// Place of the keys.
 #[derive(Clone)]
 enum Place {
     /// In the document that an issuer's metadata names.
