@@ -29,17 +29,18 @@ pub(super) fn error_details(error: &A2aError) -> Value {
             "@type": "type.googleapis.com/google.rpc.BadRequest",
             "fieldViolations": [{"field": given["path"], "description": given["problem"]}],
         })),
+        Some(given) if given[AFTER].is_u64() => details.push(retry_info(&given[AFTER])),
         _ => {}
     }
     let tells_when = |detail: &Value| detail["@type"] == RETRY_INFO;
     if error.kind == ErrorKind::Unavailable && !details.iter().any(tells_when) {
-        details.push(retry_info(1));
+        details.push(retry_info(&1.into()));
     }
     Value::Array(details)
 }
 
-/// Returns the detail that tells when to try again.
-pub(crate) fn retry_info(seconds: u64) -> Value {
+/// Returns the detail that tells in how many seconds to try again.
+fn retry_info(seconds: &Value) -> Value {
     json!({"@type": RETRY_INFO, "retryDelay": format!("{seconds}s")})
 }
 
@@ -54,5 +55,7 @@ pub(super) fn kind_in(details: &Value) -> Option<ErrorKind> {
 
 /// The list of versions in the details of a version that is not supported.
 const SUPPORTED: &str = "supportedVersions";
+/// The seconds in the details of a request that comes too early.
+const AFTER: &str = "retryAfter";
 const RETRY_INFO: &str = "type.googleapis.com/google.rpc.RetryInfo";
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";

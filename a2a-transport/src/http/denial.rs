@@ -12,9 +12,9 @@ use serde_json::json;
 use super::answer::{plain, written};
 use super::challenge::AuthChallenge;
 use super::security::ProtectedResource;
-use super::service::Settings;
+use super::service_settings::Settings;
 use super::{AuthError, Body};
-use crate::binding::{CallRefusal, retry_info, write_refusal};
+use crate::binding::{CallRefusal, write_refusal};
 use crate::{Binding, metric};
 
 /// Form of the answer to a request that is not admitted.
@@ -49,8 +49,8 @@ impl Settings {
             _ => None,
         };
         let mut error = A2aError::from(denied.kind());
-        if let Some(seconds) = retry_after.filter(|_| format.dialect == Dialect::V1_0) {
-            error = error.with_details(json!([retry_info(seconds)]));
+        if let Some(seconds) = retry_after {
+            error = error.with_details(json!({"retryAfter": seconds}));
         }
         let refused = CallRefusal {
             binding: format.binding,
