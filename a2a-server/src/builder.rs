@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
+use crate::build_error::BuildError;
 use crate::card_security::CardSecurity;
 use crate::engine::Engine;
 use crate::engine::erased_agent::ErasedAgent;
@@ -54,53 +55,6 @@ pub struct ServerBuilder {
     keys: Option<WebhookKeys>,
     #[cfg(feature = "push")]
     pauses: Option<Arc<[Duration]>>,
-}
-
-/// The parts of a server contradict each other.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// There is an extended card that nobody would look for.
-    #[error(
-        "there is an extended card, but the card does not promise one: set `capabilities.extended_agent_card`"
-    )]
-    UnpromisedExtendedCard,
-    /// The card is signed, and its interfaces would be added behind the signature.
-    #[error(
-        "the card is signed without interfaces: set `supported_interfaces`, perhaps by `AgentCard::at`, before signing it"
-    )]
-    SignedWithoutInterfaces,
-    /// The card is signed, and its security would be added behind the signature.
-    #[error(
-        "the card is signed without security: set `security_schemes` and `security_requirements` as the authenticator checks them before signing it"
-    )]
-    SignedWithoutSecurity,
-    /// The card states schemes or requirements that are not those of the authenticator.
-    #[error(
-        "the card states other security than the authenticator checks: checked are the schemes {checked}, the card has {stated}; leave schemes and requirements out of the card, and they are derived"
-    )]
-    OtherSecurity {
-        /// Names of the schemes that are checked.
-        checked: String,
-        /// Names of the schemes that the card has.
-        stated: String,
-    },
-    /// The card states other requirements of a skill than the authorizer checks.
-    #[error(
-        "the card states other security of the skill `{0}` than the authorizer checks: leave its requirements out of the card, and they are derived"
-    )]
-    OtherSkillSecurity(String),
-    /// There are scopes of a skill that the card does not have.
-    #[error("the authorizer has scopes of the skill `{0}`, which the card does not have")]
-    UnknownSkill(String),
-    /// The card promises webhooks, but there are no trust anchors to verify `https` receivers.
-    #[error(
-        "the card promises push notifications, but this machine has no certificate authorities to verify receivers"
-    )]
-    NoAuthorities,
-    /// Nobody would find the agent's name.
-    #[error("the card has no name")]
-    NamelessCard,
 }
 
 impl Server {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use a2a_transport::http::Security;
 use a2a_types::{AgentCard, SecurityRequirement};
 
-use crate::builder::BuildError;
+use crate::build_error::BuildError;
 
 /// Schemes, requirements and scopes of skills that a card states.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Answer, Context, Principal, Reply};
+use a2a_transport::{Context, Principal, Reply};
 use a2a_types::{AgentCard, Error as A2aError, ErrorKind, Response};
 
 use crate::card_security::CardSecurity;
-use crate::server::Inner;
 
 /// Source of the card for callers that authenticate.
 #[derive(Clone)]
@@ -35,21 +34,21 @@ impl ExtendedCard {
     }
 }
 
-impl Inner {
-    /// Answers with the card for this caller.
-    pub(crate) fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {
-        let promised = self.card.capabilities.extended_agent_card == Some(true);
-        if (self.extended_card.is_some() || promised) && context.principal.name().is_none() {
-            return Err(ErrorKind::Unauthenticated.into());
+/// Answers with the card for a caller, if there is one for it.
+pub(crate) fn answer(
+    extended: Option<&ExtendedCard>,
+    is_promised: bool,
+    context: &Context,
+) -> Result<Reply, A2aError> {
+    if (extended.is_some() || is_promised) && context.principal.name().is_none() {
+        return Err(ErrorKind::Unauthenticated.into());
+    }
+    match extended {
+        Some(extended) => {
+            let card = extended.of(&context.principal);
+            Ok(Reply::once(Response::GetExtendedAgentCard(card)))
         }
-        match &self.extended_card {
-            Some(extended) => {
-                let card = extended.of(&context.principal);
-                let card = Response::GetExtendedAgentCard(card);
-                Ok(Reply::new(Answer::Once(card)))
-            }
-            None if promised => Err(ErrorKind::ExtendedAgentCardNotConfigured.into()),
-            None => Err(ErrorKind::UnsupportedOperation.into()),
-        }
+        None if is_promised => Err(ErrorKind::ExtendedAgentCardNotConfigured.into()),
+        None => Err(ErrorKind::UnsupportedOperation.into()),
     }
 }

@@ -50,6 +50,7 @@
 //! every reader has a cursor on the task's log.
 
 mod agent;
+mod build_error;
 mod builder;
 mod card_security;
 #[cfg(feature = "push")]
@@ -71,7 +72,8 @@ mod turn;
 mod webhook;
 
 pub use crate::agent::{Agent, DynAgent};
-pub use crate::builder::{BuildError, ServerBuilder};
+pub use crate::build_error::BuildError;
+pub use crate::builder::ServerBuilder;
 pub use crate::engine::erased_agent::Failure;
 pub use crate::engine::limiter::TurnLimits;
 pub use crate::engine::maintenance::Recovery;

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::engine::Engine;
 use crate::engine::follower::FirstUpdate;
-use crate::extended_card::ExtendedCard;
+use crate::extended_card::{self, ExtendedCard};
 use crate::health::Health;
 use crate::profile::reply_format::{ReplyFormat, StreamStart};
 use crate::store::Snapshot;
@@ -239,6 +239,11 @@ impl Inner {
             }
         };
         Ok(Reply::stream(updates).about_task_of(dialect))
+    }
+
+    fn extended_card(&self, context: &Context) -> Result<Reply, A2aError> {
+        let is_promised = self.card.capabilities.extended_agent_card == Some(true);
+        extended_card::answer(self.extended_card.as_ref(), is_promised, context)
     }
 
     /// Returns whether tasks keep the steps on the way to an answer.

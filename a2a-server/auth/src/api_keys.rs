@@ -27,7 +27,7 @@ pub struct ApiKeys {
     files: Vec<WatchedFile<ApiKeyList>>,
 }
 
-/// Place of the key in a request.
+/// Place of a key in a request.
 enum Place {
     Header(HeaderName),
     Query(String),

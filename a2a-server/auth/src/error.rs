@@ -20,7 +20,7 @@ pub enum SetupError {
     Content {
         /// The file.
         path: PathBuf,
-        /// The expected form, and the line.
+        /// The expected content, and the line.
         problem: String,
     },
     /// A value has another form than expected.

@@ -1,6 +1,6 @@
 //! Details of an error in 1.0: a list of typed objects.
 
-use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use a2a_types::{Error as A2aError, ErrorKind};
 use serde_json::{Value, json};
 
 /// Returns the details of an error: an `ErrorInfo` first, then the violation or the error's own details, and
@@ -29,25 +29,18 @@ pub(super) fn error_details(error: &A2aError) -> Value {
             "@type": "type.googleapis.com/google.rpc.BadRequest",
             "fieldViolations": [{"field": given["path"], "description": given["problem"]}],
         })),
+        Some(given) if given[AFTER].is_u64() => details.push(retry_info(&given[AFTER])),
         _ => {}
     }
     let tells_when = |detail: &Value| detail["@type"] == RETRY_INFO;
     if error.kind == ErrorKind::Unavailable && !details.iter().any(tells_when) {
-        details.push(retry_info(1));
+        details.push(retry_info(&1.into()));
     }
     Value::Array(details)
 }
 
-/// Adds the delay before a retry to an error, where its version has details.
-pub(crate) fn with_retry_delay(error: A2aError, dialect: Dialect, seconds: u64) -> A2aError {
-    match dialect {
-        Dialect::V1_0 => error.with_details(json!([retry_info(seconds)])),
-        _ => error,
-    }
-}
-
-/// Returns the detail that tells when to try again.
-fn retry_info(seconds: u64) -> Value {
+/// Returns the detail that tells in how many seconds to try again.
+fn retry_info(seconds: &Value) -> Value {
     json!({"@type": RETRY_INFO, "retryDelay": format!("{seconds}s")})
 }
 
@@ -62,5 +55,7 @@ pub(super) fn kind_in(details: &Value) -> Option<ErrorKind> {
 
 /// The list of versions in the details of a version that is not supported.
 const SUPPORTED: &str = "supportedVersions";
+/// The seconds in the details of a request that comes too early.
+const AFTER: &str = "retryAfter";
 const RETRY_INFO: &str = "type.googleapis.com/google.rpc.RetryInfo";
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";

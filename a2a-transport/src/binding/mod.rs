@@ -21,7 +21,6 @@ use a2a_types::reading::{Mode, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
 use http::{Method, StatusCode};
 
-pub(crate) use details::with_retry_delay;
 pub use event::{EventReader, EventWriter};
 pub use http_message::{OutgoingCall, OutgoingReply};
 pub use incoming_call::{CallRefusal, IncomingCall, ReadOptions};

@@ -7,13 +7,14 @@ use a2a_types::{Dialect, Error as A2aError};
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Response, StatusCode};
+use serde_json::json;
 
 use super::answer::{plain, written};
 use super::challenge::AuthChallenge;
 use super::security::ProtectedResource;
-use super::service::Settings;
+use super::service_settings::Settings;
 use super::{AuthError, Body};
-use crate::binding::{CallRefusal, with_retry_delay, write_refusal};
+use crate::binding::{CallRefusal, write_refusal};
 use crate::{Binding, metric};
 
 /// Form of the answer to a request that is not admitted.
@@ -49,7 +50,7 @@ impl Settings {
         };
         let mut error = A2aError::from(denied.kind());
         if let Some(seconds) = retry_after {
-            error = with_retry_delay(error, format.dialect, seconds);
+            error = error.with_details(json!({"retryAfter": seconds}));
         }
         let refused = CallRefusal {
             binding: format.binding,

@@ -40,6 +40,7 @@ mod server_span;
 #[cfg(feature = "tls")]
 mod server_tls;
 mod service;
+mod service_settings;
 mod socket;
 mod tenants;
 #[cfg(feature = "tls")]

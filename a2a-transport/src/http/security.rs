@@ -11,8 +11,8 @@ use super::Body;
 use super::answer::json;
 use super::challenge::AuthChallenge;
 
-/// Security schemes and requirements that an authenticator checks, as cards, challenges and metadata documents state
-/// them. Made with [`Default`]; then its fields are set.
+/// Schemes and requirements of an authenticator, as cards, challenges and metadata documents state them. Made with
+/// [`Default`]; then its fields are set.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Security {

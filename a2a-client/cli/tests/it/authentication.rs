@@ -52,12 +52,12 @@ fn credentials_that_cannot_be_used_are_named() {
         &[keys, "cannot be read"],
     );
     std::fs::write(keys, "secret-key-0123456789").unwrap();
-    let error = check(
+    let report = check(
         &["serve", "echo", "--api-key-file", keys],
         2,
         &[keys, "line 1"],
     );
-    assert!(!error.contains("secret-key"), "{error}");
+    assert!(!report.contains("secret-key"), "{report}");
     check(&["serve", "echo", "--basic", keys], 2, &[keys, "a colon"]);
     let issuer = ["serve", "echo", "--jwt-issuer", "http://login.example"];
     check(&issuer, 2, &["--jwt-audience"]);

@@ -96,13 +96,16 @@ fn check_error(
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
         "reason": reason, "domain": "a2a-protocol.org",
     }]);
+    let mut data = None;
     if let Some(after) = response.headers.get("retry-after") {
+        let seconds: u32 = after.to_str().unwrap().parse().unwrap();
+        data = Some(json!({"retryAfter": seconds}));
         let delay = format!("{}s", after.to_str().unwrap());
         let again = "type.googleapis.com/google.rpc.RetryInfo";
         let again = json!({"@type": again, "retryDelay": delay});
         info.as_array_mut().unwrap().push(again);
     }
-    let expected = match form {
+    let mut expected = match form {
         Form(Binding::JsonRpc, Dialect::V1_0) => json!({"jsonrpc": "2.0", "id": id,
             "error": {"code": -32000, "message": message, "data": info}}),
         Form(Binding::JsonRpc, _) => json!({"jsonrpc": "2.0", "id": id,
@@ -116,6 +119,11 @@ fn check_error(
         }
         Form(_, _) => json!({"code": -32000, "message": message}),
     };
+    match (data, form) {
+        (None, _) | (_, Form(_, Dialect::V1_0)) => {}
+        (Some(data), Form(Binding::JsonRpc, _)) => expected["error"]["data"] = data,
+        (Some(data), Form(..)) => expected["data"] = data,
+    }
     assert_eq!(body, expected, "{about}");
 }
 
