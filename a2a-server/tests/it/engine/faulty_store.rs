@@ -7,11 +7,11 @@ use std::time::Duration;
 use a2a_client::{Client, Retries, StreamExt};
 use a2a_server::{
     Append, Appended, Failure, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page,
-    Receipt, Received, Retention, Server, Settlement, Snapshot, Store, StoreError, Tail, Turn,
-    WakeHub,
+    Receipt, Received, Retention, Server, Settlement, Snapshot, Store, StoreError, StoreFuture,
+    Tail, Turn, WakeHub,
 };
 use a2a_transport::http::Readiness;
-use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Transport};
+use a2a_transport::{Answer, Call, Context, Error, Transport};
 use a2a_types::{
     ConfigId, Dialect, ErrorKind, Event, Message, MessageId, Response, SendMessageRequest,
     SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
@@ -69,8 +69,6 @@ impl FaultyStore {
         does
     }
 }
-
-type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 macro_rules! delegate {
     ($($name:ident($($value:ident: $kind:ty),*) -> $answer:ty;)*) => {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use a2a_server::{
     Append, Appended, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Place,
-    Principal, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, Tail,
-    TraceContext, WakeHub,
+    Principal, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture,
+    Tail, TraceContext, WakeHub,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
@@ -50,7 +50,6 @@ struct FaultState {
 
 type TaskKey = (Owner, TaskId);
 type StoreResult<T> = Result<T, StoreError>;
-type StoreFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = StoreResult<T>> + Send + 'a>>;
 
 impl Broken {
     pub(crate) fn new(fault: Fault) -> Self {
