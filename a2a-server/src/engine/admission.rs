@@ -123,7 +123,7 @@ impl Engine {
             let receipt = pending.receipt();
             return Box::pin(self.continue_task(pending, receipt, first_step)).await;
         }
-        if task.is_some() && !pending.context.dialect.rules().caller_names_tasks {
+        if task.is_some() && !pending.may_name_new_task() {
             return Err(ErrorKind::TaskNotFound.into());
         }
         if let Some(in_flight) = &pending.in_flight
@@ -163,7 +163,7 @@ impl Engine {
                 return Box::pin(self.continue_task(pending, receipt, first_step)).await;
             }
         };
-        let needs_task = !pending.context.dialect.rules().answers_directly;
+        let needs_task = !pending.may_be_answered_directly();
         if needs_task {
             writer.open().await?;
         }
@@ -394,7 +394,7 @@ fn check_message(pending: &PendingMessage, snapshot: &Snapshot) -> Result<(), A2
         return Err(A2aError::new(ErrorKind::InvalidParams, text));
     }
     let state = task.status.state;
-    if state.is_terminal() && !pending.context.dialect.rules().reopens_ended_tasks {
+    if state.is_terminal() && !pending.reopens_ended_task() {
         let text = format!("a task that is {} takes no more messages", state.as_str());
         return Err(A2aError::new(ErrorKind::UnsupportedOperation, text));
     }

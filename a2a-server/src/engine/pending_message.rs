@@ -38,6 +38,21 @@ impl PendingMessage {
         self.context.dialect.rules().names_messages && !self.request.message.message_id.is_empty()
     }
 
+    /// Returns whether the message may begin a task whose id it chooses.
+    pub(crate) fn may_name_new_task(&self) -> bool {
+        self.context.dialect.rules().caller_names_tasks
+    }
+
+    /// Returns whether a message may answer it, without a task.
+    pub(crate) fn may_be_answered_directly(&self) -> bool {
+        self.context.dialect.rules().answers_directly
+    }
+
+    /// Returns whether the message has an ended task submitted again.
+    pub(crate) fn reopens_ended_task(&self) -> bool {
+        self.context.dialect.rules().reopens_ended_tasks
+    }
+
     /// Returns the receipt that the store keeps of the message, if it is recognised when it is sent again.
     pub(crate) fn receipt(&self) -> Option<Receipt> {
         Some(self.in_flight.as_ref()?.receipt())

@@ -204,7 +204,7 @@ async fn begin_next(writer: &TaskWriter, pending: &PendingMessage) -> Result<boo
     if writer.is_answered() {
         return Ok(false);
     }
-    let reopens = pending.context.dialect.rules().reopens_ended_tasks;
+    let reopens = pending.reopens_ended_task();
     persist(writer, || wake(writer, reopens)).await
 }
 

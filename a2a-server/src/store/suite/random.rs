@@ -342,7 +342,7 @@ impl Round {
     }
 }
 
-/// Owners that a store could take for one another: the anonymous, the unnamed, none, empty, large and small.
+/// Returns owners that a store could take for one another: the anonymous, the unnamed, none, empty, large and small.
 fn odd_owners() -> Vec<Owner> {
     let names = ["", "a", "A", "a ", "a/b", "a\u{1f}b", "(anonymous)", "null"];
     let anonymous = Owner::from(Principal::anonymous());
