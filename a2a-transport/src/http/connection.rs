@@ -147,8 +147,9 @@ fn http2(options: &ServeOptions) -> http2::Builder<Streams> {
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buf_size(SEND_BUFFER)
+        // hyper's limit of 1024 resets by ourselves stays: it counts those of the whole life of a connection, and
+        // each DATA frame that arrives late for a body that was refused is one.
         .max_pending_accept_reset_streams(RESETS)
-        .max_local_error_reset_streams(RESETS)
         .keep_alive_interval(Some(Duration::from_secs(30)))
         .keep_alive_timeout(Duration::from_secs(20));
     builder
@@ -164,7 +165,7 @@ const SEND_BUFFER: usize = 64 * 1024;
 const STREAM_WINDOW: u32 = 64 * 1024;
 /// Bytes that all requests of a connection may send ahead together.
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
-/// Number of streams that may be pending after a reset by their peer, or for an error of its.
+/// Number of streams that may be pending after a reset by their peer.
 const RESETS: usize = 100;
 
 /// Counts the requests of a connection, and refuses those with a wrong head.

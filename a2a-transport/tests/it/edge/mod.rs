@@ -6,6 +6,7 @@ mod connection_limits;
 mod descriptors;
 mod heads;
 mod readers;
+mod refused_bodies;
 mod slow;
 
 use std::net::SocketAddr;
