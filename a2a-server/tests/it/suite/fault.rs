@@ -222,6 +222,8 @@ faults! {
     TakesForLong: "outbox.due_again", "random.like_a_model";
     /// Every attempt is the first.
     CountsNoAttempts: "random.like_a_model";
+    /// An attempt that others have repeated counts like the last one.
+    SettlesAnyAttempt: "outbox.late_outcome";
     /// A notification that is put off is dropped.
     DropsWhatIsLater: "outbox.due_again", "random.like_a_model";
     /// A notification that is put off is due at once.
@@ -235,6 +237,8 @@ faults! {
 
     /// Tasks are swept that have not ended.
     SweepsUnfinished: "race.not_swept_at_once", "random.like_a_model";
+    /// Tasks that wait for their caller are swept while somebody works on them.
+    SweepsWorkedOn: "sweep.not_while_worked_on";
     /// All tasks that have ended are swept, however few.
     SweepsYoung: "sweep.by_age", "sweep.by_count", "random.like_a_model";
     /// Ends are counted, not tasks that have ended.

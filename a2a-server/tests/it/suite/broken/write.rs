@@ -338,7 +338,12 @@ impl Broken {
             _ => {}
         }
         let mut swept = self.inner.sweep(retention).await?;
-        if self.fault == Fault::SweepsUnfinished && retention.count == 0 {
+        let sweeps_more = match self.fault {
+            Fault::SweepsUnfinished => retention.count == 0,
+            Fault::SweepsWorkedOn => retention.patience < LONG,
+            _ => false,
+        };
+        if sweeps_more {
             let tasks = self.notes().tasks.clone();
             for (owner, task) in tasks.into_keys() {
                 let left = self.inner.snapshot(&owner, &task).await?.is_some();
