@@ -91,6 +91,11 @@ impl PostgresError {
         self.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
     }
 
+    /// Returns whether the statement had no effect because of a lock that was not released within the time limit for that.
+    pub(crate) fn is_lock_timeout(&self) -> bool {
+        self.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
+    }
+
     /// Returns whether the connection can no longer be used.
     pub(crate) fn breaks_connection(&self) -> bool {
         let stale = [

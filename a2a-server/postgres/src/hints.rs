@@ -144,7 +144,7 @@ impl Inner {
     }
 
     async fn listen_once(self: &Arc<Self>) -> Result<(), PostgresError> {
-        let (client, mut connection) = self.connections.connect().await?;
+        let (client, mut connection) = self.connections.connect_listener().await?;
         let hears = async {
             loop {
                 match next_message(&mut connection).await {

@@ -84,7 +84,8 @@ impl PostgresOptions {
         })
     }
 
-    /// Sets the number of connections for statements; 16 by default. One more listens.
+    /// Sets the number of connections for statements; 16 by default. If there are several, one of them is kept for the
+    /// renewal of leases. One more listens.
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(1);
         self

@@ -1,6 +1,5 @@
 //! The PostgreSQL store: its parts, and the traits that it implements.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -59,8 +58,6 @@ pub(crate) struct Inner {
     pub(crate) receipts: u64,
     /// Time of the last count of receipts.
     pub(crate) trimmed: Mutex<Option<Instant>>,
-    /// Term of the leases here, in milliseconds.
-    term: AtomicU64,
     #[cfg(feature = "faults")]
     fault: Option<crate::Fault>,
 }
@@ -91,7 +88,6 @@ impl PostgresStore {
             loaded: TaskBudget::default(),
             receipts: options.receipts,
             trimmed: Mutex::default(),
-            term: AtomicU64::new(15_000),
             #[cfg(feature = "faults")]
             fault: options.fault,
         });
@@ -230,17 +226,6 @@ impl Inner {
         let id = task_key(owner, task);
         self.hints.follow(id, owner, task);
         reads::head(&self.connections, id).await
-    }
-
-    /// Records the term of the leases of this process.
-    pub(crate) fn note_term(&self, term: Duration) {
-        let millis = u64::try_from(term.as_millis()).unwrap_or(u64::MAX);
-        self.term.store(millis, Ordering::Relaxed);
-    }
-
-    /// Returns the time within which every server renews its leases.
-    pub(crate) fn renewal_time(&self) -> Duration {
-        Duration::from_millis(self.term.load(Ordering::Relaxed)) / 2
     }
 
     /// Returns whether the store has the fault that it neither sends nor receives hints.

@@ -1,10 +1,12 @@
 //! The store on a real Postgres: the suite, faults, servers that share it, and outages.
 
 mod away;
+mod connections;
 mod database;
 mod doubt;
 mod faults;
 mod followers;
+mod leases;
 mod migrations;
 mod pooler;
 mod proxy;
