@@ -246,6 +246,7 @@ impl Inner {
                 let Some((owner, task, _)) = watched.get(number(&row, 0)? - 1) else {
                     continue;
                 };
+                self.recent.note_server(get(&row, 2)?);
                 match get::<Option<i64>>(&row, 1)? {
                     Some(head) => self.wake_hub.wake(owner, task, head as u64),
                     None => self.forget(owner, task),
@@ -256,9 +257,9 @@ impl Inner {
     }
 }
 
-/// Heads of followed logs that have grown, and null for tasks that were removed.
+/// Heads of followed logs that have grown, and null for tasks that were removed; and the server.
 const LOOK: &str = "
-select w.place, t.sequence
+select w.place, t.sequence, pg_postmaster_start_time()
 from unnest($1::uuid[], $2::bigint[]) with ordinality w(key, head, place)
   left join @task t on t.key = w.key
 where t.sequence is null or t.sequence > w.head";

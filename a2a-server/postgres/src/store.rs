@@ -167,9 +167,16 @@ impl Inner {
         limit: usize,
     ) -> Result<Option<Loaded>, StoreError> {
         let known = self.recent.draft(key);
+        let cached = known.as_ref().map_or(0, |known| known.sequence);
         let loaded = reads::load(&self.connections, id, known, limit).await?;
         match &loaded {
-            Some(Loaded::Whole(folded)) => self.recent.keep(key, folded),
+            Some(Loaded::Whole(folded)) => {
+                if folded.sequence < cached {
+                    // The end of the log is lost.
+                    self.recent.forget(key);
+                }
+                self.recent.keep(key, folded);
+            }
             Some(Loaded::Larger(_)) => {}
             None => self.recent.forget(key),
         }
@@ -225,7 +232,9 @@ impl Inner {
     async fn head(&self, owner: &Owner, task: &TaskId) -> Result<u64, StoreError> {
         let id = task_key(owner, task);
         self.hints.follow(id, owner, task);
-        reads::head(&self.connections, id).await
+        let (head, server) = reads::head(&self.connections, id).await?;
+        self.recent.note_server(server);
+        Ok(head)
     }
 
     /// Returns whether the store has the fault that it neither sends nor receives hints.

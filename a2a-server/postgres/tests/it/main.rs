@@ -4,6 +4,7 @@ mod away;
 mod connections;
 mod database;
 mod doubt;
+mod failover;
 mod faults;
 mod followers;
 mod leases;
