@@ -24,6 +24,8 @@ pub(crate) struct Hints {
     /// Random name of this server on the channel.
     name: u32,
     channel: String,
+    /// `true` if servers send each other hints.
+    is_on: bool,
     pending: Mutex<Pending>,
     added: Notify,
     followed: Mutex<Followed>,
@@ -47,10 +49,11 @@ struct Followed {
 }
 
 impl Hints {
-    pub(crate) fn new(schema: &str) -> Self {
+    pub(crate) fn new(schema: &str, is_on: bool) -> Self {
         Self {
             name: fastrand::u32(..),
             channel: format!("a2a {schema}"),
+            is_on,
             pending: Mutex::default(),
             added: Notify::new(),
             followed: Mutex::default(),
@@ -60,6 +63,9 @@ impl Hints {
 
     /// Queues the new length of a log.
     pub(crate) fn add(&self, task: Uuid, sequence: u64) {
+        if !self.is_on {
+            return;
+        }
         let mut pending = lock(&self.pending);
         let head = pending.heads.entry(task).or_default();
         *head = sequence.max(*head);
@@ -70,6 +76,9 @@ impl Hints {
 
     /// Queues a hint that mail was posted.
     pub(crate) fn add_mail(&self) {
+        if !self.is_on {
+            return;
+        }
         lock(&self.pending).mail = true;
         self.added.notify_one();
     }

@@ -83,7 +83,7 @@ impl PostgresStore {
             connections,
             recent: Recent::new(options.cache_bytes),
             doubts: Doubts::default(),
-            hints: Hints::new(&options.schema),
+            hints: Hints::new(&options.schema, options.listens()),
             wake_hub: WakeHub::default(),
             loaded: TaskBudget::default(),
             receipts: options.receipts,
@@ -91,9 +91,10 @@ impl PostgresStore {
             #[cfg(feature = "faults")]
             fault: options.fault,
         });
-        let mut tasks = vec![tokio::spawn(Arc::clone(&inner).send_hints()).abort_handle()];
+        let mut tasks = Vec::new();
         let every = match options.listens() {
             true => {
+                tasks.push(tokio::spawn(Arc::clone(&inner).send_hints()).abort_handle());
                 tasks.push(tokio::spawn(Arc::clone(&inner).listen()).abort_handle());
                 LOOK_EVERY
             }
