@@ -28,6 +28,11 @@ pub enum PostgresError {
         /// Version that this software needs.
         needed: i32,
     },
+    /// The tables could not be migrated: another transaction kept a lock for too long. Nothing was changed.
+    #[error(
+        "the tables could not be migrated: another transaction keeps them locked: end it, or try again later"
+    )]
+    Locked(#[source] Box<Error>),
     /// The tables are of a later version that this software does not know.
     #[error("the tables are of version {found}, this software knows {known}: use a later release")]
     TooNew {
@@ -65,6 +70,16 @@ impl PostgresError {
     /// Classifies the error of an attempt to connect.
     pub(crate) fn of_connect(error: Error) -> Self {
         Self::NoConnection(error.to_string(), Some(error.into()))
+    }
+
+    /// Classifies the error of a migration.
+    pub(crate) fn of_migration(self) -> Self {
+        match self {
+            Self::Refused(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                Self::Locked(error)
+            }
+            other => other,
+        }
     }
 
     /// Returns the SQLSTATE code of a refused statement.
