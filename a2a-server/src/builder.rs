@@ -18,6 +18,7 @@ use crate::engine::erased_agent::ErasedAgent;
 use crate::engine::idempotency::InFlightSends;
 use crate::engine::limiter::{Limiter, TurnLimits};
 use crate::engine::maintenance::{Maintenance, Recovery};
+use crate::engine::renewals::Renewals;
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::turn_scheduler::TurnScheduler;
 use crate::extended_card::ExtendedCard;
@@ -314,6 +315,7 @@ impl ServerBuilder {
             limiter: Arc::clone(&limiter),
             recovery: self.recovery,
             retention: self.retention,
+            renewals: Renewals::default(),
             closing: closing.clone(),
             closed: closed.clone(),
             begun: AtomicBool::new(false),

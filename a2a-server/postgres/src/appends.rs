@@ -236,8 +236,12 @@ impl Inner {
             (true, false) => {}
         }
         statement.add(
-            " where seq = ? and sequence = ?",
-            &[(&folded.seq, Type::INT8), (&after, Type::INT8)],
+            " where seq = ? and sequence = ? and pg_postmaster_start_time() = ?",
+            &[
+                (&folded.seq, Type::INT8),
+                (&after, Type::INT8),
+                (&folded.server, Type::TIMESTAMPTZ),
+            ],
         );
         if epoch.is_some() {
             statement.add(" and lease_epoch = ?", &[(&epoch, Type::INT8)]);
@@ -291,7 +295,7 @@ impl Inner {
             }
             _ if sequence != append.after => Err(StoreError::Behind(sequence)),
             Lease::Taken { .. } if get(row, 2)? => Err(StoreError::Leased),
-            // The conflict is over, or the id belongs to another task.
+            // The conflict is over, the id belongs to another task, or the cached task is of another server.
             _ => Ok(()),
         }
     }

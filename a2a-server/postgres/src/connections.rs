@@ -2,30 +2,40 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::pin::pin;
+use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout};
-use tokio_postgres::tls::MakeTlsConnect;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, Row, Socket, Statement};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{AsyncMessage, Client, Connection, Row, Socket, Statement};
 
-use crate::options::Password;
-use crate::{PostgresError, PostgresOptions, metric, tls};
+use crate::connector::{Backoff, Connector, TlsSocket, no_connection};
+use crate::{PostgresError, PostgresOptions, metric};
 
 /// A statement and its values. In its text `@` stands for the schema.
 pub(crate) struct Query<'a> {
     text: Cow<'static, str>,
     values: Vec<(&'a (dyn ToSql + Sync), Type)>,
+    is_urgent: bool,
 }
 
 impl<'a> Query<'a> {
     pub(crate) fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        let (text, values) = (text.into(), Vec::new());
-        Self { text, values }
+        Self {
+            text: text.into(),
+            values: Vec::new(),
+            is_urgent: false,
+        }
+    }
+
+    /// Has the statement wait for no other statements than urgent ones.
+    pub(crate) fn urgent(mut self) -> Self {
+        self.is_urgent = true;
+        self
     }
 
     /// Adds the value of the next parameter.
@@ -46,19 +56,26 @@ pub(crate) enum Repeat {
 
 /// A fixed number of connections. Each statement is a transaction of its own and is sent without waiting for the answers
 /// to earlier ones: no caller has a connection to itself.
+///
+/// A connection answers in order, so a slow statement delays those behind it: while others are free, none is sent behind
+/// a statement that has not been answered for a while. A connection is lost if it answers *nothing* for longer than a
+/// statement may take. The clock starts again with each answer, because only then the next statement has its turn.
 pub(crate) struct Connections {
-    config: Config,
-    tls: MakeRustlsConnect,
-    password: Option<Password>,
+    connector: Connector,
     /// The quoted schema and a dot, the prefix of each table's name.
     prefix: String,
     pooler: bool,
-    statement_timeout: Duration,
+    /// Time after which a connection that answers nothing counts as lost.
+    turn_timeout: Duration,
     acquire_timeout: Duration,
     slots: Vec<Slot>,
+    /// The connection of urgent statements, if there are several.
+    urgent: Option<Slot>,
     /// Permits of statements in flight.
-    places: Semaphore,
-    pause: Mutex<Pause>,
+    permits: Semaphore,
+    backoff: Backoff,
+    /// Backoff of the connection that listens, whose failures do not keep others from connecting.
+    listener_backoff: Backoff,
     #[cfg(feature = "faults")]
     fault: Option<crate::Fault>,
 }
@@ -75,38 +92,27 @@ struct Slot {
 struct Open {
     client: Client,
     prepared: Mutex<HashMap<String, Statement>>,
-}
-
-/// Backoff after failed attempts to connect.
-#[derive(Default)]
-struct Pause {
-    length: Duration,
-    until: Option<Instant>,
-    /// End of the last failed attempt.
-    failed: Option<Instant>,
+    /// Start of the turn of the first unanswered statement.
+    turn: Mutex<Instant>,
 }
 
 impl Connections {
     pub(crate) fn new(options: &PostgresOptions) -> Result<Self, PostgresError> {
-        let mut config = options.config.clone();
-        if !options.pooler {
-            let millis = options.statement_timeout.as_millis();
-            let before = config.get_options().unwrap_or_default();
-            config.options(format!("{before} -c statement_timeout={millis} -c jit=off"));
-        }
+        let has_urgent = options.connections > 1;
+        let shared = options.connections - usize::from(has_urgent);
         Ok(Self {
-            tls: tls::connector(options)?,
-            password: options.password.clone(),
+            connector: Connector::new(options)?,
             prefix: format!("\"{}\".", options.schema.replace('"', "\"\"")),
             pooler: options.pooler,
-            statement_timeout: options.statement_timeout,
+            turn_timeout: options.statement_timeout + CUT_OFF_AFTER,
             acquire_timeout: options.acquire_timeout,
-            slots: (0..options.connections).map(|_| Slot::default()).collect(),
-            places: Semaphore::new(options.connections * MAX_IN_FLIGHT),
-            pause: Mutex::default(),
+            slots: (0..shared).map(|_| Slot::default()).collect(),
+            urgent: has_urgent.then(Slot::default),
+            permits: Semaphore::new(shared * MAX_IN_FLIGHT),
+            backoff: Backoff::default(),
+            listener_backoff: Backoff::default(),
             #[cfg(feature = "faults")]
             fault: options.fault,
-            config,
         })
     }
 
@@ -134,27 +140,45 @@ impl Connections {
     }
 
     async fn try_once(&self, query: &Query<'_>) -> Result<Vec<Row>, PostgresError> {
+        if let Some(slot) = self.urgent.as_ref().filter(|_| query.is_urgent) {
+            // Where it cannot be opened, the statement takes its turn with the others.
+            if let Ok((in_flight, open)) = self.turn(slice::from_ref(slot)).await {
+                return self.run_on(in_flight, &open, query).await;
+            }
+        }
         let waiting = metric::WAITING.raise();
-        let place = timeout(self.acquire_timeout, self.places.acquire()).await;
+        let permit = timeout(self.acquire_timeout, self.permits.acquire()).await;
         drop(waiting);
-        let Ok(Ok(_place)) = place else {
+        let Ok(Ok(_permit)) = permit else {
             return Err(no_connection("all are in use"));
         };
-        let slot = self.least_used();
-        let _in_flight = InFlight::of(slot);
-        let open = self.open(slot).await?;
-        // A connection whose packets are dropped silently never answers.
-        let done = timeout(
-            self.statement_timeout + CUT_OFF_AFTER,
-            self.send(&open, query),
-        )
-        .await;
-        let done = match done {
-            Ok(done) => done.map_err(PostgresError::of_statement),
-            Err(_) => Err(PostgresError::Lost(None)),
+        let (in_flight, open) = self.turn(&self.slots).await?;
+        self.run_on(in_flight, &open, query).await
+    }
+
+    async fn run_on(
+        &self,
+        in_flight: InFlight<'_>,
+        open: &Arc<Open>,
+        query: &Query<'_>,
+    ) -> Result<Vec<Row>, PostgresError> {
+        if in_flight.is_first {
+            open.begin_turn();
+        }
+        let mut answer = pin!(self.send(open, query));
+        let done = loop {
+            // A connection whose packets are dropped silently never answers.
+            let due = open.turn() + self.turn_timeout;
+            match timeout_at(due, answer.as_mut()).await {
+                Ok(done) => break done.map_err(PostgresError::of_statement),
+                // Another statement was answered meanwhile.
+                Err(_) if open.turn() + self.turn_timeout > due => {}
+                Err(_) => break Err(PostgresError::Lost(None)),
+            }
         };
-        if done.as_ref().is_err_and(PostgresError::breaks_connection) {
-            slot.close(&open);
+        match done.as_ref().is_err_and(PostgresError::breaks_connection) {
+            true => in_flight.slot.close(open),
+            false => open.begin_turn(),
         }
         done
     }
@@ -184,7 +208,7 @@ impl Connections {
 
     /// Runs several statements without values in one transaction, on a connection of its own.
     pub(crate) async fn batch(&self, text: &str) -> Result<(), PostgresError> {
-        let (client, connection) = self.connect().await?;
+        let (client, connection) = self.connector.connect(&self.backoff).await?;
         let driver = tokio::spawn(connection);
         let done = client.batch_execute(&self.text(text)).await;
         driver.abort();
@@ -200,16 +224,52 @@ impl Connections {
         text.replace('@', &self.prefix)
     }
 
-    /// Returns whether no attempt to connect has failed for this long.
-    pub(crate) fn is_steady(&self, since: Duration) -> bool {
-        let failed = lock(&self.pause).failed;
-        failed.is_none_or(|failed| failed.elapsed() >= since)
+    /// Opens a connection of its own to listen on.
+    pub(crate) async fn connect_listener(
+        &self,
+    ) -> Result<(Client, Connection<Socket, TlsSocket>), PostgresError> {
+        self.connector.connect(&self.listener_backoff).await
     }
 
-    fn least_used(&self) -> &Slot {
-        let used = |slot: &&Slot| slot.in_flight.load(Ordering::Relaxed);
-        // There is at least one: see `PostgresOptions::connections`.
-        self.slots.iter().min_by_key(used).unwrap_or(&self.slots[0])
+    /// Returns the connection for the next statement: one that is idle, else another one that can be opened, else the one
+    /// that has the least to do.
+    async fn turn<'s>(
+        &self,
+        slots: &'s [Slot],
+    ) -> Result<(InFlight<'s>, Arc<Open>), PostgresError> {
+        let best = least_used(slots, |slot| slot.usable().is_some());
+        let closed = match best {
+            Some(best) if best.in_flight() == 0 => None,
+            Some(_) if self.backoff.is_on() => None,
+            // Only one statement waits for a connection to be opened while others answer.
+            Some(best) => least_used(slots, |slot| {
+                slot.usable().is_none() && (slot.in_flight() == 0 || best.is_slow())
+            }),
+            None => least_used(slots, |_| true),
+        };
+        let mut failed = None;
+        if let Some(closed) = closed {
+            let in_flight = InFlight::of(closed);
+            match self.open(closed).await {
+                Ok(open) => return Ok((in_flight, open)),
+                Err(error) => {
+                    if best.is_some() {
+                        let error = &error as &dyn std::error::Error;
+                        tracing::warn!(error, "could not open another connection to the database");
+                    }
+                    failed = Some(error);
+                }
+            }
+        }
+        loop {
+            let Some(best) = least_used(slots, |slot| slot.usable().is_some()) else {
+                return Err(failed.unwrap_or_else(|| no_connection("it was closed")));
+            };
+            let in_flight = InFlight::of(best);
+            if let Some(open) = best.usable() {
+                return Ok((in_flight, open));
+            }
+        }
     }
 
     async fn open(&self, slot: &Slot) -> Result<Arc<Open>, PostgresError> {
@@ -223,7 +283,7 @@ impl Connections {
         if let Some(open) = slot.usable() {
             return Ok(open);
         }
-        let (client, connection) = self.connect().await?;
+        let (client, connection) = self.connector.connect(&self.backoff).await?;
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 let error = &error as &dyn std::error::Error;
@@ -233,51 +293,28 @@ impl Connections {
         let open = Arc::new(Open {
             client,
             prepared: Mutex::default(),
+            turn: Mutex::new(Instant::now()),
         });
         *lock(&slot.open) = Some(Arc::clone(&open));
         Ok(open)
     }
-
-    /// Opens a connection; fails at once during the backoff after a failed attempt.
-    pub(crate) async fn connect(
-        &self,
-    ) -> Result<(Client, Connection<Socket, TlsSocket>), PostgresError> {
-        if lock(&self.pause)
-            .until
-            .is_some_and(|until| Instant::now() < until)
-        {
-            return Err(no_connection("the last attempt failed a moment ago"));
-        }
-        let mut config = self.config.clone();
-        match &self.password {
-            None => {}
-            Some(Password::Callback(password)) => _ = config.password(password()),
-            Some(Password::File(file)) => {
-                let text = tokio::fs::read_to_string(file).await;
-                let unreadable = |error| no_connection(format!("{}: {error}", file.display()));
-                config.password(text.map_err(unreadable)?.trim());
-            }
-        }
-        let connected = timeout(MAX_CONNECT, config.connect(self.tls.clone())).await;
-        let connected = match connected {
-            Ok(connected) => connected.map_err(PostgresError::of_connect),
-            Err(_) => Err(no_connection("it took too long")),
-        };
-        lock(&self.pause).note(connected.is_ok());
-        connected
-    }
 }
 
-impl Pause {
-    fn note(&mut self, connected: bool) {
-        if connected {
-            (self.length, self.until) = (Duration::ZERO, None);
-            return;
-        }
-        let now = Instant::now();
-        self.length = (self.length * 2).clamp(MIN_PAUSE, MAX_PAUSE);
-        self.until = Some(now + self.length.mul_f64(0.5 + fastrand::f64() / 2.0));
-        self.failed = Some(now);
+/// Returns the slot with the least to do, first among those that are not slow.
+fn least_used(slots: &[Slot], is_eligible: impl Fn(&Slot) -> bool) -> Option<&Slot> {
+    let eligible = slots.iter().filter(|slot| is_eligible(slot));
+    eligible.min_by_key(|slot| (slot.is_slow(), slot.in_flight()))
+}
+
+impl Open {
+    /// Returns the start of the turn of the first unanswered statement.
+    fn turn(&self) -> Instant {
+        *lock(&self.turn)
+    }
+
+    /// Starts the turn of a statement: the one before it is answered, or there is none.
+    fn begin_turn(&self) {
+        *lock(&self.turn) = Instant::now();
     }
 }
 
@@ -287,6 +324,17 @@ impl Slot {
             .as_ref()
             .filter(|open| !open.client.is_closed())
             .cloned()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether statements wait behind one that is not answered for a while.
+    fn is_slow(&self) -> bool {
+        let open = lock(&self.open);
+        let is_late = |open: &Arc<Open>| open.turn().elapsed() > SLOW_AFTER;
+        self.in_flight() > 0 && open.as_ref().is_some_and(is_late)
     }
 
     /// Drops a broken connection, unless another one has replaced it.
@@ -299,26 +347,29 @@ impl Slot {
 }
 
 /// Counts a statement until it is dropped.
-struct InFlight<'s>(
-    &'s Slot,
-    #[expect(dead_code, reason = "it counts until it is dropped")] metric::Raised,
-);
+struct InFlight<'s> {
+    slot: &'s Slot,
+    /// `true` if no other statement was in flight.
+    is_first: bool,
+    _raised: metric::Raised,
+}
 
 impl<'s> InFlight<'s> {
     fn of(slot: &'s Slot) -> Self {
-        slot.in_flight.fetch_add(1, Ordering::Relaxed);
-        Self(slot, metric::IN_USE.raise())
+        let before = slot.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self {
+            slot,
+            is_first: before == 0,
+            _raised: metric::IN_USE.raise(),
+        }
     }
 }
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.slot.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
-
-/// A connection's socket with TLS.
-type TlsSocket = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
 /// Waits for the next message on a listening connection; returns `None` at its end.
 pub(crate) async fn next_message<T>(
@@ -328,10 +379,6 @@ where
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {
     std::future::poll_fn(|context| connection.poll_message(context)).await
-}
-
-fn no_connection(reason: impl Into<String>) -> PostgresError {
-    PostgresError::NoConnection(reason.into(), None)
 }
 
 /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
@@ -345,8 +392,5 @@ const MAX_IN_FLIGHT: usize = 32;
 const MAX_TRIES: usize = 4;
 /// Time after the statement timeout at which a connection that has not answered counts as lost.
 const CUT_OFF_AFTER: Duration = Duration::from_secs(2);
-/// Time limit for an attempt to connect, over all hosts.
-const MAX_CONNECT: Duration = Duration::from_secs(5);
-/// Bounds of the backoff.
-const MIN_PAUSE: Duration = Duration::from_millis(50);
-const MAX_PAUSE: Duration = Duration::from_millis(1000);
+/// Time without an answer after which other statements avoid a connection.
+const SLOW_AFTER: Duration = Duration::from_millis(100);

@@ -1,6 +1,7 @@
 //! Creation of tasks: one atomic statement each.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use a2a_server::{Lease, Logged, NewTask, StoreError, limits};
 use tokio_postgres::types::Type;
@@ -77,6 +78,7 @@ impl Inner {
         new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
         let mut later = Folded {
             seq: 0,
+            server: SystemTime::UNIX_EPOCH,
             base: Arc::clone(task),
             folded: 1,
             sequence: 1,
@@ -167,11 +169,11 @@ impl Inner {
         statement.add_log(&parts, &bodies);
         statement.add_document(&parts);
         statement.add_receipt(&parts);
-        statement.text += " select seq from u";
+        statement.text += " select seq, pg_postmaster_start_time() from u";
         let query = statement.into_query();
         let found = self.connections.run(&query, Repeat::Harmful).await?;
         if let Some(row) = found.first() {
-            later.seq = get(row, 0)?;
+            (later.seq, later.server) = (get(row, 0)?, get(row, 1)?);
             self.recent.keep(key, &later);
             self.announce(key, id, later.sequence);
         }

@@ -28,6 +28,11 @@ pub enum PostgresError {
         /// Version that this software needs.
         needed: i32,
     },
+    /// The tables could not be migrated: another transaction kept a lock for too long. Nothing was changed.
+    #[error(
+        "the tables could not be migrated: another transaction keeps them locked: end it, or try again later"
+    )]
+    Locked(#[source] Box<Error>),
     /// The tables are of a later version that this software does not know.
     #[error("the tables are of version {found}, this software knows {known}: use a later release")]
     TooNew {
@@ -67,6 +72,16 @@ impl PostgresError {
         Self::NoConnection(error.to_string(), Some(error.into()))
     }
 
+    /// Classifies the error of a migration.
+    pub(crate) fn of_migration(self) -> Self {
+        match self {
+            Self::Refused(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                Self::Locked(error)
+            }
+            other => other,
+        }
+    }
+
     /// Returns the SQLSTATE code of a refused statement.
     fn code(&self) -> Option<&SqlState> {
         match self {
@@ -89,6 +104,11 @@ impl PostgresError {
     /// Returns whether the database has become read-only, as after a failover to another one.
     pub(crate) fn is_read_only(&self) -> bool {
         self.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION)
+    }
+
+    /// Returns whether the statement had no effect because of a lock that was not released within the time limit for that.
+    pub(crate) fn is_lock_timeout(&self) -> bool {
+        self.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
     }
 
     /// Returns whether the connection can no longer be used.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use a2a_server::{Logged, Owner, Snapshot, StoreError, Tail, limits};
 use a2a_transport::SharedEvent;
@@ -14,6 +15,9 @@ pub(crate) type Key = (Owner, TaskId);
 pub(crate) struct Folded {
     /// Number of the task's row. A later task with the same id has another one.
     pub(crate) seq: i64,
+    /// Database server that has stored it, by the time of its start. After a failover to another server, whose log may
+    /// be another one, or back to a backup, this is another time.
+    pub(crate) server: SystemTime,
     /// The task after the first `folded` entries of its log, shared with the callers that read it.
     pub(crate) base: Arc<Task>,
     pub(crate) folded: u64,
@@ -54,6 +58,11 @@ impl Folded {
         let added = self.unfolded().map(|logged| &*logged.event);
         let added = added.chain(events.iter().map(|event| &**event));
         limits::admit_artifacts(&self.base, added)
+    }
+
+    /// Returns whether another state is of the same task on the same server.
+    pub(crate) fn is_same_log(&self, other: &Self) -> bool {
+        (self.seq, self.server) == (other.seq, other.server)
     }
 
     fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {

@@ -24,6 +24,8 @@ pub(crate) struct Hints {
     /// Random name of this server on the channel.
     name: u32,
     channel: String,
+    /// `true` if servers send each other hints.
+    is_on: bool,
     pending: Mutex<Pending>,
     added: Notify,
     followed: Mutex<Followed>,
@@ -47,10 +49,11 @@ struct Followed {
 }
 
 impl Hints {
-    pub(crate) fn new(schema: &str) -> Self {
+    pub(crate) fn new(schema: &str, is_on: bool) -> Self {
         Self {
             name: fastrand::u32(..),
             channel: format!("a2a {schema}"),
+            is_on,
             pending: Mutex::default(),
             added: Notify::new(),
             followed: Mutex::default(),
@@ -60,6 +63,9 @@ impl Hints {
 
     /// Queues the new length of a log.
     pub(crate) fn add(&self, task: Uuid, sequence: u64) {
+        if !self.is_on {
+            return;
+        }
         let mut pending = lock(&self.pending);
         let head = pending.heads.entry(task).or_default();
         *head = sequence.max(*head);
@@ -70,6 +76,9 @@ impl Hints {
 
     /// Queues a hint that mail was posted.
     pub(crate) fn add_mail(&self) {
+        if !self.is_on {
+            return;
+        }
         lock(&self.pending).mail = true;
         self.added.notify_one();
     }
@@ -144,7 +153,7 @@ impl Inner {
     }
 
     async fn listen_once(self: &Arc<Self>) -> Result<(), PostgresError> {
-        let (client, mut connection) = self.connections.connect().await?;
+        let (client, mut connection) = self.connections.connect_listener().await?;
         let hears = async {
             loop {
                 match next_message(&mut connection).await {
@@ -246,6 +255,7 @@ impl Inner {
                 let Some((owner, task, _)) = watched.get(number(&row, 0)? - 1) else {
                     continue;
                 };
+                self.recent.note_server(get(&row, 2)?);
                 match get::<Option<i64>>(&row, 1)? {
                     Some(head) => self.wake_hub.wake(owner, task, head as u64),
                     None => self.forget(owner, task),
@@ -256,9 +266,9 @@ impl Inner {
     }
 }
 
-/// Heads of followed logs that have grown, and null for tasks that were removed.
+/// Heads of followed logs that have grown, and null for tasks that were removed; and the server.
 const LOOK: &str = "
-select w.place, t.sequence
+select w.place, t.sequence, pg_postmaster_start_time()
 from unnest($1::uuid[], $2::bigint[]) with ordinality w(key, head, place)
   left join @task t on t.key = w.key
 where t.sequence is null or t.sequence > w.head";

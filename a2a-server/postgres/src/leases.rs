@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use a2a_server::{Orphan, Owner, Retention, StoreError};
 use a2a_types::TaskId;
 use tokio_postgres::types::Type;
+use uuid::Uuid;
 
 use crate::connections::{Query, Repeat};
 use crate::names::read_owner;
@@ -14,28 +15,44 @@ use crate::statement::micros;
 use crate::store::Inner;
 
 impl Inner {
-    /// Renews the leases of a holder, except the leases of tasks with an in-doubt write.
+    /// Renews the leases of a holder, except the leases of tasks with an in-doubt write. Rows that other statements have
+    /// locked hold up no others: they are renewed afterwards, or by the next call if they stay locked.
     pub(crate) async fn renew(&self, holder: &str, term: Duration) -> Result<(), StoreError> {
-        self.note_term(term);
-        let (term, in_doubt) = (micros(term), self.doubts.tasks());
-        let query = Query::new(
-            "update @task set lease_until = clock_timestamp() + $2 * interval '1 microsecond'
-             where busy and lease_owner = $1 and lease_until is not null and key <> all($3)",
-        );
-        let query = query
+        let (micros, in_doubt) = (micros(term), self.doubts.tasks());
+        let query = Query::new(RENEW)
             .with(&holder, Type::TEXT)
-            .with(&term, Type::INT8)
+            .with(&micros, Type::INT8)
             .with(&in_doubt, Type::UUID_ARRAY);
-        self.connections.run(&query, Repeat::Harmless).await?;
+        let rows = self
+            .connections
+            .run(&query.urgent(), Repeat::Harmless)
+            .await?;
+        let locked = rows.iter().map(|row| get(row, 0));
+        let mut locked = locked.collect::<Result<Vec<Uuid>, _>>()?;
+        // Some may stay locked for long, but not always the same ones come first.
+        fastrand::shuffle(&mut locked);
+        let due = Instant::now() + term / 12;
+        while Instant::now() < due
+            && let Some(key) = locked.pop()
+        {
+            let query = Query::new(RENEW_LOCKED)
+                .with(&holder, Type::TEXT)
+                .with(&micros, Type::INT8)
+                .with(&key, Type::UUID);
+            match self
+                .connections
+                .run(&query.urgent(), Repeat::Harmless)
+                .await
+            {
+                Err(error) if !error.is_lock_timeout() => return Err(error.into()),
+                _ => {}
+            }
+        }
         Ok(())
     }
 
-    /// Returns active tasks whose lease has expired. Returns none until every server has had the time to renew its leases
-    /// after an outage: leases that expired during the outage are not abandoned.
+    /// Returns active tasks whose lease has expired.
     pub(crate) async fn orphans(&self, limit: usize) -> Result<Vec<Orphan>, StoreError> {
-        if !self.connections.is_steady(self.renewal_time()) {
-            return Ok(Vec::new());
-        }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let query = Query::new(
             "select owner, id from @task
@@ -117,9 +134,26 @@ impl Inner {
     }
 }
 
+/// Renews leases whose rows are not locked. Returns the tasks whose rows are: their own appends lock them again
+/// and again.
+const RENEW: &str = "
+with free as materialized (select seq from @task
+  where busy and lease_owner = $1 and lease_until is not null and key <> all($3)
+  for no key update skip locked),
+renewed as (update @task t set lease_until = clock_timestamp() + $2 * interval '1 microsecond'
+  from free where t.seq = free.seq)
+select key from @task
+where busy and lease_owner = $1 and lease_until is not null and key <> all($3) and seq not in (select seq from free)";
+
+/// Renews the lease of a task once its row is not locked, if that is soon.
+const RENEW_LOCKED: &str = "
+with patience as materialized (select set_config('lock_timeout', '100ms', true))
+update @task set lease_until = clock_timestamp() + $2 * interval '1 microsecond' from patience
+where key = $3 and busy and lease_owner = $1 and lease_until is not null";
+
 /// Removes the oldest ended tasks beyond the age or the count, and tasks that have waited for too long and that no
-/// server works on. Tasks are picked
-/// before they are locked: two servers that sweep at once pick the same tasks, not twice as many.
+/// server works on. Tasks are picked before they are locked: two servers that sweep at once pick the same tasks, not twice as
+/// many.
 const SWEEP: &str = "
 with surplus as (select case
     when (select coalesce(max(seq) - min(seq) + 1, 0) from @task) > $2

@@ -36,6 +36,7 @@
 
 mod appends;
 mod connections;
+mod connector;
 mod creates;
 mod doubts;
 mod error;

@@ -86,7 +86,8 @@ impl PostgresOptions {
         })
     }
 
-    /// Sets the number of connections for statements; 16 by default. One more listens.
+    /// Sets the number of connections for statements; 16 by default. If there are several, one of them is kept for the
+    /// renewal of leases. One more listens.
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(1);
         self
@@ -99,15 +100,15 @@ impl PostgresOptions {
     }
 
     /// Sets whether the database is behind a pooler in transaction mode, such as PgBouncer; `false` by default. The store
-    /// then uses no `LISTEN`, no named statements and no session settings, and polls for other servers' events every
+    /// then uses no `LISTEN` and no `NOTIFY`, no named statements and no session settings, and polls for other servers' events every
     /// 250 ms.
     pub fn pooler(mut self, pooler: bool) -> Self {
         self.pooler = pooler;
         self
     }
 
-    /// Sets whether the store listens for other servers' events; `true` by default. Otherwise it polls for them every
-    /// 250 ms.
+    /// Sets whether servers notify each other of events; `true` by default. Otherwise the store neither listens nor
+    /// notifies, and polls for other servers' events every 250 ms.
     pub fn listen(mut self, listen: bool) -> Self {
         self.listen = listen;
         self

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use a2a_server::{Listing, Logged, Owner, Page, Snapshot, StoreError, Tail, limits};
 use a2a_types::{ContextId, Dialect, Event, Object, Task, TaskId, Timestamp};
@@ -24,7 +25,9 @@ pub(crate) enum Loaded {
     Larger(usize),
 }
 
-/// Reads a task of at most `limit` bytes; of a task that is `known`, only the rest of its log.
+/// Reads a task of at most `limit` bytes; of a task that is `known`, only the rest of its log. It is read as a whole if the
+/// known part is not of this log: if it is that of an earlier task, or comes from another server, whose last writes may
+/// be lost.
 pub(crate) async fn load(
     connections: &Connections,
     key: Uuid,
@@ -33,12 +36,14 @@ pub(crate) async fn load(
 ) -> Result<Option<Loaded>, StoreError> {
     let seq = known.as_ref().map_or(-1, |known| known.seq);
     let sequence = known.as_ref().map_or(0, |known| known.sequence as i64);
+    let server = known.as_ref().map(|known| known.server);
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let query = Query::new(LOAD)
         .with(&key, Type::UUID)
         .with(&seq, Type::INT8)
         .with(&sequence, Type::INT8)
-        .with(&limit, Type::INT8);
+        .with(&limit, Type::INT8)
+        .with(&server, Type::TIMESTAMPTZ);
     let rows = connections.run(&query, Repeat::Harmless).await?;
     let Some(row) = rows.first() else {
         return Ok(None);
@@ -47,10 +52,9 @@ pub(crate) async fn load(
     if !get::<bool>(row, 5)? {
         return Ok(Some(Loaded::Larger(bytes)));
     }
-    let mut folded = match known.filter(|known| get(row, 0).is_ok_and(|seq: i64| seq == known.seq))
-    {
-        Some(known) => known,
-        None => from_document(row)?,
+    let mut folded = match known {
+        Some(known) if get(row, 11)? => known,
+        _ => from_document(row)?,
     };
     let seen = folded.sequence;
     let mut later = Vec::new();
@@ -74,20 +78,21 @@ pub(crate) async fn load(
 }
 
 /// A task and the end of its log, in one row. Of a task over the limit only the numbers are read. The last columns are
-/// the log after the known part, or after the document.
+/// the log after the known part, or after the document; whether the known part is part of the log; and the server.
 const LOAD: &str = "
-with t as materialized (select seq, dialect, sequence, messages, bytes from @task where key = $1)
+with t as materialized (select seq, dialect, sequence, messages, bytes,
+  seq = $2 and sequence >= $3 and pg_postmaster_start_time() = $5 as is_known from @task where key = $1)
 select t.seq, t.dialect, t.sequence, t.messages, t.bytes, t.bytes <= $4,
-  d.sequence, d.body, c.body, l.sequences, l.bodies
+  d.sequence, d.body, c.body, l.sequences, l.bodies, t.is_known, pg_postmaster_start_time()
 from t
-  left join @task_doc d on t.seq <> $2 and t.bytes <= $4 and d.task = t.seq
+  left join @task_doc d on not t.is_known and t.bytes <= $4 and d.task = t.seq
   left join @task_checkpoint c on t.bytes <= $4 and c.task = t.seq
   left join lateral (
     select coalesce(array_agg(e.sequence order by e.sequence), '{}') as sequences,
       coalesce(array_agg(e.body order by e.sequence), '{}') as bodies
     from @task_event e
     where t.bytes <= $4 and e.task = t.seq
-      and e.sequence > case when t.seq = $2 then $3 else coalesce(d.sequence, 0) end) l on true";
+      and e.sequence > case when t.is_known then $3 else coalesce(d.sequence, 0) end) l on true";
 
 /// Returns the task as its document has it, or the first entry of its log.
 fn from_document(row: &Row) -> Result<Folded, StoreError> {
@@ -107,6 +112,7 @@ fn from_document(row: &Row) -> Result<Folded, StoreError> {
     };
     Ok(Folded {
         seq: get(row, 0)?,
+        server: get(row, 12)?,
         state: task.status.state,
         base: Arc::new(task),
         folded: written,
@@ -173,12 +179,16 @@ select t.sequence, e.sequence, e.body from @task t left join lateral (
   where before < 131072) e on true
 where t.key = $1 order by e.sequence";
 
-/// Returns the length of a log.
-pub(crate) async fn head(connections: &Connections, key: Uuid) -> Result<u64, StoreError> {
-    let query = Query::new("select sequence from @task where key = $1").with(&key, Type::UUID);
+/// Returns the length of a log, and the server that has it.
+pub(crate) async fn head(
+    connections: &Connections,
+    key: Uuid,
+) -> Result<(u64, SystemTime), StoreError> {
+    let query = Query::new("select sequence, pg_postmaster_start_time() from @task where key = $1");
+    let query = query.with(&key, Type::UUID);
     let rows = connections.run(&query, Repeat::Harmless).await?;
     let row = rows.first().ok_or(StoreError::NoTask)?;
-    Ok(number(row, 0)? as u64)
+    Ok((number(row, 0)? as u64, get(row, 1)?))
 }
 
 /// Keys of a page of tasks.

@@ -1,6 +1,7 @@
 //! Cache of the tasks that this process wrote or read last.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use a2a_server::{Logged, Tail, limits};
 use lru::LruCache;
@@ -17,13 +18,19 @@ pub(crate) struct Recent {
 struct Tasks {
     tasks: LruCache<Key, Folded, ahash::RandomState>,
     bytes: usize,
+    /// The database server that answered last: see [`Folded::server`].
+    server: Option<SystemTime>,
 }
 
 impl Recent {
     pub(crate) fn new(max_bytes: usize) -> Self {
         let tasks = LruCache::unbounded_with_hasher(ahash::RandomState::new());
         Self {
-            tasks: Mutex::new(Tasks { tasks, bytes: 0 }),
+            tasks: Mutex::new(Tasks {
+                tasks,
+                bytes: 0,
+                server: None,
+            }),
             max_bytes,
         }
     }
@@ -35,14 +42,22 @@ impl Recent {
 
     /// Returns the events after a sequence number, if they are cached.
     pub(crate) fn after(&self, key: &Key, sequence: u64) -> Option<Tail> {
-        self.lock().tasks.get(key)?.after(sequence)
+        let mut tasks = self.lock();
+        let server = tasks.server;
+        let task = tasks.tasks.get(key)?;
+        task.after(sequence).filter(|_| server == Some(task.server))
+    }
+
+    /// Notes the database server: tasks of another one are not read without asking the database.
+    pub(crate) fn note_server(&self, server: SystemTime) {
+        self.lock().server = Some(server);
     }
 
     /// Caches a task that was read, unless a later state of it is cached.
     pub(crate) fn keep(&self, key: &Key, read: &Folded) {
         let mut tasks = self.lock();
         let known = tasks.tasks.peek(key);
-        if known.is_none_or(|known| known.seq != read.seq || known.sequence <= read.sequence) {
+        if known.is_none_or(|known| !known.is_same_log(read) || known.sequence <= read.sequence) {
             tasks.put(key.clone(), read.clone());
             tasks.make_room(self.max_bytes);
         }
@@ -56,7 +71,7 @@ impl Recent {
             tasks.put(key.clone(), later.clone());
             return tasks.make_room(self.max_bytes);
         };
-        if known.seq != later.seq || known.sequence < after {
+        if !known.is_same_log(later) || known.sequence < after {
             known = later.clone();
         } else if known.sequence == after {
             known.extend(added);
@@ -91,6 +106,7 @@ impl Tasks {
     fn put(&mut self, key: Key, task: Folded) {
         self.take(&key);
         self.bytes += size(&key, &task);
+        self.server = Some(task.server);
         self.tasks.put(key, task);
     }
 

@@ -1,5 +1,7 @@
 //! The tables, their versions, and the migrations between versions.
 
+use std::time::Duration;
+
 use crate::connections::{Connections, Query, Repeat};
 use crate::{PostgresError, PostgresOptions};
 
@@ -21,10 +23,11 @@ const MIGRATIONS: &[Migration] = &[Migration {
 /// Major version of the tables that this software knows.
 const MAJOR: i32 = 1;
 
-/// Creates or migrates the tables of these options. Several servers may do so at once.
+/// Creates or migrates the tables of these options. Several servers may do so at once. The statements may take as long as
+/// they need, but they wait for the transactions of others for five seconds at most, since all others wait behind them.
 ///
-/// Errors: there is no connection, the role may not create tables, or the tables are of a later major version:
-/// [`PostgresError::TooNew`].
+/// Errors: there is no connection; the role may not create tables; a transaction of others keeps a table locked:
+/// [`PostgresError::Locked`]; the tables are of a later major version: [`PostgresError::TooNew`].
 pub async fn migrate(options: &PostgresOptions) -> Result<(), PostgresError> {
     migrate_on(&Connections::new(options)?, options).await
 }
@@ -47,7 +50,8 @@ pub(crate) async fn migrate_on(
             let quoted = connections.text("@");
             let quoted = quoted.trim_end_matches('.');
             let sql = format!("begin; {} commit;", statements(quoted, &options.schema));
-            connections.batch(&sql).await
+            let migrated = connections.batch(&sql).await;
+            migrated.map_err(PostgresError::of_migration)
         }
     }
 }
@@ -92,13 +96,17 @@ fn statements(quoted: &str, schema: &str) -> String {
     let prefix = format!("{quoted}.");
     let lock = format!("a2a {schema}").replace('\'', "''");
     let mut sql = format!(
-        "set local client_min_messages = warning;\n\
+        "set local client_min_messages = warning; set local statement_timeout = 0;\n\
+         set local lock_timeout = '{migrating}s';\n\
          select pg_advisory_xact_lock(hashtextextended('{lock}', 0));\n\
+         set local lock_timeout = '{locked}s';\n\
          do $schema$ begin\n  \
            if to_regnamespace('{literal}') is null then create schema {quoted}; end if;\n\
          end $schema$;\n\
          create table if not exists {prefix}schema_version (version integer primary key, major integer not null);\n",
         literal = quoted.replace('\'', "''"),
+        migrating = MAX_OTHER_MIGRATION.as_secs(),
+        locked = MAX_LOCK_WAIT.as_secs(),
     );
     for Migration {
         version,
@@ -128,6 +136,11 @@ fn too_new(found: i32) -> PostgresError {
         known: MAJOR,
     }
 }
+
+/// Time that a server waits for another one that migrates the tables.
+const MAX_OTHER_MIGRATION: Duration = Duration::from_secs(600);
+/// Time that a migration waits for a lock of a table. Statements of others wait behind it meanwhile.
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(5);
 
 const TEXT: tokio_postgres::types::Type = tokio_postgres::types::Type::TEXT;
 

@@ -1,6 +1,6 @@
 //! The PostgreSQL store: its parts, and the traits that it implements.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -65,8 +65,6 @@ pub(crate) struct Inner {
     pub(crate) unfinished: Unfinished,
     /// No more mail is posted because too much of it waits.
     pub(crate) mail_is_full: AtomicBool,
-    /// Term of the leases here, in milliseconds.
-    term: AtomicU64,
     #[cfg(feature = "faults")]
     fault: Option<crate::Fault>,
 }
@@ -92,7 +90,7 @@ impl PostgresStore {
             connections,
             recent: Recent::new(options.cache_bytes),
             doubts: Doubts::default(),
-            hints: Hints::new(&options.schema),
+            hints: Hints::new(&options.schema, options.listens()),
             wake_hub: WakeHub::default(),
             loaded: TaskBudget::default(),
             receipts: options.receipts,
@@ -100,13 +98,13 @@ impl PostgresStore {
             reservations: Reservations::default(),
             unfinished: Unfinished::new(options.unfinished),
             mail_is_full: AtomicBool::default(),
-            term: AtomicU64::new(15_000),
             #[cfg(feature = "faults")]
             fault: options.fault,
         });
-        let mut tasks = vec![tokio::spawn(Arc::clone(&inner).send_hints()).abort_handle()];
+        let mut tasks = Vec::new();
         let every = match options.listens() {
             true => {
+                tasks.push(tokio::spawn(Arc::clone(&inner).send_hints()).abort_handle());
                 tasks.push(tokio::spawn(Arc::clone(&inner).listen()).abort_handle());
                 LOOK_EVERY
             }
@@ -180,9 +178,16 @@ impl Inner {
         limit: usize,
     ) -> Result<Option<Loaded>, StoreError> {
         let known = self.recent.draft(key);
+        let cached = known.as_ref().map_or(0, |known| known.sequence);
         let loaded = reads::load(&self.connections, id, known, limit).await?;
         match &loaded {
-            Some(Loaded::Whole(folded)) => self.recent.keep(key, folded),
+            Some(Loaded::Whole(folded)) => {
+                if folded.sequence < cached {
+                    // The end of the log is lost.
+                    self.recent.forget(key);
+                }
+                self.recent.keep(key, folded);
+            }
             Some(Loaded::Larger(_)) => {}
             None => self.recent.forget(key),
         }
@@ -238,18 +243,9 @@ impl Inner {
     async fn head(&self, owner: &Owner, task: &TaskId) -> Result<u64, StoreError> {
         let id = task_key(owner, task);
         self.hints.follow(id, owner, task);
-        reads::head(&self.connections, id).await
-    }
-
-    /// Records the term of the leases of this process.
-    pub(crate) fn note_term(&self, term: Duration) {
-        let millis = u64::try_from(term.as_millis()).unwrap_or(u64::MAX);
-        self.term.store(millis, Ordering::Relaxed);
-    }
-
-    /// Returns the time within which every server renews its leases.
-    pub(crate) fn renewal_time(&self) -> Duration {
-        Duration::from_millis(self.term.load(Ordering::Relaxed)) / 2
+        let (head, server) = reads::head(&self.connections, id).await?;
+        self.recent.note_server(server);
+        Ok(head)
     }
 
     /// Returns whether the store has the fault that it neither sends nor receives hints.

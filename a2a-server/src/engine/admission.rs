@@ -8,6 +8,7 @@ use a2a_types::{
     Dialect, Error as A2aError, ErrorKind, Message, TaskPushNotificationConfig, TaskState,
 };
 use futures_util::FutureExt;
+use tokio::time::Instant;
 
 use crate::engine::Engine;
 use crate::engine::active_tasks::QueueRefusal;
@@ -198,8 +199,10 @@ impl Engine {
             let context = &pending.context;
             let snapshot = self.snapshot(&id, context).await?;
             let is_idle = snapshot.task.status.state.is_settled();
-            if !is_idle && !looked_after && self.scheduler.active.running(&owner, &id).is_none() {
-                // Its process may have ended in the middle of a turn: recovery comes first.
+            let runs_here = self.scheduler.active.running(&owner, &id).is_some();
+            // Its process may have ended in the middle of a turn: recovery comes first.
+            let may_take_over = self.maintenance.finds_abandoned_tasks(Instant::now());
+            if !is_idle && !runs_here && !looked_after && may_take_over {
                 looked_after = true;
                 let (owner, task) = (owner.clone(), id.clone());
                 self.maintenance.recover(Orphan::new(owner, task)).await;
@@ -215,6 +218,11 @@ impl Engine {
             }
             let placing = receipt.clone();
             let placed = match self.scheduler.active.running(&owner, &id) {
+                // Its lease may have expired although its process is there.
+                None if !is_idle && !may_take_over => {
+                    let head = LogPosition::from(&snapshot);
+                    Ok(AdmissionOutcome::Elsewhere(pending, head))
+                }
                 Some(busy) => {
                     let (state, dialect) = (snapshot.task.status.state, snapshot.dialect);
                     // It may have to wait: a copy of the task for each message that does would be too much.

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use a2a_transport::Context;
 use a2a_types::{Role, SendMessageRequest, TaskState};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::limiter::Limiter;
 use crate::engine::pending_message::{PendingMessage, Resumed};
+use crate::engine::renewals::Renewals;
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::task_guard::TaskGuard;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
@@ -35,6 +37,7 @@ pub(crate) struct Maintenance {
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) recovery: Recovery,
     pub(crate) retention: Retention,
+    pub(crate) renewals: Renewals,
     /// No more turns begin.
     pub(crate) closing: CancellationToken,
     pub(crate) closed: CancellationToken,
@@ -48,24 +51,31 @@ impl Maintenance {
         if self.begun.swap(true, Ordering::Relaxed) {
             return false;
         }
+        let part_of_term =
+            |part: u32| (self.store_handle.term / part).max(Duration::from_millis(10));
         // Three times before a lease runs out: one may be late.
-        let period = (self.store_handle.term / 3).max(Duration::from_millis(10));
-        self.repeat(period, Self::renew_leases);
-        self.repeat(period, Self::recover_orphans);
+        self.repeat(part_of_term(3), Self::renew_leases);
+        // A task is taken over at most six fifths of a term after the last renewal of its lease.
+        self.repeat(part_of_term(5), Self::recover_orphans);
         self.repeat(SWEEP_EVERY, Self::forget_old_tasks);
         true
     }
 
-    /// Does something now and then, in a task of its own: what takes long delays nothing else.
+    /// Does something at an interval, in a task of its own: what takes long delays nothing else.
     fn repeat<F>(self: &Arc<Self>, period: Duration, job: fn(Arc<Self>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let maintenance = Arc::downgrade(self);
+        let mut beat = interval(period);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         tokio::spawn(async move {
-            while let Some(it) = maintenance.upgrade().filter(|it| !it.closed.is_cancelled()) {
-                job(it).await;
-                tokio::time::sleep(period).await;
+            loop {
+                beat.tick().await;
+                match maintenance.upgrade().filter(|it| !it.closed.is_cancelled()) {
+                    Some(it) => job(it).await,
+                    None => return,
+                }
             }
         });
     }
@@ -77,8 +87,9 @@ impl Maintenance {
             term,
             ..
         } = &*self.store_handle;
-        if let Err(error) = store.renew(holder, *term).await {
-            warn(&error, "could not prolong leases");
+        match store.renew(holder, *term).await {
+            Ok(()) => self.renewals.note(*term),
+            Err(error) => warn(&error, "could not prolong leases"),
         }
     }
 
@@ -86,7 +97,10 @@ impl Maintenance {
         if self.closing.is_cancelled() {
             return;
         }
-        match self.store_handle.store.orphans(MAX_ORPHANS_AT_ONCE).await {
+        let asked = Instant::now();
+        let orphans = self.store_handle.store.orphans(MAX_ORPHANS_AT_ONCE).await;
+        match orphans {
+            Ok(_) if !self.finds_abandoned_tasks(asked) => {}
             Ok(orphans) => {
                 for orphan in orphans {
                     self.recover(orphan).await;
@@ -94,6 +108,13 @@ impl Maintenance {
             }
             Err(error) => warn(&error, "could not look for abandoned tasks"),
         }
+    }
+
+    /// Returns whether tasks are abandoned whose leases had expired by an answer of the store to a query sent at `asked`.
+    /// No other server holds leases in a store that is not shared.
+    pub(crate) fn finds_abandoned_tasks(&self, asked: Instant) -> bool {
+        let StoreHandle { store, term, .. } = &*self.store_handle;
+        store.shared().is_none() || self.renewals.are_steady(asked, *term)
     }
 
     async fn forget_old_tasks(self: Arc<Self>) {

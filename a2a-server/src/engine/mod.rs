@@ -36,6 +36,7 @@ pub(crate) mod outcome;
 pub(crate) mod pending_message;
 pub(crate) mod received_messages;
 pub(crate) mod remote_tasks;
+pub(crate) mod renewals;
 pub(crate) mod run_state;
 pub(crate) mod store_handle;
 pub(crate) mod task_guard;

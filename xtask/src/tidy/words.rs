@@ -126,11 +126,6 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "nothing tells when load balancers have noticed that a server is shutting down",
     },
     Exception {
-        path: "a2a-server/src/engine/maintenance.rs",
-        word: "sleep",
-        reason: "what has to be done from time to time",
-    },
-    Exception {
         path: "a2a-server/src/engine/turn_scheduler.rs",
         word: "sleep",
         reason: "arms of selects: how long a canceled agent may take, how soon a store is tried again",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use a2a_postgres::{PostgresOptions, PostgresStore};
 
@@ -232,6 +233,23 @@ impl Database {
         }
     }
 
+    /// Waits until a statement returns `true`.
+    pub(crate) async fn until(&self, sql: &str) {
+        let client = self.connect().await;
+        let is_so = async {
+            while !client
+                .query_one(sql, &[])
+                .await
+                .expect(sql)
+                .get::<_, bool>(0)
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        let waited = tokio::time::timeout(LONG_WAIT, is_so).await;
+        waited.unwrap_or_else(|_| panic!("this does not become true: {sql}"));
+    }
+
     /// Runs statements, and returns what `psql` says.
     pub(crate) fn psql(&self, sql: &str) -> String {
         let mut psql = self.programs.command("psql");
@@ -279,6 +297,9 @@ impl Programs {
         }
     }
 }
+
+/// Longer than anything takes that a test waits for.
+const LONG_WAIT: Duration = Duration::from_secs(30);
 
 /// Returns the directory of `initdb` and `postgres`: the one of Debian's packages, or one in `PATH`.
 fn folder() -> Option<PathBuf> {

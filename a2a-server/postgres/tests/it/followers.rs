@@ -1,10 +1,11 @@
-//! Followers of many idle tasks.
+//! Followers: many of idle tasks, and notifications between servers.
 
 use std::time::Duration;
 
 use a2a_server::{Append, Store};
-use futures_util::future::join_all;
+use futures_util::future::{join_all, poll_fn};
 use tokio::time::timeout;
+use tokio_postgres::{AsyncMessage, NoTls};
 
 use crate::database::{open, options, shared};
 use crate::sample::{ada, chunk, new};
@@ -46,4 +47,39 @@ async fn thousands_of_idle_followers_need_no_connections_and_each_is_woken() {
     }
     let others = watches.iter().filter(|watch| *watch.borrow() == 1).count();
     assert_eq!(others, TASKS - 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn store_that_does_not_listen_notifies_nobody() {
+    let Some(database) = shared() else { return };
+    let options = database.options().schema("silent");
+    let silent = open(&options.listen(false)).await;
+    let (client, mut connection) = tokio_postgres::connect(&database.url(), NoTls)
+        .await
+        .unwrap();
+    let appends = async {
+        client.batch_execute("listen \"a2a silent\"").await.unwrap();
+        silent.create(&ada(), new("t")).await.unwrap();
+        for sequence in 1..200 {
+            let append = Append::held(sequence, 1, vec![chunk("t", "x")]);
+            silent.append(&ada(), &"t".into(), append).await.unwrap();
+        }
+        client
+            .batch_execute("notify \"a2a silent\", 'end'")
+            .await
+            .unwrap();
+        std::future::pending::<()>().await
+    };
+    let first = async {
+        loop {
+            let message = poll_fn(|context| connection.poll_message(context)).await;
+            if let AsyncMessage::Notification(it) = message.unwrap().unwrap() {
+                return it.payload().to_owned();
+            }
+        }
+    };
+    tokio::select! {
+        () = appends => {}
+        first = first => assert_eq!(first, "end"),
+    }
 }

@@ -1,10 +1,13 @@
 //! The store on a real Postgres: the suite, faults, servers that share it, and outages.
 
 mod away;
+mod connections;
 mod database;
 mod doubt;
+mod failover;
 mod faults;
 mod followers;
+mod leases;
 mod limits;
 mod listing;
 mod mail;

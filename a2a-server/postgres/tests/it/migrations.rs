@@ -1,5 +1,7 @@
 //! Migrations: concurrent servers, printed statements, later versions, and roles with few rights.
 
+use std::time::Duration;
+
 use a2a_postgres::{PostgresError, PostgresOptions, PostgresStore, migrate, migrations};
 use a2a_server::{Append, Retention, SharedStore, Store};
 
@@ -79,4 +81,50 @@ async fn a_role_that_may_not_make_tables_can_use_them() {
     let receipt = a2a_server::Receipt::new("m".into(), [0; 32], LONG);
     store.reserve(&ada(), &receipt, "h", LONG).await.unwrap();
     assert_eq!(store.sweep(Retention::default()).await.unwrap(), 0);
+}
+
+/// They may take longer than other statements, also while they wait for another server's.
+#[tokio::test(flavor = "multi_thread")]
+async fn migration_takes_as_long_as_it_needs() {
+    let Some(database) = shared() else {
+        return;
+    };
+    let options = database.options().schema("migration");
+    let mut blocking = database.connect().await;
+    let other = blocking.transaction().await.unwrap();
+    let lock = "select pg_advisory_xact_lock(hashtextextended('a2a migration', 0))";
+    other.execute(lock, &[]).await.unwrap();
+    let options = options.statement_timeout(Duration::from_millis(500));
+    let waits = async {
+        database
+            .wait_for_locks("create schema \"migration\"", 1)
+            .await;
+        // Longer than the time limit.
+        other.execute("select pg_sleep(1)", &[]).await.unwrap();
+        other.commit().await.unwrap();
+    };
+    let (migrated, ()) = tokio::join!(migrate(&options), waits);
+    migrated.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migration_does_not_wait_long_for_a_locked_table() {
+    let Some(database) = shared() else {
+        return;
+    };
+    database.psql(
+        "create schema busy; create table busy.schema_version (version integer primary key, major integer not null)",
+    );
+    let mut blocking = database.connect().await;
+    let other = blocking.transaction().await.unwrap();
+    let lock = "lock table busy.schema_version in share mode";
+    other.execute(lock, &[]).await.unwrap();
+    let options = database.options().schema("busy");
+    let refused = migrate(&options).await;
+    assert!(
+        matches!(refused, Err(PostgresError::Locked(_))),
+        "{refused:?}"
+    );
+    other.commit().await.unwrap();
+    migrate(&options).await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! Fault-injecting proxy in front of the database: it loses answers and refuses connections.
+//! Fault-injecting proxy in front of the database: it loses answers, refuses connections, and stalls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
 
 use crate::database::Database;
 
@@ -27,6 +28,8 @@ struct State {
     cuts: AtomicBool,
     /// Refuses connections once an answer is lost.
     then_refuses: AtomicBool,
+    /// Passes on nothing, and closes nothing.
+    stalls: watch::Sender<bool>,
 }
 
 impl Proxy {
@@ -70,6 +73,16 @@ impl Proxy {
         self.state.refuses.store(true, Ordering::SeqCst);
     }
 
+    /// Passes on nothing until it [goes on](Self::go_on).
+    pub(crate) fn stall(&self) {
+        self.state.stalls.send_replace(true);
+    }
+
+    /// Passes on what has come while it was stalled, and all that comes later.
+    pub(crate) fn go_on(&self) {
+        self.state.stalls.send_replace(false);
+    }
+
     /// Accepts connections again.
     pub(crate) fn let_through(&self) {
         self.state.refuses.store(false, Ordering::SeqCst);
@@ -85,11 +98,13 @@ async fn forward(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
         .expect("the database is there");
     let (mut asked, mut told) = (vec![0; 64 << 10], vec![0; 64 << 10]);
     let mut is_doomed = false;
+    let mut stalls = state.stalls.subscribe();
     loop {
         tokio::select! {
             read = client.read(&mut asked) => {
                 let Ok(count @ 1..) = read else { return };
                 if state.refuses.load(Ordering::SeqCst) { return }
+                if stalls.wait_for(|stalls| !stalls).await.is_err() { return }
                 let asked = &asked[..count];
                 let marked = asked.windows(MARK.len()).any(|part| part == MARK.as_bytes());
                 is_doomed |= marked && state.loses.swap(false, Ordering::SeqCst);
@@ -98,6 +113,7 @@ async fn forward(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
             }
             read = server.read(&mut told) => {
                 let Ok(count @ 1..) = read else { return };
+                if stalls.wait_for(|stalls| !stalls).await.is_err() { return }
                 // The statement has ended once the server sends `ReadyForQuery` with status idle, `I`.
                 let told = &told[..count];
                 if is_doomed && told.ends_with(b"I") {
