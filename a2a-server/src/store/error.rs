@@ -1,6 +1,10 @@
 //! Errors of a store.
 
+use a2a_transport::BoxFuture;
 use a2a_types::IllegalEvent;
+
+/// A call of a store, on the heap.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Reason why a store did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

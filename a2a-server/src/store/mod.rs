@@ -20,12 +20,11 @@ mod write;
 
 use std::time::Duration;
 
-use a2a_transport::BoxFuture;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
 pub use budget::{TaskBudget, TaskShare};
-pub use error::StoreError;
+pub use error::{StoreError, StoreFuture};
 pub use memory::MemoryStore;
 pub use owner::Owner;
 pub(crate) use owner::TaskKey;
@@ -38,9 +37,6 @@ pub use sqlite::{SqliteOptions, SqliteReport, SqliteStore};
 pub(crate) use timed_store::TimedStore;
 pub use wake_hub::WakeHub;
 pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
-
-/// A call of a store, on the heap.
-pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Keeps the logs of tasks.
 ///

@@ -15,11 +15,14 @@ pub trait SharedStore: Send + Sync {
     /// Reserves a message for one server, before its agent gets it, and returns the number of this reservation,
     /// which no other of the message has. Its holder may reserve it again, which ends the earlier reservation. It
     /// lasts for `term` by the store's clock, and is prolonged with the holder's leases by
-    /// [`Store::renew`](super::Store::renew) until its release was tried. Storing a task that the message begins, an addition to a task, or an
-    /// answer ends it, whichever server stores that.
+    /// [`Store::renew`](super::Store::renew) until its release was tried. Storing a task that the message begins, an
+    /// addition to a task, or an answer ends it, whichever server stores that.
     ///
     /// Errors: [`StoreError::Received`] if an outcome is known; [`StoreError::Leased`] if another holder has a
     /// reservation that has not run out.
+    ///
+    /// [`StoreError::Received`]: super::StoreError::Received
+    /// [`StoreError::Leased`]: super::StoreError::Leased
     fn reserve<'a>(
         &'a self,
         owner: &'a Owner,
@@ -39,6 +42,9 @@ pub trait SharedStore: Send + Sync {
     /// Leaves mail for the server that holds the lease of a task. It goes with its task.
     ///
     /// Errors: [`StoreError::NoTask`]; [`StoreError::Full`] if the task has [`MAX_MAIL`] pieces of mail already.
+    ///
+    /// [`StoreError::NoTask`]: super::StoreError::NoTask
+    /// [`StoreError::Full`]: super::StoreError::Full
     fn post(&self, mail: Mail) -> StoreFuture<'_, ()>;
 
     /// Takes mail back; returns `false` if it is not there any more.

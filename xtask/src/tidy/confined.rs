@@ -42,6 +42,7 @@ const CONFINED: &[Confined] = &[
             "a2a-transport/src/http/exchange.rs",
             "a2a-transport/src/http/remote.rs",
             "a2a-transport/src/http/service.rs",
+            "a2a-transport/src/http/service_settings.rs",
             "a2a-transport/src/webhook/notice.rs",
             "a2a-types/src/",
         ],

@@ -17,7 +17,7 @@ const LIMITS: &[Limit] = &[
     Limit { folder: "a2a-types/src/v0_1/", max_lines: 1_270 },
     Limit { folder: "a2a-types/src/v0_2/", max_lines: 1_320 },
     Limit { folder: "a2a-types/src/v0_3/", max_lines: 1_490 },
-    Limit { folder: "a2a-server/src/store/suite/", max_lines: 2_500 },
+    Limit { folder: "a2a-server/src/store/suite/", max_lines: 2_560 },
 ];
 
 /// No folder has more lines than its limit.

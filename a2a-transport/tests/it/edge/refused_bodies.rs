@@ -41,7 +41,7 @@ async fn is_refused(mut sender: SendRequest<Body>, body: Body) {
     assert!(body.ends_with(b"}"), "{body:?}");
 }
 
-/// What was sent of them and is not read would fill the window of the connection several times.
+/// The parts that were sent and are not read would fill the window of the connection several times.
 #[tokio::test]
 async fn refused_bodies_leave_the_window_of_their_connection() {
     const AT_ONCE: usize = 8;
