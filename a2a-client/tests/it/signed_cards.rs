@@ -73,7 +73,7 @@ async fn any_other_is_refused_and_nobody_is_called() {
     let unsigned = connected(Some(&own), |card| card.to_string()).await;
     check(unsigned, "no signature");
     let stranger = connected(Some(&own), |card| signed(card, &other).to_string()).await;
-    check(stranger, "not among those that are trusted");
+    check(stranger, "not trusted");
     let changed = connected(Some(&own), |card| {
         let mut card = signed(card, &own);
         card["name"] = "Forged".into();
