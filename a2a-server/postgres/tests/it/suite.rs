@@ -15,24 +15,18 @@ async fn keeps_every_promise() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keeps_every_promise_behind_a_pooler() {
+async fn keeps_every_promise_behind_a_pooler_without_a_cache() {
     let Some(database) = shared() else {
         return;
     };
     let pooler = Pooler::start(database);
-    let options = || match &pooler {
-        Some(pooler) => pooler.options(),
-        None => database.options().pooler(true),
+    let options = || {
+        let options = match &pooler {
+            Some(pooler) => pooler.options(),
+            None => database.options().pooler(true),
+        };
+        options.cache_bytes(0)
     };
     let violations = suite::run(|| async { open(&options()).await }).await;
-    assert_eq!(violations, []);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn keeps_every_promise_without_memory() {
-    if options().is_none() {
-        return;
-    }
-    let violations = suite::run(|| async { open(&options().unwrap().cache_bytes(0)).await }).await;
     assert_eq!(violations, []);
 }
