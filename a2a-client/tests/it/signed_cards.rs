@@ -79,7 +79,7 @@ async fn any_other_is_refused_and_nobody_is_called() {
         card["name"] = "Forged".into();
         card.to_string()
     });
-    check(changed.await, "not over this card");
+    check(changed.await, "does not match this card");
     // Two readers could see two cards.
     let twice = connected(Some(&own), |card| {
         let card = signed(card, &own).to_string();
