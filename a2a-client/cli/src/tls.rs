@@ -88,7 +88,7 @@ pub(crate) fn reload_on_hangup(tls: Option<ServerTls>) -> impl Future<Output = (
         if let Some((tls, mut hangups)) = hangups {
             while hangups.recv().await.is_some() {
                 let tls = tls.clone();
-                // What failed is logged.
+                // The failure is logged.
                 let _ = tokio::task::spawn_blocking(move || tls.reload()).await;
             }
         }

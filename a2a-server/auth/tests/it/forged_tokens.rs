@@ -169,7 +169,7 @@ fn no_changed_token_is_accepted() {
         .run(&changes, |(which, mutations)| {
             let mut token = signed[which].clone();
             for mutation in &mutations {
-                // What is no token any more is changed no further.
+                // A text that is no token any more is changed no further.
                 let is_token = |text: &str| {
                     let mut parts = text.split('.').map(|part| URL_SAFE_NO_PAD.decode(part));
                     let is_json = |part: Option<Result<Vec<u8>, _>>| {
