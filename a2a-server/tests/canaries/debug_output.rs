@@ -20,12 +20,11 @@ use a2a_types::{
 };
 use http::HeaderValue;
 use http::header::{self, HeaderName};
-use tokio::net::TcpListener;
 
 use crate::agent::{keys, secret, signing_key};
 use crate::log::{check as check_text, log};
 use crate::secrets::{API_KEY, AUTHORIZATION, BASIC, COOKIE, TOKEN, URL_KEY};
-use crate::wire::hook;
+use crate::wire::{CLOSED, hook};
 
 #[track_caller]
 fn check(value: &impl Debug) {
@@ -174,11 +173,6 @@ fn transport(url: &str) -> HttpTransport {
 #[tokio::test]
 async fn what_a_caller_has() {
     log();
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
     for answer in [
         "HTTP/1.1 401 Unauthorized\r\n\r\n",
         "HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n\r\n{}",
@@ -187,7 +181,7 @@ async fn what_a_caller_has() {
         "no HTTP",
     ] {
         let (agent, mut asked) = hook(answer).await;
-        for agent in [agent, closed] {
+        for agent in [agent, CLOSED] {
             let transport = transport(&format!("http://{agent}/"));
             check(&transport);
             let config = webhook();

@@ -1,12 +1,10 @@
 //! Deliveries that fail, in every way.
 
-use tokio::net::TcpListener;
-
 use crate::agent::{Scheme, as_owner, builder, messages, rpc, serve, task_of};
 use crate::log::log;
 use crate::secrets::{ANSWER, TOKEN};
 use crate::webhook_registration::check_owner;
-use crate::wire::hook;
+use crate::wire::{CLOSED, hook};
 
 /// Sends a message whose webhook is at `base`, in each protocol version, and waits until the log says this
 /// of its task.
@@ -61,12 +59,7 @@ async fn what_a_receiver_answers_is_shown_to_no_one() {
 
 #[tokio::test]
 async fn nobody_is_there() {
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    check(&format!("http://{closed}/"), "could not be connected to").await;
+    check(&format!("http://{CLOSED}/"), "could not be connected to").await;
     let (no_tls, _) = hook(ANSWER).await;
     check(&format!("https://{no_tls}/"), "by TLS").await;
 }

@@ -5,7 +5,7 @@ use http_body_util::BodyExt;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 use crate::agent::{Scheme, as_others, as_owner, builder, messages, rpc, serve};
 use crate::log::{check, log};
@@ -14,7 +14,7 @@ use crate::secrets::{
 };
 use crate::stores::new_file;
 use crate::webhook_registration::check_owner;
-use crate::wire::{RawAnswer, RawRequest, TAKEN, hook};
+use crate::wire::{CLOSED, RawAnswer, RawRequest, TAKEN, hook};
 
 /// An error repeats nothing, not even to the caller that sent it: callers write errors into their logs.
 #[track_caller]
@@ -103,12 +103,7 @@ async fn webhooks_that_do_not_repeat_what_they_are_asked_to() {
         .challenge_webhooks(Challenge::Always)
         .build()
         .unwrap();
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let mut hooks = vec![closed];
+    let mut hooks = vec![CLOSED];
     for answer in [
         format!("HTTP/1.1 500 {ANSWER}\r\n\r\n{ANSWER}"),
         ANSWER.to_owned(),
