@@ -1,6 +1,7 @@
 //! Connections by TLS, at both ends.
 
 mod client;
+mod client_certificates;
 mod programs;
 mod reload;
 mod server;
@@ -12,10 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use a2a_transport::Error;
 use a2a_transport::http::{
-    ClientCertificates, HttpClient, ServeOptions, ServerTls, ServerTlsBuilder, Tls, serve_tls,
+    ClientCertificates, HttpClient, HttpService, ServeOptions, ServerTls, ServerTlsBuilder, Tls,
+    serve_tls,
 };
+use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_types::ErrorKind;
 use bytes::Bytes;
 use http::uri::Scheme;
 use http::{Request, Response};
@@ -33,6 +36,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+
+const H2: &str = "h2";
+const HTTP1: &str = "http/1.1";
 
 /// An authority of our own.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -234,3 +240,31 @@ static VERSIONS: [&SupportedProtocolVersion; 2] =
 
 /// Time for which a test waits for what must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An agent that knows no task.
+struct NoTasks;
+
+impl Transport for NoTasks {
+    fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        Box::pin(std::future::ready(Err(ErrorKind::TaskNotFound.into())))
+    }
+}
+
+/// Starts a server of this service.
+async fn serve(tls: ServerTls, service: HttpService<NoTasks>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (options, forever) = (ServeOptions::default(), std::future::pending());
+    tokio::spawn(serve_tls(listener, tls, service, options, forever));
+    address
+}
+
+/// Asks for a path by HTTP/1.1, and returns the whole answer.
+async fn fetch(address: SocketAddr, config: &Arc<ClientConfig>, path: &str) -> String {
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost:1\r\nconnection: close\r\n\r\n");
+    let mut stream = connect(address, "localhost", config).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
