@@ -2,32 +2,26 @@
 
 use http::header::{AUTHORIZATION, HeaderMap};
 
-/// Credentials of an authentication scheme that a request shows.
-pub(crate) enum Shown<'a> {
-    /// No credentials of this scheme.
-    Nothing,
-    /// A header that cannot be read, or several.
-    Malformed,
-    /// The text after the name of the scheme.
-    Credentials(&'a str),
-}
+use crate::scheme::Verdict;
 
 /// Returns the credentials of a scheme, like `Bearer`; its case does not matter.
-pub(crate) fn shown<'a>(headers: &'a HeaderMap, scheme: &str) -> Shown<'a> {
+///
+/// Errors: `Absent` for none of this scheme, `Invalid` for a header that cannot be read, or for several.
+pub(crate) fn credentials<'a>(headers: &'a HeaderMap, scheme: &str) -> Result<&'a str, Verdict> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
-        return Shown::Nothing;
+        return Err(Verdict::Absent);
     };
     if values.next().is_some() {
-        return Shown::Malformed;
+        return Err(Verdict::Invalid);
     }
     let Ok(text) = value.to_str() else {
-        return Shown::Malformed;
+        return Err(Verdict::Invalid);
     };
     let (name, credentials) = text.split_once(' ').unwrap_or((text, ""));
     match (name.eq_ignore_ascii_case(scheme), credentials.trim()) {
-        (false, _) => Shown::Nothing,
-        (true, "") => Shown::Malformed,
-        (true, credentials) => Shown::Credentials(credentials),
+        (false, _) => Err(Verdict::Absent),
+        (true, "") => Err(Verdict::Invalid),
+        (true, credentials) => Ok(credentials),
     }
 }

@@ -15,7 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::request::Parts;
 use tokio::sync::Semaphore;
 
-use crate::authorization_header::{Shown, shown};
+use crate::authorization_header::credentials;
 use crate::digest_cache::{Digest, DigestCache, sha256};
 use crate::error::SetupError;
 use crate::htpasswd::Htpasswd;
@@ -96,10 +96,9 @@ impl BasicUsers {
     }
 
     async fn verdict(&self, head: &Parts) -> Verdict {
-        let credentials = match shown(&head.headers, "Basic") {
-            Shown::Nothing => return Verdict::Absent,
-            Shown::Malformed => return Verdict::Invalid,
-            Shown::Credentials(credentials) => credentials,
+        let credentials = match credentials(&head.headers, "Basic") {
+            Ok(credentials) => credentials,
+            Err(verdict) => return verdict,
         };
         let decoded = STANDARD.decode(credentials).ok();
         let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());

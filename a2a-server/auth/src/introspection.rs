@@ -14,7 +14,7 @@ use http::request::Parts;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
-use crate::authorization_header::{Shown, shown};
+use crate::authorization_header::credentials;
 use crate::digest_cache::{DigestCache, sha256};
 use crate::error::SetupError;
 use crate::issuer_url;
@@ -103,10 +103,9 @@ impl Introspection {
     }
 
     async fn verdict(&self, head: &Parts) -> Verdict {
-        let token = match shown(&head.headers, "Bearer") {
-            Shown::Nothing => return Verdict::Absent,
-            Shown::Malformed => return Verdict::Invalid,
-            Shown::Credentials(token) => token,
+        let token = match credentials(&head.headers, "Bearer") {
+            Ok(token) => token,
+            Err(verdict) => return verdict,
         };
         let digest = sha256(token.as_bytes());
         let state = match self.answers.get(&digest) {

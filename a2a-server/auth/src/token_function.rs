@@ -5,7 +5,7 @@ use a2a_transport::http::AuthChallenge;
 use a2a_types::{HttpAuthSecurityScheme, SecurityScheme};
 use http::request::Parts;
 
-use crate::authorization_header::{Shown, shown};
+use crate::authorization_header::credentials;
 use crate::scheme::{Scheme, Verdict};
 
 /// Scheme of bearer tokens that a function checks, like one that looks them up in a database.
@@ -48,10 +48,9 @@ impl TokenFunction {
 
 impl Scheme for TokenFunction {
     fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
-        match shown(&head.headers, "Bearer") {
-            Shown::Nothing => Box::pin(std::future::ready(Verdict::Absent)),
-            Shown::Malformed => Box::pin(std::future::ready(Verdict::Invalid)),
-            Shown::Credentials(token) => (self.check)(token.to_owned()),
+        match credentials(&head.headers, "Bearer") {
+            Ok(token) => (self.check)(token.to_owned()),
+            Err(verdict) => Box::pin(std::future::ready(verdict)),
         }
     }
 

@@ -19,7 +19,7 @@ pub use self::claims::TokenClaims;
 use self::issuer_keys::{IssuerKeys, KeyLookup};
 use self::key_set::KeySet;
 use self::token::Rules;
-use crate::authorization_header::{Shown, shown};
+use crate::authorization_header::credentials;
 use crate::digest_cache::{DigestCache, sha256};
 use crate::error::SetupError;
 use crate::issuer_url;
@@ -156,10 +156,9 @@ impl JwtBearer {
     }
 
     async fn verdict(&self, head: &Parts) -> Verdict {
-        let token = match shown(&head.headers, "Bearer") {
-            Shown::Nothing => return Verdict::Absent,
-            Shown::Malformed => return Verdict::Invalid,
-            Shown::Credentials(token) => token,
+        let token = match credentials(&head.headers, "Bearer") {
+            Ok(token) => token,
+            Err(verdict) => return verdict,
         };
         let (digest, now) = (sha256(token.as_bytes()), seconds_now());
         if let Some(verified) = self.verified.get(&digest) {
