@@ -12,86 +12,46 @@ use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
 use crate::pre_1_0::security::{self, Variants};
-use crate::proto::or_default;
+use crate::wire_types::wire_types;
 use crate::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentInterface, AgentProvider, AgentSkill,
     SecurityRequirement, SecurityScheme, StringList,
 };
 
-/// The members of a card as they stand on the wire.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Card {
-    name: String,
-    #[serde(default, deserialize_with = "or_default")]
-    description: String,
-    #[serde(
-        default,
-        alias = "supported_interfaces",
-        deserialize_with = "or_default"
-    )]
-    supported_interfaces: Vec<AgentInterface>,
-    provider: Option<AgentProvider>,
-    version: String,
-    #[serde(alias = "documentation_url")]
-    documentation_url: Option<String>,
-    capabilities: AgentCapabilities,
-    #[serde(default, alias = "security_schemes", deserialize_with = "or_default")]
-    security_schemes: BTreeMap<String, Scheme>,
-    #[serde(
-        default,
-        alias = "security_requirements",
-        deserialize_with = "or_default"
-    )]
-    security_requirements: Vec<SecurityRequirement>,
-    security: Option<Value>,
-    #[serde(
-        default,
-        alias = "default_input_modes",
-        deserialize_with = "or_default"
-    )]
-    default_input_modes: Vec<String>,
-    #[serde(
-        default,
-        alias = "default_output_modes",
-        deserialize_with = "or_default"
-    )]
-    default_output_modes: Vec<String>,
-    #[serde(default, deserialize_with = "or_default")]
-    skills: Vec<AgentSkill>,
-    #[serde(default, deserialize_with = "or_default")]
-    signatures: Vec<AgentCardSignature>,
-    #[serde(alias = "icon_url")]
-    icon_url: Option<String>,
-    #[serde(alias = "supports_extended_agent_card")]
-    supports_extended_agent_card: Option<bool>,
-    #[serde(alias = "supports_authenticated_extended_card")]
-    supports_authenticated_extended_card: Option<bool>,
-}
+wire_types! { members of
+    /// The members of a card as they stand on the wire.
+    Card {
+        name: String,
+        description: String = or_default,
+        supported_interfaces: Vec<AgentInterface> = or_default | "supported_interfaces",
+        provider: Option<AgentProvider>,
+        version: String,
+        documentation_url: Option<String> | "documentation_url",
+        capabilities: AgentCapabilities,
+        security_schemes: BTreeMap<String, Scheme> = or_default | "security_schemes",
+        security_requirements: Vec<SecurityRequirement> = or_default | "security_requirements",
+        security: Option<Value>,
+        default_input_modes: Vec<String> = or_default | "default_input_modes",
+        default_output_modes: Vec<String> = or_default | "default_output_modes",
+        skills: Vec<AgentSkill> = or_default,
+        signatures: Vec<AgentCardSignature> = or_default,
+        icon_url: Option<String> | "icon_url",
+        supports_extended_agent_card: Option<bool> | "supports_extended_agent_card",
+        supports_authenticated_extended_card: Option<bool> | "supports_authenticated_extended_card",
+    }
 
-/// The members of a skill as they stand on the wire.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Skill {
-    id: String,
-    name: String,
-    #[serde(default, deserialize_with = "or_default")]
-    description: String,
-    #[serde(default, deserialize_with = "or_default")]
-    tags: Vec<String>,
-    #[serde(default, deserialize_with = "or_default")]
-    examples: Vec<String>,
-    #[serde(default, alias = "input_modes", deserialize_with = "or_default")]
-    input_modes: Vec<String>,
-    #[serde(default, alias = "output_modes", deserialize_with = "or_default")]
-    output_modes: Vec<String>,
-    #[serde(
-        default,
-        alias = "security_requirements",
-        deserialize_with = "or_default"
-    )]
-    security_requirements: Vec<SecurityRequirement>,
-    security: Option<Value>,
+    /// The members of a skill as they stand on the wire.
+    Skill {
+        id: String,
+        name: String,
+        description: String = or_default,
+        tags: Vec<String> = or_default,
+        examples: Vec<String> = or_default,
+        input_modes: Vec<String> = or_default | "input_modes",
+        output_modes: Vec<String> = or_default | "output_modes",
+        security_requirements: Vec<SecurityRequirement> = or_default | "security_requirements",
+        security: Option<Value>,
+    }
 }
 
 /// A scheme as any protocol version writes it, perhaps with several flows; `None` if unknown. The

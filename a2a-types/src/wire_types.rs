@@ -8,22 +8,32 @@
 /// - `or_default`: absent or `null` is the default, which is written.
 /// - `unless_default`: absent or `null` is the default, which is left out.
 /// - `count`: a number as ProtoJSON may write it; absent or `null` is `None`, which is left out.
+///
+/// `members of` instead defines the members that are read in place of a type, for `serde(try_from)`.
 macro_rules! wire_types {
     ($($(#[$meta:meta])* pub struct $name:ident $(: $($trait:ident),+)? { $($members:tt)* })*) => {$(
-        $crate::wire_types::wire_types!(@define [$(#[$meta])* $name: $($($trait),+)?] [] $($members)*);
+        $crate::wire_types::wire_types!(@define [
+            #[derive(Clone, $($($trait,)+)? PartialEq, serde::Deserialize, serde::Serialize)]
+            #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+            #[serde(rename_all = "camelCase")]
+            $(#[$meta])*
+            pub struct $name
+        ] [] $($members)*);
     )*};
-    (@define [$(#[$meta:meta])* $name:ident: $($trait:ident),*] [$($done:tt)*]) => {
-        #[derive(Clone, $($trait,)* PartialEq, serde::Deserialize, serde::Serialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[serde(rename_all = "camelCase")]
-        $(#[$meta])*
-        pub struct $name { $($done)* }
-    };
-    (@define $head:tt [$($done:tt)*] $(#[$meta:meta])* pub $member:ident: $type:ty
+    (members of $($(#[$meta:meta])* $name:ident { $($members:tt)* })*) => {$(
+        $crate::wire_types::wire_types!(@define [
+            #[derive(serde::Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            $(#[$meta])*
+            pub(crate) struct $name
+        ] [] $($members)*);
+    )*};
+    (@define [$($head:tt)*] [$($done:tt)*]) => { $($head)* { $($done)* } };
+    (@define $head:tt [$($done:tt)*] $(#[$meta:meta])* $visible:vis $member:ident: $type:ty
         $(= $word:ident)? $(| $alias:literal)*, $($rest:tt)*) => {
         $crate::wire_types::wire_types!(@word $($word)?; $head [
             $($done)* $(#[$meta])* $(#[serde(alias = $alias)])*
-        ] [pub $member: $type,] $($rest)*);
+        ] [$visible $member: $type,] $($rest)*);
     };
     (@word; $head:tt [$($done:tt)*] [$($member:tt)*] $($rest:tt)*) => {
         $crate::wire_types::wire_types!(@define $head [$($done)* $($member)*] $($rest)*);
