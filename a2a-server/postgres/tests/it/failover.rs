@@ -1,5 +1,6 @@
 //! Failover to a server that has lost the last writes.
 
+use a2a_postgres::{PostgresOptions, PostgresStore};
 use a2a_server::{Append, Logged, Store, Tail};
 use a2a_types::{Event, Part};
 
@@ -48,20 +49,24 @@ fn lose(database: &Database, schema: &str, sequence: u64) {
     ));
 }
 
+/// Returns a store that has written an event that is kept, and one that is lost.
+async fn written(options: &PostgresOptions) -> PostgresStore {
+    let store = open(options).await;
+    store.create(&ada(), new("t")).await.unwrap();
+    for (sequence, text) in [(1, "kept "), (2, "lost ")] {
+        let event = append(sequence, text);
+        store.append(&ada(), &"t".into(), event).await.unwrap();
+    }
+    store
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_events_are_neither_read_nor_written_again() {
     let Some(mut database) = Database::start() else {
         return;
     };
     let options = database.options().schema("failover").listen(false);
-    let (here, there) = (open(&options).await, open(&options).await);
-    here.create(&ada(), new("t")).await.unwrap();
-    here.append(&ada(), &"t".into(), append(1, "kept "))
-        .await
-        .unwrap();
-    here.append(&ada(), &"t".into(), append(2, "lost "))
-        .await
-        .unwrap();
+    let (here, there) = (written(&options).await, open(&options).await);
     assert_eq!(text(&here).await, "kept lost ");
     fail_over(&mut database, "failover", 2);
     until_back(&there, append(2, "other ")).await;
@@ -77,14 +82,7 @@ async fn writer_does_not_add_to_lost_events() {
         return;
     };
     let options = database.options().schema("failover").listen(false);
-    let (here, there) = (open(&options).await, open(&options).await);
-    here.create(&ada(), new("t")).await.unwrap();
-    here.append(&ada(), &"t".into(), append(1, "kept "))
-        .await
-        .unwrap();
-    here.append(&ada(), &"t".into(), append(2, "lost "))
-        .await
-        .unwrap();
+    let (here, there) = (written(&options).await, open(&options).await);
     fail_over(&mut database, "failover", 2);
     until_back(&there, append(2, "other ")).await;
     // So many that the document is written.
