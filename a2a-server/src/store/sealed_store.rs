@@ -6,7 +6,6 @@ use std::time::Duration;
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
-use super::limits::{MAX_CONFIG_BYTES, admit_config};
 use super::sealing_keys::SealingKeys;
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
@@ -35,12 +34,7 @@ impl SealedStore {
         let Some(keys) = &self.keys else {
             return Ok(config);
         };
-        admit_config(&config)?;
-        let sealed = keys.seal(owner, config).map_err(StoreError::failed)?;
-        match admit_config(&sealed) {
-            Ok(_) => Ok(sealed),
-            Err(_) => Err(StoreError::ConfigTooLong(MAX_SEALED_BYTES)),
-        }
+        keys.seal(owner, config).map_err(StoreError::failed)
     }
 
     fn open(
@@ -239,9 +233,6 @@ fn refused(notification: &Notification, error: &StoreError) {
     let error = error as &dyn std::error::Error;
     tracing::error!(%task, error, "could not open the webhook of a notification, which waits");
 }
-
-/// Bytes of a webhook that is sealed, for a third more of them is stored.
-const MAX_SEALED_BYTES: usize = MAX_CONFIG_BYTES / 4 * 3 - (1 << 10);
 
 /// Interval at which a webhook that cannot be opened is looked at again.
 const KEY_INTERVAL: Duration = Duration::from_secs(60);
