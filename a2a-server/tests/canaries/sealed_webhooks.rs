@@ -129,7 +129,7 @@ async fn read(
             let Ok(Response::ListTaskPushNotificationConfigs(list)) = list else {
                 panic!("{list:?}");
             };
-            assert_eq!(list.configs, [config.clone()]);
+            assert_eq!(list.configs, std::slice::from_ref(&config));
             Ok(config)
         }
         Ok(other) => panic!("{other:?}"),
