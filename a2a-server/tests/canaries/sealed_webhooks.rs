@@ -287,7 +287,11 @@ async fn without_its_key_a_webhook_waits() {
     let due = async || {
         let store = reopened(&file).await;
         let sql = "update push_outbox set next_at = 0, taken = 0";
-        assert_eq!(Connection::open(&file).unwrap().execute(sql, []), Ok(1));
+        let connection = Connection::open(&file).unwrap();
+        assert_eq!(connection.execute(sql, []), Ok(1));
+        let attempts = "select attempt from push_outbox";
+        let attempts = connection.query_row(attempts, [], |row| row.get::<_, i64>(0));
+        assert_eq!(attempts, Ok(1), "that of the server with its key");
         store
     };
     let other = serve_from(due().await, &["other"], without_retries);
