@@ -18,7 +18,7 @@ use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePoli
 use serde::Deserialize;
 
 use crate::card::read_card;
-use crate::{Client, Interfaces};
+use crate::{Client, Interfaces, Origin};
 
 /// Discovers agent cards and caches each for as long as its server allows.
 ///
@@ -98,7 +98,11 @@ impl Cards {
     /// Connects to the agent at `url`, by the first supported interface on its card.
     pub async fn connect(&self, url: &str) -> Result<Client, Error> {
         let card = self.find(url).await?;
-        let interfaces = Interfaces::of(&card, |_, transport| transport.http(self.http.clone()))?;
+        let agent = Origin::of(url)?;
+        let interfaces = Interfaces::of(&card, |interface, transport| {
+            let is_own = Origin::of(&interface.url).is_ok_and(|origin| origin == agent);
+            transport.http(self.http.clone()).call_credentials(is_own)
+        })?;
         Ok(Client::with_card(interfaces, card))
     }
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use a2a_transport::{Answer, Call, Claims, Error, TraceContext, Transport};
+use a2a_transport::http::Credentials;
+use a2a_transport::{Answer, Call, Context, Error, TraceContext, Transport};
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -20,7 +21,8 @@ use crate::{Retries, Retrying, Sending, Updates};
 pub struct Client {
     transport: Retrying<Arc<dyn Transport>>,
     card: Arc<RwLock<Option<Arc<AgentCard>>>>,
-    trace: Option<TraceContext>,
+    /// Of every call.
+    context: Context,
 }
 
 impl Client {
@@ -30,7 +32,7 @@ impl Client {
         Self {
             transport: Retrying::new(Arc::new(transport), Retries::default()),
             card: Arc::default(),
-            trace: None,
+            context: Context::default(),
         }
     }
 
@@ -61,11 +63,20 @@ impl Client {
     /// Returns the same client with its calls in a trace, such as that of the request they are made
     /// for.
     pub fn part_of(&self, trace: impl Into<Option<TraceContext>>) -> Self {
-        let trace = trace.into();
-        Self {
-            trace,
-            ..self.clone()
-        }
+        let mut client = self.clone();
+        client.context.trace = trace.into();
+        client
+    }
+
+    /// Returns the same client with these credentials in place of its own, for a server that acts for
+    /// many users. They go to the agent only, as the client's own do: with a call to an interface of
+    /// another origin it fails as [`Error::Credentials`]. An extended card stays with the returned
+    /// client and its clones.
+    pub fn with_credentials(&self, credentials: Arc<dyn Credentials>) -> Self {
+        let mut client = self.clone();
+        client.context.credentials = Some(credentials);
+        client.card = Arc::new(RwLock::new(self.card()));
+        client
     }
 
     /// Returns whether the agent streams; `true` unless its card says otherwise.
@@ -83,8 +94,9 @@ impl Client {
     /// the task ends, or [follow](Sending::follow) the events meanwhile.
     pub fn send(&self, message: impl Into<SendMessageRequest>) -> Sending {
         let (profile, streams) = (self.speaks_profile(), self.streams());
-        Sending::new(self.transport.clone(), message.into(), profile, streams)
-            .trace(self.trace.clone())
+        let context = self.context.clone();
+        let transport = self.transport.clone();
+        Sending::new(transport, message.into(), context, profile, streams)
     }
 
     /// Sends a message and returns the events of its task, once the agent has begun to answer.
@@ -111,9 +123,7 @@ impl Client {
             message: None,
             task: Some(task.into()),
             tenant: None,
-            extensions: Vec::new(),
-            claims: Claims::default(),
-            trace: self.trace.clone(),
+            context: self.context.clone(),
             profile: self.speaks_profile(),
         };
         let follower = Follower::of_task(self.transport.clone(), subject, seen, self.streams());
@@ -277,8 +287,8 @@ impl Client {
 
     async fn once(&self, request: Request) -> Result<Response, Error> {
         let operation = request.operation();
-        let mut call = Call::new(request);
-        call.context.trace.clone_from(&self.trace);
+        let context = self.context.clone();
+        let call = Call { request, context };
         match self.transport.call(call).await?.answer {
             Answer::Once(response) => Ok(response),
             stream @ Answer::Stream(_) => Err(mismatch(operation, &stream)),

@@ -309,7 +309,7 @@ impl Access {
             }
             return transport.http(self.untrusted.clone());
         }
-        transport = transport.http(self.http.clone());
+        transport = transport.http(self.http.clone()).call_credentials(true);
         for (name, value) in &self.headers {
             transport = transport.header(name.clone(), value.clone());
         }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use a2a_transport::{
-    Answer, BoxFuture, Call, Claims, Error, Reply, TraceContext, Transport, Update, UpdateStream,
+    Answer, BoxFuture, Call, Context as CallContext, Error, Reply, Transport, Update, UpdateStream,
     metric,
 };
 use a2a_types::{
@@ -62,9 +62,8 @@ pub(crate) struct Subject {
     /// The task, if it exists already.
     pub(crate) task: Option<TaskId>,
     pub(crate) tenant: Option<String>,
-    pub(crate) extensions: Vec<String>,
-    pub(crate) claims: Claims,
-    pub(crate) trace: Option<TraceContext>,
+    /// Of every request.
+    pub(crate) context: CallContext,
     /// Set if the agent declares a profile that reports steps.
     pub(crate) profile: bool,
 }

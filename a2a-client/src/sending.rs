@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, TraceContext, Transport};
+use a2a_transport::http::Credentials;
+use a2a_transport::{Answer, BoxFuture, Call, Context, Error, TraceContext, Transport};
 use a2a_types::{
     ContextId, Object, Operation, Request, Response, SendMessageConfiguration, SendMessageRequest,
     SendMessageResponse, TaskId, TaskPushNotificationConfig,
@@ -48,9 +49,7 @@ use crate::{Retrying, Updates};
 pub struct Sending {
     transport: Retrying<Arc<dyn Transport>>,
     params: SendMessageRequest,
-    extensions: Vec<String>,
-    claims: Claims,
-    trace: Option<TraceContext>,
+    context: Context,
     /// Set if the card declares a profile that reports steps.
     profile: bool,
     deadline: Option<Deadline>,
@@ -62,15 +61,14 @@ impl Sending {
     pub(crate) fn new(
         transport: Retrying<Arc<dyn Transport>>,
         params: SendMessageRequest,
+        context: Context,
         profile: bool,
         streams: bool,
     ) -> Self {
         Self {
             transport,
             params,
-            extensions: Vec::new(),
-            claims: Claims::default(),
-            trace: None,
+            context,
             profile,
             deadline: None,
             streams,
@@ -127,7 +125,7 @@ impl Sending {
     where
         I: IntoIterator<Item: Into<String>>,
     {
-        self.extensions = uris.into_iter().map(Into::into).collect();
+        self.context.extensions = uris.into_iter().map(Into::into).collect();
         self
     }
 
@@ -143,13 +141,20 @@ impl Sending {
     /// Names the user of the message. Not authenticated; some agents use it to separate the
     /// conversations of users.
     pub fn user_id(mut self, user: impl Into<Arc<str>>) -> Self {
-        self.claims.user_id = Some(user.into());
+        self.context.claims.user_id = Some(user.into());
         self
     }
 
     /// Sends the message as part of a trace, such as that of the request it is sent for.
     pub fn trace(mut self, trace: impl Into<Option<TraceContext>>) -> Self {
-        self.trace = trace.into();
+        self.context.trace = trace.into();
+        self
+    }
+
+    /// Sends the message, and everything else that is sent to follow its task, with these credentials in
+    /// place of the client's, as [`Client::with_credentials`](crate::Client::with_credentials) does.
+    pub fn credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
+        self.context.credentials = Some(credentials);
         self
     }
 
@@ -173,9 +178,7 @@ impl Sending {
         let subject = Subject {
             task: self.params.message.task_id.clone(),
             tenant: self.params.tenant.clone(),
-            extensions: self.extensions,
-            claims: self.claims,
-            trace: self.trace,
+            context: self.context,
             profile: self.profile,
             message: Some(self.params),
         };
@@ -193,10 +196,10 @@ impl IntoFuture for Sending {
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let mut call = Call::new(Request::SendMessage(self.params));
-        call.context.extensions = self.extensions;
-        call.context.claims = self.claims;
-        call.context.trace = self.trace;
+        let call = Call {
+            request: Request::SendMessage(self.params),
+            context: self.context,
+        };
         let transport = self.transport;
         let answer = async move {
             match transport.call(call).await?.answer {

@@ -27,6 +27,8 @@ use crate::profile::reply_format;
 use crate::server::{Inner, Server};
 use crate::store::{MemoryStore, Retention, Store, TaskBudget, TimedStore};
 #[cfg(feature = "push")]
+use crate::store::{SealedStore, SealingKeys};
+#[cfg(feature = "push")]
 use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 
 /// Settings and parts of a server.
@@ -56,6 +58,8 @@ pub struct ServerBuilder {
     keys: Option<WebhookKeys>,
     #[cfg(feature = "push")]
     pauses: Option<Arc<[Duration]>>,
+    #[cfg(feature = "push")]
+    sealing: Option<SealingKeys>,
 }
 
 impl Server {
@@ -87,6 +91,8 @@ impl Server {
             keys: None,
             #[cfg(feature = "push")]
             pauses: None,
+            #[cfg(feature = "push")]
+            sealing: None,
         }
     }
 }
@@ -247,6 +253,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Seals the URLs, tokens and credentials of webhooks in the store by these keys. By default they are
+    /// kept in the clear, and webhooks that were sealed before cannot be read.
+    #[cfg(feature = "push")]
+    pub fn seal_secrets(mut self, keys: SealingKeys) -> Self {
+        self.sealing = Some(keys);
+        self
+    }
+
     /// Builds the server, unless its parts contradict each other.
     ///
     /// Its background work begins at once, before it is served: abandoned tasks are recovered, webhooks
@@ -299,6 +313,9 @@ impl ServerBuilder {
             );
             Arc::new(MemoryStore::default())
         });
+        // Without keys, too: it refuses what was sealed before.
+        #[cfg(feature = "push")]
+        let store: Arc<dyn Store> = Arc::new(SealedStore::new(store, self.sealing));
         let store_handle = Arc::new(StoreHandle::new(
             store,
             self.lease,

@@ -90,6 +90,8 @@ pub use crate::store::{
     Notification, Orphan, Outcome, Owner, Page, Place, Receipt, Received, Retention, Settlement,
     SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskShare, WakeHub,
 };
+#[cfg(feature = "push")]
+pub use crate::store::{SealingKeyError, SealingKeys};
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::turn::{ArtifactDraft, Turn};

@@ -10,6 +10,7 @@ use a2a_types::reading::Repair;
 use a2a_types::{Dialect, Request, Response};
 use tokio_stream::Stream;
 
+use crate::http::Credentials;
 use crate::{Error, SharedEvent, TraceContext};
 
 /// A request with its context.
@@ -49,6 +50,9 @@ pub struct Context {
     pub last_event_id: Option<u64>,
     /// The trace that the request belongs to, as it is passed on from here.
     pub trace: Option<TraceContext>,
+    /// Credentials that the caller shows the agent with this call in place of those of its connection;
+    /// `None` at the agent, which knows the principal.
+    pub credentials: Option<Arc<dyn Credentials>>,
     /// Repairs that were needed to understand the request.
     pub repairs: Vec<Repair>,
 }
@@ -64,6 +68,7 @@ impl Context {
             claims: Claims::default(),
             last_event_id: None,
             trace: None,
+            credentials: None,
             repairs: Vec::new(),
         }
     }

@@ -57,6 +57,7 @@
 //! ```
 
 pub mod binding;
+mod box_future;
 mod call;
 #[cfg(feature = "card-signature")]
 pub mod card_signature;
@@ -75,10 +76,11 @@ mod transport;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
+pub use crate::box_future::BoxFuture;
 pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, UpdateStream};
 pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
 pub use crate::gateway::Gateway;
 pub use crate::shared::SharedEvent;
 pub use crate::trace::TraceContext;
-pub use crate::transport::{BoxFuture, Transport};
+pub use crate::transport::Transport;

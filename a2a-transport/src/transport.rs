@@ -1,12 +1,8 @@
 //! The one seam between the two ends.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::{Call, Error, Reply};
-
-/// A future on the heap, for traits that are used as `dyn`.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use crate::{BoxFuture, Call, Error, Reply};
 
 /// An asynchronous function from a [`Call`] to a [`Reply`].
 ///

@@ -151,7 +151,12 @@ impl Endpoint {
 }
 
 /// Form fields that are secret, apart from the secret of the client.
-const SECRET: &[&str] = &["refresh_token", "device_code"];
+const SECRET: &[&str] = &[
+    "refresh_token",
+    "device_code",
+    "subject_token",
+    "actor_token",
+];
 
 /// Encodes the id and the secret for `Basic`, each as in a form, since either may contain a `:` (RFC
 /// 6749 §2.3.1).

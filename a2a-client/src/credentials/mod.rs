@@ -41,6 +41,13 @@
 //! # Ok::<_, Error>(())
 //! ```
 //!
+//! A server that acts for many users gives each call its user's credentials
+//! ([`Sending::credentials`](crate::Sending::credentials),
+//! [`Client::with_credentials`](crate::Client::with_credentials)): a [`bearer`] token, tokens of a
+//! [`TokenExchange`], or what [`Keyring::for_card`] returns. They go where the client's own go and to no
+//! other call. After a 401 a call is repeated once, with a new token, if there is a source of tokens;
+//! calls that were refused at the same time share the fetch.
+//!
 //! Absent on purpose: flows through the browser (authorization code) and with the user's password;
 //! tokens that are bound to a key (DPoP). A token obtained by other means is added by
 //! [`Keyring::bearer`] or [`Keyring::bearer_from`].
@@ -60,6 +67,7 @@ mod scanner;
 mod secret;
 mod selection;
 mod token;
+mod token_exchange;
 mod token_key;
 mod token_request;
 mod tokens;
@@ -68,5 +76,7 @@ pub use challenge::Challenge;
 pub use device::DevicePrompt;
 pub use keyring::Keyring;
 pub use oauth_client::OAuthClient;
+pub use placement::bearer;
 pub use redact::shown_url;
 pub use token::{AccessToken, BoxError, TokenProvider};
+pub use token_exchange::{SecurityToken, TokenExchange};

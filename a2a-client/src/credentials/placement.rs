@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a2a_transport::http::Credentials;
 use a2a_transport::{BoxFuture, Error};
 use a2a_types::ApiKeySecurityScheme;
-use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts as Head;
 use http::uri::PathAndQuery;
 
@@ -30,19 +30,31 @@ impl Credentials for CredentialSet {
         })
     }
 
-    fn refused<'a>(&'a self, challenge: Option<&'a str>) -> BoxFuture<'a, bool> {
+    fn refused<'a>(
+        &'a self,
+        sent: &'a HeaderMap,
+        challenge: Option<&'a str>,
+    ) -> BoxFuture<'a, bool> {
         Box::pin(async move {
             let mut others = false;
             for placement in &self.0 {
                 others |= match placement {
-                    Placement::Bearer(tokens) => tokens.refused(challenge),
-                    Placement::Custom(credentials) => credentials.refused(challenge).await,
+                    Placement::Bearer(tokens) => tokens.refused(sent.get(AUTHORIZATION), challenge),
+                    Placement::Custom(credentials) => credentials.refused(sent, challenge).await,
                     _ => false,
                 };
             }
             others
         })
     }
+}
+
+/// Returns the credentials of a caller who has this bearer token, whatever a card asks for.
+///
+/// Errors: [`Error::Credentials`] if it cannot be sent.
+pub fn bearer(token: &str) -> Result<Arc<dyn Credentials>, Error> {
+    let placement = Placement::bearer(token).map_err(Error::Credentials)?;
+    Ok(Arc::new(CredentialSet(vec![placement])))
 }
 
 /// One credential and its place in a request.

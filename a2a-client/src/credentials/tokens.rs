@@ -94,8 +94,9 @@ impl Tokens {
         }
     }
 
-    /// Drops a token that an agent refused. Returns whether another one exists or may be fetched.
-    pub(super) fn refused(&self, challenge: Option<&str>) -> bool {
+    /// Drops the token of this `Authorization` header, which an agent refused, unless another has
+    /// replaced it. Returns whether another one exists or may be fetched.
+    pub(super) fn refused(&self, sent: Option<&HeaderValue>, challenge: Option<&str>) -> bool {
         let challenges = challenge.map(Challenge::parse).unwrap_or_default();
         let bearer = challenges.iter().find(|challenge| challenge.is("Bearer"));
         let problem = bearer.and_then(Challenge::error);
@@ -104,11 +105,14 @@ impl Tokens {
         }
         let mut state = self.state();
         state.land();
-        let now = Instant::now();
-        // A refusal so soon after another was of the same token: the next token is not to blame. If it
-        // is, this still limits how often tokens are requested.
-        if state.given_up.is_some_and(|at| now < at + PATIENCE) {
+        let cached = state.cached.as_ref();
+        if cached.is_none_or(|cached| Some(&cached.header) != sent) {
             return true;
+        }
+        let now = Instant::now();
+        // An agent that refuses every token does not cause a token request with each call.
+        if state.given_up.is_some_and(|at| now < at + PATIENCE) {
+            return false;
         }
         state.cached = None;
         state.given_up = Some(now);

@@ -8,10 +8,8 @@ impl Follower {
         let Some(request) = self.build_request(&purpose) else {
             return FollowState::Ended;
         };
-        let mut call = Call::new(request);
-        call.context.extensions.clone_from(&self.subject.extensions);
-        call.context.claims.clone_from(&self.subject.claims);
-        call.context.trace.clone_from(&self.subject.trace);
+        let context = self.subject.context.clone();
+        let mut call = Call { request, context };
         if matches!(purpose, Purpose::Subscribe) {
             call.context.last_event_id = self.resume_after;
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use a2a_client::{Client, ClientBuilder, Credentials, Dialect, Error};
+use a2a_client::{Cards, Client, ClientBuilder, Credentials, Dialect, Error};
 use a2a_transport::BoxFuture;
 use a2a_types::AgentInterface;
 use http::header::{AUTHORIZATION, COOKIE, HeaderValue};
@@ -176,6 +176,37 @@ async fn other_origins_get_no_credentials_unless_trusted() {
         assert_eq!(secrets(&foreign), 2, "{members}");
         foreign.lock().unwrap().clear();
     }
+}
+
+#[tokio::test]
+async fn credentials_of_a_call_go_to_trusted_origins_only() {
+    let (elsewhere, foreign) = stranger().await;
+    let interface = AgentInterface::json_rpc(&elsewhere, Dialect::V1_0);
+    let (url, _) = agent(card(json!({"supportedInterfaces": [interface]}))).await;
+    let found = |client: Client| async move {
+        let sent = client.send("hi").credentials(Arc::new(Token)).await;
+        let viewed = client
+            .with_credentials(Arc::new(Token))
+            .get_task("t", None)
+            .await;
+        [sent.err(), viewed.err()]
+    };
+    let cards = Cards::default().connect(&url).await.unwrap();
+    for client in [Client::connect(&url).await.unwrap(), cards] {
+        for refused in found(client).await {
+            let refused = refused.unwrap();
+            assert!(matches!(refused, Error::Credentials(_)), "{refused:?}");
+            assert!(
+                refused.to_string().contains(&elsewhere["http://".len()..]),
+                "{refused}"
+            );
+        }
+        assert_eq!(*foreign.lock().unwrap(), "");
+    }
+    let trusting = Client::builder(&url).trust_origin(&elsewhere);
+    let [sent, _] = found(trusting.connect().await.unwrap()).await;
+    assert!(sent.is_none(), "{sent:?}");
+    assert_eq!(secrets(&foreign), 2);
 }
 
 #[tokio::test]

@@ -9,6 +9,10 @@ pub mod limits;
 mod memory;
 mod owner;
 mod read;
+#[cfg(feature = "push")]
+mod sealed_store;
+#[cfg(feature = "push")]
+mod sealing_keys;
 mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -31,6 +35,10 @@ pub(crate) use owner::TaskKey;
 pub use read::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
 };
+#[cfg(feature = "push")]
+pub(crate) use sealed_store::SealedStore;
+#[cfg(feature = "push")]
+pub use sealing_keys::{SealingKeyError, SealingKeys};
 pub use shared::{MAX_MAIL, Mail, MailContent, SharedStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteReport, SqliteStore};

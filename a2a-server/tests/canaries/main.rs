@@ -12,6 +12,7 @@ mod failed_deliveries;
 mod log;
 mod receiver;
 mod refused_requests;
+mod sealed_webhooks;
 mod secrets;
 #[path = "../it/stores/mod.rs"]
 mod stores;

@@ -284,12 +284,13 @@ impl HttpClient {
         loop {
             let (mut head, body) = request()?.into_parts();
             credentials.attach(&mut head).await?;
+            let sent = head.headers.clone();
             let response = self.send(Request::from_parts(head, body)).await?;
             if response.status() != StatusCode::UNAUTHORIZED || !is_first {
                 return Ok(response);
             }
             let challenge = challenges(response.headers());
-            if !credentials.refused(challenge.as_deref()).await {
+            if !credentials.refused(&sent, challenge.as_deref()).await {
                 return Ok(response);
             }
             is_first = false;

@@ -324,6 +324,7 @@ impl<T: Transport> HttpService<T> {
             last_event_id: headers.last_event_id(),
             extensions: headers.extensions,
             trace: error_format.server_span.trace(),
+            credentials: None,
             repairs,
         };
         let call = Call { request, context };

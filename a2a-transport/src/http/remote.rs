@@ -9,7 +9,10 @@ use a2a_types::{
     AgentInterface, Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2,
 };
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue,
+};
+use http::uri::Authority;
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::Full;
 use tracing::{Instrument, Span};
@@ -44,6 +47,8 @@ struct Shared {
     mode: Mode,
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
+    /// Set if calls may bring credentials of their own.
+    call_credentials: bool,
     bounds: Bounds,
     next_id: Arc<AtomicU64>,
     /// The agent refuses the media type of 1.0.1.
@@ -63,6 +68,7 @@ impl HttpTransport {
                 mode: Mode::Lenient,
                 headers: HeaderMap::new(),
                 credentials: None,
+                call_credentials: true,
                 bounds: Bounds::default(),
                 next_id: Arc::new(AtomicU64::new(1)),
                 plain_json: Arc::default(),
@@ -71,12 +77,14 @@ impl HttpTransport {
     }
 
     /// Makes a transport to an interface on a card; `None` if we do not speak its binding or protocol
-    /// version.
+    /// version. Calls that bring credentials of their own are refused until
+    /// [`call_credentials`](Self::call_credentials) allows them: a card may name any origin.
     pub fn to(interface: &AgentInterface) -> Option<Result<Self, Error>> {
         let (binding, dialect) = (Binding::of(interface)?, interface.dialect()?);
         let tenant = interface.tenant.clone().unwrap_or_default();
         let transport = Self::new(&interface.url, dialect);
-        Some(transport.map(|transport| transport.binding(binding).tenant(tenant)))
+        let adapted = |transport: Self| transport.binding(binding).tenant(tenant);
+        Some(transport.map(|transport| adapted(transport).call_credentials(false)))
     }
 
     /// Returns the protocol version that is spoken.
@@ -124,6 +132,14 @@ impl HttpTransport {
         self.with(|shared| shared.credentials = Some(credentials))
     }
 
+    /// Allows calls to bring [credentials of their own](Context::credentials), which are sent in place of
+    /// those of the transport and of its headers `Authorization` and `Cookie`; the caller must make sure
+    /// that they are meant for the agent at this URL. If not allowed, such calls fail as
+    /// [`Error::Credentials`], and nothing is sent.
+    pub fn call_credentials(self, allowed: bool) -> Self {
+        self.with(|shared| shared.call_credentials = allowed)
+    }
+
     /// Sets the bounds of a stream's lines and events.
     pub fn bounds(self, bounds: Bounds) -> Self {
         self.with(|shared| shared.bounds = bounds)
@@ -155,6 +171,13 @@ impl Shared {
             mut request,
             context,
         } = call;
+        if context.credentials.is_some() && !self.call_credentials {
+            return Err(Error::Credentials(format!(
+                "the credentials of the call are not for {}: expected an interface of an origin that \
+                 the caller trusts",
+                self.url.authority().map_or("this agent", Authority::as_str)
+            )));
+        }
         if self.dialect == Dialect::V0_2 && matches!(request, A2aRequest::GetExtendedAgentCard(_)) {
             return self.extended_card(&context).await;
         }
@@ -243,9 +266,7 @@ impl Shared {
         context: &Context,
     ) -> Result<Response<ObservedBody>, Error> {
         let request = || self.request(asking, method, body, context);
-        self.http
-            .send_as(self.credentials.as_deref(), request)
-            .await
+        self.http.send_as(self.credentials(context), request).await
     }
 
     fn request(
@@ -288,7 +309,7 @@ impl Shared {
         if let Some(trace) = &context.trace {
             trace.write(headers);
         }
-        headers.extend(self.headers.clone());
+        headers.extend(self.own_headers(context));
         Ok(request)
     }
 
@@ -327,12 +348,12 @@ impl Shared {
             .rfind('/')
             .filter(|slash| *slash > root)
             .map_or(below, |slash| &below[..slash]);
-        let credentials = self.credentials.as_deref();
+        let credentials = self.credentials(context);
         let mut headers = HeaderMap::new();
         if let Some(trace) = &context.trace {
             trace.write(&mut headers);
         }
-        headers.extend(self.headers.clone());
+        headers.extend(self.own_headers(context));
         let mut fetched = self
             .http
             .get_as(credentials, &format!("{beside}{PATH}"), &headers)
@@ -358,6 +379,25 @@ impl Shared {
         Ok(Reply::once(A2aResponse::GetExtendedAgentCard(
             trace(read).into(),
         )))
+    }
+
+    /// Returns the credentials to send: those of the call, or else those of all calls.
+    fn credentials<'a>(&'a self, context: &'a Context) -> Option<&'a dyn Credentials> {
+        context
+            .credentials
+            .as_deref()
+            .or(self.credentials.as_deref())
+    }
+
+    /// Returns the headers to send with every request, without those that would authenticate another
+    /// caller than the credentials of the call do.
+    fn own_headers(&self, context: &Context) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        if context.credentials.is_some() {
+            headers.remove(AUTHORIZATION);
+            headers.remove(COOKIE);
+        }
+        headers
     }
 
     /// Returns the limits of a JSON document of so many bytes.

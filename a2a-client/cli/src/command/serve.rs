@@ -3,10 +3,11 @@
 #[cfg(unix)]
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
-use a2a_server::{Agent, Recovery, Server, SqliteStore, WebhookPolicy};
+use a2a_server::{Agent, Recovery, SealingKeys, Server, SqliteStore, WebhookPolicy};
 #[cfg(feature = "opentelemetry")]
 use a2a_transport::otlp::Otlp;
 use a2a_types::AgentCard;
@@ -76,6 +77,10 @@ pub(crate) struct Options {
     /// Allow webhooks on the loopback addresses of this machine, which are refused otherwise.
     #[arg(long)]
     local_webhooks: bool,
+    /// Seal the webhooks in the database by the first key in this file, and open them by any: in each line an id and 32
+    /// bytes in Base64.
+    #[arg(long, value_name = "FILE", env = "A2A_SEAL_KEY_FILE")]
+    seal_key_file: Option<PathBuf>,
     #[command(flatten)]
     log: LogOptions,
     #[command(flatten)]
@@ -134,6 +139,11 @@ async fn serve(
     if options.local_webhooks {
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]);
         builder = builder.webhooks(policy);
+    }
+    if let Some(file) = &options.seal_key_file {
+        let keys = SealingKeys::from_file(file);
+        let place = format!("--seal-key-file {}", file.display());
+        builder = builder.seal_secrets(keys.map_err(Failure::machine(place))?);
     }
     if let Some(db) = &options.db {
         builder = match is_url(db) {

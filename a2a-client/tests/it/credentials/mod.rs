@@ -1,6 +1,8 @@
 //! Credentials and tokens over real sockets.
 
+mod calls;
 mod device;
+mod exchange;
 mod hostile;
 mod oauth;
 mod placement;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_client::{ClientBuilder, Credentials, Error};
 use a2a_transport::BoxFuture;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
 
 use crate::faulty_agents::faulty_agent::ClientCall::{Card, Follow, Send};
@@ -247,7 +247,7 @@ impl Credentials for EndlessCredentials {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn refused<'a>(&'a self, _: Option<&'a str>) -> BoxFuture<'a, bool> {
+    fn refused<'a>(&'a self, _: &'a HeaderMap, _: Option<&'a str>) -> BoxFuture<'a, bool> {
         Box::pin(std::future::ready(true))
     }
 }

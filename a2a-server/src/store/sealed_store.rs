@@ -1,0 +1,238 @@
+//! Sealing of webhooks before a store keeps them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
+
+use super::sealing_keys::SealingKeys;
+use super::{
+    Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
+    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, WakeHub,
+};
+
+/// A store whose webhooks are sealed, if there are keys for it. Webhooks that it has in the clear are read
+/// as they are, and sealed when they are written.
+///
+/// Mail between servers is not sealed: no webhook is in it.
+pub(crate) struct SealedStore {
+    store: Arc<dyn Store>,
+    keys: Option<SealingKeys>,
+}
+
+impl SealedStore {
+    pub(crate) fn new(store: Arc<dyn Store>, keys: Option<SealingKeys>) -> Self {
+        Self { store, keys }
+    }
+
+    fn seal(
+        &self,
+        owner: &Owner,
+        config: TaskPushNotificationConfig,
+    ) -> Result<TaskPushNotificationConfig, StoreError> {
+        let Some(keys) = &self.keys else {
+            return Ok(config);
+        };
+        keys.seal(owner, config).map_err(StoreError::failed)
+    }
+
+    fn open(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        config: TaskPushNotificationConfig,
+    ) -> Result<TaskPushNotificationConfig, StoreError> {
+        SealingKeys::open(self.keys.as_ref(), owner, task, config).map_err(StoreError::failed)
+    }
+
+    fn open_notification(&self, sealed: &Notification) -> Result<Notification, StoreError> {
+        let mut notification = sealed.clone();
+        let config = std::mem::take(&mut notification.config);
+        let task = config.task_id.clone();
+        notification.config = self.open(&notification.owner, &task, config)?;
+        Ok(notification)
+    }
+
+    /// Puts off a notification whose webhook cannot be opened: it waits for the key.
+    async fn put_off(&self, notification: &Notification) {
+        let settlement = Settlement::Untried(KEY_INTERVAL);
+        if let Err(error) = self.store.settle(notification, settlement).await {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "could not put off a notification");
+        }
+    }
+}
+
+impl Store for SealedStore {
+    fn create<'a>(&'a self, owner: &'a Owner, mut new: NewTask) -> StoreFuture<'a, ()> {
+        match new.config.take().map(|config| self.seal(owner, config)) {
+            Some(Err(error)) => return Box::pin(std::future::ready(Err(error))),
+            Some(Ok(sealed)) => new.config = Some(sealed),
+            None => {}
+        }
+        self.store.create(owner, new)
+    }
+
+    fn put_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        config: TaskPushNotificationConfig,
+        dialect: Dialect,
+    ) -> StoreFuture<'a, ()> {
+        match self.seal(owner, config) {
+            Ok(sealed) => self.store.put_config(owner, sealed, dialect),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+
+    fn configs<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>> {
+        Box::pin(async move {
+            let sealed = self.store.configs(owner, task).await?;
+            let opened = sealed
+                .into_iter()
+                .map(|config| self.open(owner, task, config));
+            opened.collect()
+        })
+    }
+
+    fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
+        Box::pin(async move {
+            let mut opened = Vec::new();
+            for sealed in self.store.notifications(limit, term).await? {
+                match self.open_notification(&sealed) {
+                    Ok(notification) => opened.push(notification),
+                    Err(error) => {
+                        refused(&sealed, &error);
+                        self.put_off(&sealed).await;
+                    }
+                }
+            }
+            Ok(opened)
+        })
+    }
+
+    fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>> {
+        Box::pin(async move {
+            let sealed = self.store.dead_letters(limit).await?;
+            sealed
+                .iter()
+                .map(|sealed| self.open_notification(sealed))
+                .collect()
+        })
+    }
+
+    fn append<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        append: Append,
+    ) -> StoreFuture<'a, Appended> {
+        self.store.append(owner, task, append)
+    }
+
+    fn snapshot<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> StoreFuture<'a, Option<Snapshot>> {
+        self.store.snapshot(owner, task)
+    }
+
+    fn events_after<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        sequence: u64,
+    ) -> StoreFuture<'a, Tail> {
+        self.store.events_after(owner, task, sequence)
+    }
+
+    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64> {
+        self.store.head(owner, task)
+    }
+
+    fn wake_hub(&self) -> &WakeHub {
+        self.store.wake_hub()
+    }
+
+    fn watch<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+    ) -> StoreFuture<'a, watch::Receiver<u64>> {
+        self.store.watch(owner, task)
+    }
+
+    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
+        self.store.list(owner, listing)
+    }
+
+    fn delete_config<'a>(
+        &'a self,
+        owner: &'a Owner,
+        task: &'a TaskId,
+        config: &'a ConfigId,
+    ) -> StoreFuture<'a, ()> {
+        self.store.delete_config(owner, task, config)
+    }
+
+    fn received<'a>(
+        &'a self,
+        owner: &'a Owner,
+        message: &'a MessageId,
+    ) -> StoreFuture<'a, Option<Received>> {
+        self.store.received(owner, message)
+    }
+
+    fn keep_answer<'a>(
+        &'a self,
+        owner: &'a Owner,
+        receipt: Receipt,
+        answer: Message,
+    ) -> StoreFuture<'a, ()> {
+        self.store.keep_answer(owner, receipt, answer)
+    }
+
+    fn undelivered(&self) -> StoreFuture<'_, usize> {
+        self.store.undelivered()
+    }
+
+    fn settle<'a>(
+        &'a self,
+        notification: &'a Notification,
+        settlement: Settlement,
+    ) -> StoreFuture<'a, ()> {
+        self.store.settle(notification, settlement)
+    }
+
+    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
+        self.store.renew(holder, term)
+    }
+
+    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
+        self.store.orphans(limit)
+    }
+
+    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
+        self.store.sweep(retention)
+    }
+
+    fn shared(&self) -> Option<&dyn SharedStore> {
+        self.store.shared()
+    }
+}
+
+/// Logs that a webhook cannot be opened.
+fn refused(notification: &Notification, error: &StoreError) {
+    let task = &notification.config.task_id;
+    let error = error as &dyn std::error::Error;
+    tracing::error!(%task, error, "could not open the webhook of a notification, which waits");
+}
+
+/// Interval at which a webhook that cannot be opened is looked at again.
+const KEY_INTERVAL: Duration = Duration::from_secs(60);
