@@ -83,6 +83,22 @@ impl SigningKey {
         })
     }
 
+    /// Reads a private key of any algorithm that signs here, in DER: PKCS#8, or SEC 1 for P-256.
+    pub fn from_der(der: &[u8]) -> Result<Self, BadKey> {
+        let sec1 = EcdsaKeyPair::from_private_key_der(&ECDSA_P256_SHA256_FIXED_SIGNING, der);
+        if let Ok(pkcs8) = sec1.and_then(|pair| Ok(pair.to_pkcs8v1()?)) {
+            return Self::from_pkcs8(Algorithm::Es256, pkcs8.as_ref());
+        }
+        let read = Self::from_pkcs8(Algorithm::EdDsa, der);
+        read.map_err(|_| BadKey("expected a private key of P-256 or Ed25519"))
+    }
+
+    /// Names the key, in place of its thumbprint.
+    pub fn named(mut self, id: impl Into<String>) -> Self {
+        self.public.kid = Some(id.into());
+        self
+    }
+
     /// Returns the private key for storage: a secret.
     pub fn expose_pkcs8(&self) -> &[u8] {
         self.key.as_bytes()
@@ -98,8 +114,8 @@ impl SigningKey {
         self.algorithm
     }
 
-    /// Its `kid`: the thumbprint of the public key (RFC 7638), so that it is the same whenever the
-    /// key is read.
+    /// Its `kid`: unless it is [named](Self::named), the thumbprint of the public key (RFC 7638), so that it is the
+    /// same whenever the key is read.
     pub fn id(&self) -> &str {
         self.public.kid.as_deref().unwrap_or_default()
     }
