@@ -45,7 +45,7 @@ async fn connected(
 }
 
 fn signed(mut card: Value, key: &SigningKey) -> Value {
-    card["signatures"] = json!([sign(&card, key, None).unwrap()]);
+    card["signatures"] = json!(sign(&card, key, None).unwrap());
     card
 }
 
