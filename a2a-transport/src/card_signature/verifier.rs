@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::form::readable;
 use super::{Header, Reason, SignatureForm, VerifyError, canonical, header, signing_input};
-use crate::webhook::{Jwks, choose_provider};
+use crate::webhook::{Jwk, Jwks, choose_provider};
 
 /// Trusted keys, and the forms of signatures that are accepted: all of them by default.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl CardVerifier {
             return Err(Reason::NoMember("typ"));
         }
         let kid = header.kid.as_deref().ok_or(Reason::NoMember("kid"))?;
-        let key = self.keys.find(Some(kid)).ok_or(Reason::UnknownKey)?;
+        let key = self.key(kid).ok_or(Reason::UnknownKey)?;
         let (algorithm, key) = key.verifier().ok_or(Reason::UnknownKey)?;
         if format!("{algorithm:?}") != header.alg {
             return Err(Reason::Algorithm);
@@ -108,6 +108,15 @@ impl CardVerifier {
             true => Err(Reason::Form(found.form)),
             false => Ok((found, header)),
         }
+    }
+
+    /// Returns the key of that name, or the only one, if it has no name.
+    fn key(&self, kid: &str) -> Option<&Jwk> {
+        let only = match self.keys.keys.as_slice() {
+            [only] if only.kid.is_none() => Some(only),
+            _ => None,
+        };
+        self.keys.find(Some(kid)).or(only)
     }
 }
 
