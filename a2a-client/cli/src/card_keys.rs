@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use a2a_client::HttpClient;
 use a2a_client::webhook::{Jwks, JwksUrl, KeySource};
+use a2a_client::{Error, HttpClient};
 use a2a_transport::webhook::{Jwk, SigningKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
@@ -24,8 +24,18 @@ pub(crate) fn signing_key(file: &Path) -> Result<SigningKey, Failure> {
 /// Reads trusted public keys: a JSON Web Key Set from a file or URL, or one key from a file in PEM.
 pub(crate) async fn trusted_keys(place: &str, http: HttpClient) -> Result<Jwks, Failure> {
     if place.starts_with("http://") || place.starts_with("https://") {
-        let fetched = JwksUrl::new(place, http).fetch().await;
-        return fetched.map_err(|error| Failure::usage(format!("{place}: {error}")));
+        let source = JwksUrl::new(place, http);
+        if !source.is_protected() {
+            let expected = "expected an `https` URL: keys can be replaced in transit";
+            return Err(Failure::usage(format!("{place}: {expected}")));
+        }
+        return source
+            .fetch()
+            .await
+            .map_err(|error| match error.downcast::<Error>() {
+                Ok(error) => Failure::Call(*error),
+                Err(error) => Failure::usage(format!("{place}: {error}")),
+            });
     }
     let content = std::fs::read(place).map_err(Failure::machine(place))?;
     if let Ok(der) = SubjectPublicKeyInfoDer::from_pem_slice(&content) {

@@ -134,6 +134,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_public_key_of_ed25519_in_der() {
+        // RFC 8410, section 10.1.
+        let der = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
+        let der = base64::engine::general_purpose::STANDARD_NO_PAD.decode(der);
+        let key = Jwk::from_spki(&der.unwrap()).unwrap();
+        let x = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
+        assert_eq!((key.x.as_deref(), key.kid), (Some(x), None));
+    }
+
+    #[test]
     fn a_thumbprint() {
         // RFC 8037, appendix A.3.
         let key = Jwk::ed25519("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo".to_owned());

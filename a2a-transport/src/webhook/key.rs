@@ -154,7 +154,29 @@ mod tests {
             assert_eq!(key.id().len(), 43);
             assert_ne!(key.id(), SigningKey::generate(algorithm).unwrap().id());
         }
+        for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
+            let key = SigningKey::generate(algorithm).unwrap();
+            let again = SigningKey::from_der(key.expose_pkcs8()).unwrap();
+            assert_eq!(again.public(), key.public());
+            assert_eq!(again.named("own").public().kid.as_deref(), Some("own"));
+        }
         let other = SigningKey::generate(Algorithm::EdDsa).unwrap();
         assert!(SigningKey::from_pkcs8(Algorithm::Es256, other.expose_pkcs8()).is_err());
+        assert!(SigningKey::from_der(b"key").is_err());
+    }
+
+    #[test]
+    fn keys_of_openssl_are_read() {
+        // `openssl ecparam -name prime256v1 -genkey -noout`, and its `-pubout`.
+        let sec1 = "MHcCAQEEIK2EleYictjlO2vrBgazg2Rq6mJYBPcKuVRJCNiZ5fFioAoGCCqGSM49AwEHoUQDQgAEzwlfHo3zrPkqp8zomI_SzxpsZU3kJuYt5IaRavBrrN7liolzvZCDDhvl-0cceIF4kVeH30NKfAnHgibEl23LFg";
+        let spki = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEzwlfHo3zrPkqp8zomI_SzxpsZU3kJuYt5IaRavBrrN7liolzvZCDDhvl-0cceIF4kVeH30NKfAnHgibEl23LFg";
+        let key = SigningKey::from_der(&URL.decode(sec1).unwrap()).unwrap();
+        let public = Jwk::from_spki(&URL.decode(spki).unwrap()).unwrap();
+        let nameless = Jwk {
+            kid: None,
+            ..key.public().clone()
+        };
+        assert_eq!(public, nameless);
+        assert!(Jwk::from_spki(&URL.decode(sec1).unwrap()).is_err());
     }
 }

@@ -96,6 +96,7 @@ fn cards_that_the_sdks_signed_are_verified_with_their_form() {
                 (*form, "k1"),
                 "{name}"
             );
+            AgentCard::deserialize(&verified.card).unwrap();
             let refused = vectors.verifier().refuse(*form).verify(&card).unwrap_err();
             assert!(
                 refused.to_string().contains("not accepted here"),
