@@ -5,17 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 #[cfg(feature = "card-signature")]
-use a2a_transport::card_signature::{Coverage, verify};
+use a2a_transport::card_signature::{CardVerifier, Verification};
 use a2a_transport::http::{Credentials, FetchResponse, HttpClient};
-#[cfg(feature = "card-signature")]
-use a2a_transport::webhook::Jwks;
 use a2a_transport::{Error, spans};
 use a2a_types::{AgentCard, Dialect};
 use http::header::{AGE, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
-#[cfg(feature = "card-signature")]
-use serde::Deserialize;
 
 use crate::card::read_card;
 use crate::{Client, Interfaces, Origin};
@@ -30,14 +26,32 @@ pub struct Cards {
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
     #[cfg(feature = "card-signature")]
-    keys: Option<Arc<Jwks>>,
+    verifier: Option<Arc<CardVerifier>>,
     kept: Arc<Mutex<HashMap<String, CachedCard>>>,
+}
+
+/// A card, and the signature that verified it if one was required.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundCard {
+    pub(crate) card: Arc<AgentCard>,
+    #[cfg(feature = "card-signature")]
+    pub(crate) verification: Option<Arc<Verification>>,
+}
+
+impl From<Arc<AgentCard>> for FoundCard {
+    fn from(card: Arc<AgentCard>) -> Self {
+        Self {
+            card,
+            #[cfg(feature = "card-signature")]
+            verification: None,
+        }
+    }
 }
 
 /// A cached card and its cache policy.
 #[derive(Clone, Debug)]
 struct CachedCard {
-    card: Arc<AgentCard>,
+    found: FoundCard,
     policy: CachePolicy,
 }
 
@@ -66,10 +80,10 @@ impl Cards {
     }
 
     /// Accepts only cards that one of these keys has signed (1.0 §8.4); others fail as
-    /// [`Error::Unverified`]. Of a card signed over the members of 1.0, only these are read.
+    /// [`Error::Unverified`]. Only what the signature covers is read.
     #[cfg(feature = "card-signature")]
-    pub fn verify(mut self, keys: Jwks) -> Self {
-        self.keys = Some(Arc::new(keys));
+    pub fn verify(mut self, verifier: impl Into<CardVerifier>) -> Self {
+        self.verifier = Some(Arc::new(verifier.into()));
         // Cached cards were not verified, or with other keys.
         self.kept = Arc::default();
         self
@@ -77,10 +91,14 @@ impl Cards {
 
     /// Returns the card of the agent at `url`: its origin, base or card.
     pub async fn find(&self, url: &str) -> Result<Arc<AgentCard>, Error> {
+        Ok(self.discover(url).await?.card)
+    }
+
+    pub(crate) async fn discover(&self, url: &str) -> Result<FoundCard, Error> {
         let mut first_problem = None;
         for place in card_places(url) {
             match self.at(&place).await {
-                Ok(card) => return Ok(card),
+                Ok(found) => return Ok(found),
                 // A host that is unreachable at one path is at all.
                 Err(
                     error @ (Error::Unreachable(_)
@@ -97,22 +115,22 @@ impl Cards {
 
     /// Connects to the agent at `url`, by the first supported interface on its card.
     pub async fn connect(&self, url: &str) -> Result<Client, Error> {
-        let card = self.find(url).await?;
+        let found = self.discover(url).await?;
         let agent = Origin::of(url)?;
-        let interfaces = Interfaces::of(&card, |interface, transport| {
+        let interfaces = Interfaces::of(&found.card, |interface, transport| {
             let is_own = Origin::of(&interface.url).is_ok_and(|origin| origin == agent);
             transport.http(self.http.clone()).call_credentials(is_own)
         })?;
-        Ok(Client::with_card(interfaces, card))
+        Ok(Client::with_found(interfaces, found))
     }
 
-    async fn at(&self, place: &str) -> Result<Arc<AgentCard>, Error> {
+    async fn at(&self, place: &str) -> Result<FoundCard, Error> {
         let request = || Request::get(place).body(());
         let mut asked = request().map_err(|error| bad_place(place, &error))?;
         let kept = self.kept().get(place).cloned();
         if let Some(kept) = &kept {
             match kept.policy.before_request(&asked, SystemTime::now()) {
-                BeforeRequest::Fresh(_) => return Ok(Arc::clone(&kept.card)),
+                BeforeRequest::Fresh(_) => return Ok(kept.found.clone()),
                 BeforeRequest::Stale { request, .. } => *asked.headers_mut() = request.headers,
             }
         }
@@ -131,46 +149,31 @@ impl Cards {
             && let AfterResponse::NotModified(policy, _) =
                 kept.policy.after_response(&asked, &answer(&fetched), now)
         {
-            let card = Arc::clone(&kept.card);
+            let found = kept.found.clone();
             self.keep(place, CachedCard { policy, ..kept });
-            return Ok(card);
+            return Ok(found);
         }
         if fetched.status != StatusCode::OK {
             self.kept().remove(place);
             return Err(no_card(place, fetched.status));
         }
-        let card = Arc::new(self.read(&String::from_utf8_lossy(&fetched.body))?);
+        let found = self.read(&String::from_utf8_lossy(&fetched.body))?;
         let asked = request().map_err(|error| bad_place(place, &error))?;
         let policy = CachePolicy::new_options(&asked, &answer(&fetched), now, PRIVATE);
         if policy.is_storable() {
-            let card = Arc::clone(&card);
-            self.keep(place, CachedCard { card, policy });
+            let found = found.clone();
+            self.keep(place, CachedCard { found, policy });
         }
-        Ok(card)
+        Ok(found)
     }
 
-    #[cfg(not(feature = "card-signature"))]
-    fn read(&self, text: &str) -> Result<AgentCard, Error> {
-        read_card(text).map_err(Error::Malformed)
-    }
-
-    #[cfg(feature = "card-signature")]
-    fn read(&self, text: &str) -> Result<AgentCard, Error> {
-        let plain = |text: &str| read_card(text).map_err(Error::Malformed);
-        let Some(keys) = &self.keys else {
-            return plain(text);
-        };
-        let Ok(json) = serde_json::from_str::<serde_json::Value>(text) else {
-            return plain(text);
-        };
-        let verified = verify(&json, keys);
-        let verified = verified.map_err(|problem| Error::Unverified(problem.to_string()))?;
-        // Reads the JSON that was verified, not the text, which may repeat a member.
-        match verified.coverage {
-            Coverage::KnownMembers => AgentCard::deserialize(&json)
-                .map_err(|_| Error::Unverified("what was signed is no card of 1.0".to_owned())),
-            _ => plain(&json.to_string()),
+    fn read(&self, text: &str) -> Result<FoundCard, Error> {
+        #[cfg(feature = "card-signature")]
+        if let Some(verifier) = &self.verifier {
+            return verified(verifier, text);
         }
+        let card = read_card(text).map_err(Error::Malformed)?;
+        Ok(Arc::new(card).into())
     }
 
     fn keep(&self, place: &str, card: CachedCard) {
@@ -188,6 +191,21 @@ impl Cards {
         // Every change is one insertion or removal, so a panic elsewhere leaves the map whole.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Reads what a trusted signature covers of a card, and nothing else.
+#[cfg(feature = "card-signature")]
+fn verified(verifier: &CardVerifier, text: &str) -> Result<FoundCard, Error> {
+    // What is no JSON has no signature.
+    let json = serde_json::from_str(text).unwrap_or_default();
+    let verification = verifier
+        .verify(&json)
+        .map_err(|problem| Error::Unverified(problem.to_string()))?;
+    let card = read_card(&verification.card.to_string()).map_err(Error::Malformed)?;
+    Ok(FoundCard {
+        card: Arc::new(card),
+        verification: Some(Arc::new(verification)),
+    })
 }
 
 /// Number of cards that are cached.

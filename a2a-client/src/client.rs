@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+#[cfg(feature = "card-signature")]
+use a2a_transport::card_signature::Verification;
 use a2a_transport::http::Credentials;
 use a2a_transport::{Answer, Call, Context, Error, TraceContext, Transport};
 use a2a_types::{
@@ -11,6 +13,7 @@ use a2a_types::{
     Request, Response, SendMessageRequest, Task, TaskId, TaskPushNotificationConfig,
 };
 
+use crate::cards::FoundCard;
 use crate::fault::{lacks_operation, mismatch};
 use crate::follow::{Follower, Subject};
 use crate::profile;
@@ -20,7 +23,7 @@ use crate::{Retries, Retrying, Sending, Updates};
 #[derive(Clone)]
 pub struct Client {
     transport: Retrying<Arc<dyn Transport>>,
-    card: Arc<RwLock<Option<Arc<AgentCard>>>>,
+    card: Arc<RwLock<Option<FoundCard>>>,
     /// Of every call.
     context: Context,
 }
@@ -38,20 +41,35 @@ impl Client {
 
     /// Creates a client of an agent whose card is known.
     pub fn with_card(transport: impl Transport, card: Arc<AgentCard>) -> Self {
+        Self::with_found(transport, card.into())
+    }
+
+    pub(crate) fn with_found(transport: impl Transport, found: FoundCard) -> Self {
         let client = Self::new(transport);
-        client.set_card(card);
+        client.set_card(found);
         client
     }
 
     /// Returns the card that was discovered; the extended one once it was read.
     pub fn card(&self) -> Option<Arc<AgentCard>> {
+        Some(self.found()?.card)
+    }
+
+    /// Returns the signature that verified the card, if [one was required](crate::ClientBuilder::verify_card);
+    /// `None` once the extended card was read, which is not verified: it comes from an interface on the card that is.
+    #[cfg(feature = "card-signature")]
+    pub fn card_verification(&self) -> Option<Arc<Verification>> {
+        self.found()?.verification
+    }
+
+    fn found(&self) -> Option<FoundCard> {
         let card = self.card.read().unwrap_or_else(PoisonError::into_inner);
         card.clone()
     }
 
-    fn set_card(&self, card: Arc<AgentCard>) {
+    fn set_card(&self, found: FoundCard) {
         let mut kept = self.card.write().unwrap_or_else(PoisonError::into_inner);
-        *kept = Some(card);
+        *kept = Some(found);
     }
 
     /// Sets the policy of retries and of resumed streams.
@@ -75,7 +93,7 @@ impl Client {
     pub fn with_credentials(&self, credentials: Arc<dyn Credentials>) -> Self {
         let mut client = self.clone();
         client.context.credentials = Some(credentials);
-        client.card = Arc::new(RwLock::new(self.card()));
+        client.card = Arc::new(RwLock::new(self.found()));
         client
     }
 
@@ -275,7 +293,7 @@ impl Client {
         match self.once(Request::GetExtendedAgentCard(params)).await? {
             Response::GetExtendedAgentCard(card) => {
                 let card = Arc::new(card);
-                self.set_card(Arc::clone(&card));
+                self.set_card(Arc::clone(&card).into());
                 Ok(card)
             }
             other => Err(mismatch(

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "card-signature")]
+use a2a_transport::card_signature::CardVerifier;
 use a2a_transport::http::{Credentials, HttpClient, HttpClientBuilder, HttpTransport};
 use a2a_transport::sse::Bounds;
-#[cfg(feature = "card-signature")]
-use a2a_transport::webhook::Jwks;
 use a2a_transport::{Binding, Error, Transport};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::cards::FoundCard;
 use crate::credentials::Keyring;
 use crate::{Cards, Client, Interfaces, Origin};
 
@@ -41,7 +42,7 @@ pub struct ClientBuilder {
     credentials: Option<Arc<dyn Credentials>>,
     trusted: Vec<String>,
     #[cfg(feature = "card-signature")]
-    card_keys: Option<Jwks>,
+    card_verifier: Option<CardVerifier>,
     dialect: Option<Dialect>,
     binding: Option<Binding>,
     tenant: Option<String>,
@@ -81,7 +82,7 @@ impl ClientBuilder {
             credentials: None,
             trusted: Vec::new(),
             #[cfg(feature = "card-signature")]
-            card_keys: None,
+            card_verifier: None,
             dialect: None,
             binding: None,
             tenant: None,
@@ -123,11 +124,12 @@ impl ClientBuilder {
     }
 
     /// Requires a card that one of these keys has signed. With any other, [`connect`](Self::connect)
-    /// fails as [`Error::Unverified`], before anything is sent to the interfaces of the card. By
-    /// default signatures are not verified.
+    /// fails as [`Error::Unverified`], before anything is sent to the interfaces of the card. Only what
+    /// the signature covers is read: [`Client::card_verification`] tells its form, and
+    /// [`CardVerifier::refuse`] refuses a form. By default signatures are not verified.
     #[cfg(feature = "card-signature")]
-    pub fn verify_card(mut self, keys: Jwks) -> Self {
-        self.card_keys = Some(keys);
+    pub fn verify_card(mut self, verifier: impl Into<CardVerifier>) -> Self {
+        self.card_verifier = Some(verifier.into());
         self
     }
 
@@ -175,7 +177,7 @@ impl ClientBuilder {
     /// unreachable.
     pub async fn connect(self) -> Result<Client, Error> {
         let mut access = self.access()?;
-        let card = match access.find(&self.url).await {
+        let found = match access.find(&self.url).await {
             // Some servers give the card to authenticated callers only.
             Err(Error::Refused { .. }) if access.credentials.is_none() => {
                 access.credentials = self.shown(&AgentCard::default())?;
@@ -184,13 +186,13 @@ impl ClientBuilder {
             found => found,
         }?;
         if self.credentials.is_none() {
-            access.credentials = self.shown(&card)?;
+            access.credentials = self.shown(&found.card)?;
         }
-        let wanted = self.wanted(&card)?;
+        let wanted = self.wanted(&found.card)?;
         let interfaces = Interfaces::of(&wanted, |interface, transport| {
             access.give(&interface.url, transport)
         })?;
-        Ok(Client::with_card(self.wrapped(interfaces), card))
+        Ok(Client::with_found(self.wrapped(interfaces), found))
     }
 
     /// Creates a client of exactly this URL, without a card; by JSON-RPC unless a binding is set. Sends
@@ -231,7 +233,7 @@ impl ClientBuilder {
             headers: self.headers.clone(),
             credentials: self.credentials.clone(),
             #[cfg(feature = "card-signature")]
-            card_keys: self.card_keys.clone(),
+            card_verifier: self.card_verifier.clone(),
             tenant: self.tenant.clone(),
             mode: self.mode,
             bounds: self.bounds,
@@ -269,7 +271,7 @@ struct Access {
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
     #[cfg(feature = "card-signature")]
-    card_keys: Option<Jwks>,
+    card_verifier: Option<CardVerifier>,
     tenant: Option<String>,
     mode: Mode,
     bounds: Bounds,
@@ -279,16 +281,16 @@ struct Access {
 const MAX_OF_TOKENS: usize = 256 << 10;
 
 impl Access {
-    async fn find(&self, url: &str) -> Result<Arc<AgentCard>, Error> {
+    async fn find(&self, url: &str) -> Result<FoundCard, Error> {
         let cards = Cards::new(self.http.clone())
             .headers(self.headers.clone())
             .credentials(self.credentials.clone());
         #[cfg(feature = "card-signature")]
-        let cards = match &self.card_keys {
-            Some(keys) => cards.verify(keys.clone()),
+        let cards = match &self.card_verifier {
+            Some(verifier) => cards.verify(verifier.clone()),
             None => cards,
         };
-        cards.find(url).await
+        cards.discover(url).await
     }
 
     fn give(&self, url: &str, transport: HttpTransport) -> HttpTransport {

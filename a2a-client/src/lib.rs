@@ -73,6 +73,8 @@ pub use crate::retries::Retries;
 pub use crate::retrying::Retrying;
 pub use crate::sending::Sending;
 pub use crate::updates::Updates;
+#[cfg(feature = "card-signature")]
+pub use a2a_transport::card_signature::{CardVerifier, SignatureForm, Verification, VerifyError};
 pub use a2a_transport::http::{
     Credentials, HttpClient, HttpClientBuilder, HttpTransport, Proxy, ResponseObserver, Timeouts,
     WireObserver,

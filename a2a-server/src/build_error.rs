@@ -9,11 +9,14 @@ pub enum BuildError {
         "there is an extended card, but the card does not promise one: set `capabilities.extended_agent_card`"
     )]
     UnpromisedExtendedCard,
-    /// The card is signed, and its interfaces would be added behind the signature.
+    /// The card is signed, or to be signed, and its interfaces would be added behind the signature.
     #[error(
         "the card is signed without interfaces: set `supported_interfaces`, perhaps by `AgentCard::at`, before signing it"
     )]
     SignedWithoutInterfaces,
+    /// A card could not be signed.
+    #[error("the card cannot be signed: {0}")]
+    Unsigned(String),
     /// The card is signed, and its security would be added behind the signature.
     #[error(
         "the card is signed without security: set `security_schemes` and `security_requirements` as the authenticator checks them before signing it"

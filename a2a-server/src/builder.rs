@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+#[cfg(feature = "card-signature")]
+use a2a_transport::card_signature::SignError;
 use a2a_transport::http::{AuthError, Authenticator, Authorizer, Tenants};
 use a2a_transport::{Call, Principal};
 use a2a_types::AgentCard;
@@ -12,6 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
 use crate::build_error::BuildError;
+#[cfg(feature = "card-signature")]
+use crate::card_keys::CardKeys;
 use crate::card_security::CardSecurity;
 use crate::engine::Engine;
 use crate::engine::erased_agent::ErasedAgent;
@@ -50,6 +54,8 @@ pub struct ServerBuilder {
     recovery: Recovery,
     retention: Retention,
     any_tenant: bool,
+    #[cfg(feature = "card-signature")]
+    card_keys: Option<CardKeys>,
     #[cfg(feature = "push")]
     webhooks: Option<WebhookPolicy>,
     #[cfg(feature = "push")]
@@ -83,6 +89,8 @@ impl Server {
             recovery: Recovery::default(),
             retention: Retention::default(),
             any_tenant: false,
+            #[cfg(feature = "card-signature")]
+            card_keys: None,
             #[cfg(feature = "push")]
             webhooks: None,
             #[cfg(feature = "push")]
@@ -223,6 +231,18 @@ impl ServerBuilder {
         self
     }
 
+    /// Signs the card and the extended card. A signature covers the URLs of the interfaces, so that the card has to
+    /// name them, perhaps by [`AgentCard::at`]; an extended card without interfaces gets those of the card.
+    /// A proxy that rewrites URLs on the card breaks its signatures.
+    ///
+    /// The extended card has signatures for callers of 1.0 alone: in earlier versions it has no form that
+    /// a signature covers.
+    #[cfg(feature = "card-signature")]
+    pub fn sign_card(mut self, keys: CardKeys) -> Self {
+        self.card_keys = Some(keys);
+        self
+    }
+
     /// Sets the policy of webhooks that may be called; by default public ones by `https`.
     #[cfg(feature = "push")]
     pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
@@ -278,6 +298,8 @@ impl ServerBuilder {
             return Err(BuildError::SignedWithoutInterfaces);
         }
         self.state_security()?;
+        #[cfg(feature = "card-signature")]
+        self.sign_cards()?;
         #[cfg(feature = "push")]
         if self.sets_webhooks() && self.card.capabilities.push_notifications != Some(true) {
             tracing::warn!(
@@ -358,6 +380,8 @@ impl ServerBuilder {
                 tenants,
                 engine: Arc::new(engine),
                 health: Health::default(),
+                #[cfg(feature = "card-signature")]
+                card_keys: self.card_keys,
                 #[cfg(feature = "push")]
                 webhooks,
             }),
@@ -389,6 +413,46 @@ impl ServerBuilder {
             }
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(feature = "card-signature")]
+impl ServerBuilder {
+    /// Signs the cards, which are complete by now.
+    fn sign_cards(&mut self) -> Result<(), BuildError> {
+        let Some(keys) = self.card_keys.clone() else {
+            return Ok(());
+        };
+        if self.card.supported_interfaces.is_empty() {
+            return Err(BuildError::SignedWithoutInterfaces);
+        }
+        let interfaces = self.card.supported_interfaces.clone();
+        let sign = move |card: &mut AgentCard| {
+            if card.supported_interfaces.is_empty() {
+                card.supported_interfaces.clone_from(&interfaces);
+            }
+            keys.sign(card)
+        };
+        let unsigned = |error: SignError| BuildError::Unsigned(error.to_string());
+        sign(&mut self.card).map_err(unsigned)?;
+        self.extended_card = match self.extended_card.take() {
+            Some(ExtendedCard::Same(mut card)) => {
+                sign(&mut card).map_err(unsigned)?;
+                Some(ExtendedCard::Same(card))
+            }
+            Some(each) => {
+                let signed = move |principal: &Principal| {
+                    let mut card = each.of(principal);
+                    if let Err(error) = sign(&mut card) {
+                        tracing::error!(%error, "an extended card is not signed");
+                    }
+                    card
+                };
+                Some(ExtendedCard::Each(Arc::new(signed), None))
+            }
+            None => None,
+        };
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a_transport::{Context, Principal, Reply};
-use a2a_types::{AgentCard, Error as A2aError, ErrorKind, Response};
+use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind, Response};
 
 use crate::card_security::CardSecurity;
 
@@ -20,7 +20,7 @@ pub(crate) enum ExtendedCard {
 pub(crate) type CardOfPrincipal = Arc<dyn Fn(&Principal) -> AgentCard + Send + Sync>;
 
 impl ExtendedCard {
-    fn of(&self, principal: &Principal) -> AgentCard {
+    pub(crate) fn of(&self, principal: &Principal) -> AgentCard {
         match self {
             Self::Same(card) => card.clone(),
             Self::Each(card_of, security) => {
@@ -45,7 +45,11 @@ pub(crate) fn answer(
     }
     match extended {
         Some(extended) => {
-            let card = extended.of(&context.principal);
+            let mut card = extended.of(&context.principal);
+            // Signatures are over the members of 1.0, which the card of an earlier version does not have.
+            if context.dialect != Dialect::V1_0 {
+                card.signatures.clear();
+            }
             Ok(Reply::once(Response::GetExtendedAgentCard(card)))
         }
         None if is_promised => Err(ErrorKind::ExtendedAgentCardNotConfigured.into()),

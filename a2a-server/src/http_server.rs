@@ -102,9 +102,9 @@ impl<L> HttpServer<L> {
             true => service.every_binding(),
             false => service,
         };
-        #[cfg(feature = "push")]
-        let service = match self.server.webhook_keys() {
-            Some(keys) => service.keys(move || keys.published()),
+        #[cfg(any(feature = "push", feature = "card-signature"))]
+        let service = match self.server.published_keys() {
+            Some(keys) => service.keys(keys),
             None => service,
         };
         let service = match settings.receive_budget {

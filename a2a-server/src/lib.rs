@@ -52,6 +52,8 @@
 mod agent;
 mod build_error;
 mod builder;
+#[cfg(feature = "card-signature")]
+mod card_keys;
 mod card_security;
 #[cfg(feature = "push")]
 mod dead_letters;
@@ -74,6 +76,8 @@ mod webhook;
 pub use crate::agent::{Agent, DynAgent};
 pub use crate::build_error::BuildError;
 pub use crate::builder::ServerBuilder;
+#[cfg(feature = "card-signature")]
+pub use crate::card_keys::CardKeys;
 pub use crate::engine::erased_agent::Failure;
 pub use crate::engine::limiter::TurnLimits;
 pub use crate::engine::maintenance::Recovery;
@@ -105,5 +109,7 @@ pub use a2a_transport::http::{
 pub use a2a_transport::http::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use a2a_transport::metric::describe as describe_metrics;
 #[cfg(feature = "push")]
-pub use a2a_transport::webhook::{Algorithm, BadKey, Secret, SigningKey};
+pub use a2a_transport::webhook::Secret;
+#[cfg(any(feature = "push", feature = "card-signature"))]
+pub use a2a_transport::webhook::{Algorithm, BadKey, SigningKey};
 pub use a2a_transport::{BoxFuture, Principal, TraceContext, Transport};

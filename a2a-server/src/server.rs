@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::http::{Authenticator, Authorizer, Readiness, Tenants};
+#[cfg(any(feature = "push", feature = "card-signature"))]
+use a2a_transport::webhook::Jwks;
 use a2a_transport::{BoxFuture, Call, Context, Error, Reply, Transport, Update, spans};
 use a2a_types::steps::hide_steps;
 use a2a_types::{
@@ -13,6 +15,8 @@ use a2a_types::{
 use futures_util::{TryFutureExt, stream};
 use serde_json::json;
 
+#[cfg(feature = "card-signature")]
+use crate::card_keys::CardKeys;
 use crate::engine::Engine;
 use crate::engine::follower::FirstUpdate;
 use crate::extended_card::{self, ExtendedCard};
@@ -37,14 +41,30 @@ pub(crate) struct Inner {
     pub(crate) tenants: Tenants,
     pub(crate) engine: Arc<Engine>,
     pub(crate) health: Health,
+    #[cfg(feature = "card-signature")]
+    pub(crate) card_keys: Option<CardKeys>,
     #[cfg(feature = "push")]
     pub(crate) webhooks: Option<Webhooks>,
 }
 
 impl Server {
-    #[cfg(feature = "push")]
-    pub(crate) fn webhook_keys(&self) -> Option<crate::webhook::WebhookKeys> {
-        self.inner.webhooks.as_ref()?.keys()
+    /// Returns the source of the public keys that verify cards and notifications, as JSON; `None` without any key.
+    #[cfg(any(feature = "push", feature = "card-signature"))]
+    pub(crate) fn published_keys(&self) -> Option<impl Fn() -> Vec<u8> + Send + Sync + 'static> {
+        let mut sources: Vec<Box<dyn Fn() -> Jwks + Send + Sync>> = Vec::new();
+        #[cfg(feature = "card-signature")]
+        if let Some(keys) = self.inner.card_keys.clone() {
+            sources.push(Box::new(move || keys.published()));
+        }
+        #[cfg(feature = "push")]
+        if let Some(keys) = self.inner.webhooks.as_ref().and_then(Webhooks::keys) {
+            sources.push(Box::new(move || keys.published()));
+        }
+        (!sources.is_empty()).then_some(move || {
+            let keys = sources.iter().flat_map(|published| published().keys);
+            let keys = keys.collect();
+            Jwks { keys }.to_json()
+        })
     }
 
     /// The card.

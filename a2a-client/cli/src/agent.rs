@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use a2a_client::credentials::{DevicePrompt, Keyring, OAuthClient};
 use a2a_client::{
-    Binding, Client, ClientBuilder, Dialect, HttpClient, HttpClientBuilder, Proxy, Recorder,
-    Timeouts, Tls,
+    Binding, CardVerifier, Client, ClientBuilder, Dialect, HttpClient, HttpClientBuilder, Proxy,
+    Recorder, Timeouts, Tls,
 };
 use a2a_types::reading::Mode;
 use clap::{Args, ValueEnum};
@@ -29,7 +29,7 @@ pub(crate) struct AgentArgs {
     connection: ConnectionOptions,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
 struct ConnectionOptions {
     /// Use only this protocol version. Default: the newest that the card offers.
@@ -151,8 +151,28 @@ impl AgentArgs {
 
     /// Finds the agent and connects.
     pub(crate) async fn connect(self) -> Result<Client, Failure> {
+        self.connect_with(|builder| builder).await
+    }
+
+    /// Finds an agent whose card is verified, and connects.
+    pub(crate) async fn connect_verified(self, verifier: CardVerifier) -> Result<Client, Failure> {
+        self.connect_with(|builder| builder.verify_card(verifier))
+            .await
+    }
+
+    /// Returns an HTTP client like that for the agent, without what identifies the caller.
+    pub(crate) fn anonymous_http(&self) -> Result<HttpClient, Failure> {
+        let known = Config::read()?.agent(&self.name)?;
+        let connection = self.connection.clone().or(&known)?;
+        Ok(connection.http()?.without_identity().build())
+    }
+
+    async fn connect_with(
+        self,
+        change: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> Result<Client, Failure> {
         let (no_card, dialect) = (self.connection.no_card, self.connection.dialect);
-        let builder = self.builder()?;
+        let builder = change(self.builder()?);
         Ok(match dialect {
             Some(dialect) if no_card => builder.connect_at(dialect.into())?,
             _ => builder.connect().await?,

@@ -93,7 +93,10 @@ impl Failure {
             Self::Call(error) => match error {
                 Error::Agent(_) | Error::NotSupported { .. } => Code::Agent,
                 Error::Refused { .. } | Error::Credentials(_) => Code::Access,
-                Error::Malformed(_) | Error::NotA2a { .. } | Error::TooLarge { .. } => Code::NotA2a,
+                Error::Malformed(_)
+                | Error::NotA2a { .. }
+                | Error::TooLarge { .. }
+                | Error::Unverified(_) => Code::NotA2a,
                 Error::Address { .. } | Error::Ambiguous(_) => Code::Usage,
                 _ => Code::Network,
             },
@@ -116,6 +119,9 @@ impl Failure {
                 "check the URL; for an agent without a card, name its version: --no-card --dialect 0.3"
             }
             Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows the answer",
+            Error::Unverified(_) => {
+                "a proxy that rewrites URLs on a card breaks its signatures; without --verify the card is shown as it is"
+            }
             Error::Redirected { .. } => "call the agent at that URL, if you trust it",
             Error::Timeout { .. } => "--timeout SECONDS sets another limit",
             Error::NotSupported { .. } => {

@@ -2,6 +2,7 @@
 
 mod agent;
 mod authentication;
+mod card_keys;
 mod command;
 mod config;
 mod exit;
@@ -43,6 +44,8 @@ struct Arguments {
 enum Command {
     /// Show an agent's card: its skills, interfaces and authentication.
     Card(command::card::Options),
+    /// Sign an agent's card.
+    SignCard(command::sign_card::Options),
     /// Send a message and print the answer once the agent is done.
     Send(command::send::Options),
     /// Send a message and print events while the agent works.
@@ -98,7 +101,7 @@ Exit codes:
   3    the agent answered with an error
   4    the agent cannot be reached, or the connection broke and retries failed
   5    the agent requires other credentials
-  6    the answer is not valid A2A
+  6    the answer is not valid A2A, or the card has no signature that is trusted
   7    the agent waits for an answer or for authorization
   130  interrupted";
 
@@ -148,7 +151,7 @@ impl Command {
             Self::Push(command) => command.agent(),
             Self::Send(_) | Self::Stream(_) | Self::Chat(_) => return None,
             Self::Webhook(_) | Self::Serve(_) | Self::Check(_) | Self::Migrate(_) => return None,
-            Self::Completions { .. } => return None,
+            Self::SignCard(_) | Self::Completions { .. } => return None,
         };
         agent.timeout()
     }
@@ -169,6 +172,7 @@ async fn run_in_time(command: Command, screen: &Screen) -> Result<exit::Code, Fa
 async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
     match command {
         Command::Card(options) => command::card::run(options, screen).await,
+        Command::SignCard(options) => command::sign_card::run(&options, screen),
         Command::Send(options) => command::send::send(options, screen).await,
         Command::Stream(options) => command::send::stream(options, screen).await,
         Command::Get(options) => command::task::get(options, screen).await,

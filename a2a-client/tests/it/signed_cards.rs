@@ -1,6 +1,6 @@
 //! Cards that are accepted only with a trusted signature.
 
-use a2a_client::{Client, Error};
+use a2a_client::{CardVerifier, Client, Error, SignatureForm};
 use a2a_transport::card_signature::sign;
 use a2a_transport::http::{Body, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
@@ -16,10 +16,10 @@ fn key() -> SigningKey {
     SigningKey::generate(Algorithm::Es256).unwrap()
 }
 
-/// Serves the card that `write` makes of a plain one, and connects by it, trusting one key. Returns the
+/// Serves the card that `write` makes of a plain one, and connects by it, with this verifier. Returns the
 /// outcome and the requested paths.
 async fn connected(
-    trusted: Option<&SigningKey>,
+    trusted: impl Into<Option<CardVerifier>>,
     write: impl FnOnce(Value) -> String,
 ) -> (Result<Client, Error>, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -36,24 +36,32 @@ async fn connected(
     });
     tokio::spawn(serve(listener, service, ServeOptions::default(), pending()));
     let mut builder = Client::builder(&url);
-    if let Some(key) = trusted {
-        builder = builder.verify_card(Jwks::of([key]));
+    if let Some(verifier) = trusted.into() {
+        builder = builder.verify_card(verifier);
     }
     let client = builder.connect().await;
     let paths = paths.lock().unwrap().clone();
     (client, paths)
 }
 
+fn trusting(key: &SigningKey) -> CardVerifier {
+    Jwks::of([key]).into()
+}
+
 fn signed(mut card: Value, key: &SigningKey) -> Value {
-    card["signatures"] = json!([sign(&card, key, None).unwrap()]);
+    card["signatures"] = json!(sign(&card, key, None).unwrap());
     card
 }
 
 #[tokio::test]
 async fn a_card_that_a_trusted_key_signed_is_used() {
     let own = key();
-    let (client, _) = connected(Some(&own), |card| signed(card, &own).to_string()).await;
-    assert_eq!(client.unwrap().card().unwrap().name, "Signed");
+    let (client, _) = connected(trusting(&own), |card| signed(card, &own).to_string()).await;
+    let client = client.unwrap();
+    assert_eq!(client.card().unwrap().name, "Signed");
+    let verification = client.card_verification().unwrap();
+    assert_eq!(verification.form, SignatureForm::Specification);
+    assert_eq!(verification.key, own.id());
 }
 
 #[tokio::test]
@@ -70,18 +78,18 @@ async fn any_other_is_refused_and_nobody_is_called() {
         assert_eq!(paths.iter().find(elsewhere), None);
     }
     let (own, other) = (key(), key());
-    let unsigned = connected(Some(&own), |card| card.to_string()).await;
+    let unsigned = connected(trusting(&own), |card| card.to_string()).await;
     check(unsigned, "no signature");
-    let stranger = connected(Some(&own), |card| signed(card, &other).to_string()).await;
+    let stranger = connected(trusting(&own), |card| signed(card, &other).to_string()).await;
     check(stranger, "not trusted");
-    let changed = connected(Some(&own), |card| {
+    let changed = connected(trusting(&own), |card| {
         let mut card = signed(card, &own);
         card["name"] = "Forged".into();
         card.to_string()
     });
     check(changed.await, "does not match this card");
     // Two readers could see two cards.
-    let twice = connected(Some(&own), |card| {
+    let twice = connected(trusting(&own), |card| {
         let card = signed(card, &own).to_string();
         card.replacen('{', r#"{"name":"Forged","#, 1)
     });
@@ -96,7 +104,7 @@ async fn any_other_is_refused_and_nobody_is_called() {
 async fn what_was_not_signed_does_not_count() {
     let own = key();
     // As if the signer knew 1.0 only, and a member that 0.3 reads was added later.
-    let (client, _) = connected(Some(&own), |card| {
+    let (client, _) = connected(trusting(&own), |card| {
         let mut card = signed(card, &own);
         card["url"] = "http://elsewhere.example/".into();
         card["preferredTransport"] = "JSONRPC".into();
@@ -113,7 +121,36 @@ async fn what_was_not_signed_does_not_count() {
 }
 
 #[tokio::test]
+async fn security_that_a_signature_does_not_cover_is_not_read() {
+    let own = key();
+    // An SDK signs the same bytes for this card: it covers no requirement without scopes.
+    let forged = |card: Value| {
+        let mut card = signed(card, &own);
+        card["securitySchemes"] = json!({"m": {"mtlsSecurityScheme": {}}});
+        card["securityRequirements"] = json!([{"schemes": {"m": {}}}]);
+        card.to_string()
+    };
+    let (client, _) = connected(trusting(&own), forged).await;
+    let client = client.unwrap();
+    let card = client.card().unwrap();
+    assert_eq!(card.security_requirements, []);
+    assert!(card.security_schemes.is_empty());
+    assert_eq!(client.card_verification().unwrap().form, SignatureForm::Sdk);
+
+    let strict = trusting(&own).refuse(SignatureForm::Sdk);
+    let (refused, _) = connected(strict, forged).await;
+    match refused {
+        Err(Error::Unverified(problem)) => {
+            assert!(problem.contains("not accepted here"), "{problem}")
+        }
+        other => panic!("{:?}", other.err()),
+    }
+}
+
+#[tokio::test]
 async fn by_default_signatures_are_not_looked_at() {
     let (client, _) = connected(None, |card| card.to_string()).await;
-    assert_eq!(client.unwrap().card().unwrap().name, "Signed");
+    let client = client.unwrap();
+    assert_eq!(client.card().unwrap().name, "Signed");
+    assert_eq!(client.card_verification(), None);
 }

@@ -1,6 +1,6 @@
 //! Rules that patterns cannot express, by their names in cases.
 
-use a2a_transport::card_signature::verify;
+use a2a_transport::card_signature::{CardVerifier, SignatureForm};
 use a2a_types::{Dialect, Operation, schema};
 use http::Uri;
 use serde_json::Value;
@@ -212,7 +212,9 @@ fn card_no_conflicting_urls(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatc
 /// Checks that the card has a signature over itself by a trusted key (1.0 §8.4).
 fn card_signature(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
     let keys = target.card_keys.clone().unwrap_or_default();
-    let problem = verify(card, &keys).err();
+    // Not the form of §8.4.1.
+    let verifier = CardVerifier::new(keys).refuse(SignatureForm::Sdk);
+    let problem = verifier.verify(card).err();
     let broken = problem.and_then(|problem| {
         let expected = "a signature over this card by a key that is trusted";
         unless(false, "$.signatures", expected, problem.to_string())

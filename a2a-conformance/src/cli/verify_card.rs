@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use a2a_conformance::card::{Inspection, Problem, inspect};
 use a2a_conformance::requirement::Level;
-use a2a_transport::card_signature::{Coverage, Verification, VerifyError, canonical, verify};
+use a2a_transport::card_signature::{
+    CardVerifier, SignatureForm, Verification, VerifyError, canonical,
+};
 use a2a_types::Dialect;
 use serde_json::json;
 
@@ -59,7 +61,7 @@ pub(crate) async fn run(args: &Args) -> ExitCode {
             Err(failed) => return failed.report(),
         },
     };
-    let verified = keys.map(|keys| verify(&found.card, &keys));
+    let verified = keys.map(|keys| CardVerifier::new(keys).verify(&found.card));
     let is_fine = found.is_legal() && !matches!(verified, Some(Err(_)));
     let printed = match args.json {
         true => print_json(&as_json(&place, &found, verified.as_ref())),
@@ -90,7 +92,7 @@ async fn read_card(card: &str) -> Result<(String, String), DocumentError> {
 }
 
 fn print_canonical(found: &Inspection) -> ExitCode {
-    match canonical(&found.card) {
+    match canonical(&found.card, SignatureForm::Specification) {
         Err(problem) => {
             eprintln!("{problem}");
             ExitCode::FAILURE
@@ -111,7 +113,7 @@ fn as_json(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> 
             "verified": true,
             "key": verified.key,
             "algorithm": verified.algorithm,
-            "whole": verified.coverage == Coverage::Whole,
+            "form": verified.form,
         }),
         Some(Err(problem)) => json!({"verified": false, "problem": problem.to_string()}),
     };
@@ -158,16 +160,15 @@ fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io
         ),
         Some(Err(problem)) => writeln!(out, "  {BAD}not verified{BAD:#}: {problem}"),
         Some(Ok(verified)) => {
-            let key = verified.key.as_deref().unwrap_or("without a name");
-            let coverage = match verified.coverage {
-                Coverage::Whole => "all of it",
-                Coverage::KnownMembers => "its members of 1.0, and no others",
-                _ => "in a form that has no name here",
-            };
-            let algorithm = &verified.algorithm;
+            let Verification {
+                key,
+                algorithm,
+                form,
+                ..
+            } = verified;
             writeln!(
                 out,
-                "  {GOOD}signed{GOOD:#} by the key {key} ({algorithm}): {coverage}"
+                "  {GOOD}signed{GOOD:#} by the key {key} ({algorithm}): {form}"
             )
         }
     }

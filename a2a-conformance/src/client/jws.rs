@@ -1,7 +1,7 @@
 //! Signatures of cards, good and forged. Good ones are made by a2a-transport's `card_signature`, forged
 //! ones only here.
 
-use a2a_transport::card_signature::{self, canonical, header};
+use a2a_transport::card_signature::{self, CardVerifier, SignatureForm, canonical, header};
 use a2a_transport::webhook::{Jwk, Jwks, SigningKey};
 use aws_lc_rs::hmac;
 use aws_lc_rs::rand::SystemRandom;
@@ -21,10 +21,10 @@ pub(super) fn sign(
     elsewhere: &str,
 ) -> Result<Value, String> {
     let good = |key: &SigningKey, jku: Option<&str>| {
-        let signature = card_signature::sign(&card, key, jku);
-        signature
-            .map(|signature| json!(signature))
-            .map_err(|error| error.to_string())
+        let signatures =
+            card_signature::sign(&card, key, jku).map_err(|error| error.to_string())?;
+        // The form of the specification comes first, and a client has to know no other.
+        Ok::<_, String>(json!(signatures[0]))
     };
     let forged = |algorithm: &str, more: Value, sign: &dyn Fn(&str) -> Result<Vec<u8>, String>| {
         let mut header = json!({"alg": algorithm, "typ": "JOSE", "kid": key.id()});
@@ -69,7 +69,7 @@ pub(super) fn verify(card: &Value, keys: &[Jwk], rules: AcceptedForgeries) -> Re
         keys: keys.to_vec(),
     };
     let signatures = card["signatures"].as_array().map_or(&[][..], Vec::as_slice);
-    match card_signature::verify(card, &keys) {
+    match CardVerifier::new(keys.clone()).verify(card) {
         Ok(_) => Ok(()),
         Err(_) if signatures.iter().any(|one| rules.allow(card, one, &keys)) => Ok(()),
         Err(problem) => Err(problem.to_string()),
@@ -118,7 +118,8 @@ pub(super) fn key_url(card: &Value) -> Option<String> {
 
 /// Returns the text that is signed: the protected header, and the card without its signatures.
 fn signing_input(card: &Value, protected: &str) -> Result<String, String> {
-    let payload = canonical(card).map_err(|error| error.to_string())?;
+    let payload =
+        canonical(card, SignatureForm::Specification).map_err(|error| error.to_string())?;
     Ok(format!("{protected}.{}", URL_SAFE_NO_PAD.encode(payload)))
 }
 

@@ -100,7 +100,7 @@ impl SignedAgent {
             ..AgentSkill::default()
         });
         let key = SigningKey::generate(Algorithm::Es256).unwrap();
-        card.signatures = vec![sign(&json!(card), &key, None).unwrap()];
+        card.signatures = sign(&json!(card), &key, None).unwrap();
         let server = Server::builder(card, Reference)
             .extended_card(extended)
             .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::process::{Command, Output};
 
-use a2a_transport::card_signature::{canonical, sign};
+use a2a_transport::card_signature::{SignatureForm, canonical, sign};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use serde_json::Value;
 
@@ -289,13 +289,13 @@ fn verify_card_verifies_signatures() {
         &String::from_utf8_lossy(&Jwks::of([&key]).to_json()),
     );
     let mut signed = card();
-    signed["signatures"] = serde_json::json!([sign(&signed, &key, None).expect("a signature")]);
+    signed["signatures"] = serde_json::json!(sign(&signed, &key, None).expect("signatures"));
     let (_folder, path) = file("card.json", &signed.to_string());
     assert!(run(&["verify-card", &path], 0).contains("signed, but not verified"));
     let text = run(&["verify-card", &path, "--jwks", &jwks], 0);
     assert!(
         text.contains(&format!(
-            "signed by the key {} (ES256): all of it",
+            "signed by the key {} (ES256): the whole card, by the text of the specification",
             key.id()
         )),
         "{text}"
@@ -303,7 +303,7 @@ fn verify_card_verifies_signatures() {
     let bytes = run(&["verify-card", &path, "--canonical"], 0);
     assert_eq!(
         bytes.into_bytes(),
-        canonical(&signed).expect("the canonical form")
+        canonical(&signed, SignatureForm::Specification).expect("the canonical form")
     );
 
     signed["description"] = "Tells lies".into();

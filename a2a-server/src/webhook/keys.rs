@@ -69,9 +69,9 @@ impl WebhookKeys {
         keys.push(ScheduledKey { key, signs_from });
     }
 
-    /// The public halves, as JSON.
-    pub(crate) fn published(&self) -> Vec<u8> {
-        self.published_at(self.now()).to_json()
+    /// The public halves.
+    pub(crate) fn published(&self) -> Jwks {
+        self.published_at(self.now())
     }
 
     fn published_at(&self, now: u64) -> Jwks {

@@ -18,6 +18,8 @@ mod receiver;
 mod rules;
 #[cfg(feature = "push")]
 mod signatures;
+#[cfg(all(feature = "card-signature", feature = "push"))]
+mod signed_cards;
 #[cfg(feature = "sqlite")]
 mod stores;
 mod suite;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::SignatureForm;
+
 /// A card that was not signed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -39,8 +41,13 @@ impl std::error::Error for VerifyError {}
 #[non_exhaustive]
 pub enum Reason {
     /// `protected` or `signature` are not what RFC 7515 wants.
-    #[error("it is malformed")]
+    #[error(
+        "it is malformed: expected `protected`, base64url of a JSON object with `alg`, and `signature`"
+    )]
     Malformed,
+    /// The protected header lacks this member, which 1.0 §8.4.2 requires.
+    #[error("its protected header has no `{0}`: expected `alg`, `typ` and `kid`")]
+    NoMember(&'static str),
     /// It has extensions that must be understood.
     #[error("it has a critical extension")]
     Critical,
@@ -53,4 +60,7 @@ pub enum Reason {
     /// The card is not what was signed, or another key signed it.
     #[error("it does not match this card and key")]
     Signature,
+    /// It covers the card in a form that the verifier refuses.
+    #[error("it covers {0}, which is not accepted here")]
+    Form(SignatureForm),
 }

@@ -1,7 +1,8 @@
 use serde_json::json;
 
+use super::verifier::MAX_SIGNATURES;
 use super::*;
-use crate::webhook::Algorithm;
+use crate::webhook::{Algorithm, Jwks};
 
 fn card() -> Value {
     json!({
@@ -19,12 +20,16 @@ fn card() -> Value {
 
 fn signed(key: &SigningKey) -> Value {
     let mut card = card();
-    card["signatures"] = json!([sign(&card, key, Some("https://a.example/jwks.json")).unwrap()]);
+    card["signatures"] = json!(sign(&card, key, Some("https://a.example/jwks.json")).unwrap());
     card
 }
 
 fn key() -> SigningKey {
     SigningKey::generate(Algorithm::Es256).unwrap()
+}
+
+fn verify(card: &Value, key: &SigningKey) -> Result<Verification, VerifyError> {
+    CardVerifier::new(Jwks::of([key])).verify(card)
 }
 
 /// Returns the paths of all leaves.
@@ -46,7 +51,7 @@ fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
 
 #[track_caller]
 fn refused(card: &Value, key: &SigningKey, reason: Reason) {
-    let found = verify(card, &Jwks::of([key]));
+    let found = verify(card, key);
     let reasons = vec![reason];
     assert_eq!(found, Err(VerifyError { reasons }));
 }
@@ -57,9 +62,11 @@ fn what_was_signed_is_verified_by_each_algorithm() {
         let key = SigningKey::generate(algorithm).unwrap();
         let card = signed(&key);
         let other = SigningKey::generate(algorithm).unwrap();
-        let verified = verify(&card, &Jwks::of([&other, &key])).unwrap();
-        assert_eq!(verified.key.as_deref(), Some(key.id()));
-        assert_eq!(verified.coverage, Coverage::Whole);
+        let verifier = CardVerifier::new(Jwks::of([&other, &key]));
+        let verified = verifier.verify(&card).unwrap();
+        assert_eq!(verified.key, key.id());
+        assert_eq!(verified.form, SignatureForm::Specification);
+        assert_eq!(verified.card, card);
         let header = header(&card["signatures"][0]).unwrap();
         assert_eq!(header.typ.as_deref(), Some("JOSE"));
         assert_eq!(header.jku.as_deref(), Some("https://a.example/jwks.json"));
@@ -78,8 +85,8 @@ fn any_other_spelling_of_the_same_card_is_verified() {
     let text = serde_json::to_string_pretty(&card).unwrap();
     let again: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
-        verify(&again, &Jwks::of([&key])).unwrap().coverage,
-        Coverage::Whole
+        verify(&again, &key).unwrap().form,
+        SignatureForm::Specification
     );
 }
 
@@ -98,18 +105,12 @@ fn whatever_is_changed_is_noticed() {
             Value::Number(_) => json!(2),
             other => json!(format!("{}!", other.as_str().unwrap())),
         };
-        assert!(
-            verify(&changed, &Jwks::of([&key])).is_err(),
-            "{path} was changed"
-        );
+        assert!(verify(&changed, &key).is_err(), "{path} was changed");
     }
     for member in self::card().as_object().unwrap().keys() {
         let mut changed = card.clone();
         changed.as_object_mut().unwrap().remove(member);
-        assert!(
-            verify(&changed, &Jwks::of([&key])).is_err(),
-            "{member} was removed"
-        );
+        assert!(verify(&changed, &key).is_err(), "{member} was removed");
     }
     let mut added = card.clone();
     added["capabilities"]["extendedAgentCard"] = json!(false);
@@ -119,13 +120,33 @@ fn whatever_is_changed_is_noticed() {
 #[test]
 fn members_of_other_versions_are_outside_of_a_signature_over_those_of_1_0() {
     let key = key();
-    let mut card = signed(&key);
+    let plain = signed(&key);
+    let mut card = plain.clone();
     card["preferredTransport"] = json!("JSONRPC");
-    let verified = verify(&card, &Jwks::of([&key])).unwrap();
-    assert_eq!(verified.coverage, Coverage::KnownMembers);
-    card["signatures"] = json!([sign(&card, &key, None).unwrap()]);
-    let verified = verify(&card, &Jwks::of([&key])).unwrap();
-    assert_eq!(verified.coverage, Coverage::Whole);
+    card["supportsAuthenticatedExtendedCard"] = json!(true);
+    let verified = verify(&card, &key).unwrap();
+    assert_eq!(verified.form, SignatureForm::KnownMembers);
+    assert_eq!(verified.card, plain);
+    card["signatures"] = json!(sign(&card, &key, None).unwrap());
+    assert_eq!(card["signatures"].as_array().unwrap().len(), 2);
+    let verified = verify(&card, &key).unwrap();
+    assert_eq!(verified.form, SignatureForm::Specification);
+    assert_eq!(verified.card, card);
+}
+
+#[test]
+fn numbers_are_read_as_they_were_signed() {
+    let key = key();
+    let mut card = signed(&key);
+    let number = |card: &mut Value, number: u64| {
+        card["capabilities"]["extensions"][0]["params"]["n"] = json!(number);
+    };
+    number(&mut card, 1 << 53);
+    card["signatures"] = json!(sign(&card, &key, None).unwrap());
+    let expected = card.clone();
+    // RFC 8785 has doubles, of which this is none.
+    number(&mut card, (1 << 53) + 1);
+    assert_eq!(verify(&card, &key).unwrap().card, expected);
 }
 
 #[test]
@@ -139,14 +160,17 @@ fn a_signature_does_not_choose_how_it_is_verified() {
     };
     let kid = key.id();
     for alg in ["none", "None", "HS256", "RS256", "ES384", "EdDSA", ""] {
-        let card = with(json!({"alg": alg, "kid": kid}), "");
+        let card = with(json!({"alg": alg, "typ": "JOSE", "kid": kid}), "");
         refused(&card, &key, Reason::Algorithm);
     }
     // HMAC by the public key, the classic confusion.
-    let protected = URL.encode(json!({"alg": "HS256", "kid": kid}).to_string());
+    let protected = URL.encode(json!({"alg": "HS256", "typ": "JOSE", "kid": kid}).to_string());
     let secret =
         jsonwebtoken::EncodingKey::from_secret(key.public().x.as_ref().unwrap().as_bytes());
-    let input = signing_input(&protected, &canonical(&card()).unwrap());
+    let input = signing_input(
+        &protected,
+        &canonical(&card(), SignatureForm::Specification).unwrap(),
+    );
     let mac = jsonwebtoken::crypto::sign(&input, &secret, jsonwebtoken::Algorithm::HS256).unwrap();
     let mut forged = card();
     forged["signatures"] = json!([{"protected": protected, "signature": mac}]);
@@ -154,11 +178,15 @@ fn a_signature_does_not_choose_how_it_is_verified() {
     let critical = json!({"alg": "ES256", "kid": kid, "crit": ["b64"], "b64": false});
     refused(&with(critical, ""), &key, Reason::Critical);
     refused(
-        &with(json!({"alg": "ES256", "kid": kid}), ""),
+        &with(json!({"alg": "ES256", "typ": "JOSE", "kid": kid}), ""),
         &key,
         Reason::Signature,
     );
-    refused(&with(json!({"kid": kid}), ""), &key, Reason::Malformed);
+    refused(
+        &with(json!({"typ": "JOSE", "kid": kid}), ""),
+        &key,
+        Reason::Malformed,
+    );
     refused(&with(json!([]), ""), &key, Reason::Malformed);
 }
 
@@ -168,7 +196,7 @@ fn malformed_signatures_are_refused_and_others_still_count() {
     let good = signed(&key)["signatures"][0].clone();
     let mut card = card();
     assert_eq!(
-        verify(&card, &Jwks::of([&key])).unwrap_err().to_string(),
+        verify(&card, &key).unwrap_err().to_string(),
         "the card has no signature"
     );
     for bad in [
@@ -180,13 +208,13 @@ fn malformed_signatures_are_refused_and_others_still_count() {
         card["signatures"] = json!([bad.clone()]);
         refused(&card, &key, Reason::Malformed);
         card["signatures"] = json!([bad, good.clone()]);
-        verify(&card, &Jwks::of([&key])).unwrap();
+        verify(&card, &key).unwrap();
     }
     // The one signature that counts is not looked for behind any number of others.
     let mut many = vec![json!({}); MAX_SIGNATURES];
     many.push(good.clone());
     card["signatures"] = json!(many);
-    assert!(verify(&card, &Jwks::of([&key])).is_err());
+    assert!(verify(&card, &key).is_err());
     // A signature has one spelling.
     let mut padded = good;
     let text = format!("{}=", padded["signature"].as_str().unwrap());

@@ -157,30 +157,6 @@ mod tests {
         assert_eq!(document["skills"][0]["inputModes"], json!(["text/plain"]));
     }
 
-    #[cfg(feature = "card-signature")]
-    #[test]
-    fn a_signature_is_over_the_document_too() {
-        use crate::card_signature::{sign, verify};
-        use crate::webhook::{Algorithm, Jwks, SigningKey};
-
-        let mut card: AgentCard = serde_json::from_value(json!({
-            "name": "n", "description": "d", "version": "1",
-            "capabilities": {"streaming": true, "extendedAgentCard": true, "extensions": [{"uri": "https://a.example/x/v1"}]},
-            "securitySchemes": {"b": {"httpAuthSecurityScheme": {"scheme": "bearer"}}, "k": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}}},
-            "securityRequirements": [{"schemes": {"b": {"list": []}}}],
-            "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
-            "skills": [{"id": "s", "name": "s", "description": "", "tags": []}],
-        }))
-        .unwrap();
-        card = card.at("http://h/");
-        let key = SigningKey::generate(Algorithm::Es256).unwrap();
-        card.signatures = vec![sign(&json!(card), &key, None).unwrap()];
-        let document = card_document(&card);
-        assert_eq!(document["skills"][0].get("inputModes"), None);
-        assert!(document["url"].is_string());
-        verify(&document, &Jwks::of([&key])).unwrap();
-    }
-
     #[test]
     fn the_main_interface_is_among_those_of_0_3() {
         let document = card_document(&AgentCard::new("n", "d").at("http://h/"));

@@ -75,7 +75,7 @@ impl<T: Transport> HttpService<T> {
         })
     }
 
-    /// Sets the source of the public keys that verify push notifications, as JSON: called for every GET of
+    /// Sets the source of the public keys that verify cards and push notifications, as JSON: called for every GET of
     /// `/.well-known/jwks.json`.
     pub fn keys(self, keys: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.keys = Some(Arc::new(keys)))

@@ -4,6 +4,7 @@ use base64::Engine;
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::{Deserialize, Serialize};
 
+use super::key::BadKey;
 use super::{URL, digest};
 
 /// One public key.
@@ -57,6 +58,24 @@ impl Jwk {
         }
     }
 
+    /// Reads a public key of P-256 or Ed25519 in DER: a `SubjectPublicKeyInfo` (RFC 5280 §4.1). It has no `kid`.
+    pub fn from_spki(der: &[u8]) -> Result<Self, BadKey> {
+        let mut key = if let Some(point) = der.strip_prefix(P256_PREFIX)
+            && point.len() == 64
+        {
+            let (x, y) = point.split_at(32);
+            Self::p256(URL.encode(x), URL.encode(y))
+        } else if let Some(point) = der.strip_prefix(ED25519_PREFIX)
+            && point.len() == 32
+        {
+            Self::ed25519(URL.encode(point))
+        } else {
+            return Err(BadKey("expected a public key of P-256 or Ed25519"));
+        };
+        key.kid = None;
+        Ok(key)
+    }
+
     /// Creates a key named by its thumbprint: the digest of its required members in order, RFC 7638 §3.
     fn ours(kty: &str, alg: &str, members: &str) -> Self {
         Self {
@@ -100,9 +119,29 @@ impl Jwk {
     }
 }
 
+/// What precedes `x` and `y` in a `SubjectPublicKeyInfo` of P-256 (RFC 5480).
+const P256_PREFIX: &[u8] = &[
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
+    0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+];
+/// What precedes the point in a `SubjectPublicKeyInfo` of Ed25519 (RFC 8410).
+const ED25519_PREFIX: &[u8] = &[
+    0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_public_key_of_ed25519_in_der() {
+        // RFC 8410, section 10.1.
+        let der = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
+        let der = base64::engine::general_purpose::STANDARD_NO_PAD.decode(der);
+        let key = Jwk::from_spki(&der.unwrap()).unwrap();
+        let x = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
+        assert_eq!((key.x.as_deref(), key.kid), (Some(x), None));
+    }
 
     #[test]
     fn a_thumbprint() {

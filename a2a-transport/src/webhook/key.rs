@@ -83,6 +83,22 @@ impl SigningKey {
         })
     }
 
+    /// Reads a private key of any algorithm that signs here, in DER: PKCS#8, or SEC 1 for P-256.
+    pub fn from_der(der: &[u8]) -> Result<Self, BadKey> {
+        let sec1 = EcdsaKeyPair::from_private_key_der(&ECDSA_P256_SHA256_FIXED_SIGNING, der);
+        if let Ok(pkcs8) = sec1.and_then(|pair| Ok(pair.to_pkcs8v1()?)) {
+            return Self::from_pkcs8(Algorithm::Es256, pkcs8.as_ref());
+        }
+        let read = Self::from_pkcs8(Algorithm::EdDsa, der);
+        read.map_err(|_| BadKey("expected a private key of P-256 or Ed25519"))
+    }
+
+    /// Names the key, in place of its thumbprint.
+    pub fn named(mut self, id: impl Into<String>) -> Self {
+        self.public.kid = Some(id.into());
+        self
+    }
+
     /// Returns the private key for storage: a secret.
     pub fn expose_pkcs8(&self) -> &[u8] {
         self.key.as_bytes()
@@ -98,8 +114,8 @@ impl SigningKey {
         self.algorithm
     }
 
-    /// Its `kid`: the thumbprint of the public key (RFC 7638), so that it is the same whenever the
-    /// key is read.
+    /// Its `kid`: unless it is [named](Self::named), the thumbprint of the public key (RFC 7638), so that it is the
+    /// same whenever the key is read.
     pub fn id(&self) -> &str {
         self.public.kid.as_deref().unwrap_or_default()
     }
@@ -138,7 +154,29 @@ mod tests {
             assert_eq!(key.id().len(), 43);
             assert_ne!(key.id(), SigningKey::generate(algorithm).unwrap().id());
         }
+        for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
+            let key = SigningKey::generate(algorithm).unwrap();
+            let again = SigningKey::from_der(key.expose_pkcs8()).unwrap();
+            assert_eq!(again.public(), key.public());
+            assert_eq!(again.named("own").public().kid.as_deref(), Some("own"));
+        }
         let other = SigningKey::generate(Algorithm::EdDsa).unwrap();
         assert!(SigningKey::from_pkcs8(Algorithm::Es256, other.expose_pkcs8()).is_err());
+        assert!(SigningKey::from_der(b"key").is_err());
+    }
+
+    #[test]
+    fn keys_of_openssl_are_read() {
+        // `openssl ecparam -name prime256v1 -genkey -noout`, and its `-pubout`.
+        let sec1 = "MHcCAQEEIK2EleYictjlO2vrBgazg2Rq6mJYBPcKuVRJCNiZ5fFioAoGCCqGSM49AwEHoUQDQgAEzwlfHo3zrPkqp8zomI_SzxpsZU3kJuYt5IaRavBrrN7liolzvZCDDhvl-0cceIF4kVeH30NKfAnHgibEl23LFg";
+        let spki = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEzwlfHo3zrPkqp8zomI_SzxpsZU3kJuYt5IaRavBrrN7liolzvZCDDhvl-0cceIF4kVeH30NKfAnHgibEl23LFg";
+        let key = SigningKey::from_der(&URL.decode(sec1).unwrap()).unwrap();
+        let public = Jwk::from_spki(&URL.decode(spki).unwrap()).unwrap();
+        let nameless = Jwk {
+            kid: None,
+            ..key.public().clone()
+        };
+        assert_eq!(public, nameless);
+        assert!(Jwk::from_spki(&URL.decode(sec1).unwrap()).is_err());
     }
 }

@@ -9,5 +9,7 @@ mod malformed;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod proxies;
+#[cfg(feature = "card-signature")]
+mod signed_cards;
 #[cfg(feature = "tls")]
 mod tls;

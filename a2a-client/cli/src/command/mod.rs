@@ -8,5 +8,6 @@ pub(crate) mod push;
 pub(crate) mod send;
 pub(crate) mod sent;
 pub(crate) mod serve;
+pub(crate) mod sign_card;
 pub(crate) mod task;
 pub(crate) mod webhook;

@@ -1,5 +1,6 @@
 //! Output of agent cards.
 
+use a2a_client::SignatureForm;
 use a2a_types::{AgentCard, SecurityScheme};
 
 use super::{Screen, bold, dim, line, text};
@@ -71,6 +72,20 @@ impl Screen {
             }
         }
         Ok(())
+    }
+
+    /// Prints the signature that verified a card.
+    pub(crate) fn signature(
+        &self,
+        key: &str,
+        algorithm: &str,
+        form: SignatureForm,
+    ) -> Result<(), Failure> {
+        let (key, algorithm) = (line(key), line(algorithm));
+        self.line(&format!(
+            "{}  by the key {key} ({algorithm}): {form}",
+            bold("signed")
+        ))
     }
 }
 

@@ -13,6 +13,7 @@ mod scripted_agent;
 mod secrets;
 mod serve;
 mod settled;
+mod signed_cards;
 mod terminal;
 mod tls;
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::bug::Bug;
 
-/// The card with a signature over it.
+/// The card with signatures over it.
 ///
 /// Errors: why it cannot be signed.
 pub(super) fn signed(
@@ -19,8 +19,7 @@ pub(super) fn signed(
     key: &SigningKey,
     bug: Option<Bug>,
 ) -> Result<AgentCard, String> {
-    let good = sign(&json!(card), key, None).map_err(|error| error.to_string())?;
-    card.signatures = vec![good];
+    card.signatures = sign(&json!(card), key, None).map_err(|error| error.to_string())?;
     if bug == Some(Bug::S40) {
         card.signatures = vec![over_signatures(&card, key)?];
     }

@@ -1,0 +1,172 @@
+//! `a2a sign-card` and `a2a card --verify`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rcgen::KeyPair;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::scripted_agent::ScriptedAgent;
+use crate::{ask, check, lines, text};
+
+/// A directory with a card, and a key pair in PEM.
+struct Files {
+    directory: TempDir,
+}
+
+impl Files {
+    fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        let interface = json!({"url": "https://agent.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
+        let card = json!({"name": "Joker", "description": "", "version": "1", "capabilities": {},
+            "skills": [], "defaultInputModes": [], "defaultOutputModes": [],
+            "supportedInterfaces": [interface]});
+        let files = Self { directory };
+        files.write("card.json", &card.to_string());
+        files.add_key("key");
+        files
+    }
+
+    fn path(&self, name: &str) -> String {
+        let path: PathBuf = self.directory.path().join(name);
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, content: &str) -> String {
+        let path = self.path(name);
+        fs::write(Path::new(&path), content).unwrap();
+        path
+    }
+
+    fn add_key(&self, name: &str) {
+        let pair = KeyPair::generate().unwrap();
+        self.write(&format!("{name}.pem"), &pair.serialize_pem());
+        self.write(&format!("{name}.pub"), &pair.public_key_pem());
+    }
+
+    /// Signs a card by a key, named after its file.
+    fn sign(&self, card: &str, key: &str) -> Value {
+        let (card, file) = (self.path(card), self.path(&format!("{key}.pem")));
+        let output = ask(&["sign-card", &card, "--key", &file, "--kid", key], "");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+#[test]
+fn a_signed_card_is_verified_by_each_kind_of_keys() {
+    let files = Files::new();
+    let signed = files.sign("card.json", "key");
+    let jwks = [
+        "sign-card",
+        "--key",
+        &files.path("key.pem"),
+        "--kid",
+        "key",
+        "--jwks",
+        "--json",
+    ];
+    let jwks = lines(&jwks, "").remove(0);
+    let jwks_file = files.write("jwks.json", &jwks.to_string());
+    let document = signed.clone();
+    let agent = ScriptedAgent::new(move |_, _| document.clone());
+    let keys = ScriptedAgent::new(move |_, _| jwks.clone());
+    for keys in [&jwks_file, &files.path("key.pub"), &keys.url] {
+        let said =
+            "signed  by the key key (ES256): the whole card, by the text of the specification";
+        check(&["card", &agent.url, "--verify", keys], 0, &["Joker", said]);
+    }
+    let verified = lines(&["card", &agent.url, "--verify", &jwks_file, "--json"], "");
+    assert_eq!(
+        verified,
+        [
+            json!({"card": signed, "verification": {"form": "specification", "key": "key", "algorithm": "ES256"}})
+        ]
+    );
+}
+
+#[test]
+fn a_card_without_a_trusted_signature_is_not_shown() {
+    let files = Files::new();
+    files.add_key("other");
+    let signed = files.sign("card.json", "key");
+    let mut changed = signed.clone();
+    changed["description"] = json!("Tells lies");
+    let mut unsigned = signed.clone();
+    unsigned["signatures"] = json!([]);
+    for (card, key, reason) in [
+        (&signed, "other.pub", "it does not match this card and key"),
+        (&changed, "key.pub", "it does not match this card and key"),
+        (&unsigned, "key.pub", "the card has no signature"),
+    ] {
+        let card = card.clone();
+        let agent = ScriptedAgent::new(move |_, _| card.clone());
+        let key = files.path(key);
+        let shown = check(&["card", &agent.url, "--verify", &key], 6, &[reason]);
+        assert!(!shown.contains("Joker"), "{shown}");
+        let error = check(
+            &["card", &agent.url, "--verify", &key, "--json"],
+            6,
+            &[reason],
+        );
+        assert!(error.contains("\"exitCode\":6"), "{error}");
+    }
+}
+
+#[test]
+fn a_card_is_signed_again_beside_other_signers() {
+    let files = Files::new();
+    files.add_key("other");
+    let kids = |card: &Value| {
+        let signatures = card["signatures"].as_array().unwrap().iter();
+        let kids = signatures.map(|signature| {
+            let header = a2a_transport::card_signature::header(signature);
+            header.unwrap().kid.unwrap()
+        });
+        kids.collect::<Vec<_>>()
+    };
+    let once = files.sign("card.json", "key");
+    // What is empty makes the forms differ.
+    assert_eq!(kids(&once), ["key", "key"]);
+    files.write("once.json", &once.to_string());
+    assert_eq!(kids(&files.sign("once.json", "key")), ["key", "key"]);
+    let twice = files.sign("once.json", "other");
+    assert_eq!(kids(&twice), ["other", "other", "key", "key"]);
+    let kept = &twice["signatures"].as_array().unwrap()[2..];
+    assert_eq!(kept, once["signatures"].as_array().unwrap());
+}
+
+#[test]
+fn what_cannot_be_used_is_explained() {
+    let files = Files::new();
+    let [card, key, public] = ["card.json", "key.pem", "key.pub"].map(|name| files.path(name));
+    let no_card = files.write("task.json", "{\"id\": 1}");
+    for (arguments, reason) in [
+        (
+            ["sign-card", &card, "--key", &key, "--alg", "EdDSA"].as_slice(),
+            "expected a key of EdDSA, found one of ES256",
+        ),
+        (
+            &["sign-card", &card, "--key", &public],
+            "expected a private key in PEM",
+        ),
+        (
+            &["sign-card", &no_card, "--key", &key],
+            "task.json: not an agent card",
+        ),
+        (&["sign-card", "--key", &key], "required"),
+        (
+            &["card", "h:1", "--verify", &card],
+            "expected a JSON Web Key Set, or a public key in PEM",
+        ),
+        (
+            &["card", "h:1", "--verify", "http://h.example/jwks.json"],
+            "expected an `https` URL",
+        ),
+    ] {
+        check(arguments, 2, &[reason]);
+    }
+    let unreachable = ["card", "h:1", "--verify", "https://127.0.0.1:9/jwks.json"];
+    check(&unreachable, 4, &["cannot connect"]);
+}
