@@ -114,6 +114,8 @@ impl<'t> CaseRun<'t> {
         found: Result<Vec<Mismatch>, StopReason>,
     ) -> Result<(), StopReason> {
         let index = self.evidence.len();
+        let text = answered.evidence.response.as_ref();
+        let text = text.map_or_else(String::new, |response| response.body.clone());
         self.evidence.push(answered.evidence);
         self.mismatches
             .extend(found?.into_iter().map(|mismatch| Mismatch {
@@ -132,6 +134,7 @@ impl<'t> CaseRun<'t> {
                 self.names.put(&format!("{name}_task"), id);
             }
             self.names.put(&format!("{name}_body"), body);
+            self.names.put(&format!("{name}_text"), text.into());
             self.names.put(&format!("{name}_headers"), answered.headers);
         }
         Ok(())

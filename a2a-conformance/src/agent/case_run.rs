@@ -71,6 +71,12 @@ impl<'t> CaseRun<'t> {
         for (name, value) in values {
             names.put(name, value);
         }
+        if let Some(forged) = &target.forged {
+            names.put("unsigned_tokens", forged.unsigned().into());
+        }
+        if let Some(tokens) = target.key_signed.get() {
+            names.put("key_signed_tokens", tokens.clone().into());
+        }
         if let Some(webhooks) = &target.webhooks {
             names.put("webhook", webhooks.url(&key).into());
             names.put("webhook_port", webhooks.port().into());
@@ -110,6 +116,10 @@ impl<'t> CaseRun<'t> {
         );
         for (index, step) in steps.iter().enumerate() {
             if !among(&step.only, version) || !among(&step.bindings, &binding) {
+                continue;
+            }
+            let lacks = |need: &_| self.target.lacks(*need, self.interface);
+            if step.needs.iter().any(lacks) {
                 continue;
             }
             let before = self.mismatches.len();

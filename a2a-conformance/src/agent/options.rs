@@ -33,6 +33,12 @@ pub struct Options {
     pub second_headers: HeaderMap,
     /// Headers that authenticate a caller who may do nothing.
     pub forbidden_headers: HeaderMap,
+    /// Headers with a token that has expired.
+    pub expired_headers: HeaderMap,
+    /// Headers with a token for another agent.
+    pub wrong_audience_headers: HeaderMap,
+    /// Headers with a token that grants nothing at this agent.
+    pub wrong_scope_headers: HeaderMap,
     /// Keys that are trusted to sign the card.
     pub card_keys: Option<Jwks>,
     /// Time within which the agent must answer, on top of twenty round trips.
@@ -50,6 +56,8 @@ pub struct Options {
     pub repeat: u32,
     /// HTTP client that reaches the agent.
     pub http: HttpClient,
+    /// HTTP client of callers without credentials; needed if [`http`](Self::http) has a client certificate.
+    pub anonymous_http: Option<HttpClient>,
 }
 
 impl Options {
@@ -65,6 +73,9 @@ impl Options {
             headers: HeaderMap::new(),
             second_headers: HeaderMap::new(),
             forbidden_headers: HeaderMap::new(),
+            expired_headers: HeaderMap::new(),
+            wrong_audience_headers: HeaderMap::new(),
+            wrong_scope_headers: HeaderMap::new(),
             card_keys: None,
             response_timeout: Duration::from_secs(10),
             delivery_timeout: Duration::from_secs(5),
@@ -73,6 +84,7 @@ impl Options {
             jobs: 8,
             repeat: 1,
             http: HttpClient::default(),
+            anonymous_http: None,
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod client;
 pub(crate) mod coverage;
 pub(crate) mod diff;
+mod credentials;
 mod document;
 pub(crate) mod explain;
 pub(crate) mod interruption;

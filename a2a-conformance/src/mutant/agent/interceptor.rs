@@ -78,6 +78,8 @@ pub(super) struct InterceptedRequest {
     pub(super) path: String,
     /// The header that names the version.
     pub(super) version: Option<String>,
+    /// The credentials that it shows.
+    pub(super) authorization: Option<String>,
     /// The body; empty if it was too long to be read.
     pub(super) body: Bytes,
     /// The body, if it is JSON.
@@ -86,12 +88,15 @@ pub(super) struct InterceptedRequest {
 
 impl InterceptedRequest {
     fn new(head: &http::request::Parts, body: Bytes) -> Self {
-        let version = head.headers.get("a2a-version");
-        let version = version.and_then(|version| version.to_str().ok());
+        let header = |name: &str| {
+            let value = head.headers.get(name)?.to_str().ok();
+            value.map(str::to_owned)
+        };
         Self {
             method: head.method.clone(),
             path: head.uri.path().to_owned(),
-            version: version.map(str::to_owned),
+            version: header("a2a-version"),
+            authorization: header("authorization"),
             json: serde_json::from_slice(&body).ok(),
             body,
         }

@@ -16,12 +16,14 @@ mod faulty_wire;
 mod followers;
 mod generated;
 mod interceptor;
+mod issuer;
 mod memory;
 mod proof;
 mod relay;
 mod running_agent;
 mod shape;
 mod subscription_bugs;
+mod token_authenticator;
 mod wire_mutation;
 
 pub use self::bug::{Bug, BugDescription};

@@ -25,7 +25,10 @@ use super::control_wire::ControlWire;
 use super::faulty_server::FaultyServer;
 use super::faulty_wire::FaultyWire;
 use super::interceptor::{InterceptedService, Interceptor, PassThrough};
+use super::issuer::{IssuedToken, Issuer};
 use super::relay::Relay;
+use super::token_authenticator::{TokenAuthenticator, authorizer};
+use crate::agent::Options;
 
 /// A test agent that listens on this machine until this is dropped.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub struct RunningAgent {
     pub url: String,
     /// Keys by which its card is signed.
     pub keys: Jwks,
+    /// The issuer of its callers' tokens, if they need any.
+    issuer: Option<Arc<Issuer>>,
     running: Vec<AbortHandle>,
 }
 
@@ -101,7 +106,22 @@ impl RunningAgent {
             AgentSubject::Mutant(bug) => (Some(*bug), None),
             AgentSubject::Control(control) => (None, Some(*control)),
         };
-        let card = control.map_or_else(card, Control::card).at(&url);
+        let mut card = control.map_or_else(card, Control::card).at(&url);
+        let has_tokens = bug.is_some_and(Bug::is_about_tokens) || control == Some(Control::Tokens);
+        let issuer = match has_tokens {
+            true => Some(Arc::new(Issuer::open(&url).await?)),
+            false => None,
+        };
+        let authenticator: Arc<dyn Authenticator> = match &issuer {
+            Some(issuer) => {
+                Arc::new(TokenAuthenticator::new(issuer, bug).map_err(io::Error::other)?)
+            }
+            None => Arc::new(TwoCallerAuthenticator),
+        };
+        if let Some(security) = authenticator.security() {
+            card.security_schemes = security.schemes;
+            card.security_requirements = security.requirements;
+        }
         let server = server(&card, control).map_err(io::Error::other)?;
         let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
         let card = signed(card, &key, bug).map_err(io::Error::other)?;
@@ -121,7 +141,11 @@ impl RunningAgent {
         let service = HttpService::new(FaultyServer::new(server, bug, relay))
             .card(&card)
             .reading(reading)
-            .authenticator(TwoCallerAuthenticator);
+            .shared_authenticator(authenticator);
+        let service = match has_tokens {
+            true => service.authorizer(authorizer(bug)),
+            false => service,
+        };
         let wired = InterceptedService::new(service, wire);
         let serving: JoinHandle<()> = tokio::spawn(serve(
             listener,
@@ -133,8 +157,31 @@ impl RunningAgent {
         Ok(Self {
             url,
             keys: Jwks::of([&key]),
+            issuer,
             running,
         })
+    }
+
+    /// Returns the options of a test with the credentials of its callers.
+    pub(super) fn options(&self) -> Options {
+        let options = Options::of(&self.url);
+        let Some(issuer) = &self.issuer else {
+            return Options {
+                headers: credentials(false),
+                second_headers: credentials(true),
+                forbidden_headers: forbidden(),
+                ..options
+            };
+        };
+        Options {
+            headers: issuer.headers(IssuedToken::First),
+            second_headers: issuer.headers(IssuedToken::Second),
+            forbidden_headers: issuer.headers(IssuedToken::WrongScope),
+            expired_headers: issuer.headers(IssuedToken::Expired),
+            wrong_audience_headers: issuer.headers(IssuedToken::WrongAudience),
+            wrong_scope_headers: issuer.headers(IssuedToken::WrongScope),
+            ..options
+        }
     }
 }
 
