@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 
 /// Returns a token that a P-256 key has signed. Errors: the key is of another kind.
 pub(crate) fn signed(claims: &Value, key: &SigningKey) -> Result<String, String> {
-    let input = signing_input(&json!({"alg": "ES256", "typ": "JWT", "kid": key.id()}), claims);
+    let input = signing_input(
+        &json!({"alg": "ES256", "typ": "JWT", "kid": key.id()}),
+        claims,
+    );
     let signature = ecdsa(key, input.as_bytes())?;
     Ok(format!("{input}.{}", URL_SAFE_NO_PAD.encode(signature)))
 }
@@ -70,7 +73,10 @@ pub(crate) fn public_key_der(key: &Value) -> Option<Vec<u8>> {
         ("OKP", Some("Ed25519")) => Some(after(ED25519_PREFIX, &[&member("x")?])),
         ("RSA", _) => {
             let numbers = [integer(&member("n")?), integer(&member("e")?)].concat();
-            let key = element(BIT_STRING, &[&[0], &element(SEQUENCE, &numbers)[..]].concat());
+            let key = element(
+                BIT_STRING,
+                &[&[0], &element(SEQUENCE, &numbers)[..]].concat(),
+            );
             Some(element(SEQUENCE, &[RSA_ALGORITHM, &key].concat()))
         }
         _ => None,
@@ -109,7 +115,11 @@ fn element(tag: u8, content: &[u8]) -> Vec<u8> {
 
 /// Returns a positive integer of DER.
 fn integer(bytes: &[u8]) -> Vec<u8> {
-    let bytes: Vec<u8> = bytes.iter().copied().skip_while(|byte| *byte == 0).collect();
+    let bytes: Vec<u8> = bytes
+        .iter()
+        .copied()
+        .skip_while(|byte| *byte == 0)
+        .collect();
     let sign = bytes.first().is_none_or(|first| *first >= 0x80);
     element(INTEGER, &[&[0][..usize::from(sign)], &bytes].concat())
 }
@@ -144,7 +154,10 @@ mod tests {
         let token = signed(&claims, &key).unwrap();
         assert!(key.public().verify(&token, now).is_ok());
         let (header, read) = decoded(&token).unwrap();
-        assert_eq!((header["alg"].as_str(), read), (Some("ES256"), claims.clone()));
+        assert_eq!(
+            (header["alg"].as_str(), read),
+            (Some("ES256"), claims.clone())
+        );
         assert_eq!(decoded(&unsigned(&claims, "none")).unwrap().1, claims);
         assert_eq!(decoded("first"), None);
     }
@@ -153,7 +166,13 @@ mod tests {
     fn public_keys_are_written_as_the_library_writes_them() {
         let key = SigningKey::generate(Algorithm::Es256).unwrap();
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
-        let expected = pair.unwrap().public_key().as_der().unwrap().as_ref().to_vec();
+        let expected = pair
+            .unwrap()
+            .public_key()
+            .as_der()
+            .unwrap()
+            .as_ref()
+            .to_vec();
         assert_eq!(public_key_der(&json!(key.public())), Some(expected));
 
         let key = SigningKey::generate(Algorithm::EdDsa).unwrap();

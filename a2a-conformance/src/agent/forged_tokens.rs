@@ -41,7 +41,9 @@ impl TokenTemplate {
         if !has_tokens {
             return None;
         }
-        let token = caller.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = caller
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
         let token = token.and_then(|text| text.split_once(' '));
         let of_caller = token.and_then(|(_, token)| decoded(token.trim()));
         let issuer = metadata.first().and_then(|url| url.split_once(WELL_KNOWN));
@@ -152,7 +154,10 @@ mod tests {
         let token = format!("Bearer {}", hmac_signed(&claims, Some("k"), b"s"));
         let caller = HeaderMap::from_iter([(AUTHORIZATION, token.parse().unwrap())]);
         let taken = TokenTemplate::of(&card, &caller, "").unwrap();
-        assert_eq!((&taken.claims, &taken.header["kid"]), (&claims, &json!("k")));
+        assert_eq!(
+            (&taken.claims, &taken.header["kid"]),
+            (&claims, &json!("k"))
+        );
         let urls: Vec<_> = taken.metadata.iter().map(|url| &url[8..13]).collect();
         assert_eq!(urls, ["login", "other", "other"]);
     }

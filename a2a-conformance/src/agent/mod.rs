@@ -17,6 +17,7 @@ mod event;
 mod event_stream;
 mod expectation;
 mod forged_tokens;
+mod handshake;
 mod interface;
 mod invariants;
 mod judge;
@@ -41,8 +42,8 @@ use std::time::Instant;
 
 use futures_util::stream::{self as streams, StreamExt};
 
-use self::case_run::{CaseRun, StopReason};
 use self::callers::Callers;
+use self::case_run::{CaseRun, StopReason};
 use self::interface::Interface;
 pub(crate) use self::invariants::INVARIANTS;
 pub use self::options::{Options, RunError, Selection};

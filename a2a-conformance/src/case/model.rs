@@ -136,8 +136,8 @@ pub enum Prerequisite {
     Here,
 }
 
-/// A step of a case. Exactly one of `call`, `stream`, `http`, `next`, `close`, `notified`, `see` and
-/// `together` is set.
+/// A step of a case. Exactly one of `call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `handshake`
+/// and `together` is set.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
@@ -158,6 +158,9 @@ pub struct Step {
     pub extra_seconds: u64,
     /// Checks a known value, like `{{card}}`.
     pub see: Option<Value>,
+    /// Tries a handshake of a deprecated version of TLS, like `TLS 1.1`; the value is `refused`, or says that
+    /// it was accepted.
+    pub handshake: Option<String>,
     /// Steps that run concurrently.
     pub together: Vec<Step>,
     /// Values for each of which the step runs once, as `{{it}}`.
@@ -303,10 +306,11 @@ impl Step {
             self.close.is_some(),
             self.notified.is_some(),
             self.see.is_some(),
+            self.handshake.is_some(),
             !self.together.is_empty(),
         ];
         if kinds.iter().filter(|is| **is).count() != 1 {
-            let names = "`call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `together`";
+            let names = "`call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `handshake`, `together`";
             problems.push(format!("expected one of {names}"));
         }
         if self.extra_seconds > 0 && self.notified.is_none() {
@@ -314,7 +318,8 @@ impl Step {
         }
         let is_tried = |need: &_| matches!(need, Prerequisite::Webhook | Prerequisite::IssuerKeys);
         if self.needs.iter().any(is_tried) {
-            problems.push("`webhook` and `issuer-keys` are prerequisites of whole cases".to_owned());
+            problems
+                .push("`webhook` and `issuer-keys` are prerequisites of whole cases".to_owned());
         }
         let streams = |name: &str| {
             let known = Operation::ALL

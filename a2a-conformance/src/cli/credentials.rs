@@ -121,7 +121,9 @@ fn read_token(text: &str) -> Result<HeaderValue, String> {
 
 /// Reads `HEADER=KEY`.
 fn read_api_key(text: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let (name, key) = text.split_once('=').ok_or("expected `HEADER=KEY`, like `x-api-key=…`")?;
+    let (name, key) = text
+        .split_once('=')
+        .ok_or("expected `HEADER=KEY`, like `x-api-key=…`")?;
     let name = HeaderName::try_from(name.trim()).map_err(|error| error.to_string())?;
     Ok((name, secret(key)?))
 }
@@ -167,7 +169,14 @@ mod tests {
 
     #[test]
     fn credentials_become_headers() {
-        let of = options(&["--bearer", "good", "--api-key", "x-key=a=b", "--expired", "old"]);
+        let of = options(&[
+            "--bearer",
+            "good",
+            "--api-key",
+            "x-key=a=b",
+            "--expired",
+            "old",
+        ]);
         let of = of.unwrap();
         let key = ("x-key", "a=b");
         assert_eq!(shown(&of.headers), [key, ("authorization", "Bearer good")]);

@@ -3,8 +3,8 @@
 pub(crate) mod agent;
 pub(crate) mod client;
 pub(crate) mod coverage;
-pub(crate) mod diff;
 mod credentials;
+pub(crate) mod diff;
 mod document;
 pub(crate) mod explain;
 pub(crate) mod interruption;

@@ -30,5 +30,5 @@ pub use self::bug::{Bug, BugDescription};
 pub use self::control::Control;
 pub use self::generated::{Mutation, Trial, mutations, run_wire_mutation, try_out};
 pub use self::proof::prove;
-pub use self::running_agent::{AgentSubject, RunningAgent, credentials, forbidden};
+pub use self::running_agent::{AgentSubject, RunningAgent};
 pub use self::wire_mutation::{WIRE_MUTATIONS, WireMutation};

@@ -162,14 +162,14 @@ impl RunningAgent {
         })
     }
 
-    /// Returns the options of a test with the credentials of its callers.
-    pub(super) fn options(&self) -> Options {
+    /// Returns options that test it with the credentials of its callers.
+    pub fn options(&self) -> Options {
         let options = Options::of(&self.url);
         let Some(issuer) = &self.issuer else {
             return Options {
-                headers: credentials(false),
-                second_headers: credentials(true),
-                forbidden_headers: forbidden(),
+                headers: headers(FIRST),
+                second_headers: headers(SECOND),
+                forbidden_headers: headers(FORBIDDEN),
                 ..options
             };
         };
@@ -191,17 +191,9 @@ impl Drop for RunningAgent {
     }
 }
 
-/// Returns the credentials of the first or the second caller.
-pub fn credentials(second: bool) -> HeaderMap {
-    let text = if second { SECOND } else { FIRST };
-    let mut value = HeaderValue::from_static(text);
-    value.set_sensitive(true);
-    HeaderMap::from_iter([(AUTHORIZATION, value)])
-}
-
-/// Returns the credentials of a known caller who may do nothing.
-pub fn forbidden() -> HeaderMap {
-    let mut value = HeaderValue::from_static(FORBIDDEN);
+/// Returns the headers with credentials.
+fn headers(credentials: &'static str) -> HeaderMap {
+    let mut value = HeaderValue::from_static(credentials);
     value.set_sensitive(true);
     HeaderMap::from_iter([(AUTHORIZATION, value)])
 }

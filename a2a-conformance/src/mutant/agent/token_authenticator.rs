@@ -70,7 +70,8 @@ impl TokenAuthenticator {
         let seconds = |name: &str| claims[name].as_u64().unwrap_or_default();
         let keys = self.issuer.keys();
         let key = keys.keys.first();
-        let is_over = seconds("exp") < u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0);
+        let is_over =
+            seconds("exp") < u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0);
         // It was in time before it was over.
         let then = seconds("exp").saturating_sub(1);
         let verified = key.map(|key| key.verify(token, then));
