@@ -213,6 +213,8 @@ bugs! {
     S64: "401 comes without WWW-Authenticate",
         &[RPC_0_3, REST_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["auth.challenge"],
         allows ["card.extended-challenge"];
+    S65: "push notifications are signed by a key that is not published",
+        &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2], ["push.signed"];
 }
 
 impl Bug {

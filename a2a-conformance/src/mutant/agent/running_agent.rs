@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::demo::Reference;
-use a2a_server::{AuthError, Authenticator, Principal, Server, WebhookPolicy};
+use a2a_server::{AuthError, Authenticator, Principal, Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::ReadOptions;
 use a2a_transport::http::{HttpService, ServeOptions, serve};
@@ -122,8 +122,10 @@ impl RunningAgent {
             card.security_schemes = security.schemes;
             card.security_requirements = security.requirements;
         }
-        let server = server(&card, control).map_err(io::Error::other)?;
         let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
+        let signs_webhooks = bug == Some(Bug::S65) || control == Some(Control::Tokens);
+        let webhook_key = signs_webhooks.then(|| key.clone());
+        let server = server(&card, control, webhook_key).map_err(io::Error::other)?;
         let card = signed(card, &key, bug).map_err(io::Error::other)?;
         let mut running = Vec::new();
         let relay = match bug {
@@ -142,6 +144,16 @@ impl RunningAgent {
             .card(&card)
             .reading(reading)
             .shared_authenticator(authenticator);
+        let published = match bug {
+            Some(Bug::S65) => {
+                Jwks::of([&SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?])
+            }
+            _ => Jwks::of([&key]),
+        };
+        let service = match signs_webhooks {
+            true => service.keys(move || serde_json::to_vec(&published).unwrap_or_default()),
+            false => service,
+        };
         let service = match has_tokens {
             true => service.authorizer(authorizer(bug)),
             false => service,
@@ -238,7 +250,11 @@ pub(super) fn card() -> AgentCard {
     card
 }
 
-fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_server::BuildError> {
+fn server(
+    card: &AgentCard,
+    control: Option<Control>,
+    webhook_key: Option<SigningKey>,
+) -> Result<Server, a2a_server::BuildError> {
     let builder = match control {
         Some(control) => control.server(card.clone()),
         None => Server::builder(card.clone(), Reference),
@@ -259,6 +275,10 @@ fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_serv
             builder.extended_card(extended)
         }
         _ => builder,
+    };
+    let builder = match webhook_key {
+        Some(key) => builder.sign_webhooks(WebhookKeys::new(key)),
+        None => builder,
     };
     builder
         .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
