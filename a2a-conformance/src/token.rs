@@ -130,11 +130,11 @@ const SEQUENCE: u8 = 0x30;
 
 /// `rsaEncryption`, RFC 3279 §2.3.1.
 const RSA_ALGORITHM: &[u8] = b"\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00";
-/// What stands before a point of P-256 that is not compressed, RFC 5480.
+/// Prefix of a point of P-256 that is not compressed, RFC 5480.
 const P256_PREFIX: &[u8] = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\x00\x04";
-/// The same for P-384.
+/// Prefix of a point of P-384.
 const P384_PREFIX: &[u8] = b"\x30\x76\x30\x10\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x05\x2b\x81\x04\x00\x22\x03\x62\x00\x04";
-/// What stands before a point of Ed25519, RFC 8410.
+/// Prefix of a point of Ed25519, RFC 8410.
 const ED25519_PREFIX: &[u8] = b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
 
 #[cfg(test)]

@@ -249,8 +249,8 @@ fn alter(binding: Binding, outgoing: &mut WireRequest, patch: &Value) {
             for (name, value) in patch.as_object().into_iter().flatten() {
                 let sign = if outgoing.url.contains('?') { '&' } else { '?' };
                 let value = match value {
-                    Value::String(text) => encoded(text),
-                    other => encoded(&other.to_string()),
+                    Value::String(text) => percent_encoded(text),
+                    other => percent_encoded(&other.to_string()),
                 };
                 outgoing.url.push_str(&format!("{sign}{name}={value}"));
             }
@@ -258,7 +258,7 @@ fn alter(binding: Binding, outgoing: &mut WireRequest, patch: &Value) {
     }
 }
 
-fn encoded(text: &str) -> String {
+pub(super) fn percent_encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let bytes = text.bytes().map(|byte| match plain(byte) {
         true => char::from(byte).to_string(),

@@ -300,9 +300,16 @@ impl Interface {
             response: None,
             failure: None,
         };
+        // The evidence does not have it: it is secret.
+        let query = self.callers.query(caller);
+        let separator = if url.contains('?') { "&" } else { "?" };
+        let target = match query.as_str() {
+            "" => url.clone(),
+            query => format!("{url}{separator}{query}"),
+        };
         let request = http::Request::builder()
             .method(method.as_str())
-            .uri(&url)
+            .uri(&target)
             .body(Full::from(body.unwrap_or_default()));
         let mut request = match request {
             Ok(request) => request,

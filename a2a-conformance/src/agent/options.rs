@@ -6,7 +6,7 @@ use a2a_transport::Binding;
 use a2a_transport::http::HttpClient;
 use a2a_transport::webhook::Jwks;
 use a2a_types::Dialect;
-use http::header::HeaderMap;
+use http::header::{HeaderMap, HeaderValue};
 
 use crate::case::Profile;
 use crate::name_pattern::is_like;
@@ -29,6 +29,8 @@ pub struct Options {
     pub prompt: String,
     /// Headers that authenticate the caller.
     pub headers: HeaderMap,
+    /// Parameters of the query that authenticate the caller: their names, and secret values.
+    pub query: Vec<(String, HeaderValue)>,
     /// Headers that authenticate a second caller.
     pub second_headers: HeaderMap,
     /// Headers that authenticate a caller who may do nothing.
@@ -71,6 +73,7 @@ impl Options {
             selection: Selection::default(),
             prompt: "hello".to_owned(),
             headers: HeaderMap::new(),
+            query: Vec::new(),
             second_headers: HeaderMap::new(),
             forbidden_headers: HeaderMap::new(),
             expired_headers: HeaderMap::new(),

@@ -8,7 +8,7 @@ use a2a_transport::http::{HttpClient, Tls};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 
 use super::values::read_header;
 
@@ -21,9 +21,9 @@ pub(crate) struct Credentials {
     /// Authenticate with this bearer token.
     #[arg(long, value_name = "TOKEN", value_parser = read_token, conflicts_with = "basic")]
     bearer: Option<HeaderValue>,
-    /// Authenticate with this API key in a header.
+    /// Authenticate with this API key in a header, or by `cookie:NAME=KEY` or `query:NAME=KEY` elsewhere.
     #[arg(long, value_name = "HEADER=KEY", value_parser = read_api_key)]
-    api_key: Vec<(HeaderName, HeaderValue)>,
+    api_key: Vec<ApiKey>,
     /// Authenticate with a name and password.
     #[arg(long, value_name = "USER:PASSWORD", value_parser = read_basic)]
     basic: Option<HeaderValue>,
@@ -76,7 +76,13 @@ impl Credentials {
             }
         };
         let mut headers: HeaderMap = self.headers.into_iter().collect();
-        headers.extend(self.api_key);
+        let mut query = Vec::new();
+        for key in self.api_key {
+            match key {
+                ApiKey::Header(name, value) => drop(headers.insert(name, value)),
+                ApiKey::Query(name, value) => query.push((name, value)),
+            }
+        }
         if let Some(value) = self.bearer.or(self.basic) {
             headers.insert(AUTHORIZATION, value);
         }
@@ -96,6 +102,7 @@ impl Credentials {
             second_headers: self.second_headers.into_iter().collect(),
             forbidden_headers: self.forbidden_headers.into_iter().collect(),
             headers,
+            query,
             http,
             anonymous_http,
             ..options
@@ -119,13 +126,29 @@ fn read_token(text: &str) -> Result<HeaderValue, String> {
     secret(&format!("Bearer {text}"))
 }
 
-/// Reads `HEADER=KEY`.
-fn read_api_key(text: &str) -> Result<(HeaderName, HeaderValue), String> {
+/// An API key.
+#[derive(Clone, Debug)]
+enum ApiKey {
+    Header(HeaderName, HeaderValue),
+    Query(String, HeaderValue),
+}
+
+/// Reads `HEADER=KEY`, `cookie:NAME=KEY` or `query:NAME=KEY`.
+fn read_api_key(text: &str) -> Result<ApiKey, String> {
+    if let Some(cookie) = text.strip_prefix("cookie:") {
+        return Ok(ApiKey::Header(COOKIE, secret(cookie)?));
+    }
+    if let Some((name, key)) = text
+        .strip_prefix("query:")
+        .and_then(|rest| rest.split_once('='))
+    {
+        return Ok(ApiKey::Query(name.to_owned(), secret(key)?));
+    }
     let (name, key) = text
         .split_once('=')
         .ok_or("expected `HEADER=KEY`, like `x-api-key=…`")?;
     let name = HeaderName::try_from(name.trim()).map_err(|error| error.to_string())?;
-    Ok((name, secret(key)?))
+    Ok(ApiKey::Header(name, secret(key)?))
 }
 
 /// Reads `USER:PASSWORD` as the value of `Authorization`.
@@ -184,6 +207,9 @@ mod tests {
         let expired = shown(&of.expired_headers);
         assert_eq!(expired, [key, ("authorization", "Bearer old")]);
         assert!(of.wrong_audience_headers.is_empty() && of.anonymous_http.is_none());
+        let of = options(&["--api-key", "cookie:k=a", "--api-key", "query:q=b"]).unwrap();
+        assert_eq!(shown(&of.headers), [("cookie", "k=a")]);
+        assert!(of.query[0].0 == "q" && of.query[0].1 == "b" && of.query[0].1.is_sensitive());
         let of = options(&["--basic", "me:it"]).unwrap();
         assert_eq!(shown(&of.headers), [("authorization", "Basic bWU6aXQ=")]);
     }

@@ -100,16 +100,23 @@ async fn tokens_are_shown_by_the_options() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_and_passwords_are_shown_by_the_options() {
-    let key = ApiKey::new("correct-horse-battery-staple", "ada").unwrap();
-    let keys = ApiKeys::header("x-api-key").unwrap().key(key).unwrap();
     let users = BasicUsers::of([("ada", PASSWORD_HASH)]).unwrap();
-    let either = AnyOf::new(("key", keys)).or(("password", users));
+    let key = || ApiKey::new("correct-horse-battery-staple", "ada").unwrap();
+    let either = AnyOf::new((
+        "key",
+        ApiKeys::header("x-api-key").unwrap().key(key()).unwrap(),
+    ))
+    .or(("cookie", ApiKeys::cookie("key").key(key()).unwrap()))
+    .or(("query", ApiKeys::query("key").key(key()).unwrap()))
+    .or(("password", users));
     let server = Server::builder(Reference::card(), Reference).authenticator(either);
     let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
     let url = bound.url().to_owned();
     let running = tokio::spawn(bound.run(std::future::pending()));
     for arguments in [
         ["--api-key", "x-api-key=correct-horse-battery-staple"],
+        ["--api-key", "cookie:key=correct-horse-battery-staple"],
+        ["--api-key", "query:key=correct-horse-battery-staple"],
         ["--basic", "ada:secret"],
     ] {
         let found = verdicts(&url, &arguments).await;
