@@ -60,6 +60,7 @@ pub mod recorded;
 pub mod report;
 pub mod requirement;
 pub mod run;
+mod token;
 
 /// The examples of the README of the workspace, as tests.
 #[cfg(doctest)]

@@ -114,6 +114,8 @@ impl<'t> CaseRun<'t> {
         found: Result<Vec<Mismatch>, StopReason>,
     ) -> Result<(), StopReason> {
         let index = self.evidence.len();
+        let text = answered.evidence.response.as_ref();
+        let text = text.map_or_else(String::new, |response| response.body.clone());
         self.evidence.push(answered.evidence);
         self.mismatches
             .extend(found?.into_iter().map(|mismatch| Mismatch {
@@ -132,6 +134,7 @@ impl<'t> CaseRun<'t> {
                 self.names.put(&format!("{name}_task"), id);
             }
             self.names.put(&format!("{name}_body"), body);
+            self.names.put(&format!("{name}_text"), text.into());
             self.names.put(&format!("{name}_headers"), answered.headers);
         }
         Ok(())
@@ -246,8 +249,8 @@ fn alter(binding: Binding, outgoing: &mut WireRequest, patch: &Value) {
             for (name, value) in patch.as_object().into_iter().flatten() {
                 let sign = if outgoing.url.contains('?') { '&' } else { '?' };
                 let value = match value {
-                    Value::String(text) => encoded(text),
-                    other => encoded(&other.to_string()),
+                    Value::String(text) => percent_encoded(text),
+                    other => percent_encoded(&other.to_string()),
                 };
                 outgoing.url.push_str(&format!("{sign}{name}={value}"));
             }
@@ -255,7 +258,7 @@ fn alter(binding: Binding, outgoing: &mut WireRequest, patch: &Value) {
     }
 }
 
-fn encoded(text: &str) -> String {
+pub(super) fn percent_encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let bytes = text.bytes().map(|byte| match plain(byte) {
         true => char::from(byte).to_string(),

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::event_stream::EventStream;
+use super::handshake;
 use super::interface::Interface;
 use super::target::Target;
 use crate::case::{Case, Expect, Profile, Step, Variables};
@@ -71,6 +72,12 @@ impl<'t> CaseRun<'t> {
         for (name, value) in values {
             names.put(name, value);
         }
+        if let Some(forged) = &target.forged {
+            names.put("unsigned_tokens", forged.unsigned().into());
+        }
+        if let Some(tokens) = target.key_signed.get() {
+            names.put("key_signed_tokens", tokens.clone().into());
+        }
         if let Some(webhooks) = &target.webhooks {
             names.put("webhook", webhooks.url(&key).into());
             names.put("webhook_port", webhooks.port().into());
@@ -110,6 +117,10 @@ impl<'t> CaseRun<'t> {
         );
         for (index, step) in steps.iter().enumerate() {
             if !among(&step.only, version) || !among(&step.bindings, &binding) {
+                continue;
+            }
+            let lacks = |need: &_| self.target.lacks(*need, self.interface);
+            if step.needs.iter().any(lacks) {
                 continue;
             }
             let before = self.mismatches.len();
@@ -158,6 +169,9 @@ impl<'t> CaseRun<'t> {
             }
             if let Some(path) = &step.notified {
                 return self.notified(step, path).await;
+            }
+            if let Some(version) = &step.handshake {
+                return self.handshake(step, version).await;
             }
             if let Some(value) = &step.see {
                 return self.check_known_value(step, value);
@@ -277,6 +291,21 @@ impl<'t> CaseRun<'t> {
             Some(reason) => Err(StopReason::NotApplicable(reason.clone())),
             None => Ok(found),
         }
+    }
+
+    /// Tries a handshake of a deprecated version of TLS at the place of the card.
+    async fn handshake(&mut self, step: &Step, version: &str) -> Result<(), StopReason> {
+        let version = self.fill_text(version)?;
+        let (url, limit) = (&self.target.place, self.interface.response_timeout);
+        let accepted = handshake::is_accepted(url, &version, limit).await;
+        let outcome = match accepted.map_err(StopReason::InvalidCase)? {
+            true => format!("{version} accepted"),
+            false => "refused".to_owned(),
+        };
+        let value = Value::from(outcome);
+        let found = self.judge_step(step, |this, expect| this.check_value(expect, Some(&value)))?;
+        self.mismatches.extend(found);
+        Ok(())
     }
 
     /// Checks a known value.

@@ -16,6 +16,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
+use super::callers::Callers;
 use super::event_stream::EventStream;
 use super::invariants::Observations;
 use super::task_records::{OwnTasks, TaskRecords};
@@ -34,6 +35,8 @@ pub(crate) struct Interface {
     /// Extensions that the card requires, as the value of a header.
     pub(crate) extensions: Option<HeaderValue>,
     pub(crate) http: HttpClient,
+    /// The client of callers without credentials, if that of the others has a client certificate.
+    pub(crate) anonymous_http: Option<HttpClient>,
     pub(crate) callers: Arc<Callers>,
     /// Time within which the agent must answer.
     pub(crate) response_timeout: Duration,
@@ -47,32 +50,6 @@ pub(crate) struct Interface {
     pub(crate) next_id: AtomicU64,
     /// `Ok` if the agent accepts the suite's webhooks, else its reason; requested once.
     pub(crate) webhooks: OnceCell<Result<(), String>>,
-}
-
-/// Headers that authenticate each caller.
-#[derive(Debug, Default)]
-pub(crate) struct Callers {
-    pub(crate) first: HeaderMap,
-    pub(crate) second: HeaderMap,
-    pub(crate) forbidden: HeaderMap,
-}
-
-impl Callers {
-    /// Returns the headers of the first caller with wrong secrets.
-    fn wrong(&self) -> HeaderMap {
-        let wrong = |value: &HeaderValue| {
-            let scheme = value.to_str().ok().and_then(|text| text.split_once(' '));
-            let text = match scheme {
-                Some((scheme, _)) => format!("{scheme} d3Jvbmc6d3Jvbmc="),
-                None => "d3Jvbmc6d3Jvbmc=".to_owned(),
-            };
-            HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("wrong"))
-        };
-        let headers = self.first.iter();
-        headers
-            .map(|(name, value)| (name.clone(), wrong(value)))
-            .collect()
-    }
 }
 
 /// Answer to a request that is answered once.
@@ -309,18 +286,7 @@ impl Interface {
             has_title_case_headers,
             ..
         } = outgoing;
-        let wrong;
-        let shows = match caller {
-            Caller::First => Some(&self.callers.first),
-            Caller::Second => Some(&self.callers.second),
-            Caller::Forbidden => Some(&self.callers.forbidden),
-            Caller::Nobody => None,
-            Caller::Wrong => {
-                wrong = self.callers.wrong();
-                Some(&wrong)
-            }
-        };
-        for (name, value) in shows.into_iter().flatten() {
+        for (name, value) in &self.callers.headers(caller) {
             headers.insert(name.clone(), value.clone());
         }
         let mut evidence = Evidence {
@@ -334,9 +300,16 @@ impl Interface {
             response: None,
             failure: None,
         };
+        // The evidence does not have it: it is secret.
+        let query = self.callers.query(caller);
+        let separator = if url.contains('?') { "&" } else { "?" };
+        let target = match query.as_str() {
+            "" => url.clone(),
+            query => format!("{url}{separator}{query}"),
+        };
         let request = http::Request::builder()
             .method(method.as_str())
-            .uri(&url)
+            .uri(&target)
             .body(Full::from(body.unwrap_or_default()));
         let mut request = match request {
             Ok(request) => request,
@@ -345,7 +318,7 @@ impl Interface {
         *request.headers_mut() = headers;
         let sent = tokio::time::timeout(
             self.response_timeout,
-            self.fetch(request, has_title_case_headers),
+            self.fetch(request, caller, has_title_case_headers),
         )
         .await;
         let late = |_| Err(format!("no answer within {:?}", self.response_timeout));
@@ -366,6 +339,7 @@ impl Interface {
     async fn fetch(
         &self,
         request: http::Request<Full<Bytes>>,
+        caller: Caller,
         has_title_case_headers: bool,
     ) -> Result<http::Response<ResponseBody>, String> {
         if has_title_case_headers
@@ -375,7 +349,11 @@ impl Interface {
             let response = response.map_err(|error| causes(&error))?;
             return Ok(response.map(BodyExt::boxed));
         }
-        let response = self.http.fetch(request).await;
+        let http = match (caller, &self.anonymous_http) {
+            (Caller::Nobody | Caller::Wrong, Some(http)) => http,
+            _ => &self.http,
+        };
+        let response = http.fetch(request).await;
         let response = response.map_err(|error| causes(&error))?;
         Ok(response.map(BodyExt::boxed))
     }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod call_step;
+mod callers;
 mod case_run;
 mod connection_hints;
 mod content;
@@ -15,6 +16,8 @@ mod errors;
 mod event;
 mod event_stream;
 mod expectation;
+mod forged_tokens;
+mod handshake;
 mod interface;
 mod invariants;
 mod judge;
@@ -39,8 +42,9 @@ use std::time::Instant;
 
 use futures_util::stream::{self as streams, StreamExt};
 
+use self::callers::Callers;
 use self::case_run::{CaseRun, StopReason};
-use self::interface::{Callers, Interface};
+use self::interface::Interface;
 pub(crate) use self::invariants::INVARIANTS;
 pub use self::options::{Options, RunError, Selection};
 pub use self::process::Process;
@@ -98,11 +102,7 @@ pub async fn run_until(
     if chosen.is_empty() && invariants.is_empty() {
         return Err(RunError::NoCheckSelected);
     }
-    let callers = Arc::new(Callers {
-        first: options.headers.clone(),
-        second: options.second_headers.clone(),
-        forbidden: options.forbidden_headers.clone(),
-    });
+    let callers = Arc::new(Callers::of(options));
     let mut stop = pin!(stop);
     let target = tokio::select! {
         target = Target::find(options, &callers) => target.map_err(RunError::Unreachable)?,

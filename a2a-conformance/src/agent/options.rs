@@ -6,7 +6,7 @@ use a2a_transport::Binding;
 use a2a_transport::http::HttpClient;
 use a2a_transport::webhook::Jwks;
 use a2a_types::Dialect;
-use http::header::HeaderMap;
+use http::header::{HeaderMap, HeaderValue};
 
 use crate::case::Profile;
 use crate::name_pattern::is_like;
@@ -29,10 +29,18 @@ pub struct Options {
     pub prompt: String,
     /// Headers that authenticate the caller.
     pub headers: HeaderMap,
+    /// Parameters of the query that authenticate the caller: their names, and secret values.
+    pub query: Vec<(String, HeaderValue)>,
     /// Headers that authenticate a second caller.
     pub second_headers: HeaderMap,
     /// Headers that authenticate a caller who may do nothing.
     pub forbidden_headers: HeaderMap,
+    /// Headers with a token that has expired.
+    pub expired_headers: HeaderMap,
+    /// Headers with a token for another agent.
+    pub wrong_audience_headers: HeaderMap,
+    /// Headers with a token that grants nothing at this agent.
+    pub wrong_scope_headers: HeaderMap,
     /// Keys that are trusted to sign the card.
     pub card_keys: Option<Jwks>,
     /// Time within which the agent must answer, on top of twenty round trips.
@@ -50,6 +58,8 @@ pub struct Options {
     pub repeat: u32,
     /// HTTP client that reaches the agent.
     pub http: HttpClient,
+    /// HTTP client of callers without credentials; needed if [`http`](Self::http) has a client certificate.
+    pub anonymous_http: Option<HttpClient>,
 }
 
 impl Options {
@@ -63,8 +73,12 @@ impl Options {
             selection: Selection::default(),
             prompt: "hello".to_owned(),
             headers: HeaderMap::new(),
+            query: Vec::new(),
             second_headers: HeaderMap::new(),
             forbidden_headers: HeaderMap::new(),
+            expired_headers: HeaderMap::new(),
+            wrong_audience_headers: HeaderMap::new(),
+            wrong_scope_headers: HeaderMap::new(),
             card_keys: None,
             response_timeout: Duration::from_secs(10),
             delivery_timeout: Duration::from_secs(5),
@@ -73,6 +87,7 @@ impl Options {
             jobs: 8,
             repeat: 1,
             http: HttpClient::default(),
+            anonymous_http: None,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use a2a_transport::Binding;
 use a2a_types::{Dialect, ErrorKind, Operation, Request};
+use bytes::Bytes;
+use http_body_util::Full;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -31,6 +33,15 @@ impl Target {
                     Some(true) => self.webhook_refusal(interface, options).await,
                     _ => not_applicable("the card does not declare: webhooks"),
                 },
+                Prerequisite::IssuerKeys => self.missing_keys(interface).await,
+                Prerequisite::Authentication if interface.anonymous_http.is_some() => {
+                    match self.admits_handshake(interface).await {
+                        true => self.missing_prerequisite_of(*need, interface),
+                        false => not_applicable(
+                            "callers without a certificate are refused by the handshake of TLS",
+                        ),
+                    }
+                }
                 need => self.missing_prerequisite_of(*need, interface),
             };
             if missing.is_some() {
@@ -38,6 +49,41 @@ impl Target {
             }
         }
         None
+    }
+
+    /// Returns whether a step has to be left out.
+    pub(super) fn lacks(&self, need: Prerequisite, interface: &Interface) -> bool {
+        self.missing_prerequisite_of(need, interface).is_some()
+    }
+
+    async fn missing_keys(&self, interface: &Interface) -> Option<MissingPrerequisite> {
+        let forged = self.forged.as_ref();
+        let made = self.key_signed.get_or_init(|| async {
+            let Some(forged) = forged else {
+                return Vec::new();
+            };
+            let making = forged.signed_by_public_key(&interface.http);
+            let made = tokio::time::timeout(interface.response_timeout, making).await;
+            made.unwrap_or_default()
+        });
+        match made.await.is_empty() {
+            true => not_applicable("no keys of an issuer of tokens can be found from the card"),
+            false => None,
+        }
+    }
+
+    async fn admits_handshake(&self, interface: &Interface) -> bool {
+        let Some(http) = &interface.anonymous_http else {
+            return true;
+        };
+        let trying = || async {
+            let request = http::Request::get(&self.place).body(Full::<Bytes>::default());
+            match request {
+                Ok(request) => http.fetch(request).await.is_ok(),
+                Err(_) => false,
+            }
+        };
+        *self.admits_handshake.get_or_init(trying).await
     }
 
     fn missing_prerequisite_of(
@@ -93,6 +139,23 @@ impl Target {
                 return not_applicable(missing);
             }
             Prerequisite::ForbiddenCaller => (true, ""),
+            Prerequisite::ExpiredToken if interface.callers.expired.is_empty() => {
+                return not_applicable("an expired token was not given (--expired)");
+            }
+            Prerequisite::WrongAudienceToken if interface.callers.wrong_audience.is_empty() => {
+                let missing = "a token for another agent was not given (--wrong-audience)";
+                return not_applicable(missing);
+            }
+            Prerequisite::WrongScopeToken if interface.callers.wrong_scope.is_empty() => {
+                let missing = "a token that grants nothing here was not given (--wrong-scope)";
+                return not_applicable(missing);
+            }
+            Prerequisite::ExpiredToken
+            | Prerequisite::WrongAudienceToken
+            | Prerequisite::WrongScopeToken => (true, ""),
+            Prerequisite::BearerTokens | Prerequisite::IssuerKeys => {
+                (self.forged.is_some(), "bearer tokens")
+            }
             Prerequisite::CardKeys if self.card_keys.is_none() => {
                 return not_applicable("keys that are trusted were not given (--jwks)");
             }

@@ -1,6 +1,8 @@
 //! Rules that patterns cannot express, by their names in cases.
 
+use a2a_transport::card_signature::verify;
 use a2a_transport::card_signature::{CardVerifier, SignatureForm};
+use a2a_transport::webhook::{Jwks, TokenError, key_id};
 use a2a_types::{Dialect, Operation, schema};
 use http::Uri;
 use serde_json::Value;
@@ -26,6 +28,7 @@ const RULES: &[(&str, ValueRule)] = &[
     ("card-security-declared", card_security_declared),
     ("card-no-conflicting-urls", card_no_conflicting_urls),
     ("card-signature", card_signature),
+    ("notification-signature", notification_signature),
     ("answer-of-0.3", answer_of_0_3),
     ("absolute-uris", absolute_uris),
     ("counts-to-20", counts_to_20),
@@ -43,6 +46,39 @@ pub(super) fn named(name: &str) -> Option<ValueRule> {
 #[cfg(test)]
 pub(crate) fn is_known(name: &str) -> bool {
     named(name).is_some()
+}
+
+/// Checks that the token of a notification is signed by a key of the agent, and is about its body.
+fn notification_signature(_: &Target, _: Dialect, value: &Value) -> Vec<Mismatch> {
+    let (notification, keys) = (&value["notification"], &value["keys"]);
+    let keys = serde_json::from_value(keys.clone()).unwrap_or(Jwks { keys: Vec::new() });
+    let shown = notification["headers"]["authorization"].as_str();
+    let token = shown.and_then(|text| text.split_once(' '));
+    let token = token.map_or("", |(_, token)| token);
+    let now = jiff::Timestamp::now().as_second();
+    let now = u64::try_from(now).unwrap_or_default();
+    let verified = key_id(token).and_then(|id| {
+        let key = keys.find(id.as_deref()).ok_or(TokenError::Key)?;
+        key.verify_without_expiry(token, now)
+    });
+    let place = "$.headers.authorization";
+    let expected = "a token that a published key of the agent verifies";
+    match verified {
+        Err(problem) => unless(false, place, expected, problem.to_string()),
+        Ok(claims) => {
+            let digest = claims.request_body_sha256;
+            let is_of_body =
+                digest.is_none() || digest.as_deref() == notification["sha256"].as_str();
+            unless(
+                is_of_body,
+                place,
+                "the digest of the body",
+                "another digest",
+            )
+        }
+    }
+    .into_iter()
+    .collect()
 }
 
 /// Checks the answer to a message against the schema of 0.3, whichever version is tested.

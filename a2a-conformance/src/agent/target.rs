@@ -13,8 +13,10 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
+use super::callers::Callers;
 use super::connection_hints::{no_answer, no_card};
-use super::interface::{Callers, Interface};
+use super::forged_tokens::TokenTemplate;
+use super::interface::Interface;
 use super::invariants::Observations;
 use super::options::Options;
 use super::task_records::{OwnTasks, TaskRecords};
@@ -35,6 +37,12 @@ pub(crate) struct Target {
     pub(crate) interfaces: Vec<Interface>,
     /// Other interfaces that the card offers.
     pub(crate) other_interfaces: Vec<Interface>,
+    /// Header and claims of forged tokens, if the card declares bearer tokens.
+    pub(crate) forged: Option<TokenTemplate>,
+    /// Forged tokens that are signed by the issuer's public key; made when they are first needed.
+    pub(crate) key_signed: OnceCell<Vec<String>>,
+    /// `true` if callers without a certificate get past the handshake; tried when it is first needed.
+    pub(crate) admits_handshake: OnceCell<bool>,
     /// Webhooks that the agent can reach.
     pub(crate) webhooks: Option<Webhooks>,
     /// `true` if the agent runs on this machine.
@@ -88,6 +96,7 @@ impl Target {
                 tenant: declared.tenant.clone().filter(|tenant| !tenant.is_empty()),
                 extensions: required(&card),
                 http: options.http.clone(),
+                anonymous_http: options.anonymous_http.clone(),
                 callers: Arc::clone(callers),
                 response_timeout,
                 delivery_timeout: options
@@ -120,7 +129,10 @@ impl Target {
             }
             None => None,
         };
-        Ok(Self {
+        let mut target = Self {
+            forged: None,
+            key_signed: OnceCell::new(),
+            admits_handshake: OnceCell::new(),
             card,
             document,
             place,
@@ -130,7 +142,9 @@ impl Target {
             other_interfaces,
             webhooks,
             is_here,
-        })
+        };
+        target.forged = TokenTemplate::of(&target.card, &callers.first, target.base());
+        Ok(target)
     }
 
     /// Returns all interfaces that the card offers, whether they are tested or not.

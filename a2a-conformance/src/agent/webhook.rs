@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use a2a_transport::webhook::hex_digest;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
@@ -176,6 +177,7 @@ async fn answer(
         "method": head.method.as_str(),
         "headers": headers_as_json(&head.headers),
         "body": serde_json::from_slice::<Value>(&body).unwrap_or_default(),
+        "sha256": hex_digest(&body),
     });
     let (fails, slow) = {
         let mut deliveries = received

@@ -42,6 +42,9 @@ fn describe_step(step: &Step) -> String {
             see: Some(Value::String(seen)),
             ..
         } if seen.starts_with("{{card") => "checks the card".to_owned(),
+        Step {
+            handshake: Some(_), ..
+        } => "tries a handshake of TLS".to_owned(),
         Step { see: Some(_), .. } => "checks an earlier result".to_owned(),
         Step { together, .. } => format!(
             "at once {}",

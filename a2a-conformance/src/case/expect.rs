@@ -30,8 +30,8 @@ pub struct Expect {
     pub headers: Option<Value>,
     /// State of the stream after the step: `true` if the agent closed it.
     pub closed: Option<bool>,
-    /// Deliveries to the webhook so far, each with `path`, `method`, `headers`, `body` as received, and
-    /// `event`, its content in protocol 1.0.
+    /// Deliveries to the webhook so far, each with `path`, `method`, `headers`, `body` as received, `sha256`, the
+    /// hexadecimal digest of the body, and `event`, its content in protocol 1.0.
     pub notifications: Option<Value>,
     /// The value of `see`.
     pub value: Option<Value>,

@@ -100,6 +100,16 @@ pub enum Prerequisite {
     ForbiddenCaller,
     /// Authentication of callers.
     Authentication,
+    /// A token that has expired.
+    ExpiredToken,
+    /// A token for another agent.
+    WrongAudienceToken,
+    /// A token that grants nothing at this agent.
+    WrongScopeToken,
+    /// Bearer tokens, as declared by the card.
+    BearerTokens,
+    /// Published keys of the issuer of bearer tokens.
+    IssuerKeys,
     /// JSON-RPC and HTTP+JSON in this protocol version.
     BothBindings,
     /// JSON-RPC or HTTP+JSON in this protocol version, not both.
@@ -126,8 +136,8 @@ pub enum Prerequisite {
     Here,
 }
 
-/// A step of a case. Exactly one of `call`, `stream`, `http`, `next`, `close`, `notified`, `see` and
-/// `together` is set.
+/// A step of a case. Exactly one of `call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `handshake`
+/// and `together` is set.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Step {
@@ -148,6 +158,9 @@ pub struct Step {
     pub extra_seconds: u64,
     /// Checks a known value, like `{{card}}`.
     pub see: Option<Value>,
+    /// Tries a handshake of a deprecated version of TLS, like `TLS 1.1`; the value is `refused`, or says that
+    /// it was accepted.
+    pub handshake: Option<String>,
     /// Steps that run concurrently.
     pub together: Vec<Step>,
     /// Values for each of which the step runs once, as `{{it}}`.
@@ -172,12 +185,14 @@ pub struct Step {
     pub caller: Caller,
     /// Event up to which a stream is read.
     pub until: Option<StopCondition>,
-    /// Name of the result, for later steps.
+    /// Name of the result, for later steps; with `_body`, `_text` and `_headers` that of the answer's parts.
     pub r#as: Option<String>,
     /// Expected result.
     pub expect: Expect,
     /// Repeats the step until it gets the expected result, or the time is over.
     pub eventually: bool,
+    /// Prerequisites of the step, without which it is left out.
+    pub needs: Vec<Prerequisite>,
     /// Only in these protocol versions.
     pub only: Vec<String>,
     /// Only in these bindings.
@@ -218,6 +233,12 @@ pub enum Caller {
     Second,
     /// Those of a known caller without permissions.
     Forbidden,
+    /// A token that has expired.
+    Expired,
+    /// A token for another agent.
+    WrongAudience,
+    /// A token that grants nothing at this agent.
+    WrongScope,
     /// None.
     Nobody,
     /// The first ones with a wrong secret.
@@ -285,14 +306,20 @@ impl Step {
             self.close.is_some(),
             self.notified.is_some(),
             self.see.is_some(),
+            self.handshake.is_some(),
             !self.together.is_empty(),
         ];
         if kinds.iter().filter(|is| **is).count() != 1 {
-            let names = "`call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `together`";
+            let names = "`call`, `stream`, `http`, `next`, `close`, `notified`, `see`, `handshake`, `together`";
             problems.push(format!("expected one of {names}"));
         }
         if self.extra_seconds > 0 && self.notified.is_none() {
             problems.push("`extra_seconds` needs `notified`".to_owned());
+        }
+        let is_tried = |need: &_| matches!(need, Prerequisite::Webhook | Prerequisite::IssuerKeys);
+        if self.needs.iter().any(is_tried) {
+            problems
+                .push("`webhook` and `issuer-keys` are prerequisites of whole cases".to_owned());
         }
         let streams = |name: &str| {
             let known = Operation::ALL

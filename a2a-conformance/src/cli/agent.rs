@@ -1,7 +1,5 @@
 //! `a2a-conformance agent`.
 
-use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,18 +8,17 @@ use a2a_conformance::case::Profile;
 use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::Level;
 use a2a_transport::Binding;
-use a2a_transport::http::{HttpClient, Tls};
 use a2a_transport::webhook::Jwks;
 use a2a_types::Dialect;
 use clap::Args;
-use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use super::credentials::Credentials;
 use super::document::read_keys;
 use super::interruption::interruption;
 use super::print::{UNREACHABLE, USAGE, failed_by, refused};
 use super::report_options::ReportOptions;
 use super::values::{
-    bindings, dialects, levels, read_factor, read_header, read_pattern, read_seconds, read_url,
+    bindings, dialects, levels, read_factor, read_pattern, read_seconds, read_url,
 };
 
 /// Agent to test, and the checks to make.
@@ -33,7 +30,10 @@ Examples:
   a2a-conformance agent http://127.0.0.1:8080 --dialect 1.0 --run 'stream.*' --repeat 50
   a2a-conformance agent --exec './my-agent --port {port}' --black-box
   a2a-conformance agent http://127.0.0.1:8080 --report html,junit -o reports/ --waivers known.yaml
-  a2a-conformance agent https://agent.example -H 'Authorization: Bearer …' --second-header 'Authorization: Bearer …'
+  a2a-conformance agent https://agent.example --bearer TOKEN --second-header 'Authorization: Bearer …'
+  a2a-conformance agent https://agent.example --bearer TOKEN --expired TOKEN --wrong-audience TOKEN --wrong-scope TOKEN
+  a2a-conformance agent https://agent.example --api-key x-api-key=KEY --run 'auth.*'
+  a2a-conformance agent https://agent.example --client-cert me.pem --client-key me.key --ca authority.pem
 
 An agent that keeps the behaviour contract does what the first word of a message says (`a2a-conformance
 explain contract`); any other is tested by --black-box.
@@ -68,21 +68,11 @@ pub(crate) struct Arguments {
     /// Run only checks of this level or a stricter one.
     #[arg(long, value_name = "LEVEL", default_value = "may", value_parser = levels())]
     level: Level,
-    /// Send a header with every request.
-    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE", value_parser = read_header)]
-    headers: Vec<(HeaderName, HeaderValue)>,
-    /// Header of a second caller, which must not see the first caller's tasks.
-    #[arg(long = "second-header", value_name = "NAME: VALUE", value_parser = read_header)]
-    second_headers: Vec<(HeaderName, HeaderValue)>,
-    /// Header of a known caller without permissions, whose requests the agent must refuse.
-    #[arg(long = "forbidden-header", value_name = "NAME: VALUE", value_parser = read_header)]
-    forbidden_headers: Vec<(HeaderName, HeaderValue)>,
+    #[command(flatten)]
+    credentials: Credentials,
     /// Trusted keys of the card's signatures, as a JSON Web Key Set.
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
-    /// Certificate authority of the agent, or the agent's certificate itself (PEM).
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
     /// Time limit of a response, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = read_seconds)]
     timeout: Duration,
@@ -120,15 +110,16 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
             Err(failed) => return failed.report(),
         },
     };
-    let http = match arguments.http() {
-        Ok(http) => http,
-        Err(problem) => return refused(&problem),
-    };
     let start_timeout = arguments.timeout.saturating_mul(3);
     if arguments.exec.is_none() && arguments.url.is_none() {
         return refused("which agent? give its URL, or start it by --exec COMMAND: see --help");
     }
-    let process = match &arguments.exec {
+    let (exec, options) = (arguments.exec.clone(), arguments.options(card_keys));
+    let mut options = match options {
+        Ok(options) => options,
+        Err(problem) => return refused(&problem),
+    };
+    let process = match &exec {
         None => None,
         Some(command) => {
             let started = tokio::select! {
@@ -144,8 +135,10 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
             }
         }
     };
-    let place = process.as_ref().map(|process| process.url().to_owned());
-    let options = arguments.options(place, http, card_keys);
+    options.url = match &process {
+        Some(process) => process.url().to_owned(),
+        None => options.url,
+    };
     let progress = Progress::new();
     let tested = run_until(&options, interruption(), |state| {
         progress.of(state.total);
@@ -172,18 +165,8 @@ fn ended_by(problem: &RunError) -> ExitCode {
 }
 
 impl Arguments {
-    /// Returns the HTTP client by which the agent is reached. Errors: `--ca` is wrong.
-    fn http(&self) -> Result<HttpClient, String> {
-        let mut tls = Tls::default();
-        if let Some(file) = &self.ca {
-            let problem = |problem: &dyn Error| format!("--ca {}: {problem}", file.display());
-            let pem = std::fs::read(file).map_err(|error| problem(&error))?;
-            tls = tls.trust(&pem).map_err(|error| problem(&error))?;
-        }
-        Ok(HttpClient::builder().tls(tls).build())
-    }
-
-    fn options(self, place: Option<String>, http: HttpClient, card_keys: Option<Jwks>) -> Options {
+    /// Errors: the files of the credentials cannot be used.
+    fn options(self, card_keys: Option<Jwks>) -> Result<Options, String> {
         let levels = match self.level {
             Level::May => Vec::new(),
             level => Level::ALL
@@ -192,10 +175,7 @@ impl Arguments {
                 .filter(|one| *one <= level)
                 .collect(),
         };
-        let headers =
-            |pairs: Vec<(HeaderName, HeaderValue)>| pairs.into_iter().collect::<HeaderMap>();
-        Options {
-            url: place.or(self.url).unwrap_or_default(),
+        self.credentials.add_to(Options {
             profile: match self.black_box {
                 true => Profile::BlackBox,
                 false => Profile::Instrumented,
@@ -208,9 +188,6 @@ impl Arguments {
                 levels,
             },
             prompt: self.prompt,
-            headers: headers(self.headers),
-            second_headers: headers(self.second_headers),
-            forbidden_headers: headers(self.forbidden_headers),
             card_keys,
             response_timeout: self.timeout,
             delivery_timeout: self.patience,
@@ -218,7 +195,7 @@ impl Arguments {
             webhook_host: self.webhook_host,
             jobs: self.jobs,
             repeat: self.repeat,
-            http,
-        }
+            ..Options::of(self.url.unwrap_or_default())
+        })
     }
 }

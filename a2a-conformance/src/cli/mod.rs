@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod client;
 pub(crate) mod coverage;
+mod credentials;
 pub(crate) mod diff;
 mod document;
 pub(crate) mod explain;

@@ -3,14 +3,12 @@
 
 use a2a_transport::card_signature::{self, CardVerifier, SignatureForm, canonical, header};
 use a2a_transport::webhook::{Jwk, Jwks, SigningKey};
-use aws_lc_rs::hmac;
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use super::case::SignatureKind;
+use crate::token;
 
 /// Returns the card with signatures.
 pub(super) fn sign(
@@ -48,9 +46,9 @@ pub(super) fn sign(
         }
         SignatureKind::Critical => {
             let more = json!({"crit": ["https://example.com/valid-on"], "https://example.com/valid-on": "Mondays"});
-            json!([forged("ES256", more, &|signing_input| by_curve(
+            json!([forged("ES256", more, &|signing_input| token::ecdsa(
                 key,
-                signing_input
+                signing_input.as_bytes()
             ))?])
         }
     };
@@ -123,20 +121,9 @@ fn signing_input(card: &Value, protected: &str) -> Result<String, String> {
     Ok(format!("{protected}.{}", URL_SAFE_NO_PAD.encode(payload)))
 }
 
-fn by_curve(key: &SigningKey, signing_input: &str) -> Result<Vec<u8>, String> {
-    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
-    let pair = pair.map_err(|error| error.to_string())?;
-    let signature = pair.sign(&SystemRandom::new(), signing_input.as_bytes());
-    signature
-        .map(|signature| signature.as_ref().to_vec())
-        .map_err(|error| error.to_string())
-}
-
 /// Returns the HMAC with a public key, as it is published, as the secret.
 pub(super) fn hmac(key: &Jwk, signing_input: &[u8]) -> Vec<u8> {
-    let secret = serde_json::to_vec(key).unwrap_or_default();
-    let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-    hmac::sign(&key, signing_input).as_ref().to_vec()
+    token::hmac_sha256(&serde_json::to_vec(key).unwrap_or_default(), signing_input)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod client;
 mod client_drivers;
 mod commands;
 mod contract;
+mod credentials;
 mod official;
 mod recorded;
 mod replay;

@@ -196,9 +196,33 @@ bugs! {
         &[RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["stream.subscribe-goes-on"];
     S56: "roles are spelled as 0.3 does",
         NEWEST, ["task.shape"];
+    S57: "credentials of a scheme that is not on the card are admitted",
+        InterfaceKind::ALL, ["auth.wrong-refused"];
+    S58: "tokens with `alg: none` are admitted",
+        &[RPC_0_3, REST_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["auth.unsigned-refused"];
+    S59: "tokens signed by HMAC with the issuer's public key are admitted",
+        &[REST_1_0, RPC_1_0, RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["auth.hmac-by-public-key-refused"];
+    S60: "tokens for another agent are admitted",
+        &[REST_0_3, RPC_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["auth.wrong-audience-refused"];
+    S61: "tokens that have expired are admitted",
+        InterfaceKind::ALL, ["auth.expired-refused"];
+    S62: "tasks are read without the scope for it",
+        &[RPC_0_2, RPC_0_1, RPC_0_3, REST_0_3, RPC_1_0, REST_1_0], ["auth.wrong-scope-refused"];
+    S63: "errors repeat the credentials that are wrong",
+        &[RPC_0_1, RPC_0_2, RPC_0_3, REST_0_3, RPC_1_0, REST_1_0], ["auth.secrets-not-repeated"];
+    S64: "401 comes without WWW-Authenticate",
+        &[RPC_0_3, REST_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["auth.challenge"],
+        allows ["card.extended-challenge"];
+    S65: "push notifications are signed by a key that is not published",
+        &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2], ["push.signed"];
 }
 
 impl Bug {
+    /// Returns whether the bug is in what is admitted, so that callers need tokens of an issuer.
+    pub(super) fn is_about_tokens(self) -> bool {
+        (Self::S57..=Self::S62).contains(&self)
+    }
+
     /// Returns whether the bug is in what webhooks receive.
     pub(super) fn is_about_webhooks(self) -> bool {
         matches!(

@@ -3,13 +3,12 @@
 use a2a_transport::card_signature::sign;
 use a2a_transport::webhook::SigningKey;
 use a2a_types::{AgentCard, AgentCardSignature};
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 
 use super::bug::Bug;
+use crate::token::ecdsa;
 
 /// The card with signatures over it.
 ///
@@ -32,14 +31,11 @@ fn over_signatures(card: &AgentCard, key: &SigningKey) -> Result<AgentCardSignat
     let header = json!({"alg": "ES256", "typ": "JOSE", "kid": key.id()});
     let protected = URL_SAFE_NO_PAD.encode(header.to_string());
     let payload = URL_SAFE_NO_PAD.encode(json!(card).to_string());
-    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
-    let pair = pair.map_err(|error| error.to_string())?;
     let signing_input = format!("{protected}.{payload}");
-    let signature = pair.sign(&SystemRandom::new(), signing_input.as_bytes());
-    let signature = signature.map_err(|error| error.to_string())?;
+    let signature = ecdsa(key, signing_input.as_bytes())?;
     Ok(AgentCardSignature {
         protected,
-        signature: URL_SAFE_NO_PAD.encode(signature.as_ref()),
+        signature: URL_SAFE_NO_PAD.encode(signature),
         header: None,
     })
 }

@@ -35,6 +35,7 @@ controls! {
     Reasons = "reasons": "by HTTP+JSON params that are wrong are answered as a bad request, with status 422";
     Defaults = "defaults": "tasks are listed with the members that they do not have, empty";
     EmptyTenant = "empty-tenant": "the interfaces on the card have the tenant \"\"";
+    Tokens = "tokens": "callers show JSON Web Tokens of an issuer, with scopes; push notifications are signed";
     OtherName = "other-name": "the extended card has a name of its own";
 }
 

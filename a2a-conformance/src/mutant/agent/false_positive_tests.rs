@@ -20,7 +20,7 @@ use super::running_agent::{AgentSubject, RunningAgent};
 use super::wire_mutation::json_document::each;
 use crate::agent::{Options, Selection, invariants, run};
 use crate::catalogue::agent_cases;
-use crate::run::Run;
+use crate::run::{Run, Verdict};
 
 /// Checks that only see what holds in every exchange.
 fn only_invariants() -> BTreeSet<&'static str> {
@@ -233,4 +233,67 @@ async fn answers_to_broken_requests_are_not_held_against_an_agent() {
         );
         assert!(is_failed_check(&run, "rpc.envelope") && is_failed_check(&run, "rpc.content-type"));
     }
+}
+
+/// Ends every task of several chunks with its first, which is before a caller of four events can follow it.
+#[derive(Debug)]
+struct ShortTasks;
+
+impl Interceptor for ShortTasks {
+    fn question(&self, request: &mut InterceptedRequest) {
+        let text = String::from_utf8_lossy(&request.body);
+        request.body = text.replace("chunks 8 250", "chunks 1").into();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn task_that_ended_before_it_was_followed_is_not_held_against_an_agent() {
+    let stand = RunningAgent::behind(Arc::new(ShortTasks), &AgentSubject::Reference);
+    let stand = stand.await.unwrap();
+    let mut options = of_1_0(&stand, &["stream.subscribe-goes-on"]);
+    options.dialects.clear();
+    let run = run(&options, |_, _| {}).await.unwrap();
+    assert_eq!(run.checks.len(), 6);
+    for result in run.checks {
+        assert_eq!(result.verdict, Verdict::NotApplicable, "{result:#?}");
+        let reason = result.reason.unwrap_or_default();
+        assert!(reason.contains("had ended"), "{reason}");
+    }
+}
+
+/// Records what is passed on, and what is answered.
+#[derive(Debug, Default)]
+struct LongBodies {
+    /// Lengths of the bodies that were read.
+    read: Mutex<Vec<usize>>,
+    refusals: Mutex<usize>,
+}
+
+impl Interceptor for LongBodies {
+    fn question(&self, request: &mut InterceptedRequest) {
+        lock(&self.read).push(request.body.len());
+    }
+
+    fn answer(&self, request: &InterceptedRequest, answer: &mut Response<Bytes>) {
+        if request.body.is_empty() && answer.status().is_client_error() {
+            *lock(&self.refusals) += 1;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_bodies_are_passed_on_unread() {
+    let wire = Arc::new(LongBodies::default());
+    let stand = RunningAgent::behind(Arc::clone(&wire) as _, &AgentSubject::Reference);
+    let stand = stand.await.unwrap();
+    let mut options = of_1_0(&stand, &["send.size-limited"]);
+    options.bindings = vec![Binding::JsonRpc];
+    let run = run(&options, |_, _| {}).await.unwrap();
+    assert!(is_failed_check(&run, "send.size-limited"));
+    assert!(lock(&wire.read).iter().all(|length| *length <= 4 << 20));
+    assert_eq!(
+        *lock(&wire.refusals),
+        1,
+        "of the agent, not of the interceptor"
+    );
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use http::response::Parts;
 use http::{Response, StatusCode};
 use serde_json::{Value, json};
@@ -112,6 +112,18 @@ impl Interceptor for FaultyWire {
         };
         let code = json["error"]["code"].as_i64();
         match (self.bug, code) {
+            (Bug::S63, _) if answer.status() == StatusCode::UNAUTHORIZED => {
+                let shown = request.authorization.as_deref().unwrap_or_default();
+                let error = match json.get("error") {
+                    Some(_) => &mut json["error"],
+                    None => &mut json,
+                };
+                error["message"] = format!("the credentials `{shown}` are wrong").into();
+            }
+            (Bug::S64, _) if answer.status() == StatusCode::UNAUTHORIZED => {
+                answer.headers_mut().remove(WWW_AUTHENTICATE);
+                return;
+            }
             (Bug::S01, _) if json["id"].is_number() => json["id"] = json!(json["id"].to_string()),
             (Bug::S02, _) => without(&mut json, "jsonrpc"),
             (Bug::S03, Some(_)) => json["result"] = Value::Null,

@@ -78,12 +78,30 @@ pub(super) struct InterceptedRequest {
     pub(super) path: String,
     /// The header that names the version.
     pub(super) version: Option<String>,
+    /// The credentials that it shows.
+    pub(super) authorization: Option<String>,
+    /// The body; empty if it was too long to be read.
     pub(super) body: Bytes,
     /// The body, if it is JSON.
     pub(super) json: Option<Value>,
 }
 
 impl InterceptedRequest {
+    fn new(head: &http::request::Parts, body: Bytes) -> Self {
+        let header = |name: &str| {
+            let value = head.headers.get(name)?.to_str().ok();
+            value.map(str::to_owned)
+        };
+        Self {
+            method: head.method.clone(),
+            path: head.uri.path().to_owned(),
+            version: header("a2a-version"),
+            authorization: header("authorization"),
+            json: serde_json::from_slice(&body).ok(),
+            body,
+        }
+    }
+
     /// The method of JSON-RPC.
     pub(super) fn rpc_method(&self) -> Option<&str> {
         self.json.as_ref()?.get("method")?.as_str()
@@ -118,22 +136,17 @@ impl<T: Transport> InterceptedService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (mut head, body) = request.into_parts();
+        if body.size_hint().lower() > MAX_READ_BODY {
+            let request = InterceptedRequest::new(&head, Bytes::new());
+            let response = self.inner.handle(Request::from_parts(head, body)).await;
+            return self.pass(request, response).await;
+        }
         let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
             let mut refusal = Response::new(Full::default().boxed_unsync());
             *refusal.status_mut() = http::StatusCode::PAYLOAD_TOO_LARGE;
             return refusal;
         };
-        let body = body.to_bytes();
-        let mut request = InterceptedRequest {
-            method: head.method.clone(),
-            path: head.uri.path().to_owned(),
-            version: head
-                .headers
-                .get("a2a-version")
-                .and_then(|version| version.to_str().ok().map(str::to_owned)),
-            json: serde_json::from_slice(&body).ok(),
-            body,
-        };
+        let mut request = InterceptedRequest::new(&head, body.to_bytes());
         self.wire.question(&mut request);
         if request.path != head.uri.path() {
             let query = head.uri.query().map(|query| format!("?{query}"));
@@ -244,5 +257,8 @@ const EVENTS: &str = "text/event-stream";
 /// Number of bytes after which a body is no longer cut into single bytes.
 const LONG: usize = 300;
 
-/// Maximum bytes of a request body.
+/// Bytes of a body above which it is passed on as it comes, and not read: the agent refuses it before its end.
+const MAX_READ_BODY: u64 = 4 << 20;
+
+/// Maximum bytes of a request body whose length is not announced.
 const MAX_BODY: usize = 128 << 20;

@@ -6,7 +6,7 @@ use a2a_transport::http::HttpClient;
 
 use super::bug::Bug;
 use super::control::Control;
-use super::running_agent::{AgentSubject, RunningAgent, credentials, forbidden};
+use super::running_agent::{AgentSubject, RunningAgent};
 use crate::agent::{Options, RunError, Selection, invariants, run};
 use crate::case::Profile;
 use crate::interface_kind::InterfaceKind;
@@ -232,9 +232,6 @@ pub(super) fn options(stand: &RunningAgent, subject: &AgentSubject) -> Options {
             AgentSubject::Control(control) => control.dialects().to_vec(),
             AgentSubject::Reference | AgentSubject::Mutant(_) => Vec::new(),
         },
-        headers: credentials(false),
-        second_headers: credentials(true),
-        forbidden_headers: forbidden(),
         card_keys: Some(stand.keys.clone()),
         response_timeout,
         delivery_timeout: response_timeout * 3,
@@ -243,7 +240,7 @@ pub(super) fn options(stand: &RunningAgent, subject: &AgentSubject) -> Options {
             _ => 16,
         },
         http,
-        ..Options::of(&stand.url)
+        ..stand.options()
     }
 }
 

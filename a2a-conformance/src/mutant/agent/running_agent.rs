@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::demo::Reference;
-use a2a_server::{AuthError, Authenticator, Principal, Server, WebhookPolicy};
+use a2a_server::{AuthError, Authenticator, Principal, Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::BoxFuture;
 use a2a_transport::binding::ReadOptions;
 use a2a_transport::http::{HttpService, ServeOptions, serve};
@@ -25,7 +25,10 @@ use super::control_wire::ControlWire;
 use super::faulty_server::FaultyServer;
 use super::faulty_wire::FaultyWire;
 use super::interceptor::{InterceptedService, Interceptor, PassThrough};
+use super::issuer::{IssuedToken, Issuer};
 use super::relay::Relay;
+use super::token_authenticator::{TokenAuthenticator, authorizer};
+use crate::agent::Options;
 
 /// A test agent that listens on this machine until this is dropped.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub struct RunningAgent {
     pub url: String,
     /// Keys by which its card is signed.
     pub keys: Jwks,
+    /// The issuer of its callers' tokens, if they need any.
+    issuer: Option<Arc<Issuer>>,
     running: Vec<AbortHandle>,
 }
 
@@ -101,9 +106,26 @@ impl RunningAgent {
             AgentSubject::Mutant(bug) => (Some(*bug), None),
             AgentSubject::Control(control) => (None, Some(*control)),
         };
-        let card = control.map_or_else(card, Control::card).at(&url);
-        let server = server(&card, control).map_err(io::Error::other)?;
+        let mut card = control.map_or_else(card, Control::card).at(&url);
+        let has_tokens = bug.is_some_and(Bug::is_about_tokens) || control == Some(Control::Tokens);
+        let issuer = match has_tokens {
+            true => Some(Arc::new(Issuer::open(&url).await?)),
+            false => None,
+        };
+        let authenticator: Arc<dyn Authenticator> = match &issuer {
+            Some(issuer) => {
+                Arc::new(TokenAuthenticator::new(issuer, bug).map_err(io::Error::other)?)
+            }
+            None => Arc::new(TwoCallerAuthenticator),
+        };
+        if let Some(security) = authenticator.security() {
+            card.security_schemes = security.schemes;
+            card.security_requirements = security.requirements;
+        }
         let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
+        let signs_webhooks = bug == Some(Bug::S65) || control == Some(Control::Tokens);
+        let webhook_key = signs_webhooks.then(|| key.clone());
+        let server = server(&card, control, webhook_key).map_err(io::Error::other)?;
         let card = signed(card, &key, bug).map_err(io::Error::other)?;
         let mut running = Vec::new();
         let relay = match bug {
@@ -121,7 +143,21 @@ impl RunningAgent {
         let service = HttpService::new(FaultyServer::new(server, bug, relay))
             .card(&card)
             .reading(reading)
-            .authenticator(TwoCallerAuthenticator);
+            .shared_authenticator(authenticator);
+        let published = match bug {
+            Some(Bug::S65) => {
+                Jwks::of([&SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?])
+            }
+            _ => Jwks::of([&key]),
+        };
+        let service = match signs_webhooks {
+            true => service.keys(move || serde_json::to_vec(&published).unwrap_or_default()),
+            false => service,
+        };
+        let service = match has_tokens {
+            true => service.authorizer(authorizer(bug)),
+            false => service,
+        };
         let wired = InterceptedService::new(service, wire);
         let serving: JoinHandle<()> = tokio::spawn(serve(
             listener,
@@ -133,8 +169,31 @@ impl RunningAgent {
         Ok(Self {
             url,
             keys: Jwks::of([&key]),
+            issuer,
             running,
         })
+    }
+
+    /// Returns options that test it with the credentials of its callers.
+    pub fn options(&self) -> Options {
+        let options = Options::of(&self.url);
+        let Some(issuer) = &self.issuer else {
+            return Options {
+                headers: headers(FIRST),
+                second_headers: headers(SECOND),
+                forbidden_headers: headers(FORBIDDEN),
+                ..options
+            };
+        };
+        Options {
+            headers: issuer.headers(IssuedToken::First),
+            second_headers: issuer.headers(IssuedToken::Second),
+            forbidden_headers: issuer.headers(IssuedToken::WrongScope),
+            expired_headers: issuer.headers(IssuedToken::Expired),
+            wrong_audience_headers: issuer.headers(IssuedToken::WrongAudience),
+            wrong_scope_headers: issuer.headers(IssuedToken::WrongScope),
+            ..options
+        }
     }
 }
 
@@ -144,17 +203,9 @@ impl Drop for RunningAgent {
     }
 }
 
-/// Returns the credentials of the first or the second caller.
-pub fn credentials(second: bool) -> HeaderMap {
-    let text = if second { SECOND } else { FIRST };
-    let mut value = HeaderValue::from_static(text);
-    value.set_sensitive(true);
-    HeaderMap::from_iter([(AUTHORIZATION, value)])
-}
-
-/// Returns the credentials of a known caller who may do nothing.
-pub fn forbidden() -> HeaderMap {
-    let mut value = HeaderValue::from_static(FORBIDDEN);
+/// Returns the headers with credentials.
+fn headers(credentials: &'static str) -> HeaderMap {
+    let mut value = HeaderValue::from_static(credentials);
     value.set_sensitive(true);
     HeaderMap::from_iter([(AUTHORIZATION, value)])
 }
@@ -199,7 +250,11 @@ pub(super) fn card() -> AgentCard {
     card
 }
 
-fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_server::BuildError> {
+fn server(
+    card: &AgentCard,
+    control: Option<Control>,
+    webhook_key: Option<SigningKey>,
+) -> Result<Server, a2a_server::BuildError> {
     let builder = match control {
         Some(control) => control.server(card.clone()),
         None => Server::builder(card.clone(), Reference),
@@ -220,6 +275,10 @@ fn server(card: &AgentCard, control: Option<Control>) -> Result<Server, a2a_serv
             builder.extended_card(extended)
         }
         _ => builder,
+    };
+    let builder = match webhook_key {
+        Some(key) => builder.sign_webhooks(WebhookKeys::new(key)),
+        None => builder,
     };
     builder
         .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
