@@ -1,6 +1,5 @@
 //! Rules that patterns cannot express, by their names in cases.
 
-use a2a_transport::card_signature::verify;
 use a2a_transport::card_signature::{CardVerifier, SignatureForm};
 use a2a_transport::webhook::{Jwks, TokenError, key_id};
 use a2a_types::{Dialect, Operation, schema};
