@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::form::readable;
+use super::canonical::readable;
 use super::{Header, Reason, SignatureForm, VerifyError, canonical, header, signing_input};
 use crate::webhook::{Jwk, Jwks, choose_provider};
 
