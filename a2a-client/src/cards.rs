@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 #[cfg(feature = "card-signature")]
-use a2a_transport::card_signature::{CardVerifier, Verification};
+use a2a_transport::card_signature::CardVerifier;
 use a2a_transport::http::{Credentials, FetchResponse, HttpClient};
 use a2a_transport::{Error, spans};
 use a2a_types::{AgentCard, Dialect};
@@ -14,6 +14,7 @@ use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 
 use crate::card::read_card;
+use crate::found_card::FoundCard;
 use crate::{Client, Interfaces, Origin};
 
 /// Discovers agent cards and caches each for as long as its server allows.
@@ -28,24 +29,6 @@ pub struct Cards {
     #[cfg(feature = "card-signature")]
     verifier: Option<Arc<CardVerifier>>,
     kept: Arc<Mutex<HashMap<String, CachedCard>>>,
-}
-
-/// A card, and the signature that verified it if one was required.
-#[derive(Clone, Debug)]
-pub(crate) struct FoundCard {
-    pub(crate) card: Arc<AgentCard>,
-    #[cfg(feature = "card-signature")]
-    pub(crate) verification: Option<Arc<Verification>>,
-}
-
-impl From<Arc<AgentCard>> for FoundCard {
-    fn from(card: Arc<AgentCard>) -> Self {
-        Self {
-            card,
-            #[cfg(feature = "card-signature")]
-            verification: None,
-        }
-    }
 }
 
 /// A cached card and its cache policy.

@@ -13,9 +13,9 @@ use a2a_types::{
     Request, Response, SendMessageRequest, Task, TaskId, TaskPushNotificationConfig,
 };
 
-use crate::cards::FoundCard;
 use crate::fault::{lacks_operation, mismatch};
 use crate::follow::{Follower, Subject};
+use crate::found_card::FoundCard;
 use crate::profile;
 use crate::{Retries, Retrying, Sending, Updates};
 

@@ -11,8 +11,8 @@ use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::cards::FoundCard;
 use crate::credentials::Keyring;
+use crate::found_card::FoundCard;
 use crate::{Cards, Client, Interfaces, Origin};
 
 /// Builder of a client: [`Client::builder`].

@@ -48,6 +48,7 @@ pub mod credentials;
 mod deadline;
 mod fault;
 mod follow;
+mod found_card;
 mod interfaces;
 mod origin;
 mod profile;

@@ -47,7 +47,7 @@ pub(crate) fn answer(
         Some(extended) => {
             let mut card = extended.of(&context.principal);
             // Signatures are over the members of 1.0, which the card of an earlier version does not have.
-            if context.dialect != Dialect::V1_0 {
+            if context.dialect != Dialect::LATEST {
                 card.signatures.clear();
             }
             Ok(Reply::once(Response::GetExtendedAgentCard(card)))

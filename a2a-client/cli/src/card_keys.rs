@@ -40,7 +40,8 @@ pub(crate) async fn trusted_keys(place: &str, http: HttpClient) -> Result<Jwks, 
     let content = std::fs::read(place).map_err(Failure::machine(place))?;
     if let Ok(der) = SubjectPublicKeyInfoDer::from_pem_slice(&content) {
         let key = Jwk::from_spki(&der);
-        let key = key.map_err(|error| Failure::usage(format!("{place}: {error}")))?;
+        let expected = "expected a public key of P-256 or Ed25519";
+        let key = key.ok_or_else(|| Failure::usage(format!("{place}: {expected}")))?;
         return Ok(Jwks { keys: vec![key] });
     }
     Jwks::read(&content).map_err(|error| {

@@ -21,6 +21,7 @@
 //! assert!(verifier.verify(&card).is_err());
 //! ```
 
+mod canonical;
 mod error;
 mod form;
 mod shape;
@@ -33,8 +34,9 @@ use base64::Engine;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::canonical::canonical;
 pub use self::error::{Reason, SignError, VerifyError};
-pub use self::form::{SignatureForm, canonical};
+pub use self::form::SignatureForm;
 pub use self::verifier::{CardVerifier, Verification};
 use crate::webhook::{SigningKey, URL, choose_provider};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::form::readable;
+use super::canonical::readable;
 use super::{Header, Reason, SignatureForm, VerifyError, canonical, header, signing_input};
 use crate::webhook::{Jwk, Jwks, choose_provider};
 
@@ -37,8 +37,8 @@ impl CardVerifier {
         }
     }
 
-    /// Refuses signatures of this form. Refuse [`SignatureForm::Sdk`] if the security that a card states must be
-    /// covered.
+    /// Refuses signatures of this form. Without [`SignatureForm::Sdk`], a card is refused if it has anything of 1.0
+    /// that the signature does not cover; without [`SignatureForm::KnownMembers`], if it has anything at all.
     pub fn refuse(mut self, form: SignatureForm) -> Self {
         self.refused.push(form);
         self
@@ -56,17 +56,14 @@ impl CardVerifier {
         let forms: Vec<_> = forms.collect();
         let signatures = card["signatures"].as_array().map_or(&[][..], Vec::as_slice);
         let mut reasons = Vec::new();
-        let mut strongest: Option<(&CoveredCard, Header)> = None;
+        let mut verified = Vec::new();
         for signature in signatures.iter().take(MAX_SIGNATURES) {
             match self.verify_one(signature, &forms) {
+                Ok(found) => verified.push(found),
                 Err(reason) => reasons.push(reason),
-                Ok(found)
-                    if strongest
-                        .as_ref()
-                        .is_some_and(|best| best.0.form <= found.0.form) => {}
-                Ok(found) => strongest = Some(found),
             }
         }
+        let strongest = verified.into_iter().min_by_key(|(found, _)| found.form);
         let (found, header) = strongest.ok_or(VerifyError { reasons })?;
         let mut covered = readable(found.members.clone(), found.form);
         covered["signatures"] = card["signatures"].clone();

@@ -4,7 +4,6 @@ use base64::Engine;
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::{Deserialize, Serialize};
 
-use super::key::BadKey;
 use super::{URL, digest};
 
 /// One public key.
@@ -58,8 +57,9 @@ impl Jwk {
         }
     }
 
-    /// Reads a public key of P-256 or Ed25519 in DER: a `SubjectPublicKeyInfo` (RFC 5280 §4.1). It has no `kid`.
-    pub fn from_spki(der: &[u8]) -> Result<Self, BadKey> {
+    /// Reads a public key of P-256 or Ed25519 in DER: a `SubjectPublicKeyInfo` (RFC 5280 §4.1). It has no `kid`. `None` for
+    /// keys of any other kind.
+    pub fn from_spki(der: &[u8]) -> Option<Self> {
         let mut key = if let Some(point) = der.strip_prefix(P256_PREFIX)
             && point.len() == 64
         {
@@ -70,10 +70,10 @@ impl Jwk {
         {
             Self::ed25519(URL.encode(point))
         } else {
-            return Err(BadKey("expected a public key of P-256 or Ed25519"));
+            return None;
         };
         key.kid = None;
-        Ok(key)
+        Some(key)
     }
 
     /// Creates a key named by its thumbprint: the digest of its required members in order, RFC 7638 §3.
@@ -119,12 +119,12 @@ impl Jwk {
     }
 }
 
-/// What precedes `x` and `y` in a `SubjectPublicKeyInfo` of P-256 (RFC 5480).
+/// Prefix of `x` and `y` in a `SubjectPublicKeyInfo` of P-256 (RFC 5480).
 const P256_PREFIX: &[u8] = &[
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
 ];
-/// What precedes the point in a `SubjectPublicKeyInfo` of Ed25519 (RFC 8410).
+/// Prefix of the point in a `SubjectPublicKeyInfo` of Ed25519 (RFC 8410).
 const ED25519_PREFIX: &[u8] = &[
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];

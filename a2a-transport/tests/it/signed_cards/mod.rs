@@ -222,6 +222,7 @@ fn what_a_weaker_form_does_not_cover_is_not_read() {
     };
     check_forged("plain", other_version, KnownMembers);
     check_forged("hybrid-0.3-members", other_version, KnownMembers);
+    check_forged("public-alternative", other_version, Sdk);
     check_forged(
         "unknown-member",
         |card| card["xVendor"] = json!(2),
