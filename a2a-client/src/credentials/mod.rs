@@ -46,7 +46,8 @@
 //! [`Client::with_credentials`](crate::Client::with_credentials)): a [`bearer`] token, tokens of a
 //! [`TokenExchange`], or what [`Keyring::for_card`] returns. They go where the client's own go and to no
 //! other call. After a 401 a call is repeated once, with a new token, if there is a source of tokens;
-//! calls that were refused at the same time share the fetch.
+//! calls that were refused at the same time share the fetch, and a source replaces refused tokens at
+//! most every ten seconds.
 //!
 //! Absent on purpose: flows through the browser (authorization code) and with the user's password;
 //! tokens that are bound to a key (DPoP). A token obtained by other means is added by

@@ -236,3 +236,17 @@ fn refused(notification: &Notification, error: &StoreError) {
 
 /// Interval at which a webhook that cannot be opened is looked at again.
 const KEY_INTERVAL: Duration = Duration::from_secs(60);
+
+#[cfg(all(test, feature = "suite"))]
+mod tests {
+    use super::*;
+    use crate::store::{MemoryStore, suite};
+
+    #[tokio::test]
+    async fn a_store_keeps_its_promises_when_it_is_sealed() {
+        let keys = SealingKeys::new("k", &[7; 32]).unwrap();
+        let sealed = || SealedStore::new(Arc::new(MemoryStore::default()), Some(keys.clone()));
+        let violations = suite::run(|| async { sealed() }).await;
+        assert_eq!(violations, []);
+    }
+}

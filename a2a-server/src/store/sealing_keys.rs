@@ -62,12 +62,11 @@ impl SealingKeys {
     /// ```
     /// use a2a_server::SealingKeys;
     ///
-    /// let keys = SealingKeys::parse(
+    /// SealingKeys::parse(
     ///     "2026-11 Zm9ydHktdHdvIGlzIG5vIHNlY3JldCwgbWluZCB5b3U=
-    ///      # Seals nothing any more.
     ///      2026-05 cmVhZCB0aGUgcGFzdCBhbmQgd3JpdGUgdGhlIG5leHQ=",
-    /// );
-    /// # keys.unwrap();
+    /// )?;
+    /// # Ok::<_, a2a_server::SealingKeyError>(())
     /// ```
     ///
     /// Errors: [`SealingKeyError::Malformed`], [`SealingKeyError::Missing`].

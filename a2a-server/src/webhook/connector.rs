@@ -2,17 +2,14 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::BoxFuture;
-use rustls::ClientConfig;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls_platform_verifier::Verifier;
+use a2a_transport::http::{Http1Tls, TlsConfigError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 use url::Host;
 
 use super::address_ranges;
@@ -25,7 +22,7 @@ use super::url_policy::{Target, WebhookPolicy};
 pub(super) struct Connector {
     names: Arc<dyn Resolve>,
     network: Arc<dyn Network>,
-    tls: TlsConnector,
+    tls: Http1Tls,
 }
 
 /// Finds the addresses of a name.
@@ -55,34 +52,11 @@ impl Connector {
         policy: &WebhookPolicy,
         names: Arc<dyn Resolve>,
         network: Arc<dyn Network>,
-    ) -> Result<Self, rustls::Error> {
-        // Reading the authorities of the platform takes a while: all policies that add none share them.
-        static PLAIN: OnceLock<Arc<Verifier>> = OnceLock::new();
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let is_plain = policy.roots.is_empty();
-        let verifier = match PLAIN.get().filter(|_| is_plain) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let roots = policy.roots.iter().cloned().map(CertificateDer::from);
-                Arc::new(Verifier::new_with_extra_roots(
-                    roots,
-                    Arc::clone(&provider),
-                )?)
-            }
-        };
-        if is_plain {
-            let _ = PLAIN.set(Arc::clone(&verifier));
-        }
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    ) -> Result<Self, TlsConfigError> {
         Ok(Self {
             names,
             network,
-            tls: TlsConnector::from(Arc::new(config)),
+            tls: policy.tls.http1()?,
         })
     }
 
@@ -144,12 +118,11 @@ impl Connector {
         target: &Target,
         wire: Box<dyn ByteStream>,
     ) -> Result<Box<dyn ByteStream>, Reason> {
-        let name = match &target.host {
-            Host::Ipv4(address) => ServerName::from(IpAddr::from(*address)),
-            Host::Ipv6(address) => ServerName::from(IpAddr::from(*address)),
-            Host::Domain(name) => ServerName::try_from(name.clone()).map_err(|_| Reason::Tls)?,
+        let host = match &target.host {
+            Host::Ipv6(address) => address.to_string(),
+            host => host.to_string(),
         };
-        match self.tls.connect(name, wire).await {
+        match self.tls.connect(&host, wire).await {
             Ok(protected) => Ok(Box::new(protected)),
             Err(_) => Err(Reason::Tls),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use a2a_transport::http::retry_after;
+use a2a_transport::http::{TlsConfigError, retry_after};
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -38,7 +38,7 @@ pub(crate) struct DeliveryRequest {
 /// The authorities that certificates are checked by could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("there are no certificate authorities to check receivers by")]
-pub(crate) struct NoAuthorities(#[source] rustls::Error);
+pub(crate) struct NoAuthorities(#[source] TlsConfigError);
 
 impl WebhookSender {
     /// Makes a sender to all that the policy permits, through the sockets of this machine.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::net::IpAddr;
 
+use a2a_transport::http::Tls;
 use url::{Host, ParseError, SyntaxViolation, Url};
 
 use super::address_ranges;
@@ -22,7 +23,7 @@ pub struct WebhookPolicy {
     ports: Vec<u16>,
     hosts: Vec<String>,
     max_length: usize,
-    pub(super) roots: Vec<Vec<u8>>,
+    pub(super) tls: Tls,
 }
 
 impl Default for WebhookPolicy {
@@ -31,7 +32,7 @@ impl Default for WebhookPolicy {
             ports: vec![443, 8443],
             hosts: Vec::new(),
             max_length: 2048,
-            roots: Vec::new(),
+            tls: Tls::default(),
         }
     }
 }
@@ -55,7 +56,7 @@ impl WebhookPolicy {
     /// Trusts receivers whose certificate was issued by this one, too, which is given as DER: for
     /// authorities that the machine does not know.
     pub fn trust_issuer(mut self, certificate: impl Into<Vec<u8>>) -> Self {
-        self.roots.push(certificate.into());
+        self.tls = self.tls.trust_der(certificate);
         self
     }
 

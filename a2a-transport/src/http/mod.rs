@@ -72,5 +72,5 @@ pub use server_tls::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use service::HttpService;
 pub use tenants::Tenants;
 #[cfg(feature = "tls")]
-pub use tls::{Tls, TlsConfigError};
+pub use tls::{Http1Tls, Tls, TlsConfigError};
 pub use wire_observer::{ResponseObserver, WireObserver};

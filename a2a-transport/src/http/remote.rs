@@ -173,8 +173,8 @@ impl Shared {
         } = call;
         if context.credentials.is_some() && !self.call_credentials {
             return Err(Error::Credentials(format!(
-                "the credentials of the call are not for {}: expected an interface of an origin that \
-                 the caller trusts",
+                "the credentials of the call are not for {}: trust that origin, or send the call without \
+                 them",
                 self.url.authority().map_or("this agent", Authority::as_str)
             )));
         }

@@ -1,12 +1,16 @@
 //! TLS trust anchors and client identity.
 
 use std::fmt;
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use rustls::ClientConfig;
+use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls_platform_verifier::Verifier;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsConnector;
 
 /// Trust anchors and client identity for TLS connections.
 ///
@@ -53,6 +57,13 @@ impl Tls {
         Ok(self)
     }
 
+    /// Trusts certificates of this authority, too, which is given as DER.
+    pub fn trust_der(mut self, certificate: impl Into<Vec<u8>>) -> Self {
+        let root = CertificateDer::from(certificate.into());
+        self.change(|settings| settings.roots.push(root));
+        self
+    }
+
     /// Sets the certificate chain for agents that request one (mutual TLS): PEM, the own one first, with its
     /// private key.
     pub fn identity(mut self, chain: &[u8], key: &[u8]) -> Result<Self, TlsConfigError> {
@@ -71,6 +82,17 @@ impl Tls {
         self
     }
 
+    /// Returns TLS for programs that connect on their own, to speak HTTP/1.1. Sessions are resumed within
+    /// it only.
+    ///
+    /// Errors: [`TlsConfigError::Unusable`].
+    pub fn http1(&self) -> Result<Http1Tls, TlsConfigError> {
+        let mut config = ClientConfig::clone(&*self.config()?);
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.resumption = Resumption::default();
+        Ok(Http1Tls(TlsConnector::from(Arc::new(config))))
+    }
+
     fn change(&mut self, change: impl FnOnce(&mut Settings)) {
         change(Arc::make_mut(&mut self.settings));
         self.made = Arc::default();
@@ -83,6 +105,34 @@ impl Tls {
         let made = if is_plain { &PLAIN } else { &*self.made };
         made.get_or_init(|| self.settings.make().map_err(TlsConfigError::Unusable))
             .clone()
+    }
+}
+
+/// TLS of connections on which HTTP/1.1 is spoken: [`Tls::http1`]. Clones share it.
+#[derive(Clone)]
+pub struct Http1Tls(TlsConnector);
+
+impl Http1Tls {
+    /// Protects a connection to a host, whose certificate must have this name or IP address. Waits for as
+    /// long as the host does.
+    ///
+    /// Errors: `host` is neither, the certificate is not trusted, or the connection breaks.
+    pub async fn connect<S>(
+        &self,
+        host: &str,
+        stream: S,
+    ) -> io::Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<S>>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin,
+    {
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        self.0.connect(name, stream).await
+    }
+}
+
+impl fmt::Debug for Http1Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Http1Tls")
     }
 }
 
