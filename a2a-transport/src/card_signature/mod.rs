@@ -1,10 +1,10 @@
 //! Signatures of agent cards, both directions: detached JSON Web Signatures (RFC 7515) over the
 //! canonical form of the card (1.0 §8.4).
 //!
-//! The keys are those of [`webhook`](crate::webhook): a [`SigningKey`] signs, a [`Jwks`](crate::webhook::Jwks) verifies. The
-//! algorithm is fixed by the kind of key, never by the signature. No key is fetched here: a `jku` is an
-//! unproven claim until the card is verified, and only a caller that has a list of trusted URLs can follow
-//! it.
+//! The keys are those of [`webhook`](crate::webhook): a [`SigningKey`] signs, a
+//! [`Jwks`](crate::webhook::Jwks) verifies. The algorithm is fixed by the kind of key, never by the
+//! signature. No key is fetched here: a `jku` is an unproven claim until the card is verified, and only
+//! a caller that has a list of trusted URLs can follow it.
 //!
 //! ```
 //! use a2a_transport::card_signature::{CardVerifier, SignatureForm, sign};
