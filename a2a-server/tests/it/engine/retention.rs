@@ -35,11 +35,12 @@ async fn an_old_task_is_not_there_any_more() {
 async fn a_message_whose_task_is_gone_is_not_taken_again() {
     let worker = Worker::default();
     let mut retention = Retention::default();
-    retention.count = 0;
+    retention.count = 1;
     for builder in builders(&worker) {
         let client = Client::new(builder.retention(retention).build().unwrap());
         let message = Message::user("echo x");
         let done = task(client.send(message.clone()).await.unwrap());
+        client.send("echo the next").await.unwrap();
         gone(&client, &done.id).await;
         let before = worker.runs();
         let again = [
