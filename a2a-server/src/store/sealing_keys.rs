@@ -342,9 +342,13 @@ mod tests {
         let other = SealingKeys::new("k", &[7; 32]).unwrap();
         foreign(open(&other, &owner("ada"), "t", sealed.clone()));
         let mut changed = sealed.clone();
-        let last = changed.url.pop();
-        changed.url.pop();
-        changed.url.push(if last == Some('A') { 'B' } else { 'A' });
+        let first = "sealed:1:k:".len();
+        let other_letter = if changed.url[first..].starts_with('A') {
+            "B"
+        } else {
+            "A"
+        };
+        changed.url.replace_range(first..=first, other_letter);
         open(&ours, &owner("ada"), "t", changed).unwrap_err();
         for broken in [
             "sealed:1:",
