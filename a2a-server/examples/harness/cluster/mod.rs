@@ -87,7 +87,11 @@ pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failur
         }
         eprintln!("{part:?} …");
         let begun = Instant::now();
-        part.run(&options, &mut rng, &mut report).await?;
+        // The figures of the other parts are not lost with it.
+        if let Err(failure) = part.run(&options, &mut rng, &mut report).await {
+            report.exactly(format!("{part:?}: failures of the experiment itself"), 0, 1);
+            report.remark([format!("{part:?}: {failure}")]);
+        }
         eprintln!("{part:?}: {:.0} s", begun.elapsed().as_secs_f64());
     }
     Ok(report)

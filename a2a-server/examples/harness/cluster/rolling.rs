@@ -1,7 +1,7 @@
 //! All replicas are restarted one after the other, repeatedly, under load.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use a2a_client::{Client, SendMessageResponse, StreamExt};
@@ -61,7 +61,7 @@ struct LoadTotals {
     remarks: Vec<String>,
 }
 
-/// Sends 500 messages a second.
+/// Sends 500 messages a second, as long as the replicas answer at that rate.
 async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failure> {
     let (begun, mut beat) = (
         std::time::Instant::now(),
@@ -69,17 +69,16 @@ async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failu
     );
     beat.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let (mut sends, mut outcome) = (JoinSet::new(), LoadTotals::default());
-    let pending = Arc::new(AtomicUsize::new(0));
     while !stop.load(Ordering::Relaxed) {
         beat.tick().await;
-        let (client, pending) = (client.clone(), Arc::clone(&pending));
-        pending.fetch_add(1, Ordering::Relaxed);
-        sends.spawn(async move {
-            let sent = client.send("echo").await;
-            pending.fetch_sub(1, Ordering::Relaxed);
-            sent.map(drop)
-        });
+        let client = client.clone();
+        sends.spawn(async move { client.send("echo").await.map(drop) });
         while let Some(sent) = sends.try_join_next() {
+            outcome.note(sent?);
+        }
+        if sends.len() == MAX_PENDING_SENDS
+            && let Some(sent) = sends.join_next().await
+        {
             outcome.note(sent?);
         }
     }
@@ -89,6 +88,9 @@ async fn load(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failu
     outcome.seconds = begun.elapsed().as_secs_f64();
     Ok(outcome)
 }
+
+/// Sends that await their answers at once: each holds a socket of the caller and two of the balancer.
+const MAX_PENDING_SENDS: usize = 1000;
 
 /// Keeps streams open, each for a few seconds.
 async fn streams(client: Client, stop: Arc<AtomicBool>) -> Result<LoadTotals, Failure> {
