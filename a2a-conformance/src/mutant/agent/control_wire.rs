@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::control::Control;
 use super::interceptor::{BodyChunking, InterceptedRequest, Interceptor};
+use super::tls_front::add_hsts;
 use crate::mutant::member_order::with_members_reversed;
 
 /// Interceptor that changes answers to equivalent ones.
@@ -71,6 +72,7 @@ impl ControlWire {
                     }
                 }
             }
+            Control::Tls => add_hsts(headers),
             Control::Headers => {
                 for number in 0..40 {
                     let name = HeaderName::try_from(format!("x-unasked-{number}"));
