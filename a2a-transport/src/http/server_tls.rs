@@ -83,7 +83,7 @@ impl ServerTls {
         loop {
             period.tick().await;
             let shared = Arc::clone(&self.0);
-            // A file system may keep its reader waiting. What failed is logged.
+            // A file system may keep its reader waiting. `reload` logs failures.
             let reading = tokio::task::spawn_blocking(move || drop(shared.reload(false)));
             if let Err(error) = reading.await {
                 tracing::error!(%error, "the files of TLS were not read to the end");

@@ -186,7 +186,7 @@ const SLOW: Duration = Duration::from_millis(30);
 const PREFIX: &str = "an-id-may-be-as-long-as-its-agent-likes-and-nobody-may-make-anything-of-what-it-says-0123456789-\
     or-cut-it-off-or-write-it-in-other-letters-or-take-it-apart-0123456789.0123456789_0123456789~";
 
-/// Changes every task, message, artifact and status. What is inside of data and metadata is the agent's.
+/// Changes every task, message, artifact and status. Data and metadata, which are the agent's, stay as they are.
 fn each_thing(json: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
     match json {
         Value::Object(members) => {
