@@ -100,7 +100,8 @@ impl ServerTlsBuilder {
         self
     }
 
-    /// Requests certificates of clients (mutual TLS), of the authorities in this file (PEM, one or more).
+    /// Requests certificates of clients (mutual TLS), of the authorities in this file (PEM, one or more). The
+    /// certificate of a client cannot be among them: its holder could issue others.
     /// [`ClientCertificates`](super::ClientCertificates) of a request are the certificates that were shown.
     pub fn client_authorities(mut self, file: impl Into<PathBuf>, auth: ClientAuth) -> Self {
         self.files.client_authorities = Some((file.into(), auth));
