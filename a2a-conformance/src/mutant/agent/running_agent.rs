@@ -134,7 +134,12 @@ impl RunningAgent {
         }
         let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
         let signs_webhooks = bug == Some(Bug::S65) || control == Some(Control::Tokens);
-        let webhook_key = signs_webhooks.then(|| key.clone());
+        let webhook_key = match bug {
+            Some(Bug::S65) => {
+                Some(SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?)
+            }
+            _ => signs_webhooks.then(|| key.clone()),
+        };
         let server = server(&card, control, webhook_key).map_err(io::Error::other)?;
         let card = signed(card, &key, bug).map_err(io::Error::other)?;
         let relay = match bug {
@@ -153,12 +158,7 @@ impl RunningAgent {
             .card(&card)
             .reading(reading)
             .shared_authenticator(authenticator);
-        let published = match bug {
-            Some(Bug::S65) => {
-                Jwks::of([&SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?])
-            }
-            _ => Jwks::of([&key]),
-        };
+        let published = Jwks::of([&key]);
         let service = match signs_webhooks {
             true => service.keys(move || serde_json::to_vec(&published).unwrap_or_default()),
             false => service,
