@@ -179,7 +179,7 @@ impl Cards {
 /// Reads what a trusted signature covers of a card, and nothing else.
 #[cfg(feature = "card-signature")]
 fn verified(verifier: &CardVerifier, text: &str) -> Result<FoundCard, Error> {
-    // What is no JSON has no signature.
+    // Malformed JSON becomes null, which has no signature.
     let json = serde_json::from_str(text).unwrap_or_default();
     let verification = verifier
         .verify(&json)

@@ -96,7 +96,7 @@ impl ExchangeFindings {
                 Err(error) => Err(error),
             }
         };
-        // What several versions ask alike is answered in that of the task.
+        // A request that several versions spell alike is answered in the version of the task.
         let alike = [envelope.dialect, Dialect::V0_2, Dialect::V0_1];
         let count = if envelope.ambiguous { alike.len() } else { 1 };
         let mut readings: Vec<_> = alike[..count].iter().map(read).collect();

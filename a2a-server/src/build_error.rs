@@ -45,6 +45,12 @@ pub enum BuildError {
         "the card promises push notifications, but this machine has no certificate authorities to verify receivers"
     )]
     NoAuthorities,
+    /// Tasks could be removed before their senders have the answer: this member of
+    /// [`Retention`](crate::Retention) is 0.
+    #[error(
+        "the retention keeps no task until its sender has the answer: `{0}` is 0, and has to be more"
+    )]
+    NoRetention(&'static str),
     /// Nobody would find the agent's name.
     #[error("the card has no name")]
     NamelessCard,

@@ -217,7 +217,7 @@ impl ServerBuilder {
     }
 
     /// Sets how long idle tasks are kept; by default ended ones for a week, 100,000 at most, and those that
-    /// wait for their caller for 30 days.
+    /// wait for their caller for 30 days. None of these may be 0: [`BuildError::NoRetention`].
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
@@ -296,6 +296,14 @@ impl ServerBuilder {
         }
         if !self.card.signatures.is_empty() && self.card.supported_interfaces.is_empty() {
             return Err(BuildError::SignedWithoutInterfaces);
+        }
+        let retained = [
+            ("age", !self.retention.age.is_zero()),
+            ("count", self.retention.count > 0),
+            ("patience", !self.retention.patience.is_zero()),
+        ];
+        if let Some((zero, _)) = retained.iter().find(|(_, is_retained)| !is_retained) {
+            return Err(BuildError::NoRetention(zero));
         }
         self.state_security()?;
         #[cfg(feature = "card-signature")]

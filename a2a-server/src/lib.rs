@@ -1,8 +1,8 @@
 //! Serve an A2A agent: implement one trait, speak every version of the protocol.
 //!
 //! An [`Agent`] takes one [`Turn`] of a conversation at a time; a [`Server`] does the rest: tasks, their
-//! logs and streams, waiting callers, cancellation, webhooks, cards. What it acknowledges is kept by a
-//! [`Store`]: [`SqliteStore`] in a file, [`MemoryStore`] until the process ends.
+//! logs and streams, waiting callers, cancellation, webhooks, cards. A [`Store`] keeps all that the
+//! server acknowledges: [`SqliteStore`] in a file, [`MemoryStore`] until the process ends.
 //!
 //! ```text
 //! HttpService ─► Server ─ GetTask, ListTasks, push configs … ──► Store ─────► Reply::Once

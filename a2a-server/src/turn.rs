@@ -190,7 +190,7 @@ impl Turn {
     }
 
     /// The agent's checkpoint, if the message was being answered before, by a process that ended in the
-    /// middle. What it had done and sent is in the task.
+    /// middle. The task has everything that it had sent.
     pub fn resumed(&self) -> Option<&Resumed> {
         self.pending.resumed.as_deref()
     }
@@ -213,7 +213,7 @@ impl Turn {
 }
 
 /// Writing takes room only while it lasts: agents wait for other things most of the time, and there
-/// are as many of them as there are streams. What is written is in the box from the beginning: an
+/// are as many of them as there are streams. The update is in the box from the beginning: an
 /// `async fn` would have room for it, too.
 fn boxed<'t>(
     writing: impl Future<Output = Result<(), UpdateError>> + Send + 't,

@@ -112,7 +112,7 @@ impl TraceContext {
         let known = match (version, fields.next()) {
             (0, None) => u8::MAX,
             (0, Some(_)) | (255, _) => return None,
-            // What the others mean in a later version is not known, and it is not that one we write.
+            // A later version may give the other flags another meaning, and version 0 is written here.
             _ => SAMPLED,
         };
         Self::with_flags(trace_id, parent_id, flags & known)

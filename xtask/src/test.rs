@@ -5,7 +5,7 @@
 //!                      the tests      └─► doc, examples in docs, lean, replay, public API ─┘
 //! ```
 //!
-//! Tests wait for timers and sockets a third of their time. What only Cargo does fills that.
+//! Tests wait for timers and sockets a third of their time. The tasks of Cargo alone fill that time.
 //! `cargo xtask nightly` has the rest of the documentation, that of the programs.
 
 mod lint;

@@ -159,7 +159,10 @@ impl Target {
             Prerequisite::CardKeys if self.card_keys.is_none() => {
                 return not_applicable("keys that are trusted were not given (--jwks)");
             }
-            Prerequisite::CardKeys => (true, ""),
+            Prerequisite::NoCardKeys if self.card_keys.is_some() => {
+                return not_applicable("keys that are trusted were given (--jwks)");
+            }
+            Prerequisite::CardKeys | Prerequisite::NoCardKeys => (true, ""),
             Prerequisite::Authentication => (has_authentication, "authentication"),
             Prerequisite::BothBindings => (both(), "JSON-RPC and HTTP+JSON in this version"),
             Prerequisite::OneBinding => (!both(), "only one binding in this version"),

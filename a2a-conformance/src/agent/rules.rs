@@ -47,21 +47,29 @@ pub(crate) fn is_known(name: &str) -> bool {
     named(name).is_some()
 }
 
-/// Checks that the token of a notification is signed by a key of the agent, and is about its body.
-fn notification_signature(_: &Target, _: Dialect, value: &Value) -> Vec<Mismatch> {
-    let (notification, keys) = (&value["notification"], &value["keys"]);
-    let keys = serde_json::from_value(keys.clone()).unwrap_or(Jwks { keys: Vec::new() });
+/// Checks that the token of a notification is signed by a key that the agent publishes or the user trusts, and is about
+/// its body.
+fn notification_signature(target: &Target, _: Dialect, value: &Value) -> Vec<Mismatch> {
+    let (notification, published) = (&value["notification"], &value["keys"]);
+    let published = serde_json::from_value(published.clone()).unwrap_or_default();
+    let trusted = target.card_keys.clone().unwrap_or_default();
     let shown = notification["headers"]["authorization"].as_str();
     let token = shown.and_then(|text| text.split_once(' '));
     let token = token.map_or("", |(_, token)| token);
     let now = jiff::Timestamp::now().as_second();
     let now = u64::try_from(now).unwrap_or_default();
-    let verified = key_id(token).and_then(|id| {
+    let verified_by = |keys: &Jwks| {
+        let id = key_id(token)?;
         let key = keys.find(id.as_deref()).ok_or(TokenError::Key)?;
         key.verify_without_expiry(token, now)
+    };
+    // Both may have a key of this id.
+    let verified = verified_by(&published).or_else(|problem| match verified_by(&trusted) {
+        Err(TokenError::Key) => Err(problem),
+        verified => verified,
     });
     let place = "$.headers.authorization";
-    let expected = "a token that a published key of the agent verifies";
+    let expected = "a token that a published or trusted key of the agent verifies";
     match verified {
         Err(problem) => unless(false, place, expected, problem.to_string()),
         Ok(claims) => {

@@ -11,7 +11,7 @@
 //! task continues after that event (WHATWG HTML §9.2): every event after it, and no other. A stream that begins
 //! with the task keeps the guarantee of 1.0.
 //!
-//! Whatever no text forbids is allowed: in 1.0 a status that the first event already has may be repeated,
+//! All that no text forbids is allowed: in 1.0 a status that the first event already has may be repeated,
 //! since it changes nothing. A repeated chunk is appended twice.
 
 use a2a_types::{Dialect, Event, Task};

@@ -126,6 +126,8 @@ pub enum Prerequisite {
     Signatures,
     /// Keys that are trusted to sign the card.
     CardKeys,
+    /// No such keys.
+    NoCardKeys,
     /// 0.2 or 0.3 by JSON-RPC, at the URL under test.
     OldVersion,
     /// No protocol version before 1.0.

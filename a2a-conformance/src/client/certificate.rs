@@ -14,7 +14,7 @@ use tokio_rustls::server::TlsStream;
 use super::case::Tls;
 
 /// An authority that is made when it is first needed, and certificates of it.
-pub(super) struct Authority {
+pub(crate) struct Authority {
     made: Result<IssuedCertificates, String>,
 }
 
@@ -28,7 +28,7 @@ struct IssuedCertificates {
 
 impl Authority {
     /// Returns the authority that issues the certificate of an agent.
-    pub(super) fn of(tls: Tls) -> &'static Self {
+    pub(crate) fn of(tls: Tls) -> &'static Self {
         static TRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
         static UNTRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
         match tls {
@@ -46,7 +46,7 @@ impl Authority {
     /// Makes the authority before it is needed, since generating keys takes time.
     ///
     /// Errors: it cannot be made.
-    pub(super) async fn prepare(tls: Tls) -> Result<(), String> {
+    pub(crate) async fn prepare(tls: Tls) -> Result<(), String> {
         let made = tokio::task::spawn_blocking(move || Self::of(tls).made.as_ref().err().cloned());
         match made.await {
             Ok(None) => Ok(()),
@@ -56,12 +56,12 @@ impl Authority {
     }
 
     /// Returns its own certificate as PEM, for clients to trust; empty if it could not be made.
-    pub(super) fn pem(&self) -> &str {
+    pub(crate) fn pem(&self) -> &str {
         self.made.as_ref().map_or("", |made| &made.pem)
     }
 
     /// Accepts a connection, with the certificate that `tls` names.
-    pub(super) async fn accept(tls: Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn accept(tls: Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let made = Self::of(tls).made.as_ref();
         let made = made.map_err(|problem| io::Error::other(problem.clone()))?;
         let acceptor = match tls {

@@ -22,7 +22,7 @@
 mod card;
 mod case;
 mod case_server;
-mod certificate;
+pub(crate) mod certificate;
 mod connection;
 mod default_answers;
 mod description;
@@ -41,6 +41,7 @@ mod suite;
 mod wire_answer;
 
 pub use self::case::Case;
+pub(crate) use self::case::Tls;
 pub use self::case_server::CaseServer;
 pub(crate) use self::description::describe;
 pub use self::driver::Driver;

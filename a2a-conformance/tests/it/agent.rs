@@ -7,11 +7,11 @@ use a2a_conformance::case::Profile;
 use a2a_conformance::requirement::Level;
 use a2a_conformance::run::{Run, Verdict};
 use a2a_server::demo::Reference;
-use a2a_server::{Server, WebhookPolicy};
+use a2a_server::{Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::card_signature::sign;
-use a2a_transport::http::{AuthError, Authenticator, ServeOptions, serve};
+use a2a_transport::http::{AuthError, Authenticator, HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
-use a2a_transport::{BoxFuture, Principal};
+use a2a_transport::{Binding, BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension, AgentSkill, Dialect};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
@@ -181,6 +181,46 @@ async fn card_signature_requires_a_trusted_key() {
         assert_eq!(verdict(&run, CHECK), Some(expected), "{:#?}", run.checks);
     }
     ours.serving.abort();
+}
+
+/// The agent does not publish its key.
+#[tokio::test(flavor = "multi_thread")]
+async fn push_signature_may_be_of_a_key_that_is_given() {
+    const CHECK: &str = "push.signed";
+    let [key, stranger] = [(); 2].map(|()| SigningKey::generate(Algorithm::Es256).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let mut card = Reference::card().at(&url);
+    card.capabilities.push_notifications = Some(true);
+    let server = Server::builder(card.clone(), Reference)
+        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
+        .sign_webhooks(WebhookKeys::new(key.clone()))
+        .build()
+        .unwrap();
+    // It has no key set.
+    let service = HttpService::new(server).card(&card);
+    let forever = std::future::pending();
+    let serving = tokio::spawn(serve(listener, service, ServeOptions::default(), forever));
+    for (keys, expected) in [
+        (None, Verdict::NotApplicable),
+        (Some(Jwks::of([&key])), Verdict::Pass),
+        (Some(Jwks::of([&stranger, &key])), Verdict::Pass),
+        (Some(Jwks::of([&stranger])), Verdict::Warn),
+    ] {
+        let options = Options {
+            card_keys: keys,
+            dialects: vec![Dialect::V1_0],
+            bindings: vec![Binding::JsonRpc],
+            selection: Selection {
+                run: vec![CHECK.to_owned()],
+                ..Selection::default()
+            },
+            ..options(&url)
+        };
+        let run = run(&options, |_, _| {}).await.unwrap();
+        assert_eq!(verdict(&run, CHECK), Some(expected), "{:#?}", run.checks);
+    }
+    serving.abort();
 }
 
 /// The suite also checks the errors that a server must return for features it does not offer.

@@ -79,7 +79,7 @@ fn unimplemented_features_are_reported() {
         "jsonrpc",
     ];
     let run = report(1, &arguments);
-    // What every client has to do counts against it, what it need not have does not.
+    // A missing feature counts against the client only if every client must have it.
     assert!(
         only(&run, Verdict::Untestable).contains(&"client.message-is-answered"),
         "{run:#?}"

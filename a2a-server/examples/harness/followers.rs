@@ -139,7 +139,7 @@ async fn follow_all(
     let mut updates = client.stream(count_to(options.events)).await?;
     let first = updates.next().await.ok_or("no word of the task")??;
     let task = first.task_id().cloned().ok_or("an event of no task")?;
-    // How far the task is, for those who come late.
+    // The last sequence number of the task, for followers that come late.
     let (reached, progress) = watch::channel(1);
     let mut followers = JoinSet::new();
     for _ in 0..options.followers {
@@ -196,7 +196,7 @@ impl Follower {
         while self.seen < last {
             let (task, seen) = (self.task.clone(), self.seen);
             let mut updates = self.client.subscribe_after(task, Some(seen)).await?;
-            // How long it stays, and how often it lets others go first.
+            // Number of events that it reads, and how often it yields to other followers.
             let most = 1 << self.rng.u32(4..16);
             let stays = self.rng.usize(1..=most);
             let hurry = self.rng.u8(..);

@@ -6,7 +6,7 @@ use a2a_types::steps::is_reasoning;
 use a2a_types::{Content, Part, TaskArtifactUpdateEvent};
 
 /// Text that is only added to an artifact, kept while an earlier append of the same task is being written:
-/// models speak in syllables. What accumulates meanwhile becomes one event. Nothing waits for a timer.
+/// models speak in syllables. The chunks that accumulate meanwhile become one event. Nothing waits for a timer.
 #[derive(Default)]
 pub(crate) struct ChunkBuffer(Mutex<BufferedChunks>);
 

@@ -208,7 +208,8 @@ pub enum Settlement {
     GivenUp,
 }
 
-/// Limits on idle and ended tasks that are kept. Made with [`Default`], and its fields are set.
+/// Limits on idle and ended tasks that are kept. Made with [`Default`], and its fields are set. A store removes all
+/// ended tasks if they are 0; a server refuses that, since a task could be gone before its sender has the answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Retention {

@@ -37,7 +37,7 @@ requests! {
 }
 
 /// Reads the params of `operation` as a caller must send them: a message has parts, and the words of
-/// 1.0. What is passed over is listed.
+/// 1.0. Ignored members are listed.
 pub(super) fn read_sent(
     operation: Operation,
     params: &str,

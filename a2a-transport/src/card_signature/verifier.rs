@@ -23,8 +23,9 @@ pub struct Verification {
     pub key: String,
     /// The algorithm.
     pub algorithm: String,
-    /// The card as the signature covers it, and nothing else of it but `signatures`, as they were received. What an
-    /// SDK's signature does not cover has its default here, like the required members that are empty.
+    /// The card as the signature covers it, and nothing else of it but `signatures`, as they were received.
+    /// Members that an SDK's signature does not cover have their defaults here, like required members that are
+    /// empty.
     pub card: Value,
 }
 

@@ -131,7 +131,7 @@ fn http1(options: &ServeOptions) -> http1::Builder {
         builder.max_headers(options.headers);
     }
     builder
-        // How long a head may take is our affair: hyper counts the time between requests in.
+        // `ConnectionTimer` limits the time of a head: hyper would count the time between requests, too.
         .header_read_timeout(None)
         // A head that does not fit gets 431; what is written waits in a buffer of the same size.
         .max_buf_size(options.header_bytes.max(MIN_BUFFER));
@@ -201,7 +201,7 @@ where
 }
 
 fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<(), StatusCode> {
-    // How many bytes the head has in HTTP/1.1, where no space is wasted.
+    // Bytes of the head in HTTP/1.1, without optional white space.
     let target = request.uri().path_and_query();
     let target = target.map_or(0, |target| target.as_str().len());
     let first = request.method().as_str().len() + target + "  HTTP/1.1\r\n".len();

@@ -18,7 +18,7 @@ pub(super) struct MinimumRate {
     pub(super) within: Duration,
 }
 
-/// Reads a body of at most `limit` bytes that keeps this minimum rate. What has arrived is charged to `share`.
+/// Reads a body of at most `limit` bytes that keeps this minimum rate. The bytes that have arrived are charged to `share`.
 ///
 /// While the budget is scarce, a body that is [slow](is_slow) makes room for others.
 pub(super) async fn collect<B>(
@@ -41,7 +41,7 @@ where
     let mut start = None;
     // Most bodies are there with their head, and are not waited for.
     let mut deadline = None;
-    // How much must be there for the next deadline.
+    // Bytes that must have arrived by the next deadline.
     let mut due = rate.bytes;
     loop {
         let mut frame = body.frame().map(|frame| Some(frame?.map_err(Into::into)));

@@ -83,7 +83,7 @@ impl ServerTls {
         loop {
             period.tick().await;
             let shared = Arc::clone(&self.0);
-            // A file system may keep its reader waiting. What failed is logged.
+            // A file system may keep its reader waiting. `reload` logs failures.
             let reading = tokio::task::spawn_blocking(move || drop(shared.reload(false)));
             if let Err(error) = reading.await {
                 tracing::error!(%error, "the files of TLS were not read to the end");
@@ -100,7 +100,8 @@ impl ServerTlsBuilder {
         self
     }
 
-    /// Requests certificates of clients (mutual TLS), of the authorities in this file (PEM, one or more).
+    /// Requests certificates of clients (mutual TLS), of the authorities in this file (PEM, one or more). The
+    /// certificate of a client cannot be among them: its holder could issue others.
     /// [`ClientCertificates`](super::ClientCertificates) of a request are the certificates that were shown.
     pub fn client_authorities(mut self, file: impl Into<PathBuf>, auth: ClientAuth) -> Self {
         self.files.client_authorities = Some((file.into(), auth));

@@ -127,7 +127,7 @@ fn a_card_is_signed_again_beside_other_signers() {
         kids.collect::<Vec<_>>()
     };
     let once = files.sign("card.json", "key");
-    // What is empty makes the forms differ.
+    // The forms differ in empty members.
     assert_eq!(kids(&once), ["key", "key"]);
     files.write("once.json", &once.to_string());
     assert_eq!(kids(&files.sign("once.json", "key")), ["key", "key"]);

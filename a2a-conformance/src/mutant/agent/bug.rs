@@ -215,12 +215,23 @@ bugs! {
         allows ["card.extended-challenge"];
     S65: "push notifications are signed by a key that is not published",
         &[RPC_1_0, REST_1_0, RPC_0_3, REST_0_3, RPC_0_2], ["push.signed"];
+    S66: "webhooks are managed without credentials",
+        InterfaceKind::ALL, ["auth.push-required"];
+    S67: "handshakes of TLS 1.1 are accepted",
+        NEWEST, ["auth.tls"];
+    S68: "the card is served by TLS without Strict-Transport-Security",
+        NEWEST, ["auth.hsts"];
 }
 
 impl Bug {
     /// Returns whether the bug is in what is admitted, so that callers need tokens of an issuer.
     pub(super) fn is_about_tokens(self) -> bool {
         (Self::S57..=Self::S62).contains(&self)
+    }
+
+    /// Returns whether the bug is in TLS, so that the agent is behind it.
+    pub(super) fn is_about_tls(self) -> bool {
+        matches!(self, Self::S67 | Self::S68)
     }
 
     /// Returns whether the bug is in what webhooks receive.

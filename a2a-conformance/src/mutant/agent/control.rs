@@ -36,6 +36,7 @@ controls! {
     Defaults = "defaults": "tasks are listed with the members that they do not have, empty";
     EmptyTenant = "empty-tenant": "the interfaces on the card have the tenant \"\"";
     Tokens = "tokens": "callers show JSON Web Tokens of an issuer, with scopes; push notifications are signed";
+    Tls = "tls": "it is called by TLS";
     OtherName = "other-name": "the extended card has a name of its own";
 }
 

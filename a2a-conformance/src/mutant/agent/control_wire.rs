@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::control::Control;
 use super::interceptor::{BodyChunking, InterceptedRequest, Interceptor};
+use super::tls_front::add_hsts;
 use crate::mutant::member_order::with_members_reversed;
 
 /// Interceptor that changes answers to equivalent ones.
@@ -71,6 +72,7 @@ impl ControlWire {
                     }
                 }
             }
+            Control::Tls => add_hsts(headers),
             Control::Headers => {
                 for number in 0..40 {
                     let name = HeaderName::try_from(format!("x-unasked-{number}"));
@@ -184,7 +186,7 @@ const SLOW: Duration = Duration::from_millis(30);
 const PREFIX: &str = "an-id-may-be-as-long-as-its-agent-likes-and-nobody-may-make-anything-of-what-it-says-0123456789-\
     or-cut-it-off-or-write-it-in-other-letters-or-take-it-apart-0123456789.0123456789_0123456789~";
 
-/// Changes every task, message, artifact and status. What is inside of data and metadata is the agent's.
+/// Changes every task, message, artifact and status. Data and metadata, which are the agent's, stay as they are.
 fn each_thing(json: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
     match json {
         Value::Object(members) => {

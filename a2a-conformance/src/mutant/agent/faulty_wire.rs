@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::bug::Bug;
 use super::interceptor::{InterceptedRequest, Interceptor};
+use super::tls_front::add_hsts;
 
 /// Interceptor with a bug.
 #[derive(Debug)]
@@ -107,6 +108,9 @@ impl Interceptor for FaultyWire {
     }
 
     fn answer(&self, request: &InterceptedRequest, answer: &mut Response<Bytes>) {
+        if self.bug == Bug::S67 {
+            add_hsts(answer.headers_mut());
+        }
         let Ok(mut json) = serde_json::from_slice::<Value>(answer.body()) else {
             return;
         };

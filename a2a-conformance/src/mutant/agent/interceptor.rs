@@ -14,7 +14,7 @@ use http_body::Frame;
 use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use serde_json::Value;
 
-/// Changes what passes between an agent and its callers. What it does not change stays as it is.
+/// Changes what passes between an agent and its callers. By default nothing is changed.
 pub(super) trait Interceptor: Send + Sync + 'static {
     /// Changes a request before the agent sees it.
     fn question(&self, _asked: &mut InterceptedRequest) {}

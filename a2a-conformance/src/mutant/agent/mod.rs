@@ -1,7 +1,7 @@
 //! Mutant agents, which have a deliberate bug, and control agents, which are unusual but correct.
 //!
 //! ```text
-//! RunningAgent ─ InterceptedService (bugs and oddities of the wire) ─ HttpService ─ FaultyServer (bugs of behaviour) ─ Server
+//! RunningAgent ─ [TlsFront] ─ InterceptedService (bugs and oddities of the wire) ─ HttpService ─ FaultyServer (bugs of behaviour) ─ Server
 //!                                                             webhooks ◄── Relay (bugs of notifications) ◄──────────┘
 //! ```
 
@@ -18,11 +18,13 @@ mod generated;
 mod interceptor;
 mod issuer;
 mod memory;
+mod named_callers;
 mod proof;
 mod relay;
 mod running_agent;
 mod shape;
 mod subscription_bugs;
+mod tls_front;
 mod token_authenticator;
 mod wire_mutation;
 

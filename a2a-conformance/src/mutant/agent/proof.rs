@@ -214,9 +214,10 @@ pub(super) fn interface_name(interface: InterfaceKind) -> String {
 
 /// Returns the options of a test of an agent wherever it can be right.
 pub(super) fn options(stand: &RunningAgent, subject: &AgentSubject) -> Options {
+    let options = stand.options();
     let http = match subject {
         AgentSubject::Control(Control::Http2) => HttpClient::builder().http2_only().build(),
-        _ => HttpClient::default(),
+        _ => options.http.clone(),
     };
     let response_timeout = match subject {
         AgentSubject::Mutant(bug) if bug.description().alone => LONG_TIMEOUT,
@@ -240,7 +241,7 @@ pub(super) fn options(stand: &RunningAgent, subject: &AgentSubject) -> Options {
             _ => 16,
         },
         http,
-        ..stand.options()
+        ..options
     }
 }
 

@@ -5,16 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::demo::Reference;
-use a2a_server::{AuthError, Authenticator, Principal, Server, WebhookKeys, WebhookPolicy};
-use a2a_transport::BoxFuture;
+use a2a_server::{Authenticator, Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::binding::ReadOptions;
-use a2a_transport::http::{HttpService, ServeOptions, serve};
+use a2a_transport::http::{HttpClient, HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_types::{
     AgentCard, AgentSkill, HttpAuthSecurityScheme, SecurityRequirement, SecurityScheme, StringList,
 };
-use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use http::request::Parts;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -26,7 +23,9 @@ use super::faulty_server::FaultyServer;
 use super::faulty_wire::FaultyWire;
 use super::interceptor::{InterceptedService, Interceptor, PassThrough};
 use super::issuer::{IssuedToken, Issuer};
+use super::named_callers::{self, FIRST, FORBIDDEN, NamedCallerAuthenticator, SECOND};
 use super::relay::Relay;
+use super::tls_front::TlsFront;
 use super::token_authenticator::{TokenAuthenticator, authorizer};
 use crate::agent::Options;
 
@@ -39,6 +38,8 @@ pub struct RunningAgent {
     pub keys: Jwks,
     /// The issuer of its callers' tokens, if they need any.
     issuer: Option<Arc<Issuer>>,
+    /// Client that trusts the certificate of the agent, if it is behind TLS.
+    http: HttpClient,
     running: Vec<AbortHandle>,
 }
 
@@ -99,13 +100,20 @@ impl RunningAgent {
         wire: Arc<dyn Interceptor>,
         subject: &AgentSubject,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let url = format!("http://{}/", listener.local_addr()?);
         let (bug, control) = match subject {
             AgentSubject::Reference => (None, None),
             AgentSubject::Mutant(bug) => (Some(*bug), None),
             AgentSubject::Control(control) => (None, Some(*control)),
         };
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let mut url = format!("http://{}/", listener.local_addr()?);
+        let (mut http, mut running) = (HttpClient::default(), Vec::new());
+        if bug.is_some_and(Bug::is_about_tls) || control == Some(Control::Tls) {
+            let front = TlsFront::open(listener.local_addr()?, bug).await?;
+            url = front.url;
+            http = front.http;
+            running.push(front.serving);
+        }
         let mut card = control.map_or_else(card, Control::card).at(&url);
         let has_tokens = bug.is_some_and(Bug::is_about_tokens) || control == Some(Control::Tokens);
         let issuer = match has_tokens {
@@ -116,7 +124,9 @@ impl RunningAgent {
             Some(issuer) => {
                 Arc::new(TokenAuthenticator::new(issuer, bug).map_err(io::Error::other)?)
             }
-            None => Arc::new(TwoCallerAuthenticator),
+            None => Arc::new(NamedCallerAuthenticator {
+                admits_everybody: bug == Some(Bug::S66),
+            }),
         };
         if let Some(security) = authenticator.security() {
             card.security_schemes = security.schemes;
@@ -124,10 +134,14 @@ impl RunningAgent {
         }
         let key = SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?;
         let signs_webhooks = bug == Some(Bug::S65) || control == Some(Control::Tokens);
-        let webhook_key = signs_webhooks.then(|| key.clone());
+        let webhook_key = match bug {
+            Some(Bug::S65) => {
+                Some(SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?)
+            }
+            _ => signs_webhooks.then(|| key.clone()),
+        };
         let server = server(&card, control, webhook_key).map_err(io::Error::other)?;
         let card = signed(card, &key, bug).map_err(io::Error::other)?;
-        let mut running = Vec::new();
         let relay = match bug {
             Some(bug) if bug.is_about_webhooks() => {
                 let (relay, serving) = Relay::open(bug).await?;
@@ -144,19 +158,15 @@ impl RunningAgent {
             .card(&card)
             .reading(reading)
             .shared_authenticator(authenticator);
-        let published = match bug {
-            Some(Bug::S65) => {
-                Jwks::of([&SigningKey::generate(Algorithm::Es256).map_err(io::Error::other)?])
-            }
-            _ => Jwks::of([&key]),
-        };
+        let published = Jwks::of([&key]);
         let service = match signs_webhooks {
             true => service.keys(move || serde_json::to_vec(&published).unwrap_or_default()),
             false => service,
         };
-        let service = match has_tokens {
-            true => service.authorizer(authorizer(bug)),
-            false => service,
+        let service = match bug {
+            _ if has_tokens => service.authorizer(authorizer(bug)),
+            Some(Bug::S66) => service.authorizer(Arc::new(named_callers::authorize)),
+            _ => service,
         };
         let wired = InterceptedService::new(service, wire);
         let serving: JoinHandle<()> = tokio::spawn(serve(
@@ -170,18 +180,22 @@ impl RunningAgent {
             url,
             keys: Jwks::of([&key]),
             issuer,
+            http,
             running,
         })
     }
 
     /// Returns options that test it with the credentials of its callers.
     pub fn options(&self) -> Options {
-        let options = Options::of(&self.url);
+        let options = Options {
+            http: self.http.clone(),
+            ..Options::of(&self.url)
+        };
         let Some(issuer) = &self.issuer else {
             return Options {
-                headers: headers(FIRST),
-                second_headers: headers(SECOND),
-                forbidden_headers: headers(FORBIDDEN),
+                headers: named_callers::headers(FIRST),
+                second_headers: named_callers::headers(SECOND),
+                forbidden_headers: named_callers::headers(FORBIDDEN),
                 ..options
             };
         };
@@ -200,36 +214,6 @@ impl RunningAgent {
 impl Drop for RunningAgent {
     fn drop(&mut self) {
         self.running.iter().for_each(AbortHandle::abort);
-    }
-}
-
-/// Returns the headers with credentials.
-fn headers(credentials: &'static str) -> HeaderMap {
-    let mut value = HeaderValue::from_static(credentials);
-    value.set_sensitive(true);
-    HeaderMap::from_iter([(AUTHORIZATION, value)])
-}
-
-const FIRST: &str = "Bearer first";
-const SECOND: &str = "Bearer second";
-const FORBIDDEN: &str = "Bearer guest";
-
-/// Authenticator that knows two callers.
-struct TwoCallerAuthenticator;
-
-impl Authenticator for TwoCallerAuthenticator {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let credentials = head
-            .headers
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
-        let principal = match credentials {
-            Some(FIRST) => Ok(Principal::named("first")),
-            Some(SECOND) => Ok(Principal::named("second")),
-            Some(FORBIDDEN) => Err(AuthError::forbidden()),
-            _ => Err(AuthError::unauthenticated("Bearer")),
-        };
-        Box::pin(std::future::ready(principal))
     }
 }
 

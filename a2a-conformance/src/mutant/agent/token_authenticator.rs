@@ -99,6 +99,7 @@ impl Authenticator for TokenAuthenticator {
 /// Returns the authorizer of operations by scopes; with its bug it lets everybody read tasks.
 pub(super) fn authorizer(bug: Option<Bug>) -> Arc<dyn Authorizer> {
     let scopes = OperationScopes::default();
+    let scopes = scopes.operation(Operation::GetExtendedAgentCard, ["tasks:read"]);
     match bug {
         Some(Bug::S62) => Arc::new(scopes.operation(Operation::GetTask, [""; 0])),
         _ => Arc::new(scopes),

@@ -13,4 +13,5 @@ mod mounted;
 mod passwords;
 mod principals;
 mod rates;
+mod revocation;
 mod tokens;

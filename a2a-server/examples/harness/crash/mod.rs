@@ -82,7 +82,7 @@ pub(crate) async fn run(options: Options, mut rng: Rng) -> Result<Report, Failur
     }
     let server = Process::begin(&serving(true)).await?;
     audit.ask(server.url(), true).await?;
-    // What it was asked last goes on after its answer.
+    // The task of the last request continues after its answer.
     server.end().await?;
     audit.read_all(&TaskTables::open(&db)?)?;
 

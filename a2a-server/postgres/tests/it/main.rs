@@ -19,6 +19,7 @@ mod removal;
 mod replicas;
 mod reservations;
 mod sample;
+mod sealed;
 mod suite;
 mod tls;
 mod worker;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::{Client, Error};
-use a2a_server::{Retention, Server, SqliteStore};
+use a2a_server::{BuildError, Retention, Server, SqliteStore};
 use a2a_types::{ErrorKind, Message, TaskId, TaskState};
 
 use crate::engine::{Worker, builders, card, task};
@@ -20,8 +20,7 @@ async fn an_old_task_is_not_there_any_more() {
     let asked = task(first.send("ask which").await.unwrap());
     drop(first);
     let mut retention = Retention::default();
-    retention.age = Duration::ZERO;
-    retention.count = 0;
+    retention.age = Duration::from_millis(1);
     let second = builder(reopened(&file).await).retention(retention);
     let second = Client::new(second.build().unwrap());
     gone(&second, &done.id).await;
@@ -58,6 +57,23 @@ async fn a_message_whose_task_is_gone_is_not_taken_again() {
         }
         assert_eq!(worker.runs(), before);
     }
+}
+
+/// A task could be gone before its sender has the answer.
+#[tokio::test]
+async fn a_server_that_would_keep_no_task_is_not_built() {
+    let worker = Worker::default();
+    let refused = |change: fn(&mut Retention)| {
+        let mut retention = Retention::default();
+        change(&mut retention);
+        let builder = Server::builder(card(), worker.clone());
+        builder.retention(retention).build().err()
+    };
+    let zero = |name| Some(BuildError::NoRetention(name));
+    assert_eq!(refused(|it| it.count = 0), zero("count"));
+    assert_eq!(refused(|it| it.age = Duration::ZERO), zero("age"));
+    assert_eq!(refused(|it| it.patience = Duration::ZERO), zero("patience"));
+    assert_eq!(refused(|it| it.count = 1), None);
 }
 
 /// Waits until a task is not there any more.

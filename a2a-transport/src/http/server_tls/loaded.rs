@@ -12,8 +12,9 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, RootCertStore, ServerConfig};
-use x509_cert::Certificate;
+use x509_cert::certificate::{Certificate, Version};
 use x509_cert::der::Decode;
+use x509_cert::ext::pkix::BasicConstraints;
 
 use super::error::ServerTlsError;
 use super::files::{ClientAuth, Content, Contents};
@@ -112,7 +113,15 @@ fn client_verifier(
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ClientCertVerifier>, ServerTlsError> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(file)? {
+    for (index, certificate) in certificates(file)?.into_iter().enumerate() {
+        if let Some(subject) = subject_without_authority(&certificate) {
+            let number = index + 1;
+            let problem = format!(
+                "certificate {number} (`{subject}`) is no authority: expected the basic constraints `CA:TRUE`; \
+                 clients are chosen by an authenticator of their names"
+            );
+            return Err(unusable(file.file)(problem));
+        }
         roots.add(certificate).map_err(unusable(file.file))?;
     }
     let verifier =
@@ -122,6 +131,17 @@ fn client_verifier(
         ClientAuth::Required => verifier,
     };
     verifier.build().map_err(unusable(file.file))
+}
+
+/// Returns the subject of a certificate that must not issue others (RFC 5280 §4.2.1.9). As a trust anchor it would: its
+/// holder could make certificates of any name.
+fn subject_without_authority(certificate: &CertificateDer<'_>) -> Option<String> {
+    let certificate = Certificate::from_der(certificate).ok()?.tbs_certificate;
+    let constraints = certificate.get::<BasicConstraints>().ok()?;
+    let is_authority = constraints.is_some_and(|(_, constraints)| constraints.ca);
+    // Earlier versions have no constraints.
+    let is_bound = certificate.version == Version::V3;
+    (is_bound && !is_authority).then(|| certificate.subject.to_string())
 }
 
 fn certificates(content: &Content<'_>) -> Result<Vec<CertificateDer<'static>>, ServerTlsError> {

@@ -198,7 +198,7 @@ fn what_a_weaker_form_does_not_cover_is_not_read() {
     );
     let second =
         |card: &mut Value| drop(card["securityRequirements"].as_array_mut().unwrap().pop());
-    // What is left is what an SDK signs, and so is verified by the text.
+    // An SDK signs exactly the rest, which is verified by the text of the specification.
     check_forged("public-alternative", second, Specification);
     let unscoped = |card: &mut Value| {
         card["securitySchemes"] = json!({"x": {"mtlsSecurityScheme": {}}});

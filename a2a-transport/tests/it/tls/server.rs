@@ -356,6 +356,11 @@ fn faults_of_files_are_named() {
         with_authorities(&garbage).build(),
         &[&shown(&garbage), "cannot be used"],
     );
+    let leaf = files.path("chain.pem");
+    check_fault(
+        with_authorities(&leaf).build(),
+        &[&chain, "is no authority", "CA:TRUE"],
+    );
     check_fault(
         with_authorities(&files.path("key.pem")).build(),
         &[&key, "BEGIN CERTIFICATE"],

@@ -70,7 +70,7 @@ impl Fixture {
         let wire = self.wire();
         let ours = shown(&self.read(&wire).responses());
         let mut kept = vec![("our client", ours.concat())];
-        // What a client of the framework makes of its own agents is not in our hands.
+        // The framework's client reads answers of the framework's own agents as it likes.
         if self.streamed.is_none() && self.answered.is_none() {
             kept.push(("the framework's client", self.framework(&wire).to_string()));
         }

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 fn main() -> ExitCode {
     run(async |listener| {
         let address = listener.local_addr()?.to_string();
-        // What `run` does, without its webhooks: there are none.
+        // The steps of `run`, without its webhooks.
         let routes = A2aServer::new(Echo)
             .bind(&address)?
             .rpc_path("/")

@@ -1,6 +1,6 @@
 //! Minimal server for an agent, made by hand: hyper, types for the messages, an agent in a task of its own, a
-//! map of tasks, and nothing of the protocol but a send and a get without errors. What ours costs more is the
-//! price of everything else.
+//! map of tasks, and nothing of the protocol but a send and a get without errors. The additional cost
+//! of ours is the price of everything else.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

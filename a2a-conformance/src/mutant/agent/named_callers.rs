@@ -1,0 +1,60 @@
+//! Callers of test agents whose tokens are their names.
+
+use a2a_server::{AuthError, Authenticator, Principal};
+use a2a_transport::{BoxFuture, Call};
+use a2a_types::Operation;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use http::request::Parts;
+
+/// Authenticator that knows two callers, and one who may do nothing.
+pub(super) struct NamedCallerAuthenticator {
+    /// Admits callers without valid credentials as nobody, so that [`authorize`] decides.
+    pub(super) admits_everybody: bool,
+}
+
+impl Authenticator for NamedCallerAuthenticator {
+    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        let credentials = head
+            .headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        let principal = match credentials {
+            Some(FIRST) => Ok(Principal::named("first")),
+            Some(SECOND) => Ok(Principal::named("second")),
+            Some(FORBIDDEN) => Err(AuthError::forbidden()),
+            _ if self.admits_everybody => Ok(Principal::anonymous()),
+            _ => Err(AuthError::unauthenticated("Bearer")),
+        };
+        Box::pin(std::future::ready(principal))
+    }
+}
+
+/// Refuses calls of nobody, except those about webhooks: an agent that authenticates operation by operation, and
+/// has forgotten these.
+pub(super) fn authorize(caller: &Principal, call: &Call) -> Result<(), AuthError> {
+    let is_forgotten = matches!(
+        call.request.operation(),
+        Operation::CreateTaskPushNotificationConfig
+            | Operation::GetTaskPushNotificationConfig
+            | Operation::ListTaskPushNotificationConfigs
+            | Operation::DeleteTaskPushNotificationConfig
+    );
+    match caller.name() {
+        None if !is_forgotten => Err(AuthError::unauthenticated("Bearer")),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the headers with credentials.
+pub(super) fn headers(credentials: &'static str) -> HeaderMap {
+    let mut value = HeaderValue::from_static(credentials);
+    value.set_sensitive(true);
+    HeaderMap::from_iter([(AUTHORIZATION, value)])
+}
+
+/// Credentials of the first caller.
+pub(super) const FIRST: &str = "Bearer first";
+/// Credentials of the second caller.
+pub(super) const SECOND: &str = "Bearer second";
+/// Credentials of a caller who may do nothing.
+pub(super) const FORBIDDEN: &str = "Bearer guest";
