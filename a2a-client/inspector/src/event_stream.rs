@@ -1,0 +1,1 @@
+//! Events of a task, as Server-Sent Events.

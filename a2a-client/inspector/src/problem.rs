@@ -1,0 +1,89 @@
+//! Errors of the API.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+/// An error as the page shows it: `{"error": {"message", "hint"?, "kind"?}}`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Problem {
+    #[serde(skip)]
+    status: StatusCode,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+}
+
+impl Problem {
+    /// Creates an error with a status and a message.
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            message: message.into(),
+            hint: None,
+            kind: None,
+        }
+    }
+
+    /// Creates the error of a wrong request.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// Creates the error of a thing that does not exist.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// Creates the error of a path that has other methods.
+    pub(crate) fn method_not_allowed() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "this path has other methods",
+        )
+    }
+
+    /// Creates the error of a request that contradicts what is there, or exceeds a limit.
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, message)
+    }
+
+    /// Adds advice.
+    pub(crate) fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = self.status;
+        (status, Json(serde_json::json!({"error": self}))).into_response()
+    }
+}
+
+impl From<a2a_client::Error> for Problem {
+    fn from(error: a2a_client::Error) -> Self {
+        let mut problem = Self::new(StatusCode::BAD_GATEWAY, causes(&error));
+        problem.kind = Some(error.name());
+        problem
+    }
+}
+
+/// Formats an error with its causes.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        // Some errors repeat their cause.
+        if !text.ends_with(&message) {
+            text = format!("{text}: {message}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,9 @@
+//! Tasks of agents.
+
+use axum::Router;
+
+use crate::Inspector;
+
+pub(crate) fn routes() -> Router<Inspector> {
+    Router::new()
+}
