@@ -90,9 +90,8 @@ fn read(file: &Path) -> Vec<(String, ExchangeFindings)> {
         Ok(exchanges) if exchanges.len() == 1 => vec![(place, check_exchange(&exchanges[0]))],
         Ok(exchanges) => {
             let numbered = exchanges.iter().zip(1..);
-            let checked = numbered.map(|(exchange, number)| {
-                (format!("{place}#{number}"), check_exchange(exchange))
-            });
+            let checked = numbered
+                .map(|(exchange, number)| (format!("{place}#{number}"), check_exchange(exchange)));
             checked.collect()
         }
         Err(problem) => {
@@ -117,10 +116,7 @@ fn print_result(
         0 => String::new(),
         count => format!(", {count} events"),
     };
-    writeln!(
-        out,
-        "{verdict} {place} {operation} {dialect}{events}"
-    )?;
+    writeln!(out, "{verdict} {place} {operation} {dialect}{events}")?;
     for problem in &found.problems {
         writeln!(out, "       {problem}")?;
     }

@@ -83,6 +83,7 @@ impl ExchangeLog {
             failure: None,
             duration: None,
         };
+        let operation = exchange.call.as_ref().map(|call| call.operation);
         let mut entries = self.entries();
         entries.last += 1;
         let number = entries.last;
@@ -96,6 +97,7 @@ impl ExchangeLog {
         Recording {
             log: self.clone(),
             number,
+            operation,
             began: Instant::now(),
             decoder: None,
             has_ended: false,
@@ -212,6 +214,7 @@ impl Entries {
 pub(crate) struct Recording {
     log: ExchangeLog,
     number: u64,
+    operation: Option<&'static str>,
     began: Instant,
     /// Counter of the events of a stream.
     decoder: Option<Decoder>,
@@ -222,6 +225,11 @@ impl Recording {
     /// Returns the number of the exchange.
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Returns the operation of the request, if it is a call; `GetAgentCard` for the public card.
+    pub(crate) fn operation(&self) -> Option<&'static str> {
+        self.operation
     }
 
     /// Ends the exchange, with a failure if there was one.
