@@ -1,4 +1,4 @@
-//! The link from a call of the page to the exchanges that it causes.
+//! The link from a call of the page to the exchanges that are made for it.
 
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -6,12 +6,12 @@ tokio::task_local! {
     static NUMBERS: UnboundedSender<u64>;
 }
 
-/// Runs a future; `numbers` gets the number of every exchange that begins while it is polled.
-pub(crate) async fn scoped<F: Future>(numbers: UnboundedSender<u64>, future: F) -> F::Output {
-    NUMBERS.scope(numbers, future).await
+/// Polls something; `numbers` gets the number of each exchange that begins meanwhile.
+pub(crate) fn sync_scoped<T>(numbers: &UnboundedSender<u64>, poll: impl FnOnce() -> T) -> T {
+    NUMBERS.sync_scope(numbers.clone(), poll)
 }
 
-/// Reports that an exchange has begun, to the call for which it is made. Called by the wire observer of an agent.
+/// Reports that an exchange has begun, to the call for which it is made. The wire observer of an agent calls it.
 pub(crate) fn started(number: u64) {
     // Outside a scope nobody asks. An error is that the caller has gone.
     let _ = NUMBERS.try_with(|numbers| numbers.send(number));

@@ -7,20 +7,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::http::{ServeOptions, serve};
-use axum::Router;
 use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::any;
+use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 
-use crate::agents::Agents;
+use crate::agents::{Agents, Settings};
 use crate::changes::Changes;
 #[cfg(feature = "conformance")]
 use crate::conformance::Runs;
 use crate::guard::{self, Guard};
+use crate::info::ListenAddress;
 use crate::launch_token::LaunchToken;
 use crate::problem::Problem;
 use crate::proxy::Proxies;
@@ -53,6 +54,14 @@ impl Inspector {
         format!("http://{address}/#token={}", self.token.reveal())
     }
 
+    /// Connects to an agent, as the page does.
+    ///
+    /// Errors: the settings cannot be used, or the agent cannot be reached or understood.
+    pub async fn connect(&self, settings: Settings) -> Result<(), ConnectError> {
+        let connected = self.agents.connect(settings).await;
+        connected.map_err(ConnectError).map(drop)
+    }
+
     /// Serves the page until `shutdown` resolves, and then drops what is open.
     ///
     /// Errors: the listener is not on loopback.
@@ -61,8 +70,10 @@ impl Inspector {
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let guard = Guard::new(listener.local_addr()?, Arc::clone(&self.token))?;
-        let service = TowerToHyperService::new(self.router(guard));
+        let address = listener.local_addr()?;
+        let guard = Guard::new(address, Arc::clone(&self.token))?;
+        let router = self.router(guard).layer(Extension(ListenAddress(address)));
+        let service = TowerToHyperService::new(router);
         let service = hyper::service::service_fn(move |request: http::Request<Incoming>| {
             hyper::service::Service::call(&service, request.map(Body::new))
         });
@@ -103,6 +114,11 @@ impl Inspector {
     }
 }
 
+/// Reason for which an agent is not connected.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ConnectError(Problem);
+
 /// Builder of an [`Inspector`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -139,6 +155,6 @@ impl InspectorBuilder {
 /// Connections of pages at once.
 const MAX_CONNECTIONS: usize = 256;
 /// Bytes of a request to the API: a message with files.
-const MAX_REQUEST_BYTES: usize = 32 << 20;
+pub(crate) const MAX_REQUEST_BYTES: usize = 32 << 20;
 /// Time that open requests may go on after shutdown.
 const GRACE: Duration = Duration::from_millis(200);

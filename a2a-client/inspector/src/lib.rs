@@ -23,6 +23,7 @@
 
 mod agents;
 mod call_scope;
+mod capture;
 mod card;
 mod changes;
 mod chat;
@@ -31,6 +32,7 @@ mod conformance;
 mod event_stream;
 mod guard;
 mod info;
+mod input;
 mod inspector;
 mod launch_token;
 mod page;
@@ -40,4 +42,5 @@ mod tasks;
 mod webhooks;
 mod wire;
 
-pub use crate::inspector::{Inspector, InspectorBuilder};
+pub use crate::agents::{ClientCertificate, OAuthDevice, Secret, Settings};
+pub use crate::inspector::{ConnectError, Inspector, InspectorBuilder};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use a2a_client::Error;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -60,12 +61,6 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.status;
@@ -73,12 +68,44 @@ impl IntoResponse for Problem {
     }
 }
 
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
 impl From<a2a_client::Error> for Problem {
     fn from(error: a2a_client::Error) -> Self {
-        let mut problem = Self::new(StatusCode::BAD_GATEWAY, causes(&error));
-        problem.kind = Some(error.name());
-        problem
+        let status = match error {
+            Error::Address { .. } | Error::Ambiguous(_) => StatusCode::BAD_REQUEST,
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        Self {
+            status,
+            message: causes(&error),
+            hint: advice(&error),
+            kind: Some(error.name()),
+        }
     }
+}
+
+/// Returns advice on a failed call.
+fn advice(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::Unreachable(_) => "check that the agent is running and that this is its address",
+        Error::Refused { .. } | Error::Credentials(_) => {
+            "connect with other credentials: the card says which ones the agent accepts"
+        }
+        Error::NotA2a { status: 404, .. } => {
+            "check the URL; an agent without a card is connected by its version"
+        }
+        Error::NotA2a { .. } | Error::Malformed(_) => "Wire shows the answer",
+        Error::Redirected { .. } => "connect to that URL, if you trust it",
+        Error::NotSupported { .. } => "connect by another version that the card offers",
+        _ => return None,
+    })
 }
 
 /// Formats an error with its causes.

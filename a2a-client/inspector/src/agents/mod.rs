@@ -1,23 +1,74 @@
-//! Connected agents.
+//! Agents: their connections, and the settings that are saved.
 
-use std::path::PathBuf;
+mod connection;
+mod registry;
+mod saved;
+mod settings;
+mod summary;
 
-use axum::Router;
+use axum::extract::{DefaultBodyLimit, Path, State};
+use axum::http::StatusCode;
+use axum::routing::{delete, get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
+pub(crate) use self::registry::{Agents, ConnectedAgent, MAX_AGENTS};
+pub use self::settings::{ClientCertificate, OAuthDevice, Secret, Settings};
+use self::summary::summary;
 use crate::Inspector;
-use crate::changes::Changes;
-use crate::wire::ExchangeLog;
-
-/// The agents that are connected. Clones share them.
-#[derive(Clone)]
-pub(crate) struct Agents {}
-
-impl Agents {
-    pub(crate) fn new(_: Option<PathBuf>, _: ExchangeLog, _: Changes) -> Self {
-        Self {}
-    }
-}
+use crate::input::{JsonBody, Parameters};
+use crate::problem::Problem;
 
 pub(crate) fn routes() -> Router<Inspector> {
+    let connect = post(connect).layer(DefaultBodyLimit::max(MAX_SETTINGS_BYTES));
     Router::new()
+        .route("/api/agents", get(list).merge(connect))
+        .route("/api/agents/{id}", get(one).delete(disconnect))
+        .route("/api/saved", delete(remove_saved))
 }
+
+async fn list(State(inspector): State<Inspector>) -> Json<Value> {
+    let agents = inspector.agents.all();
+    let agents: Vec<_> = agents.iter().map(|agent| summary(agent)).collect();
+    Json(json!({"agents": agents, "saved": inspector.agents.saved()}))
+}
+
+async fn connect(
+    State(inspector): State<Inspector>,
+    JsonBody(settings): JsonBody<Settings>,
+) -> Result<Json<Value>, Problem> {
+    let agent = inspector.agents.connect(settings).await?;
+    Ok(Json(summary(&agent)))
+}
+
+async fn one(
+    State(inspector): State<Inspector>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    Ok(Json(summary(&*inspector.agents.find(&id)?)))
+}
+
+async fn disconnect(
+    State(inspector): State<Inspector>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    inspector.agents.remove(&id)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+struct SavedUrl {
+    url: String,
+}
+
+async fn remove_saved(
+    State(inspector): State<Inspector>,
+    Parameters(saved): Parameters<SavedUrl>,
+) -> Result<StatusCode, Problem> {
+    inspector.agents.remove_saved(&saved.url)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Bytes of the settings of one connection, with its certificates.
+const MAX_SETTINGS_BYTES: usize = 256 << 10;

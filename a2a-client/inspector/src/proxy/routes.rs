@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::ProxyView;
 use super::fault::Fault;
 use crate::Inspector;
+use crate::input::JsonBody;
 use crate::problem::Problem;
 
 pub(crate) fn routes() -> Router<Inspector> {
@@ -38,7 +39,7 @@ fn any_port() -> String {
 
 async fn start(
     State(inspector): State<Inspector>,
-    Json(settings): Json<Settings>,
+    JsonBody(settings): JsonBody<Settings>,
 ) -> Result<Json<ProxyView>, Problem> {
     let listen = match settings.listen.parse::<u16>() {
         Ok(port) => format!("127.0.0.1:{port}"),
@@ -59,7 +60,7 @@ async fn stop(
 async fn set_fault(
     State(inspector): State<Inspector>,
     Path(id): Path<String>,
-    Json(fault): Json<Option<Fault>>,
+    JsonBody(fault): JsonBody<Option<Fault>>,
 ) -> Result<Json<ProxyView>, Problem> {
     let proxy = inspector.proxies.find(&id)?;
     if let Some(fault) = &fault {

@@ -36,6 +36,17 @@ pub(crate) enum Source {
     Resend(Option<String>),
 }
 
+impl Source {
+    /// Returns the id of the agent with whose connections the request is sent.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        match self {
+            Self::Client(agent) => Some(agent),
+            Self::Resend(agent) => agent.as_deref(),
+            Self::Proxy(_) => None,
+        }
+    }
+}
+
 /// State of an exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {

@@ -40,14 +40,15 @@ const MAX_ANSWER_TIME: Duration = Duration::from_secs(600);
 
 impl Resend {
     /// Sends the request, and returns the number of its exchange. `***` in a header or in the query stands for the
-    /// value in the original, which goes only to the origin that it was sent to.
+    /// value in the original, which goes only to the origin that it was sent to. So do the connections of its agent:
+    /// `client` gets the original if its origin is that of the request.
     ///
     /// Errors: it is no HTTP request; it has a masked value for which there is no original; it goes to another
     /// origin; too many are open.
     pub(crate) fn send(
         self,
         original: Option<&Exchange>,
-        http: HttpClient,
+        client: impl FnOnce(Option<&Exchange>) -> Result<HttpClient, Problem>,
         log: &ExchangeLog,
     ) -> Result<u64, Problem> {
         let invalid = |what: &str, problem: &dyn std::fmt::Display| {
@@ -95,11 +96,9 @@ impl Resend {
         let permit = Arc::clone(&OPEN).try_acquire_owned().map_err(|_| {
             Problem::conflict(format!("{MAX_OPEN} requests wait for their answers"))
         })?;
-        let source = Source::Resend(original.and_then(|original| match &original.source {
-            Source::Client(agent) => Some(agent.clone()),
-            Source::Resend(agent) => agent.clone(),
-            Source::Proxy(_) => None,
-        }));
+        let http = client(from)?;
+        let agent = from.and_then(|original| original.source.agent());
+        let source = Source::Resend(agent.map(str::to_owned));
         let recording = log.begin(
             source,
             Request {
@@ -131,8 +130,7 @@ fn sensitive(mut value: HeaderValue, text: &str, places: &[HeaderName]) -> Heade
     value
 }
 
-/// Returns the HTTP client for requests to an origin with which the inspector has no connection: cleartext HTTP/2
-/// where the original had it.
+/// Returns the HTTP client for a request to an agent that is not connected: cleartext HTTP/2 where the original had it.
 pub(crate) fn plain_client(original: Option<&Exchange>) -> HttpClient {
     let version = original.and_then(|original| Some(original.response.as_ref()?.http_version));
     let is_clear = original.is_some_and(|original| original.request.url.starts_with("http:"));

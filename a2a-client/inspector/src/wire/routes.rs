@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -20,6 +20,7 @@ use super::resend::{Resend, plain_client};
 use super::summary::Details;
 use super::versions::Versions;
 use crate::Inspector;
+use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
 
 pub(crate) fn routes() -> Router<Inspector> {
@@ -42,7 +43,10 @@ struct Range {
 /// Exchanges in one answer, unless the page names a number.
 const DEFAULT_LIMIT: usize = 1000;
 
-async fn list(State(inspector): State<Inspector>, Query(range): Query<Range>) -> Json<Page> {
+async fn list(
+    State(inspector): State<Inspector>,
+    Parameters(range): Parameters<Range>,
+) -> Json<Page> {
     let limit = range.limit.unwrap_or(DEFAULT_LIMIT);
     Json(inspector.exchanges.page(range.after, limit))
 }
@@ -87,12 +91,18 @@ async fn command(
 
 async fn resend(
     State(inspector): State<Inspector>,
-    Json(request): Json<Resend>,
+    JsonBody(request): JsonBody<Resend>,
 ) -> Result<Json<Value>, Problem> {
     let original = request.from.map(|from| find(&inspector, from));
     let original = original.transpose()?;
-    let http = plain_client(original.as_ref());
-    let number = request.send(original.as_ref(), http, &inspector.exchanges)?;
+    let client = |original: Option<&Exchange>| {
+        let agent = original.and_then(|original| original.source.agent());
+        match agent.map(|agent| inspector.agents.find(agent)) {
+            Some(Ok(agent)) => Ok(agent.http()?.build()),
+            _ => Ok(plain_client(original)),
+        }
+    };
+    let number = request.send(original.as_ref(), client, &inspector.exchanges)?;
     Ok(Json(json!({"number": number})))
 }
 
@@ -118,7 +128,7 @@ impl Selection {
 
 async fn export_har(
     State(inspector): State<Inspector>,
-    Query(selection): Query<Selection>,
+    Parameters(selection): Parameters<Selection>,
 ) -> Result<Response, Problem> {
     let numbers = selection.numbers(&inspector)?;
     let write = |exchange: &Exchange| Some(har::entry(exchange).to_string());
@@ -134,7 +144,7 @@ async fn export_har(
 
 async fn export_recording(
     State(inspector): State<Inspector>,
-    Query(selection): Query<Selection>,
+    Parameters(selection): Parameters<Selection>,
 ) -> Result<Response, Problem> {
     let numbers = selection.numbers(&inspector)?;
     let write = |exchange: &Exchange| {

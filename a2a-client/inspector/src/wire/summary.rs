@@ -76,16 +76,16 @@ struct ShownFrame {
 
 impl Summary {
     pub(crate) fn of(exchange: &Exchange) -> Self {
-        let (source, agent, proxy) = match &exchange.source {
-            Source::Client(agent) => ("client", Some(agent), None),
-            Source::Proxy(proxy) => ("proxy", None, Some(proxy)),
-            Source::Resend(agent) => ("resend", agent.as_ref(), None),
+        let (source, proxy) = match &exchange.source {
+            Source::Client(_) => ("client", None),
+            Source::Proxy(proxy) => ("proxy", Some(proxy)),
+            Source::Resend(_) => ("resend", None),
         };
         let (call, response) = (exchange.call.as_ref(), exchange.response.as_ref());
         Self {
             number: exchange.number,
             source,
-            agent: agent.cloned(),
+            agent: exchange.source.agent().map(str::to_owned),
             proxy: proxy.cloned(),
             started_at: exchange.began_at.to_string(),
             method: exchange.request.method.to_string(),

@@ -1,9 +1,0 @@
-//! Cards of connected agents.
-
-use axum::Router;
-
-use crate::Inspector;
-
-pub(crate) fn routes() -> Router<Inspector> {
-    Router::new()
-}
