@@ -121,10 +121,18 @@ impl Receivers {
         {
             let mut running = self.running();
             if running.len() >= MAX_RECEIVERS {
-                return Err(Problem::conflict(format!("{MAX_RECEIVERS} receivers run already")));
+                return Err(Problem::conflict(format!(
+                    "{MAX_RECEIVERS} receivers run already"
+                )));
             }
             let (id, receiver) = (receiver.id.clone(), Arc::clone(&receiver));
-            running.insert(id, Running { receiver, _stop: stop });
+            running.insert(
+                id,
+                Running {
+                    receiver,
+                    _stop: stop,
+                },
+            );
         }
         let view = receiver.view();
         let service = service_fn(move |request: Request<Incoming>| {
@@ -149,12 +157,18 @@ impl Receivers {
 
     fn views(&self) -> Vec<ReceiverView> {
         let running = self.running();
-        running.values().map(|running| running.receiver.view()).collect()
+        running
+            .values()
+            .map(|running| running.receiver.view())
+            .collect()
     }
 
     /// Locks the receivers. No code under this lock panics half-way, so poisoning is ignored.
     fn running(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
-        self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

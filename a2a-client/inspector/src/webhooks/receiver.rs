@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use a2a_client::HttpClient;
@@ -138,7 +138,10 @@ impl Receiver {
             let before = history.deliveries.put(key, (number, refusal.is_none()));
             let (is_new, verdict) = duplicate(before, delivery.is_some());
             verdicts.push(verdict);
-            let event = notice.as_ref().ok().and_then(|notice| notice.event.as_ref());
+            let event = notice
+                .as_ref()
+                .ok()
+                .and_then(|notice| notice.event.as_ref());
             let task = notice.as_ref().ok().and_then(|notice| notice.task.as_ref());
             if let (Some(task), Some(event)) = (task, event)
                 && is_new
@@ -208,9 +211,9 @@ fn duplicate(before: Option<(u64, bool)>, has_id: bool) -> (bool, Verdict) {
         (None, _) => Ok("new".to_owned()),
         (Some((number, false)), _) => Ok(format!("notification {number} again, which was refused")),
         (Some((number, true)), true) => Err(format!("notification {number} again, by its id")),
-        (Some((number, true)), false) => {
-            Err(format!("the same body as notification {number}, without an id"))
-        }
+        (Some((number, true)), false) => Err(format!(
+            "the same body as notification {number}, without an id"
+        )),
     };
     (result.is_ok(), Verdict::new("duplicate", result))
 }

@@ -33,12 +33,13 @@ impl Verdict {
 
 /// Checks the token of the configuration.
 pub(crate) fn token(expected: &str, headers: &HeaderMap) -> Verdict {
+    let names = TOKENS;
     let shown = || {
-        let named = TOKENS.iter().map(|name| (name, headers.get_all(name)));
+        let named = names.iter().map(|name| (name, headers.get_all(name)));
         named.flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
     };
     let result = match shown().next() {
-        None => Err(format!("missing: expected in `{}`", TOKENS[0])),
+        None => Err(format!("missing: expected in `{}`", names[0])),
         Some((name, _)) => {
             let is_right = |value: &[u8]| bool::from(value.ct_eq(expected.as_bytes()));
             match shown().find(|(_, value)| !is_right(value.as_bytes())) {
@@ -67,7 +68,9 @@ pub(crate) fn signature(secret: &Secret, headers: &HeaderMap, body: &[u8], now: 
         }
         match secret.verify(id, time, body, signatures, now) {
             true => Ok("right, by Standard Webhooks".to_owned()),
-            false => Err(format!("`{WEBHOOK_SIGNATURE}` is not by the key: {signatures:?}")),
+            false => Err(format!(
+                "`{WEBHOOK_SIGNATURE}` is not by the key: {signatures:?}"
+            )),
         }
     };
     Verdict::new("signature", checked())
@@ -76,7 +79,9 @@ pub(crate) fn signature(secret: &Secret, headers: &HeaderMap, body: &[u8], now: 
 /// Returns the token of `Authorization: Bearer`.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = only(headers, &AUTHORIZATION).ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
 }
 
 /// Checks a JSON Web Token by the agent's keys; `now` in seconds since the Unix epoch. Returns the id of the
@@ -89,7 +94,8 @@ pub(crate) fn json_web_token(
 ) -> (Verdict, Option<String>) {
     let mut id = None;
     let checked = || {
-        let token = bearer(headers).ok_or("missing: expected a JSON Web Token in `authorization`")?;
+        let token =
+            bearer(headers).ok_or("missing: expected a JSON Web Token in `authorization`")?;
         let keys = keys?;
         let kid = key_id(token).map_err(reason)?;
         let key = keys.find(kid.as_deref()).ok_or_else(|| match &kid {
@@ -137,7 +143,11 @@ pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h 
 pub(crate) fn body(notice: &Result<Notice, String>) -> Verdict {
     let result = match notice {
         Err(problem) => Err(problem.clone()),
-        Ok(Notice { event: Some(event), dialect, .. }) => {
+        Ok(Notice {
+            event: Some(event),
+            dialect,
+            ..
+        }) => {
             let kind = match event {
                 Event::Task(_) => "a task",
                 Event::Message(_) => "a message",

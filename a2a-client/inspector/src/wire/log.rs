@@ -111,6 +111,18 @@ impl ExchangeLog {
         Some(entry.exchange.clone())
     }
 
+    /// Returns the latest exchange of an agent's client.
+    pub(crate) fn latest_of(&self, agent: &str) -> Option<Exchange> {
+        let entries = self.entries();
+        let mut latest = entries
+            .by_number
+            .values()
+            .rev()
+            .map(|entry| &entry.exchange);
+        let is_of = |exchange: &&Exchange| exchange.source == Source::Client(agent.to_owned());
+        latest.find(is_of).cloned()
+    }
+
     /// Returns the numbers of all exchanges, the oldest first.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         self.entries().by_number.keys().copied().collect()

@@ -11,7 +11,7 @@ mod summary;
 mod versions;
 
 pub(crate) use self::exchange::{
-    Body, Request, Source, is_credential, is_event_stream, shown_headers,
+    Body, MASK, Request, Source, is_credential, is_event_stream, shown_headers,
 };
 pub(crate) use self::log::{ExchangeLog, Recording};
 pub(crate) use self::routes::routes;
