@@ -1,0 +1,340 @@
+//! Log of exchanges, bounded.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use a2a_client::ResponseObserver;
+use a2a_transport::sse::{Bounds, Decoder};
+use bytes::Bytes;
+use http::response;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::exchange::{Body, Exchange, MAX_BODY_BYTES, Piece, Request, Response, Source, State};
+use super::summary::Summary;
+use crate::changes::Changes;
+use crate::problem::causes;
+
+/// The log of exchanges. Of more than [`MAX_EXCHANGES`], or [`MAX_LOG_BYTES`] together, the oldest are evicted.
+/// Clones share it.
+#[derive(Clone)]
+pub(crate) struct ExchangeLog(Arc<Shared>);
+
+struct Shared {
+    changes: Changes,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_number: BTreeMap<u64, Entry>,
+    last: u64,
+    bytes: usize,
+    evicted: u64,
+    /// Numbers of the exchanges whose change the pages do not know.
+    changed: BTreeSet<u64>,
+    /// A task is about to send the changes.
+    is_sending: bool,
+}
+
+struct Entry {
+    exchange: Exchange,
+    /// Bytes that it counts.
+    weight: usize,
+}
+
+/// A part of the log.
+#[derive(Debug, Serialize)]
+pub(crate) struct Page {
+    pub(crate) exchanges: Vec<Summary>,
+    /// Number of exchanges that were evicted.
+    pub(crate) dropped: u64,
+    /// Bytes of all that is kept.
+    pub(crate) bytes: usize,
+}
+
+/// Exchanges that are kept.
+pub(crate) const MAX_EXCHANGES: usize = 10_000;
+/// Bytes of all exchanges that are kept.
+pub(crate) const MAX_LOG_BYTES: usize = 256 << 20;
+/// Time within which the changes of an exchange are sent as one.
+const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
+
+impl ExchangeLog {
+    pub(crate) fn new(changes: Changes) -> Self {
+        Self(Arc::new(Shared {
+            changes,
+            entries: Mutex::default(),
+        }))
+    }
+
+    /// Begins an exchange. It is open until its recording ends.
+    pub(crate) fn begin(&self, source: Source, request: Request) -> Recording {
+        let mut exchange = Exchange {
+            number: 0,
+            source,
+            began_at: Timestamp::now(),
+            call: request.call_kind(),
+            request,
+            response: None,
+            state: State::Open,
+            failure: None,
+            duration: None,
+        };
+        let operation = exchange.call.as_ref().map(|call| call.operation);
+        let mut entries = self.entries();
+        entries.last += 1;
+        let number = entries.last;
+        exchange.number = number;
+        let weight = exchange.weight();
+        entries.bytes += weight;
+        entries.by_number.insert(number, Entry { exchange, weight });
+        entries.evict();
+        self.changed(&mut entries, number);
+        drop(entries);
+        Recording {
+            log: self.clone(),
+            number,
+            operation,
+            began: Instant::now(),
+            decoder: None,
+            has_ended: false,
+        }
+    }
+
+    /// Returns an exchange, unless it was evicted.
+    pub(crate) fn get(&self, number: u64) -> Option<Exchange> {
+        let entries = self.entries();
+        let entry = entries.by_number.get(&number)?;
+        Some(entry.exchange.clone())
+    }
+
+    /// Returns the latest exchange of an agent's client.
+    pub(crate) fn latest_of(&self, agent: &str) -> Option<Exchange> {
+        let entries = self.entries();
+        let mut latest = entries
+            .by_number
+            .values()
+            .rev()
+            .map(|entry| &entry.exchange);
+        let is_of = |exchange: &&Exchange| exchange.source == Source::Client(agent.to_owned());
+        latest.find(is_of).cloned()
+    }
+
+    /// Returns the numbers of all exchanges, the oldest first.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.entries().by_number.keys().copied().collect()
+    }
+
+    /// Returns the exchanges after a number, the oldest first.
+    pub(crate) fn page(&self, after: u64, limit: usize) -> Page {
+        let entries = self.entries();
+        let later = entries.by_number.range(after.saturating_add(1)..);
+        let later = later.take(limit);
+        Page {
+            exchanges: later
+                .map(|(_, entry)| Summary::of(&entry.exchange))
+                .collect(),
+            dropped: entries.evicted,
+            bytes: entries.bytes,
+        }
+    }
+
+    /// Removes all exchanges. What comes of those that are open is not logged.
+    pub(crate) fn clear(&self) {
+        let mut entries = self.entries();
+        let last = entries.last;
+        let is_sending = entries.is_sending;
+        *entries = Entries {
+            last,
+            is_sending,
+            ..Entries::default()
+        };
+        drop(entries);
+        self.0.changes.send("lagged", &serde_json::json!({}));
+    }
+
+    fn update(&self, number: u64, change: impl FnOnce(&mut Exchange) -> usize) {
+        let mut entries = self.entries();
+        let Some(entry) = entries.by_number.get_mut(&number) else {
+            return;
+        };
+        let added = change(&mut entry.exchange);
+        entry.weight += added;
+        entries.bytes += added;
+        entries.evict();
+        self.changed(&mut entries, number);
+    }
+
+    /// Sends the change of an exchange soon: a stream changes with every event.
+    fn changed(&self, entries: &mut Entries, number: u64) {
+        entries.changed.insert(number);
+        if std::mem::replace(&mut entries.is_sending, true) {
+            return;
+        }
+        let log = self.clone();
+        let sending = async move {
+            tokio::time::sleep(CHANGE_INTERVAL).await;
+            log.send_changes();
+        };
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(sending)),
+            // Nothing is sent outside a runtime, where no page is open either.
+            Err(_) => entries.is_sending = false,
+        }
+    }
+
+    fn send_changes(&self) {
+        let mut entries = self.entries();
+        entries.is_sending = false;
+        let changed = std::mem::take(&mut entries.changed);
+        let known = changed
+            .iter()
+            .filter_map(|number| entries.by_number.get(number));
+        let summaries: Vec<_> = known.map(|entry| Summary::of(&entry.exchange)).collect();
+        drop(entries);
+        for summary in &summaries {
+            self.0.changes.send("exchange", summary);
+        }
+    }
+
+    /// Locks the entries. No code under this lock panics half-way, so poisoning is ignored.
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0
+            .entries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entries {
+    fn evict(&mut self) {
+        while self.by_number.len() > MAX_EXCHANGES || self.bytes > MAX_LOG_BYTES {
+            let Some((number, entry)) = self.by_number.pop_first() else {
+                return;
+            };
+            self.changed.remove(&number);
+            self.bytes -= entry.weight;
+            self.evicted += 1;
+        }
+    }
+}
+
+/// An exchange in progress. Dropped before its end, it counts as done if its answer had begun.
+pub(crate) struct Recording {
+    log: ExchangeLog,
+    number: u64,
+    operation: Option<&'static str>,
+    began: Instant,
+    /// Counter of the events of a stream.
+    decoder: Option<Decoder>,
+    has_ended: bool,
+}
+
+impl Recording {
+    /// Returns the number of the exchange.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns the operation of the request, if it is a call; `GetAgentCard` for the public card.
+    pub(crate) fn operation(&self) -> Option<&'static str> {
+        self.operation
+    }
+
+    /// Ends the exchange, with a failure if there was one.
+    pub(crate) fn finish(&mut self, failure: Option<String>) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        let duration = self.began.elapsed();
+        self.log.update(self.number, |exchange| {
+            exchange.duration = Some(duration);
+            exchange.state = match failure {
+                Some(_) => State::Failed,
+                None => State::Done,
+            };
+            if let Some(response) = &mut exchange.response {
+                response.body.bytes.shrink_to_fit();
+                response.pieces.shrink_to_fit();
+            }
+            let weight = failure.as_ref().map_or(0, String::len);
+            exchange.failure = failure;
+            weight
+        });
+    }
+}
+
+impl ResponseObserver for Recording {
+    fn head(&mut self, head: &response::Parts) {
+        let response = Response {
+            status: head.status,
+            http_version: head.version,
+            headers: head.headers.clone(),
+            body: Body::default(),
+            head_after: self.began.elapsed(),
+            frames: 0,
+            pieces: Vec::new(),
+        };
+        if response.is_stream() {
+            let mut bounds = Bounds::default();
+            bounds.line = MAX_BODY_BYTES;
+            bounds.event = MAX_BODY_BYTES;
+            self.decoder = Some(Decoder::new(bounds));
+        }
+        self.log.update(self.number, |exchange| {
+            let before = exchange.weight();
+            exchange.response = Some(response);
+            exchange.weight() - before
+        });
+    }
+
+    fn data(&mut self, data: &Bytes) {
+        let after = self.began.elapsed();
+        let counted = self.decoder.as_mut().map(|decoder| decoder.push(data));
+        let events = match counted {
+            Some(Ok(events)) => events.len() as u64,
+            Some(Err(_)) => {
+                // An event that is too large: it is not counted, nor those after it.
+                self.decoder = None;
+                0
+            }
+            None => 0,
+        };
+        self.log.update(self.number, |exchange| {
+            let Some(response) = &mut exchange.response else {
+                return 0;
+            };
+            let before = response.body.bytes.len();
+            response.body.append(data);
+            response.frames += events;
+            let added = response.body.bytes.len() - before;
+            if added == 0 || !response.is_stream() {
+                return added;
+            }
+            let end = response.body.bytes.len();
+            response.pieces.push(Piece { after, end });
+            added + size_of::<Piece>()
+        });
+    }
+
+    fn end(&mut self, failure: Option<&(dyn Error + 'static)>) {
+        self.finish(failure.map(causes));
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        // A follower may stop reading when the task has ended.
+        let exchange = self.log.entries();
+        let entry = exchange.by_number.get(&self.number);
+        let has_response = entry.is_some_and(|entry| entry.exchange.response.is_some());
+        drop(exchange);
+        self.finish((!has_response).then(|| "the caller did not wait for the answer".to_owned()));
+    }
+}
