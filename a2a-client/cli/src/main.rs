@@ -5,6 +5,7 @@ mod authentication;
 mod card_keys;
 mod command;
 mod config;
+mod connection;
 mod exit;
 mod files;
 mod interrupt;
