@@ -1,14 +1,19 @@
 //! Options that name an agent and its connection.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_client::{Binding, CardVerifier, Client, ClientBuilder, HttpClient};
+use a2a_client::{
+    CardVerifier, Client, ClientBuilder, HttpClient, HttpClientBuilder, Recorder, Timeouts,
+};
 use a2a_types::reading::Mode;
 use clap::Args;
 
 use crate::config::Config;
-use crate::connection::{BindingName, ConnectionOptions, read_header};
+use crate::connection::{ConnectionOptions, read_header};
 use crate::exit::Failure;
+use crate::wire::Wire;
 
 /// Agent to call, and options of the connection.
 #[derive(Args)]
@@ -18,6 +23,23 @@ pub(crate) struct AgentArgs {
     name: String,
     #[command(flatten)]
     connection: ConnectionOptions,
+    #[command(flatten)]
+    exchange: ExchangeOptions,
+}
+
+/// Time limit of a command's exchanges, and their observers.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Connection and credentials")]
+struct ExchangeOptions {
+    /// Time limit of the whole command in seconds; in a chat, of each answer.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Write every request and response to a file in this directory, without secrets.
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Print requests and responses to standard error, without secrets.
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 impl AgentArgs {
@@ -28,7 +50,7 @@ impl AgentArgs {
 
     /// Returns the limit on the time of the whole command.
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.connection.timeout.map(Duration::from_secs)
+        self.exchange.timeout.map(Duration::from_secs)
     }
 
     /// Finds the agent and connects.
@@ -46,7 +68,8 @@ impl AgentArgs {
     pub(crate) fn anonymous_http(&self) -> Result<HttpClient, Failure> {
         let known = Config::read()?.agent(&self.name)?;
         let connection = self.connection.clone().or(&known)?;
-        Ok(connection.http()?.without_identity().build())
+        let http = self.exchange.apply(connection.http()?)?;
+        Ok(http.without_identity().build())
     }
 
     async fn connect_with(
@@ -64,15 +87,13 @@ impl AgentArgs {
     fn builder(self) -> Result<ClientBuilder, Failure> {
         let known = Config::read()?.agent(&self.name)?;
         let connection = self.connection.or(&known)?;
-        let mut builder = Client::builder(&known.url).http(connection.http()?);
+        let mut builder =
+            Client::builder(&known.url).http(self.exchange.apply(connection.http()?)?);
         if let Some(dialect) = connection.dialect {
             builder = builder.dialect(dialect.into());
         }
         if let Some(binding) = connection.binding {
-            builder = builder.binding(match binding {
-                BindingName::Jsonrpc => Binding::JsonRpc,
-                BindingName::HttpJson => Binding::HttpJson,
-            });
+            builder = builder.binding(binding.into());
         }
         if let Some(tenant) = &connection.tenant {
             builder = builder.tenant(tenant);
@@ -89,5 +110,27 @@ impl AgentArgs {
             builder = builder.header(name, value);
         }
         Ok(builder)
+    }
+}
+
+impl ExchangeOptions {
+    fn apply(&self, mut http: HttpClientBuilder) -> Result<HttpClientBuilder, Failure> {
+        if let Some(seconds) = self.timeout {
+            let timeout = Duration::from_secs(seconds);
+            let mut timeouts = Timeouts::default();
+            timeouts.connect = timeout.min(timeouts.connect);
+            timeouts.first_byte = timeout;
+            timeouts.idle = timeout;
+            timeouts.body = timeout;
+            http = http.timeouts(timeouts);
+        }
+        if let Some(directory) = &self.record {
+            let failed = Failure::machine(directory.display().to_string());
+            http = http.wire_observer(Arc::new(Recorder::into(directory).map_err(failed)?));
+        }
+        if self.verbose {
+            http = http.wire_observer(Arc::new(Wire));
+        }
+        Ok(http)
     }
 }

@@ -1,11 +1,9 @@
 //! Options of the connection to an agent.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
 use a2a_client::credentials::{DevicePrompt, Keyring, OAuthClient};
-use a2a_client::{Dialect, HttpClient, HttpClientBuilder, Proxy, Recorder, Timeouts, Tls};
+use a2a_client::{Binding, Dialect, HttpClient, HttpClientBuilder, Proxy, Tls};
 use clap::{Args, ValueEnum};
 use http::header::{HeaderName, HeaderValue};
 
@@ -13,7 +11,6 @@ use crate::config::NamedAgent;
 use crate::exit::Failure;
 use crate::files::expand;
 use crate::secret::Secret;
-use crate::wire::Wire;
 
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
@@ -79,18 +76,9 @@ pub(crate) struct ConnectionOptions {
     /// Private key of the client certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// Time limit of the whole command in seconds; in a chat, of each answer.
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) timeout: Option<u64>,
     /// Refuse answers that violate the specification, instead of repairing known deviations.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Write every request and response to a file in this directory, without secrets.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) record: Option<PathBuf>,
-    /// Print requests and responses to standard error, without secrets.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
 }
 
 /// A protocol version.
@@ -122,6 +110,15 @@ impl From<VersionName> for Dialect {
 pub(crate) enum BindingName {
     Jsonrpc,
     HttpJson,
+}
+
+impl From<BindingName> for Binding {
+    fn from(binding: BindingName) -> Self {
+        match binding {
+            BindingName::Jsonrpc => Self::JsonRpc,
+            BindingName::HttpJson => Self::HttpJson,
+        }
+    }
 }
 
 impl ConnectionOptions {
@@ -217,17 +214,9 @@ impl ConnectionOptions {
         Ok(keyring)
     }
 
+    /// Returns a builder of HTTP clients with the proxy and the TLS of the options.
     pub(crate) fn http(&self) -> Result<HttpClientBuilder, Failure> {
         let mut http = HttpClient::builder();
-        if let Some(seconds) = self.timeout {
-            let timeout = Duration::from_secs(seconds);
-            let mut timeouts = Timeouts::default();
-            timeouts.connect = timeout.min(timeouts.connect);
-            timeouts.first_byte = timeout;
-            timeouts.idle = timeout;
-            timeouts.body = timeout;
-            http = http.timeouts(timeouts);
-        }
         if let Some(proxy) = &self.proxy {
             http = http.proxy(Proxy::at(proxy)?);
         }
@@ -239,15 +228,7 @@ impl ConnectionOptions {
         if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
             tls = tls.identity(&read(cert)?, &read(key)?).map_err(unusable)?;
         }
-        http = http.tls(tls);
-        if let Some(directory) = &self.record {
-            let failed = Failure::machine(directory.display().to_string());
-            http = http.wire_observer(Arc::new(Recorder::into(directory).map_err(failed)?));
-        }
-        if self.verbose {
-            http = http.wire_observer(Arc::new(Wire));
-        }
-        Ok(http)
+        Ok(http.tls(tls))
     }
 }
 
