@@ -4,7 +4,16 @@ mod agents;
 mod cards;
 mod changes;
 mod chat;
+#[cfg(feature = "conformance")]
+mod conformance;
+#[cfg(feature = "conformance")]
+mod exchanges;
 mod guard;
 mod harness;
+mod proxy;
+mod resend;
 mod secrets;
 mod tasks;
+#[cfg(feature = "conformance")]
+mod versions;
+mod webhooks;
