@@ -6,6 +6,7 @@ mod changes;
 mod chat;
 #[cfg(feature = "conformance")]
 mod conformance;
+mod credentials;
 #[cfg(feature = "conformance")]
 mod exchanges;
 mod guard;
