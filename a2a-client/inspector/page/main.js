@@ -9,6 +9,7 @@ import { allExchanges, exchangesChanged, startExchanges } from "./exchanges.js";
 import { icon } from "./icons.js";
 import { loadInfo } from "./info.js";
 import { showError } from "./notice.js";
+import { allNotifications, notificationsChanged, startNotifications } from "./notifications.js";
 import { startRouter } from "./router.js";
 import { setBadge, startShell } from "./shell.js";
 import { applyTheme } from "./theme.js";
@@ -31,7 +32,9 @@ async function start() {
   onChange("agents", loadAgents);
   reloadNeeded.subscribe(loadAgents);
   exchangesChanged.subscribe(() => setBadge("wire", allExchanges().length));
+  notificationsChanged.subscribe(() => setBadge("webhooks", allNotifications().length));
   followChanges();
+  startNotifications().catch(showError);
   startExchanges().catch(showError);
 }
 

@@ -30,7 +30,7 @@ export function areaOf(id) {
   return id.split(".")[0];
 }
 
-/** Groups the results of a check in all versions and bindings: `[{id, title, area, level, verdict, cells}]`, sorted by id. */
+/** Groups the results of a check in all versions and bindings: `[{id, title, area, level, verdict, cells}]`, what is not met first, then by id. */
 export function groupChecks(checks) {
   const rows = new Map();
   for (const check of checks) {
@@ -49,7 +49,8 @@ export function groupChecks(checks) {
     row.verdict = row.cells.map(({ verdict }) => verdict).sort((a, b) => order.indexOf(a) - order.indexOf(b))[0];
     row.level = row.cells.map(({ level }) => level).sort((a, b) => LEVELS.indexOf(a) - LEVELS.indexOf(b))[0];
   }
-  return [...rows.values()].sort((a, b) => a.id.localeCompare(b.id));
+  const rank = ({ verdict }) => (verdict === "not-applicable" ? 1 : -verdictOf(verdict).severity);
+  return [...rows.values()].sort((a, b) => rank(a) - rank(b) || a.id.localeCompare(b.id));
 }
 
 /** Returns how many checks are met, of those that are scored, for each column: `[{column, must, should, notApplicable}]`. */

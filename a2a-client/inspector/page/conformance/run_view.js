@@ -128,6 +128,11 @@ export class RunView {
     this.draw();
   }
 
+  /** Number of results that are shown. */
+  get size() {
+    return this.#checks.length;
+  }
+
   /** Adds the result of one check. */
   addCheck(check) {
     this.#checks.push(check);
@@ -138,7 +143,7 @@ export class RunView {
   show(id) {
     this.#draw();
     const row = this.#rows.get(id)?.element;
-    if (!row || row.open) return;
+    if (!row) return;
     row.open = true;
     row.scrollIntoView({ block: "start" });
   }
@@ -146,7 +151,7 @@ export class RunView {
   #draw() {
     const { tone, text } = conclusion(this.#checks, this.#state);
     this.#verdict.className = `run-verdict note-box ${tone}`;
-    this.#verdict.textContent = text;
+    fill(this.#verdict, h("p", text), this.#unmetLinks());
     this.#verdict.hidden = this.#checks.length === 0;
     fill(this.#scores, scores(this.#checks).map(scoreCard));
     const columns = [...new Set(this.#checks.map(columnOf))];
@@ -194,6 +199,29 @@ export class RunView {
         this.#areas.insertBefore(section, this.#areas.children[index] ?? null);
     });
     this.#filter();
+  }
+
+  /** Returns links to the checks that are not met. */
+  #unmetLinks() {
+    const unmet = groupChecks(this.#checks).filter(
+      ({ verdict, cells }) => verdictOf(verdict).tone === "bad" && cells.some(({ sameCauseAs }) => !sameCauseAs),
+    );
+    if (unmet.length === 0) return null;
+    const link = ({ id, title }) =>
+      h(
+        "li",
+        h(
+          "button",
+          { type: "button", class: "link", data: { action: "show-check", check: id }, onClick: () => this.show(id) },
+          title,
+        ),
+      );
+    return h(
+      "ul",
+      { class: "unmet-links" },
+      ...unmet.slice(0, MAX_LINKS).map(link),
+      unmet.length > MAX_LINKS && h("li", `and ${unmet.length - MAX_LINKS} more`),
+    );
   }
 
   #rowView(id) {
@@ -283,3 +311,5 @@ function scoreCard({ column, must, should, notApplicable }) {
     notApplicable > 0 && h("p", { class: "help" }, `${notApplicable} not applicable`),
   );
 }
+
+const MAX_LINKS = 10;

@@ -143,6 +143,7 @@ export function create() {
     if (change.check && change.state === "running") {
       view.addCheck(change.check);
       view.update({ ...change, run: undefined });
+      if (view.size < change.completed) read();
     } else {
       view.update({ ...change, run: undefined });
       read();
