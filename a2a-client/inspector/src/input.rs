@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::Uri;
 use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
@@ -19,7 +19,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let problem = |error: JsonRejection| Problem::new(error.status(), error.body_text());
+        let problem = |error: JsonRejection| match error.status() {
+            StatusCode::UNPROCESSABLE_ENTITY => Problem::bad_request(error.body_text()),
+            status => Problem::new(status, error.body_text()),
+        };
         let Json(body) = Json::from_request(request, state).await.map_err(problem)?;
         Ok(Self(body))
     }
@@ -32,7 +35,10 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> 
         let query = parts.uri.query().unwrap_or_default();
         let given: Vec<_> = query
             .split('&')
-            .filter(|pair| !pair.ends_with('='))
+            .filter(|pair| {
+                pair.split_once('=')
+                    .is_none_or(|(_, value)| !value.is_empty())
+            })
             .collect();
         let uri: Result<Uri, _> = format!("/?{}", given.join("&")).parse();
         let uri = uri.map_err(|_| Problem::bad_request("the query is not one"))?;

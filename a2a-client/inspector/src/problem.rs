@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// An error as the page shows it: `{"error": {"message", "hint"?, "kind"?}}`.
+/// An error as the page shows it: `{"error": {"message", "hint"?, "kind"?, "card"?}}`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Problem {
     #[serde(skip)]
@@ -18,6 +18,9 @@ pub(crate) struct Problem {
     hint: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
+    /// The card that could not be read, as it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card: Option<String>,
 }
 
 impl Problem {
@@ -28,6 +31,7 @@ impl Problem {
             message: message.into(),
             hint: None,
             kind: None,
+            card: None,
         }
     }
 
@@ -59,6 +63,14 @@ impl Problem {
         self.hint = Some(hint);
         self
     }
+
+    /// Adds the card that could not be read, if that is the error.
+    pub(crate) fn unread_card(mut self, card: &[u8]) -> Self {
+        if self.kind == Some(MALFORMED) {
+            self.card = Some(String::from_utf8_lossy(card).into_owned());
+        }
+        self
+    }
 }
 
 impl IntoResponse for Problem {
@@ -87,6 +99,7 @@ impl From<a2a_client::Error> for Problem {
             message: causes(&error),
             hint: advice(&error),
             kind: Some(error.name()),
+            card: None,
         }
     }
 }
@@ -107,6 +120,9 @@ fn advice(error: &Error) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// Kind of an error about what the agent sent.
+const MALFORMED: &str = "malformed";
 
 /// Formats an error with its causes.
 pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {

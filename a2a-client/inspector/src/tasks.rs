@@ -36,7 +36,7 @@ pub(crate) fn routes() -> Router<Inspector> {
 /// Filter and page of a list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
+struct ListQuery {
     state: Option<TaskState>,
     context_id: Option<ContextId>,
     page_size: Option<u32>,
@@ -49,7 +49,7 @@ struct Page {
 async fn list(
     State(inspector): State<Inspector>,
     Path(id): Path<String>,
-    Parameters(page): Parameters<Page>,
+    Parameters(page): Parameters<ListQuery>,
 ) -> Result<Json<ListTasksResponse>, Problem> {
     let agent = inspector.agents.find(&id)?;
     let request = ListTasksRequest {

@@ -65,9 +65,13 @@ impl Agents {
             .wire_observer(Arc::new(self.0.exchanges.observer(&id)))
             .wire_observer(Arc::new(Capture));
         let (client, card) = captured(connect(&settings, http, &self.0.changes)).await;
+        let client = client.map_err(|problem| match &card {
+            Some(card) => problem.unread_card(card),
+            None => problem,
+        })?;
         let agent = Arc::new(ConnectedAgent {
             id,
-            client: client?,
+            client,
             card: card.filter(|_| !settings.no_card),
             settings,
         });

@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 pub(super) fn views(raw: &str) -> Value {
     let views = Dialect::ALL.iter().map(|version| {
         let view = match read_as(*version, raw) {
+            Ok(WithRepairs { value, .. }) if value.supported_interfaces.is_empty() => {
+                json!({"error": "the card has no interface in the form of this version"})
+            }
             Ok(WithRepairs { value, repairs }) => {
                 let repairs = repairs.iter().map(|repair| {
                     json!({"path": repair.path, "code": repair.quirk.code(), "about": repair.quirk.about()})

@@ -94,17 +94,17 @@ async fn settings_that_cannot_be_used_are_refused() {
         (json!({"url": "http://me:pass@127.0.0.1"}), 400, "`basic`"),
         (
             json!({"url": url, "version": "2.0"}),
-            422,
+            400,
             "expected 0.1, 0.2, 0.3 or 1.0",
         ),
         (
             json!({"url": url, "binding": "GRPC"}),
-            422,
+            400,
             "expected `JSONRPC` or `HTTP+JSON`",
         ),
         (
             json!({"url": url, "surprise": 1}),
-            422,
+            400,
             "unknown field `surprise`",
         ),
         (

@@ -112,10 +112,8 @@ async fn webhooks_are_added_listed_and_removed_without_their_secrets() {
     });
     let hidden = |config: &Value| {
         assert_eq!(config["token"], "***");
-        assert_eq!(
-            config["authentication"],
-            json!({"scheme": "Bearer", "credentials": "***"})
-        );
+        assert_eq!(config["authentication"]["scheme"], "Bearer");
+        assert!(!config.to_string().contains("CANARY"), "{config}");
     };
     let added = page.post(&path, config).await;
     hidden(&added);

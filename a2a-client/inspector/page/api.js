@@ -1,0 +1,132 @@
+/** Requests to the inspector's own server. */
+
+import { EventDecoder } from "./event_decoder.js";
+import { Topic } from "./topic.js";
+
+/** A request that failed: what was wrong, and what to do about it. */
+export class Problem extends Error {
+  constructor(message, { hint, status, kind } = {}) {
+    super(message);
+    this.hint = hint;
+    this.status = status;
+    this.kind = kind;
+  }
+}
+
+/** Published when the server refuses the launch token. */
+export const tokenRefused = new Topic();
+
+export const get = (path, options) => call("GET", path, undefined, options);
+export const post = (path, body, options) => call("POST", path, body ?? {}, options);
+export const put = (path, body, options) => call("PUT", path, body, options);
+export const del = (path, options) => call("DELETE", path, undefined, options);
+
+/**
+ * Reads the launch token from the fragment (`#token=…`) and removes it from the address; later loads of the page
+ * take it from the session. Returns whether there is one.
+ */
+export function takeToken() {
+  const given = /^#(?:.*[#&?])?token=([\w-]+)/.exec(location.hash)?.[1];
+  if (given) {
+    sessionStorage.setItem(TOKEN, given);
+    history.replaceState(null, "", `${location.pathname}#/connect`);
+  }
+  return sessionStorage.getItem(TOKEN) !== null;
+}
+
+/** Keeps a token that was pasted: the token itself, or the whole address. */
+export function setToken(text) {
+  sessionStorage.setItem(TOKEN, text.trim().replace(/^.*token=/, ""));
+}
+
+/**
+ * Streams Server-Sent Events: yields `{event, id, data}` with `data` read as JSON. Calls `onOpen` when the server
+ * has accepted. Aborting `signal` ends the stream with an `AbortError`.
+ */
+export async function* stream(path, { method = "GET", body, signal, onOpen } = {}) {
+  const response = await request(method, path, body, { signal });
+  onOpen?.();
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const decoder = new EventDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (const { event, id, data } of decoder.push(value)) yield { event, id, data: JSON.parse(data) };
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Fetches a file and hands it to the browser's downloads. */
+export async function download(path, name) {
+  const response = await request("GET", path);
+  saveBlob(await response.blob(), name);
+}
+
+/** Hands a blob to the browser's downloads. */
+export function saveBlob(blob, name) {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** Returns a path with its segments encoded: api`agents/${id}/card`. */
+export function path(strings, ...values) {
+  return strings.reduce((text, part, index) => text + encodeURIComponent(values[index - 1]) + part);
+}
+
+/** Returns a query of those parameters that have a value, with its question mark. */
+export function query(parameters) {
+  const entries = Object.entries(parameters).filter(
+    ([, value]) => value !== undefined && value !== null && value !== "",
+  );
+  const text = new URLSearchParams(entries).toString();
+  return text ? `?${text}` : "";
+}
+
+async function call(method, path, body, options) {
+  const response = await request(method, path, body, options);
+  const text = await response.text();
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+async function request(method, path, body, { signal } = {}) {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ""}` };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response;
+  try {
+    response = await fetch(`/api/${path}`, {
+      method,
+      headers,
+      signal,
+      cache: "no-store",
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem("the inspector does not answer", {
+      hint: "Is `a2a inspect` still running? Start it again and open the address that it prints.",
+      kind: "offline",
+    });
+  }
+  if (response.ok) return response;
+  if (response.status === 401) tokenRefused.publish();
+  throw await problemOf(response);
+}
+
+async function problemOf(response) {
+  const { status } = response;
+  try {
+    const { error } = await response.json();
+    return new Problem(error.message, { hint: error.hint, status, kind: error.kind });
+  } catch {
+    return new Problem(`the inspector answered ${status} ${response.statusText}`.trim(), { status });
+  }
+}
+
+const TOKEN = "a2a-inspector-token";

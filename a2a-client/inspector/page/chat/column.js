@@ -1,0 +1,332 @@
+/** Column of one agent in the chat: transcript, streams and their ends. */
+
+import { get, path, post, query, stream } from "../api.js";
+import { fill, h } from "../dom.js";
+import { moment } from "../format.js";
+import { icon } from "../icons.js";
+import { errorBox, showError } from "../notice.js";
+import { partView, stepOf } from "../part_view.js";
+import { href } from "../router.js";
+import { addTaskEvent, contextIdOf, taskIdOf } from "../task_events.js";
+import { Conversation } from "./conversation.js";
+import { TaskView } from "./task_view.js";
+
+/** Conversation with one agent. `changed` is called when its context, its open task or a stream changes. */
+export class ChatColumn {
+  #agent;
+  #changed;
+  #conversation = new Conversation();
+  #views = new Map();
+  #streams = new Map();
+  #transcript = h("div", {
+    class: "transcript",
+    data: { scroll: "chat" },
+    role: "log",
+    "aria-label": "Conversation",
+    tabindex: "0",
+  });
+  #plain = false;
+  #emptyText;
+
+  constructor(agent, changed, empty) {
+    this.#agent = agent;
+    this.#changed = changed;
+    this.#emptyText = empty;
+    this.element = h(
+      "section",
+      { class: "chat-column", "aria-label": agent.name, data: { agent: agent.id } },
+      this.#transcript,
+    );
+    this.#drawEmpty();
+  }
+
+  get agent() {
+    return this.#agent;
+  }
+
+  get contextId() {
+    return this.#conversation.contextId;
+  }
+
+  get taskId() {
+    return this.#conversation.taskId;
+  }
+
+  get isEmpty() {
+    return this.#conversation.entries.length === 0;
+  }
+
+  /** Shows text as it is, or as Markdown. */
+  setPlain(plain) {
+    this.#plain = plain;
+    for (const view of this.#views.values()) view.redraw();
+  }
+
+  /** Begins a new conversation. */
+  reset() {
+    for (const abort of this.#streams.values()) abort.abort();
+    this.#conversation = new Conversation();
+    this.#views.clear();
+    this.#drawEmpty();
+    this.#changed(this);
+  }
+
+  /** Lets the next message begin a new task in the same conversation. */
+  endTask() {
+    this.#conversation.taskId = undefined;
+    this.#changed(this);
+  }
+
+  /** Sends a composed message and follows the answer. */
+  async send(
+    { parts, streaming = "auto", messageMetadata, referenceTaskIds = [], request = {} },
+    taskId = this.#conversation.taskId,
+  ) {
+    const message = {
+      messageId: crypto.randomUUID(),
+      role: "ROLE_USER",
+      parts,
+      ...(this.contextId && { contextId: this.contextId }),
+      ...(taskId && { taskId }),
+      ...(messageMetadata && { metadata: messageMetadata }),
+      ...(referenceTaskIds.length > 0 && { referenceTaskIds }),
+      ...(request.extensions && { extensions: request.extensions }),
+    };
+    const turn = this.#addUserMessage(message);
+    const isStream = streaming === "stream" || (streaming === "auto" && this.#agent.capabilities?.streaming !== false);
+    const key = message.messageId;
+    await this.#follow(
+      key,
+      path`agents/${this.#agent.id}/messages`,
+      { method: "POST", body: { message, ...request, stream: isStream } },
+      { turn, taskId },
+    );
+  }
+
+  /** Follows a task again, after the last event that was seen. */
+  async resume(task) {
+    await this.#follow(
+      task.id,
+      path`agents/${this.#agent.id}/tasks/${task.id}/events` + query({ after: task.sequence }),
+      {},
+      { taskId: task.id },
+    );
+  }
+
+  /** Reads the tasks of a context from the agent, after the page was loaded again. */
+  async restore(contextId) {
+    this.#conversation.contextId = contextId;
+    fill(
+      this.#transcript,
+      h("div", { class: "line center soft" }, h("span", { class: "spinner" }), "Reading the conversation"),
+    );
+    try {
+      const { tasks = [] } = await get(
+        path`agents/${this.#agent.id}/tasks` + query({ contextId, historyLength: 50, pageSize: 50 }),
+      );
+      this.#transcript.replaceChildren();
+      tasks.sort((a, b) => String(a.status?.timestamp).localeCompare(String(b.status?.timestamp)));
+      for (const task of tasks) {
+        const full = await get(path`agents/${this.#agent.id}/tasks/${task.id}` + query({ historyLength: 50 }));
+        for (const message of (full.history ?? []).filter(({ role }) => role === "ROLE_USER"))
+          this.#addUserMessage(message);
+        this.#apply({ event: { task: full } });
+      }
+      for (const { task } of this.#conversation.entries) if (task) this.#views.get(task.id)?.setLive(false);
+      if (tasks.length === 0) this.#drawEmpty();
+    } catch (error) {
+      fill(this.#transcript, h("div", { class: "turn" }, errorBox(error)));
+    }
+    this.#changed(this);
+  }
+
+  /** Returns whether an answer is being followed. */
+  get isLive() {
+    return this.#streams.size > 0;
+  }
+
+  /** Stops following all answers; the tasks go on. */
+  stop() {
+    for (const abort of this.#streams.values()) abort.abort();
+  }
+
+  async #follow(key, place, options, { turn, taskId }) {
+    const abort = new AbortController();
+    this.#streams.get(key)?.abort();
+    this.#streams.set(key, abort);
+    this.#changed(this);
+    const waiting = h(
+      "div",
+      { class: "turn waiting", role: "status" },
+      h("span", { class: "spinner" }),
+      "Waiting for the agent",
+      h("button", { class: "quiet", data: { action: "stop" }, onClick: () => abort.abort() }, "Stop"),
+    );
+    const mine = new Set();
+    const exchanges = [];
+    const view = taskId && this.#views.get(taskId);
+    if (view) {
+      mine.add(view);
+      view.setLive(true);
+      view.abort = abort;
+    } else this.#append(waiting);
+    try {
+      for await (const { event, data } of stream(place, { ...options, signal: abort.signal })) {
+        if (event === "exchange") {
+          exchanges.push(data.number);
+          for (const one of mine) one.addExchange(data.number);
+          turn?.addExchange(data.number);
+        } else if (event === "failed") {
+          throw Object.assign(new Error(data.message), { hint: data.hint, kind: data.kind });
+        } else if (event === "update") {
+          waiting.remove();
+          const shown = this.#apply(data);
+          if (shown && !mine.has(shown)) {
+            mine.add(shown);
+            shown.abort = abort;
+            shown.setLive(true);
+            for (const number of exchanges) shown.addExchange(number);
+          }
+        }
+      }
+    } catch (error) {
+      this.#ended(error, mine, waiting);
+    } finally {
+      waiting.remove();
+      if (this.#streams.get(key) === abort) this.#streams.delete(key);
+      for (const one of mine) one.setLive(false);
+      this.#changed(this);
+    }
+  }
+
+  /** Says why no more events come. */
+  #ended(error, views, waiting) {
+    const stopped = error.name === "AbortError";
+    const box = stopped
+      ? h(
+          "p",
+          { class: "help" },
+          views.size > 0
+            ? "You stopped following. The task goes on: Resume continues after the last event."
+            : "You stopped waiting. The agent may still work on it: see Tasks.",
+        )
+      : errorBox(error);
+    const [last] = [...views].slice(-1);
+    if (last) last.showProblem(box);
+    else if (waiting.isConnected) waiting.replaceWith(h("div", { class: "turn" }, box));
+    else this.#append(h("div", { class: "turn" }, box));
+  }
+
+  /** Applies an update of the stream; returns the view of its task, if it is about one. */
+  #apply({ event, sequence, ms }) {
+    const id = taskIdOf(event);
+    if (!id) {
+      if (event.message) this.#addAgentMessage(event.message);
+      return undefined;
+    }
+    addTaskEvent(this.#agent.id, id, { event, sequence, ms });
+    const { task, added } = this.#conversation.task(id, contextIdOf(event));
+    if (added) {
+      const view = new TaskView(task, {
+        agent: this.#agent.id,
+        plain: () => this.#plain,
+        cancel: (one) => this.#cancel(one),
+        resume: (one) => this.resume(one),
+        stop: () => this.#views.get(id).abort?.abort(),
+        answer: (one, parts) => this.send({ parts }, one.id),
+      });
+      this.#views.set(id, view);
+      this.#append(view.element);
+    }
+    const view = this.#views.get(id);
+    const atEnd = this.#isAtEnd();
+    view.update(task.apply(event, sequence));
+    this.#conversation.settle(task);
+    this.#changed(this);
+    if (atEnd) requestAnimationFrame(() => requestAnimationFrame(() => this.#toEnd()));
+    return view;
+  }
+
+  async #cancel(task) {
+    try {
+      const canceled = await post(path`agents/${this.#agent.id}/tasks/${task.id}/cancel`);
+      if (canceled?.id) this.#apply({ event: { task: canceled } });
+    } catch (error) {
+      showError(error);
+    }
+  }
+
+  #addUserMessage(message) {
+    if (this.isEmpty) this.#transcript.replaceChildren();
+    this.#conversation.addMessage(message);
+    const links = h("span", { class: "line tight" });
+    const body = h("div", { class: "bubble" }, ...message.parts.map((part) => partView(part)));
+    this.#append(
+      h(
+        "article",
+        {
+          class: "turn user-turn",
+          "aria-label": "Your message",
+          title: moment(Date.now()),
+          data: { row: "message", message: message.messageId },
+        },
+        body,
+        links,
+      ),
+    );
+    this.#toEnd();
+    return {
+      addExchange: (number) =>
+        links.append(
+          h(
+            "a",
+            { class: "small", href: href("wire", [String(number)]), data: { exchange: number }, title: "On the wire" },
+            `#${number}`,
+          ),
+        ),
+    };
+  }
+
+  #addAgentMessage(message) {
+    this.#conversation.addMessage(message);
+    const steps = message.parts.map(stepOf).filter(Boolean);
+    this.#append(
+      h(
+        "article",
+        {
+          class: "turn agent-turn",
+          "aria-label": "Message of the agent",
+          data: { row: "message", message: message.messageId },
+        },
+        h(
+          "header",
+          { class: "turn-head" },
+          h("span", { class: "pill" }, "message"),
+          steps.length > 0 && h("span", { class: "small soft" }, `${steps.length} steps`),
+        ),
+        ...message.parts.map((part) => partView(part, { plain: this.#plain })),
+      ),
+    );
+    this.#changed(this);
+  }
+
+  #append(element) {
+    const atEnd = this.#isAtEnd();
+    this.#transcript.querySelector(":scope > .chat-empty")?.remove();
+    this.#transcript.append(element);
+    if (atEnd) this.#toEnd();
+  }
+
+  #isAtEnd() {
+    const { scrollHeight, scrollTop, clientHeight } = this.#transcript;
+    return scrollHeight - scrollTop - clientHeight < 80;
+  }
+
+  #toEnd() {
+    this.#transcript.scrollTop = this.#transcript.scrollHeight;
+  }
+
+  #drawEmpty() {
+    fill(this.#transcript, h("div", { class: "chat-empty" }, icon("chat"), this.#emptyText(this.#agent)));
+  }
+}

@@ -1,0 +1,48 @@
+/** Events of tasks that the page has received, for the timeline of the screen Tasks. */
+
+import { Topic } from "./topic.js";
+
+/** Published with the agent's and the task's id when an event was added. */
+export const taskEventAdded = new Topic();
+
+const tasks = new Map();
+
+/** Returns the events of a task, each `{at, ms, sequence?, event}`. */
+export function eventsOf(agent, task) {
+  return tasks.get(`${agent} ${task}`) ?? [];
+}
+
+/** Adds an event; one with a sequence number that is there already is left out. */
+export function addTaskEvent(agent, task, { event, sequence, ms }) {
+  const key = `${agent} ${task}`;
+  const events = tasks.get(key) ?? [];
+  tasks.delete(key);
+  tasks.set(key, events);
+  if (tasks.size > MAX_TASKS) tasks.delete(tasks.keys().next().value);
+  const numbered = sequence !== undefined && sequence !== null;
+  if (numbered && events.some((other) => other.sequence === sequence)) return;
+  const entry = { at: Date.now(), ms, sequence, event };
+  let at = events.length;
+  if (numbered) while (at > 0 && events[at - 1].sequence > sequence) at -= 1;
+  events.splice(at, 0, entry);
+  if (events.length > MAX_EVENTS) events.shift();
+  taskEventAdded.publish(agent, task);
+}
+
+/** Returns the id of the task that an event is about. */
+export function taskIdOf(event) {
+  return event.task?.id ?? event.statusUpdate?.taskId ?? event.artifactUpdate?.taskId ?? event.message?.taskId;
+}
+
+/** Returns the id of the context that an event is about. */
+export function contextIdOf(event) {
+  return (
+    event.task?.contextId ??
+    event.statusUpdate?.contextId ??
+    event.artifactUpdate?.contextId ??
+    event.message?.contextId
+  );
+}
+
+const MAX_TASKS = 64;
+const MAX_EVENTS = 5000;
