@@ -272,7 +272,7 @@ async fn the_extended_card_leads_to_the_proxy_too() {
     let page = Page::open().await;
     let mut card = Reference::card();
     card.capabilities.extended_agent_card = Some(true);
-    let key = ApiKey::new("sesame", "me").unwrap();
+    let key = ApiKey::new("open-sesame-to-me", "me").unwrap();
     let keys = ApiKeys::header("x-api-key").unwrap().key(key).unwrap();
     let server = builder(card.clone(), Reference)
         .extended_card(card)
@@ -282,7 +282,7 @@ async fn the_extended_card_leads_to_the_proxy_too() {
         .into_iter()
         .filter(|(dialect, _)| *dialect != Dialect::V0_1)
     {
-        let keyring = Keyring::default().api_key("sesame");
+        let keyring = Keyring::default().api_key("open-sesame-to-me");
         let builder = client(&proxy.url, form).keyring(keyring);
         let client = builder.connect().await.unwrap();
         let card = client.extended_card().await.unwrap();
@@ -392,6 +392,20 @@ async fn what_the_proxy_cannot_pass_on_it_answers_and_records() {
         assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
     assert_eq!(proxy.exchanges(&page).await[1]["status"], 413);
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_command_line_is_on_the_page() {
+    let page = Page::open().await;
+    let upstream = reference().await;
+    let started = page.inspector.start_proxy("127.0.0.1:0", &upstream).await;
+    let address = started.unwrap().to_string();
+    let all = page.get("/api/proxies").await;
+    assert_eq!(all["proxies"][0]["address"], address);
+    assert_eq!(all["proxies"][0]["upstream"], upstream);
+    let taken = page.inspector.start_proxy(&address, &upstream).await;
+    let problem = taken.unwrap_err().to_string();
+    assert!(problem.contains(&address), "{problem}");
 }
 
 #[tokio::test]
