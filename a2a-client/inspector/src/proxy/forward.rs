@@ -107,11 +107,8 @@ pub(super) async fn forward(
         {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
             let problem = format!("fault of the proxy: status {}", status.as_u16());
-            let mut answer = own_answer(&proxy, recording, status, problem);
-            if let Some(seconds) = retry_after {
-                answer.headers_mut().insert(RETRY_AFTER, seconds.into());
-            }
-            return answer;
+            let after = retry_after.map(|seconds| (RETRY_AFTER, seconds.into()));
+            return own_answer_with(after, &proxy, recording, status, problem);
         }
     }
     let is_extended_card = recording.operation() == Some(Operation::GetExtendedAgentCard.name())
@@ -238,6 +235,17 @@ const HOP_HEADERS: [HeaderName; 9] = [
 /// Answers in place of the agent.
 fn own_answer(
     proxy: &Arc<Proxy>,
+    recording: Recording,
+    status: StatusCode,
+    problem: impl Display,
+) -> Response<ProxiedBody> {
+    own_answer_with(None, proxy, recording, status, problem)
+}
+
+/// Answers in place of the agent, with another header.
+fn own_answer_with(
+    header: Option<(HeaderName, HeaderValue)>,
+    proxy: &Arc<Proxy>,
     mut recording: Recording,
     status: StatusCode,
     problem: impl Display,
@@ -246,7 +254,8 @@ fn own_answer(
     let mut response = Response::new(());
     *response.status_mut() = status;
     let text = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, text);
+    let headers = [(CONTENT_TYPE, text)].into_iter().chain(header);
+    response.headers_mut().extend(headers);
     let (head, ()) = response.into_parts();
     recording.head(&head);
     recording.data(&Bytes::from(problem.clone()));

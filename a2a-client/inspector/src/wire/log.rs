@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http::response;
 use jiff::Timestamp;
 use serde::Serialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::exchange::{Body, Exchange, MAX_BODY_BYTES, Piece, Request, Response, Source, State};
 use super::summary::Summary;
@@ -24,6 +25,7 @@ pub(crate) struct ExchangeLog(Arc<Shared>);
 
 struct Shared {
     changes: Changes,
+    resends: Arc<Semaphore>,
     entries: Mutex<Entries>,
 }
 
@@ -59,6 +61,8 @@ pub(crate) struct Page {
 pub(crate) const MAX_EXCHANGES: usize = 10_000;
 /// Bytes of all exchanges that are kept.
 pub(crate) const MAX_LOG_BYTES: usize = 256 << 20;
+/// Requests of the page that may be open at once.
+pub(crate) const MAX_RESENDS: usize = 32;
 /// Time within which the changes of an exchange are sent as one.
 const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -66,6 +70,7 @@ impl ExchangeLog {
     pub(crate) fn new(changes: Changes) -> Self {
         Self(Arc::new(Shared {
             changes,
+            resends: Arc::new(Semaphore::new(MAX_RESENDS)),
             entries: Mutex::default(),
         }))
     }
@@ -154,6 +159,11 @@ impl ExchangeLog {
         };
         drop(entries);
         self.0.changes.send("lagged", &serde_json::json!({}));
+    }
+
+    /// Returns the permit to send a request of the page, unless too many are open.
+    pub(crate) fn resend_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.resends).try_acquire_owned().ok()
     }
 
     fn update(&self, number: u64, change: impl FnOnce(&mut Exchange) -> usize) {
@@ -336,5 +346,104 @@ impl Drop for Recording {
         let has_response = entry.is_some_and(|entry| entry.exchange.response.is_some());
         drop(exchange);
         self.finish((!has_response).then(|| "the caller did not wait for the answer".to_owned()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, Method};
+
+    use super::*;
+
+    fn request(body: &[u8]) -> Request {
+        Request {
+            method: Method::POST,
+            url: "http://h/".to_owned(),
+            shown_url: "http://h/".to_owned(),
+            http_version: None,
+            headers: HeaderMap::new(),
+            body: Body::of(body),
+        }
+    }
+
+    fn head(media_type: &str) -> response::Parts {
+        let response = http::Response::builder().header("content-type", media_type);
+        response.body(()).unwrap().into_parts().0
+    }
+
+    /// Returns the sum of the weights of all that is kept, as the log should count it.
+    fn weight(log: &ExchangeLog) -> usize {
+        let entries = log.entries();
+        let weights = entries
+            .by_number
+            .values()
+            .map(|entry| entry.exchange.weight());
+        weights.sum()
+    }
+
+    #[test]
+    fn the_oldest_exchanges_are_evicted() {
+        let log = ExchangeLog::new(Changes::default());
+        let mut recordings = Vec::new();
+        for _ in 0..=MAX_EXCHANGES {
+            recordings.push(log.begin(Source::Resend(None), request(b"{}")));
+        }
+        let page = log.page(0, usize::MAX);
+        assert_eq!((page.exchanges.len(), page.dropped), (MAX_EXCHANGES, 1));
+        assert!(log.get(1).is_none() && log.get(2).is_some());
+        // An exchange that was evicted goes on without being logged.
+        recordings[0].head(&head("text/plain"));
+        recordings[0].data(&Bytes::from("late"));
+        recordings[0].finish(None);
+        assert!(log.get(1).is_none());
+        assert_eq!(log.page(0, 0).bytes, weight(&log));
+    }
+
+    #[test]
+    fn all_bytes_are_bounded() {
+        let log = ExchangeLog::new(Changes::default());
+        let body = vec![b' '; MAX_BODY_BYTES + 1];
+        let count = MAX_LOG_BYTES / MAX_BODY_BYTES + 1;
+        for _ in 0..count {
+            log.begin(Source::Resend(None), request(&body));
+        }
+        let page = log.page(0, usize::MAX);
+        assert!(page.bytes <= MAX_LOG_BYTES, "{}", page.bytes);
+        assert!((1..=2).contains(&page.dropped), "{}", page.dropped);
+        assert_eq!(page.bytes, weight(&log));
+        let last = log.get(count as u64).unwrap();
+        assert_eq!(last.request.body.omitted(), 1);
+        log.clear();
+        assert_eq!((log.page(0, 1).bytes, log.numbers()), (0, Vec::new()));
+    }
+
+    #[test]
+    fn a_stream_is_counted_and_bounded_in_pieces_and_bytes() {
+        let log = ExchangeLog::new(Changes::default());
+        let mut recording = log.begin(Source::Resend(None), request(b""));
+        recording.head(&head("text/event-stream"));
+        let event = Bytes::from(format!("id: 1\ndata: {}\n\n", "x".repeat(1 << 20)));
+        for _ in 0..5 {
+            // In two pieces, and an event is where its end is.
+            recording.data(&event.slice(..100));
+            recording.data(&event.slice(100..));
+        }
+        let exchange = log.get(1).unwrap();
+        let response = exchange.response.as_ref().unwrap();
+        assert_eq!(response.frames, 5);
+        assert_eq!(response.body.bytes.len(), MAX_BODY_BYTES);
+        assert_eq!(
+            response.body.omitted(),
+            5 * event.len() as u64 - MAX_BODY_BYTES as u64
+        );
+        let frames = response.frames();
+        assert_eq!(frames.len(), 3, "those of which all is kept");
+        assert_eq!(
+            (frames[2].id.as_deref(), frames[2].data.len()),
+            (Some("1"), 1 << 20)
+        );
+        recording.finish(Some("broke off".to_owned()));
+        assert_eq!(log.page(0, 0).bytes, weight(&log));
+        assert_eq!(log.get(1).unwrap().state, State::Failed);
     }
 }

@@ -1,6 +1,6 @@
 //! Requests that the page edits and sends again.
 
-use std::sync::{Arc, LazyLock};
+use std::fmt::Display;
 use std::time::Duration;
 
 use a2a_client::{HttpClient, Origin, ResponseObserver};
@@ -9,11 +9,11 @@ use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
 use http_body_util::{BodyExt, Full};
 use serde::Deserialize;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::exchange::{Body, Exchange, MASK, Request, Source, is_credential};
-use super::log::{ExchangeLog, Recording};
+use super::log::{ExchangeLog, MAX_RESENDS, Recording};
 use crate::problem::Problem;
 
 /// A request as edited.
@@ -30,11 +30,6 @@ pub(crate) struct Resend {
     body: String,
 }
 
-/// Requests that wait for the end of their answers.
-static OPEN: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(MAX_OPEN)));
-
-/// Maximum number of open requests.
-const MAX_OPEN: usize = 32;
 /// Time after which an answer is given up.
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(600);
 
@@ -51,65 +46,30 @@ impl Resend {
         client: impl FnOnce(Option<&Exchange>) -> Result<HttpClient, Problem>,
         log: &ExchangeLog,
     ) -> Result<u64, Problem> {
-        let invalid = |what: &str, problem: &dyn std::fmt::Display| {
-            Problem::bad_request(format!("the {what} cannot be sent: {problem}"))
-        };
         let method: Method = self
             .method
             .parse()
-            .map_err(|error| invalid("method", &error))?;
-        let origin = Origin::of(&self.url).map_err(|error| invalid("URL", &error))?;
-        let from =
+            .map_err(|error| invalid("method", error))?;
+        let origin = Origin::of(&self.url).map_err(|error| invalid("URL", error))?;
+        let original =
             original.filter(|original| Origin::of(&original.request.url).ok() == Some(origin));
-        let masked = |place: &str| match original {
-            Some(_) => Problem::bad_request(format!(
-                "{place} is masked, and its value is sent only to the origin that it was sent to"
-            ))
-            .hint("Enter the value, or remove it."),
-            None => Problem::bad_request(format!("{place} is masked, and there is no original"))
-                .hint("Enter the value, or remove it."),
-        };
-        let url = unmasked_url(&self.url, from).ok_or_else(|| masked("the query"))?;
-        let uri: Uri = url.parse().map_err(|error| invalid("URL", &error))?;
-        let mut headers = HeaderMap::new();
-        let mut places = Vec::new();
-        for (name, text) in self.headers {
-            let name: HeaderName = name.parse().map_err(|error| invalid("header", &error))?;
-            let place = places.iter().filter(|other| **other == name).count();
-            places.push(name.clone());
-            if COMPUTED.contains(&name) {
-                continue;
-            }
-            let value = match text == MASK {
-                true => from
-                    .and_then(|from| from.request.headers.get_all(&name).iter().nth(place))
-                    .cloned()
-                    .ok_or_else(|| masked(&format!("the header `{name}`")))?,
-                false => {
-                    let value: HeaderValue =
-                        text.parse().map_err(|error| invalid("header", &error))?;
-                    value
-                }
-            };
-            headers.append(name, sensitive(value, &text, &places));
-        }
-        let permit = Arc::clone(&OPEN).try_acquire_owned().map_err(|_| {
-            Problem::conflict(format!("{MAX_OPEN} requests wait for their answers"))
+        let url = unmasked_url(&self.url, original).ok_or_else(|| masked("the query"))?;
+        let uri: Uri = url.parse().map_err(|error| invalid("URL", error))?;
+        let headers = headers(self.headers, original)?;
+        let permit = log.resend_permit().ok_or_else(|| {
+            Problem::conflict(format!("{MAX_RESENDS} requests wait for their answers"))
         })?;
-        let http = client(from)?;
-        let agent = from.and_then(|original| original.source.agent());
-        let source = Source::Resend(agent.map(str::to_owned));
-        let recording = log.begin(
-            source,
-            Request {
-                method: method.clone(),
-                shown_url: self.url,
-                url,
-                http_version: None,
-                headers: headers.clone(),
-                body: Body::of(self.body.as_bytes()),
-            },
-        );
+        let http = client(original)?;
+        let agent = original.and_then(|original| original.source.agent());
+        let sent = Request {
+            method: method.clone(),
+            shown_url: self.url,
+            url,
+            http_version: None,
+            headers: headers.clone(),
+            body: Body::of(self.body.as_bytes()),
+        };
+        let recording = log.begin(Source::Resend(agent.map(str::to_owned)), sent);
         let number = recording.number();
         let mut request = http::Request::new(Full::from(self.body));
         *request.method_mut() = method;
@@ -120,15 +80,48 @@ impl Resend {
     }
 }
 
+fn invalid(what: &str, problem: impl Display) -> Problem {
+    Problem::bad_request(format!("the {what} cannot be sent: {problem}"))
+}
+
+fn masked(place: &str) -> Problem {
+    let problem = "is masked, and its value is sent only to the origin that it was sent to before";
+    Problem::bad_request(format!("{place} {problem}")).hint("enter the value, or remove it")
+}
+
+/// Reads headers as edited. Of several values of a name, a masked one stands for that in the same place.
+fn headers(
+    edited: Vec<(String, String)>,
+    original: Option<&Exchange>,
+) -> Result<HeaderMap, Problem> {
+    let mut headers = HeaderMap::new();
+    for (name, text) in edited {
+        let name: HeaderName = name.parse().map_err(|error| invalid("header", error))?;
+        if COMPUTED.contains(&name) {
+            continue;
+        }
+        let value = match text == MASK {
+            true => {
+                let place = headers.get_all(&name).iter().count();
+                let values = original.map(|original| original.request.headers.get_all(&name));
+                let value = values.and_then(|values| values.iter().nth(place).cloned());
+                value.map(|value| (value, true))
+            }
+            false => {
+                let value = text.parse().map_err(|error| invalid("header", error))?;
+                Some((value, is_credential(&name)))
+            }
+        };
+        let (mut value, is_secret): (HeaderValue, bool) =
+            value.ok_or_else(|| masked(&format!("the header `{name}`")))?;
+        value.set_sensitive(is_secret);
+        headers.append(name, value);
+    }
+    Ok(headers)
+}
+
 /// Headers that the connection decides.
 const COMPUTED: [HeaderName; 4] = [CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING];
-
-/// Marks a value that was masked, or is known to be a secret.
-fn sensitive(mut value: HeaderValue, text: &str, places: &[HeaderName]) -> HeaderValue {
-    let is_known = places.last().is_some_and(is_credential);
-    value.set_sensitive(text == MASK || is_known);
-    value
-}
 
 /// Returns the HTTP client for a request to an agent that is not connected: cleartext HTTP/2 where the original had it.
 pub(crate) fn plain_client(original: Option<&Exchange>) -> HttpClient {

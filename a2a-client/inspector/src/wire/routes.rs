@@ -1,6 +1,7 @@
 //! Routes of exchanges.
 
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -56,23 +57,24 @@ async fn clear(State(inspector): State<Inspector>) -> StatusCode {
     StatusCode::NO_CONTENT
 }
 
-fn find(inspector: &Inspector, number: u64) -> Result<Exchange, Problem> {
-    let found = inspector.exchanges.get(number);
+fn find(inspector: &Inspector, number: &str) -> Result<Exchange, Problem> {
+    let found = number.parse().ok();
+    let found = found.and_then(|number| inspector.exchanges.get(number));
     found.ok_or_else(|| Problem::not_found(format!("exchange {number} is not in the log")))
 }
 
 async fn one(
     State(inspector): State<Inspector>,
-    Path(number): Path<u64>,
+    Path(number): Path<String>,
 ) -> Result<Json<Details>, Problem> {
-    Ok(Json(Details::of(&find(&inspector, number)?)))
+    Ok(Json(Details::of(&find(&inspector, &number)?)))
 }
 
 async fn versions(
     State(inspector): State<Inspector>,
-    Path(number): Path<u64>,
+    Path(number): Path<String>,
 ) -> Result<Json<Versions>, Problem> {
-    let exchange = find(&inspector, number)?;
+    let exchange = find(&inspector, &number)?;
     let versions = Versions::of(&exchange).map_err(|problem| {
         Problem::conflict(format!(
             "exchange {number} is no call of an agent: {problem}"
@@ -83,9 +85,9 @@ async fn versions(
 
 async fn command(
     State(inspector): State<Inspector>,
-    Path(number): Path<u64>,
+    Path(number): Path<String>,
 ) -> Result<Json<Value>, Problem> {
-    let exchange = find(&inspector, number)?;
+    let exchange = find(&inspector, &number)?;
     Ok(Json(json!({"command": curl(&exchange)})))
 }
 
@@ -93,7 +95,7 @@ async fn resend(
     State(inspector): State<Inspector>,
     JsonBody(request): JsonBody<Resend>,
 ) -> Result<Json<Value>, Problem> {
-    let original = request.from.map(|from| find(&inspector, from));
+    let original = request.from.map(|from| find(&inspector, &from.to_string()));
     let original = original.transpose()?;
     let client = |original: Option<&Exchange>| {
         let agent = original.and_then(|original| original.source.agent());
@@ -108,21 +110,30 @@ async fn resend(
 
 #[derive(Deserialize)]
 struct Selection {
-    /// Numbers with commas between them; all exchanges if it is missing.
+    /// Numbers and ranges like `7-12`, with commas between them; all exchanges if it is missing.
     numbers: Option<String>,
 }
 
 impl Selection {
+    /// Returns the selected numbers of exchanges that are in the log.
     fn numbers(&self, inspector: &Inspector) -> Result<Vec<u64>, Problem> {
+        let all = inspector.exchanges.numbers();
         let Some(numbers) = &self.numbers else {
-            return Ok(inspector.exchanges.numbers());
+            return Ok(all);
         };
-        let read = numbers.split(',').map(|number| {
-            number.trim().parse().map_err(|_| {
-                Problem::bad_request(format!("`numbers`: expected numbers, found {number:?}"))
+        let range = |part: &str| {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+        };
+        let ranges = numbers.split(',').map(|part| {
+            range(part).ok_or_else(|| {
+                let problem = format!("`numbers`: expected `3,7-12`, found {part:?}");
+                Problem::bad_request(problem)
             })
         });
-        read.collect()
+        let ranges: Vec<RangeInclusive<u64>> = ranges.collect::<Result<_, _>>()?;
+        let is_selected = |number: &u64| ranges.iter().any(|range| range.contains(number));
+        Ok(all.into_iter().filter(is_selected).collect())
     }
 }
 

@@ -156,7 +156,7 @@ fn media_type(envelope: &Envelope) -> &'static str {
 
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// Returns what we have written ourselves, or the suite has read, as text.
+/// Returns JSON that was written here as text.
 fn text(json: Vec<u8>) -> String {
     String::from_utf8(json).unwrap_or_default()
 }

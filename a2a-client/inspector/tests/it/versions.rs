@@ -50,8 +50,13 @@ fn read(request: &Value, response: &Value) -> Request {
         failure: None,
     };
     let found = recorded::check(&exchange);
+    // 0.1 names no conversation in its events, which ProtoJSON of 0.3 must.
+    let repairs = found
+        .mended
+        .iter()
+        .filter(|repair| !repair.contains("EMPTYID"));
     assert!(
-        found.passes() && found.mended.is_empty(),
+        found.passes() && repairs.count() == 0,
         "{version} {binding}: {found:?}"
     );
     let call = exchange.request.read_call().unwrap();
