@@ -98,7 +98,7 @@ export class ChatColumn {
     await this.#follow(
       key,
       path`agents/${this.#agent.id}/messages`,
-      { method: "POST", body: { message, ...request, stream: isStream } },
+      { method: "POST", body: { message, ...request, stream: isStream, steps } },
       { turn, taskId },
     );
   }
@@ -122,15 +122,15 @@ export class ChatColumn {
     );
     try {
       const { tasks = [] } = await get(
-        path`agents/${this.#agent.id}/tasks` + query({ contextId, historyLength: 50, pageSize: 50 }),
+        path`agents/${this.#agent.id}/tasks` +
+          query({ contextId, historyLength: 50, pageSize: 50, includeArtifacts: true }),
       );
       this.#transcript.replaceChildren();
       tasks.sort((a, b) => String(a.status?.timestamp).localeCompare(String(b.status?.timestamp)));
       for (const task of tasks) {
-        const full = await get(path`agents/${this.#agent.id}/tasks/${task.id}` + query({ historyLength: 50 }));
-        for (const message of (full.history ?? []).filter(({ role }) => role === "ROLE_USER"))
+        for (const message of (task.history ?? []).filter(({ role }) => role === "ROLE_USER"))
           this.#addUserMessage(message);
-        this.#apply({ event: { task: full } });
+        this.#apply({ event: { task } });
       }
       for (const { task } of this.#conversation.entries) if (task) this.#views.get(task.id)?.setLive(false);
       if (tasks.length === 0) this.#drawEmpty();

@@ -247,7 +247,7 @@ export class TaskView {
 
 /** One artifact: only the artifact that an event is about is drawn again. */
 class ArtifactView {
-  #title = h("h3", { class: "peer" });
+  #title = h("h2", { class: "peer artifact-title" });
   #note = h("span", { class: "small soft" });
   #body = h("div", { class: "artifact-body" });
   #artifact = { parts: [] };

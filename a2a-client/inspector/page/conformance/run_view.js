@@ -177,7 +177,7 @@ export class RunView {
     const sections = [...areas].map(([area, views]) => {
       let section = this.#areas.querySelector(`[data-area="${CSS.escape(area)}"]`);
       if (!section)
-        section = h("section", { class: "check-area", data: { area } }, h("h3"), h("div", { class: "check-rows" }));
+        section = h("section", { class: "check-area", data: { area } }, h("h2"), h("div", { class: "check-rows" }));
       const [title, list] = section.children;
       const scored = views.filter(({ row }) => row.verdict !== "not-applicable");
       fill(
@@ -302,7 +302,7 @@ function scoreCard({ column, must, should, notApplicable }) {
   return h(
     "article",
     { class: "score-card", data: { column } },
-    h("h4", column),
+    h("h2", column),
     must.scored > 0 && [
       h("p", { class: "score" }, h("b", must.met), `/${must.scored} `, h("small", "MUST")),
       h("div", { class: `bar ${tone}`, "aria-hidden": "true" }, h("i", { style: { width: `${share * 100}%` } })),
