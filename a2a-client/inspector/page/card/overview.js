@@ -19,6 +19,7 @@ export function overview(card) {
     supportedInterfaces = [],
     skills = [],
   } = card;
+  const hasTenant = supportedInterfaces.some(({ tenant }) => tenant);
   const modes = (list) => (list ?? []).map((mode) => h("span", { class: "tag peer" }, mode));
   return h(
     "div",
@@ -49,7 +50,12 @@ export function overview(card) {
         { class: "grid-table" },
         h(
           "thead",
-          h("tr", ...["Version", "Binding", "URL", "Tenant"].map((title) => h("th", { scope: "col" }, title))),
+          h(
+            "tr",
+            ...["Version", "Binding", "URL", hasTenant && "Tenant"]
+              .filter(Boolean)
+              .map((title) => h("th", { scope: "col" }, title)),
+          ),
         ),
         h(
           "tbody",
@@ -60,7 +66,7 @@ export function overview(card) {
               h("td", one.protocolVersion),
               h("td", one.protocolBinding),
               h("td", { class: "mono" }, one.url),
-              h("td", one.tenant ?? ""),
+              hasTenant && h("td", one.tenant ?? ""),
             ),
           ),
         ),

@@ -67,7 +67,7 @@ function cellView(cell) {
     "article",
     { class: "check-cell", data: { verdict: cell.verdict } },
     h(
-      "h4",
+      "h3",
       h("span", { class: `sign ${tone}`, "aria-hidden": "true" }, sign),
       ` ${columnOf(cell)} `,
       h("small", `${words}${times} · ${duration(cell.seconds * 1000)}`),
@@ -136,7 +136,7 @@ function side(title, { start, headers = [], body = "", events = [], leftOut }) {
   return h(
     "div",
     { class: "evidence-side" },
-    h("h5", title),
+    h("h4", title),
     h("pre", { class: "peer", tabindex: "0", "aria-label": title }, ...lines),
     leftOut > 0 && h("p", { class: "help" }, `${leftOut} bytes are left out.`),
   );

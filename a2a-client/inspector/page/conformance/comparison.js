@@ -46,7 +46,7 @@ function draw({ old, new: newer, changes, unchanged }, after) {
       h(
         "section",
         { class: "check-area", data: { kind } },
-        h("h3", title, " ", h("small", kinds.get(kind).length)),
+        h("h2", title, " ", h("small", kinds.get(kind).length)),
         h("div", { class: "check-rows" }, ...kinds.get(kind).map((change) => row(change, after))),
       ),
     ),

@@ -4,6 +4,7 @@ import { fill, h, perFrame } from "../dom.js";
 import { select, textInput } from "../form.js";
 import { count, duration, moment } from "../format.js";
 import { icon } from "../icons.js";
+import { errorBox } from "../notice.js";
 import { checkView } from "./check_view.js";
 import { VERDICTS, columnOf, conclusion, groupChecks, scores, verdictOf } from "./run_model.js";
 
@@ -16,6 +17,7 @@ export class RunView {
   #open;
   #progress = h("div", { class: "run-progress" });
   #verdict = h("div", { class: "run-verdict", role: "status" });
+  #problem = h("div");
   #facts = h("dl", { class: "facts" });
   #scores = h("div", { class: "score-cards" });
   #text = textInput({
@@ -53,6 +55,7 @@ export class RunView {
       { class: "column run", data: { view: "run" } },
       this.#progress,
       this.#verdict,
+      this.#problem,
       this.#facts,
       this.#scores,
       h(
@@ -75,10 +78,11 @@ export class RunView {
   }
 
   /** Shows a run, and again whenever it has grown. */
-  update({ id, state, completed = 0, total = 0, run }) {
+  update({ id, state, completed = 0, total = 0, run, failure }) {
     this.element.dataset.run = id;
     this.element.dataset.state = state;
     this.#state = state;
+    if (failure) fill(this.#problem, errorBox(new Error(failure)));
     fill(
       this.#progress,
       state === "running" && [
@@ -128,11 +132,6 @@ export class RunView {
     this.draw();
   }
 
-  /** Number of results that are shown. */
-  get size() {
-    return this.#checks.length;
-  }
-
   /** Adds the result of one check. */
   addCheck(check) {
     this.#checks.push(check);
@@ -152,7 +151,7 @@ export class RunView {
     const { tone, text } = conclusion(this.#checks, this.#state);
     this.#verdict.className = `run-verdict note-box ${tone}`;
     fill(this.#verdict, h("p", text), this.#unmetLinks());
-    this.#verdict.hidden = this.#checks.length === 0;
+    this.#verdict.hidden = this.#checks.length === 0 && this.#state !== "done";
     fill(this.#scores, scores(this.#checks).map(scoreCard));
     const columns = [...new Set(this.#checks.map(columnOf))];
     if (this.#column.options.length !== columns.length + 1) {
@@ -177,7 +176,7 @@ export class RunView {
     const sections = [...areas].map(([area, views]) => {
       let section = this.#areas.querySelector(`[data-area="${CSS.escape(area)}"]`);
       if (!section)
-        section = h("section", { class: "check-area", data: { area } }, h("h3"), h("div", { class: "check-rows" }));
+        section = h("section", { class: "check-area", data: { area } }, h("h2"), h("div", { class: "check-rows" }));
       const [title, list] = section.children;
       const scored = views.filter(({ row }) => row.verdict !== "not-applicable");
       fill(
@@ -302,7 +301,7 @@ function scoreCard({ column, must, should, notApplicable }) {
   return h(
     "article",
     { class: "score-card", data: { column } },
-    h("h4", column),
+    h("h2", column),
     must.scored > 0 && [
       h("p", { class: "score" }, h("b", must.met), `/${must.scored} `, h("small", "MUST")),
       h("div", { class: `bar ${tone}`, "aria-hidden": "true" }, h("i", { style: { width: `${share * 100}%` } })),

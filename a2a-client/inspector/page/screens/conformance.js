@@ -140,14 +140,9 @@ export function create() {
     if (!element.isConnected) return;
     if (!known || known.state !== "running") loadRuns().catch(showError);
     if (change.id !== shown || !view) return;
-    if (change.check && change.state === "running") {
-      view.addCheck(change.check);
-      view.update({ ...change, run: undefined });
-      if (view.size < change.completed) read();
-    } else {
-      view.update({ ...change, run: undefined });
-      read();
-    }
+    if (change.last) view.addCheck({ ...change.last, dialect: change.last.version });
+    view.update(change);
+    if (change.state !== "running") read();
   });
   reloadNeeded.subscribe(() => element.isConnected && shown && read());
 
@@ -292,12 +287,13 @@ function newRun() {
 }
 
 function runName(run) {
-  return `${agentById(run.agent)?.name ?? run.agent} · ${run.state === "running" ? "running" : run.startedAt ? ago(run.startedAt) : run.id}`;
+  return `${run.name ?? agentById(run.agent)?.name ?? run.url} · ${run.state === "running" ? "running" : run.startedAt ? ago(run.startedAt) : run.id}`;
 }
 
-function runFacts({ state, score, completed, total }) {
-  if (score?.scored)
-    return `${score.met} of ${count(score.scored, "check")} met${state === "interrupted" ? ", interrupted" : ""}`;
+function runFacts({ state, score, completed, total, failure }) {
+  if (failure) return failure;
+  if (score)
+    return `${score.must.met} of ${score.must.scored} MUST, ${score.should.met} of ${score.should.scored} SHOULD${state === "interrupted" ? ", interrupted" : ""}`;
   return total ? `${state}, ${completed ?? 0} of ${total}` : state;
 }
 

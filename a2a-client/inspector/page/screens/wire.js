@@ -135,7 +135,7 @@ export function create() {
     }
   });
   const numbers = () =>
-    shown.length === allExchanges().length ? undefined : shown.map(({ number }) => number).join(",");
+    shown.length === allExchanges().length ? undefined : ranges(shown.map(({ number }) => number));
   const save = (kind, name) => download(`export/${kind}${query({ numbers: numbers() })}`, name).catch(showError);
   const exportMenu = (event) =>
     openMenu(event.currentTarget, [
@@ -221,4 +221,15 @@ export function create() {
       ["c", "Copy as curl", withChosen(() => pane.copyCurl())],
     ],
   };
+}
+
+/** Returns ascending numbers as ranges, like `3,7-12`. */
+function ranges(numbers) {
+  const found = [];
+  for (const number of numbers) {
+    const last = found.at(-1);
+    if (last && last[1] === number - 1) last[1] = number;
+    else found.push([number, number]);
+  }
+  return found.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(",");
 }

@@ -1,6 +1,7 @@
 /** One task: events, content, JSON and webhooks. */
 
 import { get, path, post, query } from "../api.js";
+import { joinedParts } from "../chat/conversation.js";
 import { fill, h } from "../dom.js";
 import { tabs } from "../form.js";
 import { ago, isTerminal, moment, taskState } from "../format.js";
@@ -203,7 +204,7 @@ function contentView({ status, history = [], artifacts = [], metadata }) {
           h("h3", { class: "peer" }, one.name || "Artifact"),
           h("span", { class: "small soft peer clip" }, one.description ?? one.artifactId),
         ),
-        h("div", { class: "artifact-body" }, ...(one.parts ?? []).map(part)),
+        h("div", { class: "artifact-body" }, ...joinedParts(one.parts).map(part)),
       ),
     ),
     status?.message && message(status.message, `Status: ${taskState(status.state).words}`),

@@ -34,7 +34,12 @@ export function eventSummary(event) {
 /** Returns parts as a line of text. */
 export function textOfParts(parts) {
   const texts = (parts ?? []).map(
-    (part) => part.text ?? part.filename ?? part.url ?? (part.data === undefined ? "file" : JSON.stringify(part.data)),
+    (part) =>
+      stepOf(part)?.title ??
+      part.text ??
+      part.filename ??
+      part.url ??
+      (part.data === undefined ? "file" : JSON.stringify(part.data)),
   );
   return clip(texts.join(" "), 240);
 }
