@@ -40,6 +40,23 @@ fn routes() -> BTreeSet<String> {
     routes
 }
 
+#[test]
+fn every_route_is_documented() {
+    let text = fs::read_to_string(folder("../docs/inspector.md")).unwrap();
+    let is_documented = |route: &&String| {
+        let ends = ["`", "?", " "];
+        ends.iter()
+            .any(|end| text.contains(&format!(" {route}{end}")))
+    };
+    let mut routes = routes();
+    routes.remove("/api/{*rest}");
+    let missing: Vec<_> = routes
+        .iter()
+        .filter(|route| !is_documented(route))
+        .collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}
+
 #[tokio::test]
 async fn every_route_is_of_the_api_and_needs_the_token() {
     let page = Page::open().await;
