@@ -1,6 +1,6 @@
 /** The log of exchanges, as the page knows it. */
 
-import { del, get, query } from "./api.js";
+import { del, get, query } from "./requests.js";
 import { onChange, reloadNeeded } from "./changes.js";
 import { perFrame } from "./dom.js";
 import { Topic } from "./topic.js";

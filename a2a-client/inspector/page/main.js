@@ -1,6 +1,6 @@
 /** Start of the page. */
 
-import { setToken, takeToken, tokenRefused } from "./api.js";
+import { setToken, takeToken, tokenRefused } from "./requests.js";
 import { loadAgents } from "./agents.js";
 import { followChanges, onChange, reloadNeeded } from "./changes.js";
 import { startPrompts } from "./device_prompt.js";

@@ -1,6 +1,6 @@
 /** Notifications that the receivers have got, as the page knows them. */
 
-import { get, query } from "./api.js";
+import { get, query } from "./requests.js";
 import { onChange, reloadNeeded } from "./changes.js";
 import { Topic } from "./topic.js";
 

@@ -1,6 +1,6 @@
 /** Parts of messages and artifacts: text, data and files. */
 
-import { saveBlob } from "./api.js";
+import { saveBlob } from "./requests.js";
 import { h } from "./dom.js";
 import { bytes, prettyJson } from "./format.js";
 import { icon } from "./icons.js";

@@ -1,6 +1,6 @@
 /** Editor of a card with the verdicts of the linter as one writes. */
 
-import { post } from "../api.js";
+import { post } from "../requests.js";
 import { debounce, fill, h } from "../dom.js";
 import { count, prettyJson } from "../format.js";
 import { copyButton, errorBox } from "../notice.js";

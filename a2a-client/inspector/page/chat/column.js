@@ -1,6 +1,6 @@
 /** Column of one agent in the chat: transcript, streams and their ends. */
 
-import { get, path, post, query, stream } from "../api.js";
+import { get, path, post, query, stream } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { icon } from "../icons.js";
 import { errorBox, showError } from "../notice.js";

@@ -1,6 +1,6 @@
 /** Comparison of two runs. */
 
-import { get, query } from "../api.js";
+import { get, query } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { count, moment } from "../format.js";
 import { errorBox } from "../notice.js";

@@ -1,7 +1,7 @@
 /** Screen of an agent's card. */
 
 import { agentById, agentsChanged, chooseAgent, currentAgent } from "../agents.js";
-import { get, path, query, saveBlob } from "../api.js";
+import { get, path, query, saveBlob } from "../requests.js";
 import { cardEditor } from "../card/editor.js";
 import { overview } from "../card/overview.js";
 import { problemList, signatureList, versionViews } from "../card/verdicts.js";

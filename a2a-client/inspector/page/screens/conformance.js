@@ -1,7 +1,7 @@
 /** Screen of the conformance suite. */
 
 import { agentById, currentAgent } from "../agents.js";
-import { del, download, get, path, post } from "../api.js";
+import { del, download, get, path, post } from "../requests.js";
 import { onChange, reloadNeeded } from "../changes.js";
 import { comparisonView } from "../conformance/comparison.js";
 import { RunView } from "../conformance/run_view.js";

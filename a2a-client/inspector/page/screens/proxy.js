@@ -1,7 +1,7 @@
 /** Screen of recording proxies, with faults on demand. */
 
 import { currentAgent } from "../agents.js";
-import { del, get, path, post, put } from "../api.js";
+import { del, get, path, post, put } from "../requests.js";
 import { onChange } from "../changes.js";
 import { fill, h } from "../dom.js";
 import { checkBox, field, select, setWrong, textInput } from "../form.js";

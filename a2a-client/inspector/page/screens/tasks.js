@@ -1,7 +1,7 @@
 /** Screen of an agent's tasks. */
 
 import { agentById, agentsChanged, chooseAgent, currentAgent } from "../agents.js";
-import { get, path, query } from "../api.js";
+import { get, path, query } from "../requests.js";
 import { debounce, fill, h } from "../dom.js";
 import { select, textInput } from "../form.js";
 import { ago, count, moment, shortId, taskState } from "../format.js";

@@ -1,6 +1,6 @@
 /** Screen of webhooks: receivers, and the notifications that came. */
 
-import { del, get, path, post } from "../api.js";
+import { del, get, path, post } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { field, textInput } from "../form.js";
 import { clock, count, shortId } from "../format.js";
@@ -132,6 +132,10 @@ export function create() {
                 h("a", { href: href("chat") }, "chat"),
                 ", or on the tab Webhooks of a ",
                 h("a", { href: href("tasks") }, "task"),
+                ". Agents often refuse addresses of this machine: ",
+                h("code", "a2a serve"),
+                " allows them with ",
+                h("code", "--local-webhooks"),
                 ".",
               ].reduce((p, part) => (p.append(part), p), h("p")),
             ),

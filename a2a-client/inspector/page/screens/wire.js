@@ -1,7 +1,7 @@
 /** Screen of the exchanges on the wire. */
 
 import { agentsChanged } from "../agents.js";
-import { download, query } from "../api.js";
+import { download, query } from "../requests.js";
 import { confirmDialog } from "../dialog.js";
 import { debounce, fill, h } from "../dom.js";
 import { allExchanges, clearExchanges, exchangeByNumber, exchangesChanged, logSize } from "../exchanges.js";

@@ -1,6 +1,6 @@
 /** One task: events, content, JSON and webhooks. */
 
-import { get, path, post, query } from "../api.js";
+import { get, path, post, query } from "../requests.js";
 import { joinedParts } from "../chat/conversation.js";
 import { fill, h } from "../dom.js";
 import { tabs } from "../form.js";

@@ -1,6 +1,6 @@
 /** Timeline of a task's events, with their sequence numbers. */
 
-import { path, query, stream } from "../api.js";
+import { path, query, stream } from "../requests.js";
 import { fill, h, perFrame } from "../dom.js";
 import { textInput } from "../form.js";
 import { clock, count, duration } from "../format.js";

@@ -1,6 +1,6 @@
 /** Webhooks that are set for a task. */
 
-import { del, get, path, post } from "../api.js";
+import { del, get, path, post } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { field, select, setWrong, textInput } from "../form.js";
 import { icon } from "../icons.js";

@@ -1,6 +1,6 @@
 /** One exchange in full. */
 
-import { get, path } from "../api.js";
+import { get, path } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { tabs } from "../form.js";
 import { bytes, clock, count, duration, pathOf } from "../format.js";

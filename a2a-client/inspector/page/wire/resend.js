@@ -1,6 +1,6 @@
 /** Form that edits an exchange and sends it again. */
 
-import { post } from "../api.js";
+import { post } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { field, pairRows, select, setWrong, textArea, textInput } from "../form.js";
 import { prettyJson } from "../format.js";

@@ -1,6 +1,6 @@
 /** The same exchange in every protocol version, side by side. */
 
-import { get, path } from "../api.js";
+import { get, path } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { segments } from "../form.js";
 import { prettyJson } from "../format.js";
