@@ -56,7 +56,7 @@ export function set(element, key, value) {
     element[key] = value;
   } else {
     if ((key === "href" || key === "src") && !isSafeUrl(value)) throw new Error(`refused URL in ${key}: ${value}`);
-    element.setAttribute(key, value === true ? "" : value);
+    element.setAttribute(key, value === true ? "" : visible(String(value)));
   }
 }
 

@@ -86,14 +86,13 @@ function rawView(part) {
 function previewOf(blob, content, mediaType, filename) {
   const kind = mediaType.split("/")[0];
   if (kind === "image") {
-    const image = h("img", {
-      src: URL.createObjectURL(blob),
-      alt: filename ? `Image ${filename}` : "Image from the agent",
-      loading: "lazy",
+    const url = URL.createObjectURL(blob);
+    const image = h("img", { src: url, alt: filename ? `Image ${filename}` : "Image from the agent" });
+    image.addEventListener("load", () => URL.revokeObjectURL(url));
+    image.addEventListener("error", () => {
+      URL.revokeObjectURL(url);
+      image.replaceWith(h("p", { class: "help" }, "The browser cannot show this image."));
     });
-    image.addEventListener("error", () =>
-      image.replaceWith(h("p", { class: "help" }, "The browser cannot show this image.")),
-    );
     return image;
   }
   if (kind === "audio" || kind === "video")

@@ -1,6 +1,6 @@
 /** A task in the transcript: state, steps, artifacts as they grow, and what the agent waits for. */
 
-import { h, fill, perFrame } from "../dom.js";
+import { fill, h, perFrame, visible } from "../dom.js";
 import { count, duration, isTerminal, shortId, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { copyButton } from "../notice.js";
@@ -310,9 +310,12 @@ class ArtifactView {
     this.#artifact = artifact;
     const parts = artifact.parts.filter((part) => !stepOf(part));
     this.element.hidden = parts.length === 0 && artifact.parts.length > 0;
-    this.#title.textContent = artifact.name || "Artifact";
+    this.#title.textContent = visible(artifact.name || "Artifact");
     this.#title.title = artifact.artifactId;
-    this.#note.textContent = [artifact.description, artifact.cutBefore && "began before this stream"]
+    this.#note.textContent = [
+      artifact.description && visible(artifact.description),
+      artifact.cutBefore && "began before this stream",
+    ]
       .filter(Boolean)
       .join(" · ");
     fill(this.#body, ...parts.map((part) => partView(part, { plain })));
