@@ -44,6 +44,25 @@ export function create() {
           { class: "soft" },
           "Paste the address of any A2A agent, protocol version 0.1 to 1.0. The inspector reads its card, speaks its version and shows every byte.",
         ),
+      agents.length === 0 &&
+        h(
+          "p",
+          { class: "soft" },
+          "None at hand? ",
+          h("code", "a2a serve joke"),
+          " runs one at ",
+          h(
+            "button",
+            {
+              type: "button",
+              class: "link mono",
+              data: { action: "fill-demo" },
+              onClick: () => form.fillIn({ url: DEMO }),
+            },
+            DEMO,
+          ),
+          ".",
+        ),
     );
     fill(
       connected,
@@ -414,3 +433,5 @@ function isUrl(text) {
     return false;
   }
 }
+
+const DEMO = "http://127.0.0.1:8080";
