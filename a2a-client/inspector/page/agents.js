@@ -1,7 +1,7 @@
 /** The connected agents, and the one that the screens are about. */
 
-import { del, get, path, post, query } from "./requests.js";
 import { visible } from "./dom.js";
+import { del, get, path, post, query } from "./requests.js";
 import { Topic } from "./topic.js";
 
 /** Published when the list or the chosen agent has changed. */

@@ -38,7 +38,7 @@ export function fill(element, ...children) {
 }
 
 /** Sets one attribute, property or listener. Throws on a URL that could run a script. */
-export function set(element, key, value) {
+function set(element, key, value) {
   if (value === null || value === undefined || value === false) {
     if (PROPERTIES.has(key)) element[key] = false;
     else if (!key.startsWith("on") && key !== "data" && key !== "style") element.removeAttribute(key);

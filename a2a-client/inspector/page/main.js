@@ -1,6 +1,5 @@
 /** Start of the page. */
 
-import { setToken, takeToken, tokenRefused } from "./requests.js";
 import { loadAgents } from "./agents.js";
 import { followChanges, onChange, reloadNeeded } from "./changes.js";
 import { startPrompts } from "./device_prompt.js";
@@ -10,6 +9,7 @@ import { icon } from "./icons.js";
 import { loadInfo } from "./info.js";
 import { showError } from "./notice.js";
 import { allNotifications, notificationsChanged, startNotifications } from "./notifications.js";
+import { setToken, takeToken, tokenRefused } from "./requests.js";
 import { startRouter } from "./router.js";
 import { setBadge, startShell } from "./shell.js";
 import { applyTheme } from "./theme.js";

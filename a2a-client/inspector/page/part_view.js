@@ -1,11 +1,11 @@
 /** Parts of messages and artifacts: text, data and files. */
 
-import { saveBlob } from "./requests.js";
 import { h } from "./dom.js";
 import { bytes, prettyJson } from "./format.js";
 import { icon } from "./icons.js";
 import { jsonView } from "./json_view.js";
 import { codeView, linkView, markdownView } from "./markdown_view.js";
+import { saveBlob } from "./requests.js";
 
 /** Returns one part. `plain` shows text as it is, without Markdown. */
 export function partView(part, { plain = false } = {}) {
@@ -52,7 +52,7 @@ export function stepView(step) {
 }
 
 /** Returns the bytes of Base64 in either alphabet, or `undefined` if it is none. */
-export function decodeBase64(text) {
+function decodeBase64(text) {
   try {
     const binary = atob(text.replace(/-/g, "+").replace(/_/g, "/"));
     return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));

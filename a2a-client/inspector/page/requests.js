@@ -4,7 +4,7 @@ import { EventDecoder } from "./event_decoder.js";
 import { Topic } from "./topic.js";
 
 /** A request that failed: what was wrong, and what to do about it. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(message, { hint, status, kind } = {}) {
     super(message);
     this.hint = hint;

@@ -71,7 +71,7 @@ export function showShortcuts() {
 }
 
 /** Returns the keys as key caps. */
-export function keyCaps(keys) {
+function keyCaps(keys) {
   return keys
     .split(" / ")
     .flatMap((combination, index) => [

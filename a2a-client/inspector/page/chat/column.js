@@ -1,10 +1,10 @@
 /** Column of one agent in the chat: transcript, streams and their ends. */
 
-import { get, path, post, query, stream } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { icon } from "../icons.js";
 import { errorBox, showError } from "../notice.js";
 import { partView, stepOf } from "../part_view.js";
+import { get, path, post, query, stream } from "../requests.js";
 import { href } from "../router.js";
 import { addTaskEvent, contextIdOf, taskIdOf } from "../task_events.js";
 import { Conversation } from "./conversation.js";

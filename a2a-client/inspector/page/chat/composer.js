@@ -1,12 +1,12 @@
 /** Composer of a message: text, files, data, and the options of the request. */
 
-import { get } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { checkBox, field, readJson, segments, textArea, textInput } from "../form.js";
 import { bytes } from "../format.js";
 import { icon } from "../icons.js";
 import { notify } from "../notice.js";
 import { fileCard } from "../part_view.js";
+import { get } from "../requests.js";
 
 /**
  * Returns `{element, focus, setAgents, setTask, setText}`. `send` receives `{parts, metadata, …}` of a composed

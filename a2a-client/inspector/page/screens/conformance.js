@@ -1,18 +1,18 @@
 /** Screen of the conformance suite. */
 
 import { agentById, currentAgent } from "../agents.js";
-import { del, download, get, path, post } from "../requests.js";
 import { onChange, reloadNeeded } from "../changes.js";
 import { comparisonView } from "../conformance/comparison.js";
 import { RunView } from "../conformance/run_view.js";
 import { confirmDialog } from "../dialog.js";
 import { fill, h } from "../dom.js";
 import { checkBox, field, textInput } from "../form.js";
-import { ago, count } from "../format.js";
+import { ago } from "../format.js";
 import { icon } from "../icons.js";
 import { hasFeature } from "../info.js";
 import { openMenu } from "../menu.js";
 import { emptyState, errorBox, showError } from "../notice.js";
+import { del, download, get, path, post } from "../requests.js";
 import { go, href, replace } from "../router.js";
 import { setBadge } from "../shell.js";
 

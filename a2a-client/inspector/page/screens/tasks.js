@@ -1,12 +1,12 @@
 /** Screen of an agent's tasks. */
 
 import { agentById, agentsChanged, chooseAgent, currentAgent } from "../agents.js";
-import { get, path, query } from "../requests.js";
 import { debounce, fill, h } from "../dom.js";
 import { select, textInput } from "../form.js";
 import { ago, count, moment, shortId, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { emptyState, errorBox } from "../notice.js";
+import { get, path, query } from "../requests.js";
 import { go, href, replace } from "../router.js";
 import { splitPanes } from "../split.js";
 import { seenTasks } from "../task_events.js";

@@ -1,7 +1,6 @@
 /** Screen of the exchanges on the wire. */
 
 import { agentsChanged } from "../agents.js";
-import { download, query } from "../requests.js";
 import { confirmDialog } from "../dialog.js";
 import { debounce, fill, h } from "../dom.js";
 import { allExchanges, clearExchanges, exchangeByNumber, exchangesChanged, logSize } from "../exchanges.js";
@@ -10,6 +9,7 @@ import { bytes, count } from "../format.js";
 import { icon } from "../icons.js";
 import { openMenu } from "../menu.js";
 import { emptyState, showError } from "../notice.js";
+import { download, query } from "../requests.js";
 import { href, replace } from "../router.js";
 import { splitPanes } from "../split.js";
 import { DetailPane } from "../wire/detail.js";

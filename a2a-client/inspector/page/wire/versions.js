@@ -1,10 +1,10 @@
 /** The same exchange in every protocol version, side by side. */
 
-import { get, path } from "../requests.js";
 import { fill, h } from "../dom.js";
 import { segments } from "../form.js";
 import { prettyJson } from "../format.js";
 import { copyButton, errorBox } from "../notice.js";
+import { get, path } from "../requests.js";
 import { commonLines } from "./diff.js";
 
 /** Returns the view of an exchange's versions. */
