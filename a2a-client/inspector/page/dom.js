@@ -88,6 +88,19 @@ export function perFrame(work) {
   };
 }
 
+/** Returns a function that runs `work` at most once in `ms`; the last call is never lost. */
+export function throttle(ms, work) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => {
+      waiting = false;
+      work();
+    }, ms);
+  };
+}
+
 /** Returns a function that runs `work` once `ms` have passed without another call. */
 export function debounce(ms, work) {
   let timer;

@@ -16,7 +16,7 @@ import { applyTheme } from "./theme.js";
 
 applyTheme();
 tokenRefused.subscribe(askForToken);
-if (takeToken()) start();
+if (await takeToken()) start();
 else askForToken();
 
 async function start() {

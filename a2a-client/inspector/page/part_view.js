@@ -64,7 +64,7 @@ function decodeBase64(text) {
 function textView(text, mediaType = "", plain = false) {
   if (plain) return h("pre", { class: "plain-text peer" }, text);
   if (/json/.test(mediaType) && prettyJson(text)) return jsonView(JSON.parse(text));
-  if (/html|xml|svg/.test(mediaType)) return codeView(text, mediaType.replace(/^.*[/+]/, ""));
+  if (/html|xml|svg/.test(mediaType)) return codeView(text, languageOf(mediaType));
   return markdownView(text);
 }
 
@@ -100,7 +100,14 @@ function previewOf(blob, content, mediaType, filename) {
   if (content.length > MAX_PREVIEW || !/^text\/|json|xml|yaml/.test(mediaType)) return null;
   const text = new TextDecoder().decode(content);
   if (/json/.test(mediaType) && prettyJson(text)) return jsonView(JSON.parse(text));
-  return /markdown/.test(mediaType) ? markdownView(text) : codeView(text, mediaType.replace(/^.*[/+]/, ""));
+  return /markdown/.test(mediaType) ? markdownView(text) : codeView(text, languageOf(mediaType));
+}
+
+function languageOf(mediaType) {
+  return mediaType
+    .replace(/;.*$/, "")
+    .replace(/^.*[/+]/, "")
+    .replace(/^(x-|plain$)/, "");
 }
 
 function urlView({ url, filename, mediaType }) {

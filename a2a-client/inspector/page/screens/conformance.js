@@ -1,6 +1,6 @@
 /** Screen of the conformance suite. */
 
-import { agentById, currentAgent } from "../agents.js";
+import { agentById, agentsChanged, currentAgent } from "../agents.js";
 import { onChange, reloadNeeded } from "../changes.js";
 import { comparisonView } from "../conformance/comparison.js";
 import { RunView } from "../conformance/run_view.js";
@@ -172,6 +172,10 @@ export function create() {
   });
   reloadNeeded.subscribe(() => element.isConnected && shown && read());
 
+  const lastRun = () => runs.findLast(({ agent }) => agent === currentAgent()?.id);
+  agentsChanged.subscribe(
+    () => element.isConnected && !view && body.querySelector(".new-run, .empty") && fill(body, newRun()),
+  );
   const showRun = async (id, check) => {
     if (shown !== id || !view) {
       shown = id;
@@ -212,11 +216,11 @@ export function create() {
         shown = third;
         drawHead();
         fill(body, comparisonView(second, third));
-      } else if (first === "new" || (!first && runs.length === 0)) {
+      } else if (first === "new" || (!first && !lastRun())) {
         none();
         drawHead();
         fill(body, newRun());
-      } else await showRun(first ?? runs.at(-1).id, second);
+      } else await showRun(first ?? lastRun().id, second);
     },
     shortcuts: [
       ["n", "New run", () => go("conformance", ["new"])],

@@ -1,7 +1,7 @@
 /** Screen of an agent's tasks. */
 
 import { agentById, agentsChanged, chooseAgent, currentAgent } from "../agents.js";
-import { debounce, fill, h } from "../dom.js";
+import { debounce, fill, h, throttle } from "../dom.js";
 import { select, textInput } from "../form.js";
 import { ago, count, moment, shortId, taskState } from "../format.js";
 import { icon } from "../icons.js";
@@ -62,7 +62,7 @@ export function create() {
     open(undefined);
     list.focus();
   };
-  const pane = new TaskPane({ close, openTab: openTask, changed: debounce(200, () => load(true)) });
+  const pane = new TaskPane({ close, openTab: openTask, changed: throttle(300, () => load(true)) });
   const panes = splitPanes("tasks", place, pane.element, "Width of the list");
 
   const open = (id, tab) => {

@@ -2,7 +2,7 @@
 
 import { agentsChanged } from "../agents.js";
 import { confirmDialog } from "../dialog.js";
-import { debounce, fill, h } from "../dom.js";
+import { debounce, fill, h, throttle } from "../dom.js";
 import { allExchanges, clearExchanges, exchangeByNumber, exchangesChanged, logSize } from "../exchanges.js";
 import { segments, textInput } from "../form.js";
 import { bytes, count } from "../format.js";
@@ -166,7 +166,7 @@ export function create() {
     close();
     clearExchanges().catch(showError);
   };
-  const refreshPane = debounce(120, () => {
+  const refreshPane = throttle(150, () => {
     const summary = exchangeByNumber(pane.number);
     if (summary) pane.refresh(summary);
   });
