@@ -1,6 +1,7 @@
 /** The connected agents, and the one that the screens are about. */
 
-import { del, get, path, post, query } from "./api.js";
+import { visible } from "./dom.js";
+import { del, get, path, post, query } from "./requests.js";
 import { Topic } from "./topic.js";
 
 /** Published when the list or the chosen agent has changed. */
@@ -25,6 +26,7 @@ export const currentAgent = () => agentById(chosen) ?? agents[0];
 /** Reads the list again. */
 export async function loadAgents() {
   ({ agents = [], saved = [] } = await get("agents"));
+  for (const agent of agents) agent.name = visible(agent.name);
   agentsChanged.publish();
 }
 

@@ -1,6 +1,6 @@
 /** The stream of changes that the server pushes to the page. */
 
-import { stream } from "./api.js";
+import { stream } from "./requests.js";
 import { Topic } from "./topic.js";
 
 const topics = new Map();

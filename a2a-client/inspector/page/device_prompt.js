@@ -1,5 +1,6 @@
 /** Prompt of the OAuth device flow. */
 
+import { agentsChanged, allAgents } from "./agents.js";
 import { onChange } from "./changes.js";
 import { openDialog } from "./dialog.js";
 import { h, isSafeUrl } from "./dom.js";
@@ -21,38 +22,46 @@ export function startPrompts() {
     };
     tick();
     const timer = setInterval(tick, 1000);
+    let unsubscribe;
     openDialog(
       "Sign in",
-      (close) => [
-        h("p", h("bdi", hostOf(agentUrl)), " asks for a sign-in. Open this page and enter the code:"),
-        h(
-          "div",
-          { class: "device-code" },
-          h("output", { data: { field: "user-code" } }, userCode),
-          copyButton(() => userCode),
-        ),
-        isSafeUrl(verificationUri)
-          ? h(
-              "p",
-              h(
-                "a",
-                {
-                  class: "button primary",
-                  href: verificationUri,
-                  target: "_blank",
-                  rel: "noreferrer noopener",
-                  data: { action: "verify" },
-                },
-                `Open ${hostOf(verificationUri)}`,
-                icon("external"),
-              ),
-            )
-          : h("p", { class: "soft" }, `The agent named an address that is no web page: ${verificationUri}`),
-        left,
-        h("p", { class: "soft" }, "The inspector connects as soon as you have agreed there."),
-        h("div", { class: "line end" }, h("button", { onClick: close }, "Close")),
-      ],
+      (close) => {
+        const isConnected = () => allAgents().some(({ url }) => url === agentUrl);
+        unsubscribe = agentsChanged.subscribe(() => isConnected() && close());
+        return [
+          h("p", h("bdi", hostOf(agentUrl)), " asks for a sign-in. Open this page and enter the code:"),
+          h(
+            "div",
+            { class: "device-code" },
+            h("output", { data: { field: "user-code" } }, userCode),
+            copyButton(() => userCode),
+          ),
+          isSafeUrl(verificationUri)
+            ? h(
+                "p",
+                h(
+                  "a",
+                  {
+                    class: "button primary",
+                    href: verificationUri,
+                    target: "_blank",
+                    rel: "noreferrer noopener",
+                    data: { action: "verify" },
+                  },
+                  `Open ${hostOf(verificationUri)}`,
+                  icon("external"),
+                ),
+              )
+            : h("p", { class: "soft" }, `The agent named an address that is no web page: ${verificationUri}`),
+          left,
+          h("p", { class: "soft" }, "The inspector connects as soon as you have agreed there."),
+          h("div", { class: "line end" }, h("button", { onClick: close }, "Close")),
+        ];
+      },
       { name: "device" },
-    ).then(() => clearInterval(timer));
+    ).then(() => {
+      clearInterval(timer);
+      unsubscribe();
+    });
   });
 }

@@ -38,7 +38,7 @@ export function fill(element, ...children) {
 }
 
 /** Sets one attribute, property or listener. Throws on a URL that could run a script. */
-export function set(element, key, value) {
+function set(element, key, value) {
   if (value === null || value === undefined || value === false) {
     if (PROPERTIES.has(key)) element[key] = false;
     else if (!key.startsWith("on") && key !== "data" && key !== "style") element.removeAttribute(key);
@@ -56,7 +56,7 @@ export function set(element, key, value) {
     element[key] = value;
   } else {
     if ((key === "href" || key === "src") && !isSafeUrl(value)) throw new Error(`refused URL in ${key}: ${value}`);
-    element.setAttribute(key, value === true ? "" : value);
+    element.setAttribute(key, value === true ? "" : visible(String(value)));
   }
 }
 
@@ -85,6 +85,19 @@ export function perFrame(work) {
       scheduled = false;
       work(...last);
     });
+  };
+}
+
+/** Returns a function that runs `work` at most once in `ms`; the last call is never lost. */
+export function throttle(ms, work) {
+  let waiting = false;
+  return () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => {
+      waiting = false;
+      work();
+    }, ms);
   };
 }
 

@@ -1,8 +1,8 @@
 /** The log of exchanges, as the page knows it. */
 
-import { del, get, query } from "./api.js";
 import { onChange, reloadNeeded } from "./changes.js";
 import { perFrame } from "./dom.js";
+import { del, get, query } from "./requests.js";
 import { Topic } from "./topic.js";
 
 /** Published, at most once a frame, when exchanges were added, changed or removed. */
@@ -37,7 +37,7 @@ export async function startExchanges() {
 }
 
 /** Reads the whole log, page by page. */
-export async function loadExchanges() {
+async function loadExchanges() {
   let after = 0;
   const loaded = [];
   for (;;) {

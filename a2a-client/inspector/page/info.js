@@ -1,6 +1,6 @@
 /** What the server says about itself. */
 
-import { get } from "./api.js";
+import { get } from "./requests.js";
 
 let info = { version: "", features: [], limits: {} };
 

@@ -1,6 +1,5 @@
 /** Start of the page. */
 
-import { setToken, takeToken, tokenRefused } from "./api.js";
 import { loadAgents } from "./agents.js";
 import { followChanges, onChange, reloadNeeded } from "./changes.js";
 import { startPrompts } from "./device_prompt.js";
@@ -10,13 +9,14 @@ import { icon } from "./icons.js";
 import { loadInfo } from "./info.js";
 import { showError } from "./notice.js";
 import { allNotifications, notificationsChanged, startNotifications } from "./notifications.js";
+import { setToken, takeToken, tokenRefused } from "./requests.js";
 import { startRouter } from "./router.js";
 import { setBadge, startShell } from "./shell.js";
 import { applyTheme } from "./theme.js";
 
 applyTheme();
 tokenRefused.subscribe(askForToken);
-if (takeToken()) start();
+if (await takeToken()) start();
 else askForToken();
 
 async function start() {

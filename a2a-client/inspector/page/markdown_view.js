@@ -9,6 +9,7 @@ import { copyButton } from "./notice.js";
 
 /** Returns a text of an agent, read as Markdown. */
 export function markdownView(text) {
+  if (text.length > MAX_LENGTH) return h("pre", { class: "plain-text peer" }, text);
   return h("div", { class: "markdown peer" }, ...parseBlocks(text).map(block));
 }
 
@@ -123,3 +124,6 @@ function linkSpan({ href, refused, image, spans: label }) {
   if (image) view.title = `Image, not loaded: ${href ?? refused}`;
   return view;
 }
+
+/** A longer text is shown as it is. */
+const MAX_LENGTH = 300_000;

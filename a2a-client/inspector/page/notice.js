@@ -28,7 +28,7 @@ export function showError(error) {
     "div",
     { class: "toast bad", role: "alert", data: { notice: "bad", text: error.message } },
     icon("warning"),
-    h("div", { class: "grow" }, ...wording(error)),
+    h("div", { class: "grow" }, wording(error)),
     close,
   );
   close.addEventListener("click", () => notice.remove());
@@ -41,7 +41,7 @@ export function errorBox(error, retry) {
     "div",
     { class: "error-box", role: "alert", data: { error: error.kind ?? error.status ?? "error" } },
     icon("warning"),
-    h("div", { class: "grow" }, ...wording(error)),
+    h("div", { class: "grow" }, wording(error)),
   );
   if (retry) box.append(h("button", { data: { action: "retry" }, onClick: retry }, "Try again"));
   return box;
@@ -76,10 +76,11 @@ export function copyButton(text, label = "Copy") {
 }
 
 function wording(error) {
-  const message = String(error.message ?? error);
-  const parts = [h("p", { class: "error-text" }, message.charAt(0).toUpperCase() + message.slice(1))];
-  if (error.hint) parts.push(h("p", { class: "error-hint" }, error.hint));
-  return parts;
+  const sentence = (text) => String(text).charAt(0).toUpperCase() + String(text).slice(1);
+  return [
+    h("p", { class: "error-text" }, sentence(error.message ?? error)),
+    error.hint && h("p", { class: "error-hint" }, sentence(error.hint)),
+  ];
 }
 
 function place() {

@@ -1,7 +1,7 @@
 /** Notifications that the receivers have got, as the page knows them. */
 
-import { get, query } from "./api.js";
 import { onChange, reloadNeeded } from "./changes.js";
+import { get, query } from "./requests.js";
 import { Topic } from "./topic.js";
 
 /** Published when notifications were added. */

@@ -1,11 +1,11 @@
 /** Parts of messages and artifacts: text, data and files. */
 
-import { saveBlob } from "./api.js";
 import { h } from "./dom.js";
 import { bytes, prettyJson } from "./format.js";
 import { icon } from "./icons.js";
 import { jsonView } from "./json_view.js";
 import { codeView, linkView, markdownView } from "./markdown_view.js";
+import { saveBlob } from "./requests.js";
 
 /** Returns one part. `plain` shows text as it is, without Markdown. */
 export function partView(part, { plain = false } = {}) {
@@ -52,7 +52,7 @@ export function stepView(step) {
 }
 
 /** Returns the bytes of Base64 in either alphabet, or `undefined` if it is none. */
-export function decodeBase64(text) {
+function decodeBase64(text) {
   try {
     const binary = atob(text.replace(/-/g, "+").replace(/_/g, "/"));
     return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
@@ -64,7 +64,7 @@ export function decodeBase64(text) {
 function textView(text, mediaType = "", plain = false) {
   if (plain) return h("pre", { class: "plain-text peer" }, text);
   if (/json/.test(mediaType) && prettyJson(text)) return jsonView(JSON.parse(text));
-  if (/html|xml|svg/.test(mediaType)) return codeView(text, mediaType.replace(/^.*[/+]/, ""));
+  if (/html|xml|svg/.test(mediaType)) return codeView(text, languageOf(mediaType));
   return markdownView(text);
 }
 
@@ -86,14 +86,13 @@ function rawView(part) {
 function previewOf(blob, content, mediaType, filename) {
   const kind = mediaType.split("/")[0];
   if (kind === "image") {
-    const image = h("img", {
-      src: URL.createObjectURL(blob),
-      alt: filename ? `Image ${filename}` : "Image from the agent",
-      loading: "lazy",
+    const url = URL.createObjectURL(blob);
+    const image = h("img", { src: url, alt: filename ? `Image ${filename}` : "Image from the agent" });
+    image.addEventListener("load", () => URL.revokeObjectURL(url));
+    image.addEventListener("error", () => {
+      URL.revokeObjectURL(url);
+      image.replaceWith(h("p", { class: "help" }, "The browser cannot show this image."));
     });
-    image.addEventListener("error", () =>
-      image.replaceWith(h("p", { class: "help" }, "The browser cannot show this image.")),
-    );
     return image;
   }
   if (kind === "audio" || kind === "video")
@@ -101,7 +100,14 @@ function previewOf(blob, content, mediaType, filename) {
   if (content.length > MAX_PREVIEW || !/^text\/|json|xml|yaml/.test(mediaType)) return null;
   const text = new TextDecoder().decode(content);
   if (/json/.test(mediaType) && prettyJson(text)) return jsonView(JSON.parse(text));
-  return /markdown/.test(mediaType) ? markdownView(text) : codeView(text, mediaType.replace(/^.*[/+]/, ""));
+  return /markdown/.test(mediaType) ? markdownView(text) : codeView(text, languageOf(mediaType));
+}
+
+function languageOf(mediaType) {
+  return mediaType
+    .replace(/;.*$/, "")
+    .replace(/^.*[/+]/, "")
+    .replace(/^(x-|plain$)/, "");
 }
 
 function urlView({ url, filename, mediaType }) {

@@ -239,6 +239,7 @@ function shortcuts() {
   setShortcuts("Everywhere", [
     ["?", "Show this list", showShortcuts],
     ["Ctrl+k", "Search and commands", openPalette],
+    ["Escape", "Leave a field", () => {}],
     ...SCREENS.map(([name, title], index) => [String(index + 1), title, () => go(name)]),
     ["a", "Choose the agent", chooseFromMenu],
     ["[", "Previous agent", () => step(-1)],

@@ -20,6 +20,10 @@ export function startShortcuts() {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
     const pressed = keysOf(event);
+    if (pressed === "Escape" && isTyping(event.target)) {
+      event.target.blur();
+      return;
+    }
     const modified = event.ctrlKey || event.metaKey || event.altKey;
     if (!modified && (!enabled || isTyping(event.target))) return;
     for (const rows of [...groups.values()].reverse()) {
@@ -67,7 +71,7 @@ export function showShortcuts() {
 }
 
 /** Returns the keys as key caps. */
-export function keyCaps(keys) {
+function keyCaps(keys) {
   return keys
     .split(" / ")
     .flatMap((combination, index) => [

@@ -12,6 +12,15 @@ export function eventsOf(agent, task) {
   return tasks.get(`${agent} ${task}`) ?? [];
 }
 
+/** Returns the tasks of an agent of which the page has seen events, the latest first, as far as the events tell. */
+export function seenTasks(agent) {
+  const seen = [...tasks].filter(([key]) => key.startsWith(`${agent} `)).reverse();
+  return seen.map(([key, events]) => {
+    const statuses = events.map(({ event }) => event.task?.status ?? event.statusUpdate?.status);
+    return { id: key.slice(agent.length + 1), status: statuses.findLast(Boolean) };
+  });
+}
+
 /** Adds an event; one with a sequence number that is there already is left out. */
 export function addTaskEvent(agent, task, { event, sequence, ms }) {
   const key = `${agent} ${task}`;

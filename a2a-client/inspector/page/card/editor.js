@@ -1,9 +1,9 @@
 /** Editor of a card with the verdicts of the linter as one writes. */
 
-import { post } from "../api.js";
 import { debounce, fill, h } from "../dom.js";
 import { count, prettyJson } from "../format.js";
 import { copyButton, errorBox } from "../notice.js";
+import { post } from "../requests.js";
 import { problemList, versionViews } from "./verdicts.js";
 
 /** Returns the editor, filled with a card. */

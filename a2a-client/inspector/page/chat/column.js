@@ -1,10 +1,10 @@
 /** Column of one agent in the chat: transcript, streams and their ends. */
 
-import { get, path, post, query, stream } from "../api.js";
 import { fill, h } from "../dom.js";
 import { icon } from "../icons.js";
 import { errorBox, showError } from "../notice.js";
 import { partView, stepOf } from "../part_view.js";
+import { get, path, post, query, stream } from "../requests.js";
 import { href } from "../router.js";
 import { addTaskEvent, contextIdOf, taskIdOf } from "../task_events.js";
 import { Conversation } from "./conversation.js";
@@ -29,6 +29,9 @@ export class ChatColumn {
     tabindex: "0",
   });
   #plain = false;
+  /** Whether the end of the conversation is in sight, and stays so while it grows. */
+  #follows = true;
+  #growth;
   #emptyText;
 
   constructor(agent, changed, empty) {
@@ -40,6 +43,12 @@ export class ChatColumn {
       { class: "chat-column", "aria-label": agent.name, data: { agent: agent.id } },
       this.#transcript,
     );
+    this.#transcript.addEventListener("scroll", () => {
+      const { scrollHeight, scrollTop, clientHeight } = this.#transcript;
+      this.#follows = scrollHeight - scrollTop - clientHeight < MAX_GAP;
+    });
+    // Streams and images grow after they were added.
+    this.#growth = new ResizeObserver(() => this.#follows && this.#toEnd());
     this.#drawEmpty();
   }
 
@@ -245,11 +254,9 @@ export class ChatColumn {
     addTaskEvent(this.#agent.id, id, { event, sequence, ms });
     const { task } = this.#conversation.task(id, contextIdOf(event));
     const view = this.#views.get(id) ?? this.#addView(task, this.#marks.get(id));
-    const atEnd = this.#isAtEnd();
     view.update(task.apply(event, sequence));
     this.#conversation.settle(task);
     this.#changed(this);
-    if (atEnd) requestAnimationFrame(() => requestAnimationFrame(() => this.#toEnd()));
     return view;
   }
 
@@ -342,15 +349,9 @@ export class ChatColumn {
   }
 
   #append(element) {
-    const atEnd = this.#isAtEnd();
     this.#transcript.querySelector(":scope > .chat-empty")?.remove();
     this.#transcript.append(element);
-    if (atEnd) this.#toEnd();
-  }
-
-  #isAtEnd() {
-    const { scrollHeight, scrollTop, clientHeight } = this.#transcript;
-    return scrollHeight - scrollTop - clientHeight < 80;
+    this.#growth.observe(element);
   }
 
   #toEnd() {
@@ -361,3 +362,6 @@ export class ChatColumn {
     fill(this.#transcript, h("div", { class: "chat-empty" }, icon("chat"), this.#emptyText(this.#agent)));
   }
 }
+
+/** Pixels below which the end counts as in sight. */
+const MAX_GAP = 80;

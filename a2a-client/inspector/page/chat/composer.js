@@ -6,6 +6,7 @@ import { bytes } from "../format.js";
 import { icon } from "../icons.js";
 import { notify } from "../notice.js";
 import { fileCard } from "../part_view.js";
+import { get } from "../requests.js";
 
 /**
  * Returns `{element, focus, setAgents, setTask, setText}`. `send` receives `{parts, metadata, …}` of a composed
@@ -230,6 +231,12 @@ function requestOptions() {
   const metadata = textArea({ class: "mono", placeholder: "{}" });
   const references = textInput({ class: "mono", placeholder: "task ids" });
   const webhook = textInput({ type: "url", class: "mono", placeholder: "https://…" });
+  const receivers = h("datalist", { id: "receivers" });
+  webhook.setAttribute("list", receivers.id);
+  webhook.addEventListener("focus", async () => {
+    const { receivers: found = [] } = await get("receivers").catch(() => ({}));
+    fill(receivers, ...found.map(({ id, url }) => h("option", { value: url }, `Receiver ${id}`)));
+  });
   const token = textInput({ class: "mono", placeholder: "none" });
   const chosenIn = (list) => [...list.querySelectorAll("input:checked")].map((box) => box.value);
   const listed = (input) => input.value.split(/[\s,]+/).filter(Boolean);
@@ -280,6 +287,7 @@ function requestOptions() {
         "div",
         { class: "fields" },
         field("webhookUrl", "Webhook for this task", webhook, "The screen Webhooks gives you a URL."),
+        receivers,
         field("webhookToken", "Token of the webhook", token),
       ),
     ),

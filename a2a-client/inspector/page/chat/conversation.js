@@ -94,7 +94,9 @@ export class TaskModel {
     const id = artifact.artifactId;
     const known = this.artifacts.get(id);
     if (append && known) {
-      appendParts(known.parts, artifact.parts ?? []);
+      known.size = (known.size ?? 0) + JSON.stringify(artifact.parts ?? []).length;
+      if (known.size < MAX_ARTIFACT) appendParts(known.parts, artifact.parts ?? []);
+      else known.isCut = true;
       for (const name of ["name", "description", "metadata", "extensions"])
         if (artifact[name] !== undefined) known[name] = artifact[name];
       known.complete = lastChunk;
@@ -112,7 +114,7 @@ export class TaskModel {
   #addMessage(message) {
     const list = message.role === "ROLE_USER" ? this.userMessages : this.messages;
     const isKnown = message.messageId && list.some(({ messageId }) => messageId === message.messageId);
-    if (!isKnown) list.push(message);
+    if (!isKnown && list.length < MAX_MESSAGES) list.push(message);
   }
 }
 
@@ -145,3 +147,8 @@ export function textOf(parts) {
     .filter((text) => typeof text === "string")
     .join("\n");
 }
+
+/** Characters of an artifact's JSON that the page keeps. */
+const MAX_ARTIFACT = 32_000_000;
+/** Messages of a task that the page keeps. */
+const MAX_MESSAGES = 5000;

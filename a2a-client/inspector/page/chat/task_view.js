@@ -1,6 +1,6 @@
 /** A task in the transcript: state, steps, artifacts as they grow, and what the agent waits for. */
 
-import { h, fill, perFrame } from "../dom.js";
+import { fill, h, perFrame, throttle, visible } from "../dom.js";
 import { count, duration, isTerminal, shortId, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { copyButton } from "../notice.js";
@@ -41,6 +41,7 @@ export class TaskView {
   #stepsDrawn = "";
   #messagesChanged = true;
   #frozen = false;
+  #drawSlowly;
   live = false;
 
   constructor(model, actions, since = { messages: 0, steps: 0 }) {
@@ -72,6 +73,7 @@ export class TaskView {
       this.#form,
     );
     this.draw = perFrame(() => this.#draw());
+    this.#drawSlowly = throttle(SLOW_DRAW_MS, this.draw);
     this.#draw();
   }
 
@@ -88,12 +90,16 @@ export class TaskView {
         this.#views.delete(id);
       }
     }
-    this.draw();
+    const isLong = changed.artifacts.some((id) => textOf(this.#model.artifacts.get(id)?.parts).length > LONG_TEXT);
+    if (isLong) this.#drawSlowly();
+    else this.draw();
   }
 
   /** Notes whether its events are being followed. */
   setLive(live) {
     this.live = live;
+    // Readers of the screen hear the answer once it is whole.
+    this.element.setAttribute("aria-busy", String(live));
     if (live) this.#problem.replaceChildren();
     this.#ended = live ? undefined : performance.now();
     this.draw();
@@ -310,9 +316,13 @@ class ArtifactView {
     this.#artifact = artifact;
     const parts = artifact.parts.filter((part) => !stepOf(part));
     this.element.hidden = parts.length === 0 && artifact.parts.length > 0;
-    this.#title.textContent = artifact.name || "Artifact";
+    this.#title.textContent = visible(artifact.name || "Artifact");
     this.#title.title = artifact.artifactId;
-    this.#note.textContent = [artifact.description, artifact.cutBefore && "began before this stream"]
+    this.#note.textContent = [
+      artifact.description && visible(artifact.description),
+      artifact.cutBefore && "began before this stream",
+      artifact.isCut && "too large: the rest is only on the wire",
+    ]
       .filter(Boolean)
       .join(" · ");
     fill(this.#body, ...parts.map((part) => partView(part, { plain })));
@@ -320,3 +330,6 @@ class ArtifactView {
 }
 
 const MAX_PROGRESS = 8;
+/** A text of more characters is drawn less often while it grows. */
+const LONG_TEXT = 20_000;
+const SLOW_DRAW_MS = 250;

@@ -1,9 +1,9 @@
 /** Comparison of two runs. */
 
-import { get, query } from "../api.js";
 import { fill, h } from "../dom.js";
 import { count, moment } from "../format.js";
 import { errorBox } from "../notice.js";
+import { get, query } from "../requests.js";
 import { href } from "../router.js";
 import { columnOf, verdictOf } from "./run_model.js";
 

@@ -26,7 +26,7 @@ export function columnOf({ dialect, binding }) {
 }
 
 /** Returns the area of a check: its id up to the first dot. */
-export function areaOf(id) {
+function areaOf(id) {
   return id.split(".")[0];
 }
 

@@ -112,6 +112,7 @@ export class RunView {
     );
     if (run) {
       this.#checks = run.checks ?? [];
+      for (const view of this.#rows.values()) view.row = undefined;
       for (const requirement of run.requirements ?? []) this.#requirements.set(requirement.id, requirement);
       const { target = {}, began, seconds, suite, settings = {} } = run;
       fill(

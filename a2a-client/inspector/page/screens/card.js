@@ -1,7 +1,6 @@
 /** Screen of an agent's card. */
 
 import { agentById, agentsChanged, chooseAgent, currentAgent } from "../agents.js";
-import { get, path, query, saveBlob } from "../api.js";
 import { cardEditor } from "../card/editor.js";
 import { overview } from "../card/overview.js";
 import { problemList, signatureList, versionViews } from "../card/verdicts.js";
@@ -9,9 +8,10 @@ import { fill, h } from "../dom.js";
 import { segments, tabs } from "../form.js";
 import { count } from "../format.js";
 import { icon } from "../icons.js";
-import { agentMark } from "../shell.js";
 import { emptyState, errorBox } from "../notice.js";
+import { get, path, query, saveBlob } from "../requests.js";
 import { go, href, replace } from "../router.js";
+import { agentMark } from "../shell.js";
 import { bodyView } from "../wire/body_view.js";
 
 /** Creates the screen. */

@@ -72,7 +72,8 @@ export function create() {
         agentMark(one.agent),
         h("h1", { class: "peer clip" }, one.agent.name),
         h("span", { class: "small soft nowrap" }, `${one.agent.version} ${one.agent.binding}`),
-        one.contextId &&
+        shown.length === 1 &&
+          one.contextId &&
           h("code", { class: "soft small", title: `contextId ${one.contextId}` }, shortId(one.contextId)),
       ),
     );

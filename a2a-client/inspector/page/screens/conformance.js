@@ -1,17 +1,18 @@
 /** Screen of the conformance suite. */
 
-import { agentById, currentAgent } from "../agents.js";
-import { del, download, get, path, post } from "../api.js";
+import { agentById, agentsChanged, currentAgent } from "../agents.js";
 import { onChange, reloadNeeded } from "../changes.js";
 import { comparisonView } from "../conformance/comparison.js";
 import { RunView } from "../conformance/run_view.js";
+import { confirmDialog } from "../dialog.js";
 import { fill, h } from "../dom.js";
-import { field, textInput } from "../form.js";
-import { ago, count } from "../format.js";
+import { checkBox, field, textInput } from "../form.js";
+import { ago } from "../format.js";
 import { icon } from "../icons.js";
 import { hasFeature } from "../info.js";
 import { openMenu } from "../menu.js";
 import { emptyState, errorBox, showError } from "../notice.js";
+import { del, download, get, path, post } from "../requests.js";
 import { go, href, replace } from "../router.js";
 import { setBadge } from "../shell.js";
 
@@ -57,6 +58,14 @@ export function create() {
         !running &&
         h(
           "button",
+          { class: "quiet danger", data: { action: "remove-run" }, onClick: removeRun },
+          icon("trash"),
+          "Remove",
+        ),
+      run &&
+        !running &&
+        h(
+          "button",
           { class: "quiet", "aria-haspopup": "menu", data: { action: "report" }, onClick: reports },
           icon("download"),
           "Report",
@@ -75,6 +84,23 @@ export function create() {
         "New run",
       ),
     );
+  };
+  const removeRun = async () => {
+    if (
+      !(await confirmDialog(
+        "Remove this run?",
+        "Its verdicts will be gone. Download the report first if you need it.",
+        "Remove",
+      ))
+    )
+      return;
+    try {
+      await del(path`runs/${shown}`);
+      shown = view = undefined;
+      go("conformance", runs.length > 1 ? [] : ["new"]);
+    } catch (error) {
+      showError(error);
+    }
   };
   const chooseRun = (event) =>
     openMenu(
@@ -146,6 +172,10 @@ export function create() {
   });
   reloadNeeded.subscribe(() => element.isConnected && shown && read());
 
+  const lastRun = () => runs.findLast(({ agent }) => agent === currentAgent()?.id);
+  agentsChanged.subscribe(
+    () => element.isConnected && !view && body.querySelector(".new-run, .empty") && fill(body, newRun()),
+  );
   const showRun = async (id, check) => {
     if (shown !== id || !view) {
       shown = id;
@@ -186,11 +216,11 @@ export function create() {
         shown = third;
         drawHead();
         fill(body, comparisonView(second, third));
-      } else if (first === "new" || (!first && runs.length === 0)) {
+      } else if (first === "new" || (!first && !lastRun())) {
         none();
         drawHead();
         fill(body, newRun());
-      } else await showRun(first ?? runs.at(-1).id, second);
+      } else await showRun(first ?? lastRun().id, second);
     },
     shortcuts: [
       ["n", "New run", () => go("conformance", ["new"])],
@@ -202,24 +232,33 @@ export function create() {
 /** Returns the form of a new run. */
 function newRun() {
   const agent = currentAgent();
-  if (!agent)
+  if (!agent) {
     return emptyState(
       "conformance",
       "No agent to check",
       "Connect to an agent first. The suite then checks every requirement of its protocol versions.",
       h("a", { class: "button primary", href: href("connect") }, "Connect to an agent"),
     );
-  const levels = ["must", "should", "may"].map((level) =>
-    h(
-      "label",
-      { class: "check" },
-      h("input", { type: "checkbox", value: level, checked: true, data: { field: `level-${level}` } }),
-      level.toUpperCase(),
-    ),
-  );
+  }
+  const choices = (name, values, words = (value) => value) =>
+    values.map((value) =>
+      h(
+        "label",
+        { class: "check" },
+        h("input", { type: "checkbox", value, checked: true, data: { field: `${name}-${value}` } }),
+        words(value),
+      ),
+    );
+  const interfaces = agent.interfaces ?? [];
+  const levels = choices("level", ["must", "should", "may"], (level) => level.toUpperCase());
+  const versions = choices("version", [...new Set(interfaces.map(({ version }) => version))]);
+  const bindings = choices("binding", [...new Set(interfaces.map(({ binding }) => binding))]);
+  const instrumented = checkBox("instrumented", "The agent keeps the behaviour contract", {
+    help: "It does what the first word of a message says, like the agent of `a2a serve reference`. Many more checks are made.",
+  });
   const run = textInput({ class: "mono", placeholder: "all, or like send.*" });
   const skip = textInput({ class: "mono", placeholder: "none, or like push.*" });
-  const jobs = textInput({ type: "number", min: "1", max: "16", placeholder: "automatic" });
+  const jobs = textInput({ type: "number", min: "1", max: "32", placeholder: "8" });
   const problem = h("div");
   const start = h(
     "button",
@@ -227,21 +266,28 @@ function newRun() {
     icon("play"),
     "Run the suite",
   );
-  const submit = async (event) => {
-    event.preventDefault();
-    start.disabled = true;
-    const patterns = (input) => {
-      const list = input.value.split(/[\s,]+/).filter(Boolean);
-      return list.length > 0 ? list : undefined;
-    };
-    const chosen = levels
+  /** Returns what is checked, or `undefined` if that is all. */
+  const chosen = (labels) => {
+    const values = labels
       .map((label) => label.firstChild)
       .filter((box) => box.checked)
       .map((box) => box.value);
+    return values.length < labels.length ? values : undefined;
+  };
+  const patterns = (input) => {
+    const list = input.value.split(/[\s,]+/).filter(Boolean);
+    return list.length > 0 ? list : undefined;
+  };
+  const submit = async (event) => {
+    event.preventDefault();
+    start.disabled = true;
     try {
       const { id } = await post("runs", {
         agent: agent.id,
-        levels: chosen.length < 3 ? chosen : undefined,
+        levels: chosen(levels),
+        versions: chosen(versions),
+        bindings: chosen(bindings),
+        instrumented: instrumented.box.checked || undefined,
         run: patterns(run),
         skip: patterns(skip),
         jobs: jobs.value ? Number(jobs.value) : undefined,
@@ -252,6 +298,13 @@ function newRun() {
       start.disabled = false;
     }
   };
+  const group = (label, boxes) =>
+    h(
+      "fieldset",
+      { class: "field" },
+      h("legend", { class: "label" }, label),
+      h("div", { class: "line wrap levels" }, ...boxes),
+    );
   return h(
     "div",
     { class: "column new-run" },
@@ -269,10 +322,12 @@ function newRun() {
       { class: "panel stack", onSubmit: submit },
       h(
         "div",
-        { class: "field" },
-        h("span", { class: "label" }, "Levels"),
-        h("div", { class: "line wrap levels" }, ...levels),
+        { class: "fields" },
+        group("Levels", levels),
+        versions.length > 1 && group("Versions", versions),
+        bindings.length > 1 && group("Bindings", bindings),
       ),
+      instrumented,
       h(
         "div",
         { class: "fields" },

@@ -1,13 +1,13 @@
 /** Screen of recording proxies, with faults on demand. */
 
 import { currentAgent } from "../agents.js";
-import { del, get, path, post, put } from "../api.js";
 import { onChange } from "../changes.js";
 import { fill, h } from "../dom.js";
 import { checkBox, field, select, setWrong, textInput } from "../form.js";
 import { count } from "../format.js";
 import { icon } from "../icons.js";
 import { copyButton, emptyState, errorBox, showError } from "../notice.js";
+import { del, get, path, post, put } from "../requests.js";
 import { href } from "../router.js";
 
 /** Creates the screen. */

@@ -1,14 +1,15 @@
 /** Screen of an agent's tasks. */
 
 import { agentById, agentsChanged, chooseAgent, currentAgent } from "../agents.js";
-import { get, path, query } from "../api.js";
-import { debounce, fill, h } from "../dom.js";
+import { debounce, fill, h, throttle } from "../dom.js";
 import { select, textInput } from "../form.js";
 import { ago, count, moment, shortId, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { emptyState, errorBox } from "../notice.js";
+import { get, path, query } from "../requests.js";
 import { go, href, replace } from "../router.js";
 import { splitPanes } from "../split.js";
+import { seenTasks } from "../task_events.js";
 import { TaskPane } from "../tasks/detail.js";
 import { STATE_OPTIONS, textOfParts } from "../tasks/event_summary.js";
 
@@ -61,7 +62,7 @@ export function create() {
     open(undefined);
     list.focus();
   };
-  const pane = new TaskPane({ close, openTab: openTask, changed: debounce(200, () => load(true)) });
+  const pane = new TaskPane({ close, openTab: openTask, changed: throttle(300, () => load(true)) });
   const panes = splitPanes("tasks", place, pane.element, "Width of the list");
 
   const open = (id, tab) => {
@@ -97,15 +98,7 @@ export function create() {
       );
       draw();
     } catch (error) {
-      if (error.name !== "AbortError")
-        fill(
-          list,
-          h(
-            "div",
-            { class: "list-problem" },
-            errorBox(error, () => load()),
-          ),
-        );
+      if (error.name !== "AbortError") drawProblem(error);
     } finally {
       list.classList.remove("loading");
     }
@@ -152,6 +145,22 @@ export function create() {
         ),
       ),
     );
+    mark();
+  };
+  /** Not every version can list tasks: those of the chat are known all the same. */
+  const drawProblem = (error) => {
+    const seen = seenTasks(agent.id);
+    fill(
+      list,
+      h(
+        "div",
+        { class: "list-problem" },
+        errorBox(error, () => load()),
+      ),
+      seen.length > 0 && h("p", { class: "list-note help" }, "Tasks of which this page has seen events:"),
+      seen.map(row),
+    );
+    fill(pager);
     mark();
   };
   const turn = (by) => {

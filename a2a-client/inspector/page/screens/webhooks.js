@@ -1,18 +1,18 @@
 /** Screen of webhooks: receivers, and the notifications that came. */
 
-import { del, get, path, post } from "../api.js";
+import { currentAgent } from "../agents.js";
 import { fill, h } from "../dom.js";
-import { field, textInput } from "../form.js";
 import { clock, count, shortId } from "../format.js";
 import { icon } from "../icons.js";
 import { jsonView } from "../json_view.js";
-import { copyButton, emptyState, errorBox, showError } from "../notice.js";
+import { emptyState, errorBox, showError } from "../notice.js";
 import { allNotifications, droppedNotifications, notificationsChanged } from "../notifications.js";
+import { del, get, path, post } from "../requests.js";
 import { href, replace } from "../router.js";
 import { splitPanes } from "../split.js";
 import { eventSummary } from "../tasks/event_summary.js";
+import { receiverForm, receiverRow } from "../webhooks/receivers.js";
 import { bodyView, headersView } from "../wire/body_view.js";
-import { currentAgent } from "../agents.js";
 
 /** Creates the screen. */
 export function create() {
@@ -132,6 +132,10 @@ export function create() {
                 h("a", { href: href("chat") }, "chat"),
                 ", or on the tab Webhooks of a ",
                 h("a", { href: href("tasks") }, "task"),
+                ". Agents often refuse addresses of this machine: ",
+                h("code", "a2a serve"),
+                " allows them with ",
+                h("code", "--local-webhooks"),
                 ".",
               ].reduce((p, part) => (p.append(part), p), h("p")),
             ),
@@ -285,115 +289,8 @@ export function create() {
 }
 
 /** Returns whether a verdict on a notification is wrong. */
-export function isWrong({ verdicts }) {
+function isWrong({ verdicts }) {
   return verdicts.some(({ ok }) => !ok);
-}
-
-/** Returns the form of a new receiver: `{element, open}`. */
-function receiverForm(start) {
-  const token = textInput({ class: "mono", placeholder: "none" });
-  const secret = textInput({ type: "password", class: "mono", placeholder: "whsec_…" });
-  const jwksUrl = textInput({ type: "url", class: "mono", placeholder: "https://agent.example/.well-known/jwks.json" });
-  const listen = textInput({ class: "mono", placeholder: "127.0.0.1, a free port" });
-  const url = textInput({ type: "url", class: "mono", placeholder: "the address it listens on" });
-  const problem = h("div");
-  const submit = async (event) => {
-    event.preventDefault();
-    const value = (input) => input.value.trim() || undefined;
-    try {
-      await start({
-        token: value(token),
-        secret: value(secret),
-        jwksUrl: value(jwksUrl),
-        listen: value(listen),
-        url: value(url),
-      });
-      problem.replaceChildren();
-      element.hidden = true;
-      secret.value = "";
-    } catch (error) {
-      fill(problem, errorBox(error));
-    }
-  };
-  const random = () => {
-    token.value = crypto.randomUUID().replaceAll("-", "");
-  };
-  const element = h(
-    "form",
-    { class: "head-form", hidden: true, onSubmit: submit, data: { view: "new-receiver" } },
-    h(
-      "div",
-      { class: "fields" },
-      field("token", "Token", token, "Notifications must carry it."),
-      field("secret", "Secret", secret, "Of Standard Webhooks: notifications must be signed with it."),
-      field(
-        "jwksUrl",
-        "Keys of the agent",
-        jwksUrl,
-        "JSON Web Key Set: notifications must have a token signed by one.",
-      ),
-      field("listen", "Listen on", listen),
-      field("publicUrl", "URL for agents", url, "If agents reach it by another, like a tunnel."),
-    ),
-    problem,
-    h(
-      "div",
-      { class: "line wrap" },
-      h("button", { class: "primary", type: "submit", data: { action: "start-receiver" } }, "Start"),
-      h("button", { type: "button", data: { action: "random-token" }, onClick: random }, "Random token"),
-      h(
-        "button",
-        {
-          type: "button",
-          class: "quiet",
-          onClick: () => {
-            element.hidden = true;
-          },
-        },
-        "Cancel",
-      ),
-    ),
-  );
-  return {
-    element,
-    open() {
-      element.hidden = false;
-      token.focus();
-    },
-  };
-}
-
-function receiverRow({ id, url, hasToken, hasSecret, jwksUrl }, stop) {
-  const checks = [
-    hasToken && "token",
-    hasSecret && "signature",
-    jwksUrl && "signed by the agent's keys",
-    "order",
-    "duplicates",
-  ].filter(Boolean);
-  return h(
-    "div",
-    { class: "receiver-row", data: { row: "receiver", receiver: id } },
-    h("i", { class: "dot good" }),
-    h(
-      "div",
-      { class: "grow" },
-      h("div", { class: "mono wrap-any" }, url),
-      h("div", { class: "small soft" }, `${id} · checks ${checks.join(", ")}`),
-    ),
-    copyButton(() => url, "Copy URL"),
-    h(
-      "button",
-      {
-        class: "icon-button",
-        title: "Stop",
-        "aria-label": `Stop receiver ${id}`,
-        data: { action: "stop-receiver" },
-        onClick: stop,
-      },
-      icon("trash"),
-    ),
-  );
 }
 
 const MAX_ROWS = 500;

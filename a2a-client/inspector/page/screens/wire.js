@@ -1,15 +1,15 @@
 /** Screen of the exchanges on the wire. */
 
 import { agentsChanged } from "../agents.js";
-import { download, query } from "../api.js";
 import { confirmDialog } from "../dialog.js";
-import { debounce, fill, h } from "../dom.js";
+import { debounce, fill, h, throttle } from "../dom.js";
 import { allExchanges, clearExchanges, exchangeByNumber, exchangesChanged, logSize } from "../exchanges.js";
 import { segments, textInput } from "../form.js";
 import { bytes, count } from "../format.js";
 import { icon } from "../icons.js";
 import { openMenu } from "../menu.js";
 import { emptyState, showError } from "../notice.js";
+import { download, query } from "../requests.js";
 import { href, replace } from "../router.js";
 import { splitPanes } from "../split.js";
 import { DetailPane } from "../wire/detail.js";
@@ -166,7 +166,7 @@ export function create() {
     close();
     clearExchanges().catch(showError);
   };
-  const refreshPane = debounce(120, () => {
+  const refreshPane = throttle(150, () => {
     const summary = exchangeByNumber(pane.number);
     if (summary) pane.refresh(summary);
   });

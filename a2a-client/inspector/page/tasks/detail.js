@@ -1,6 +1,5 @@
 /** One task: events, content, JSON and webhooks. */
 
-import { get, path, post, query } from "../api.js";
 import { joinedParts } from "../chat/conversation.js";
 import { fill, h } from "../dom.js";
 import { tabs } from "../form.js";
@@ -9,6 +8,7 @@ import { icon } from "../icons.js";
 import { jsonView } from "../json_view.js";
 import { copyButton, errorBox, showError } from "../notice.js";
 import { partView, stepOf, stepView } from "../part_view.js";
+import { get, path, post, query } from "../requests.js";
 import { href } from "../router.js";
 import { Timeline } from "./timeline.js";
 import { webhookList } from "./webhook_list.js";

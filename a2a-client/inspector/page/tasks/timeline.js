@@ -1,12 +1,12 @@
 /** Timeline of a task's events, with their sequence numbers. */
 
-import { path, query, stream } from "../api.js";
 import { fill, h, perFrame } from "../dom.js";
 import { textInput } from "../form.js";
 import { clock, count, duration } from "../format.js";
 import { icon } from "../icons.js";
 import { jsonView } from "../json_view.js";
 import { errorBox } from "../notice.js";
+import { path, query, stream } from "../requests.js";
 import { addTaskEvent, eventsOf, taskEventAdded } from "../task_events.js";
 import { eventSummary } from "./event_summary.js";
 

@@ -1,10 +1,10 @@
 /** Webhooks that are set for a task. */
 
-import { del, get, path, post } from "../api.js";
 import { fill, h } from "../dom.js";
 import { field, select, setWrong, textInput } from "../form.js";
 import { icon } from "../icons.js";
 import { errorBox, showError } from "../notice.js";
+import { del, get, path, post } from "../requests.js";
 import { href } from "../router.js";
 
 /** Returns the list of a task's webhooks, with a form that adds one. */

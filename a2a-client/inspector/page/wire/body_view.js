@@ -46,11 +46,24 @@ export function bodyView(body, { omittedBytes = 0 } = {}) {
     h("button", { class: "quiet", data: { action: "unfold" }, onClick: () => setFolds(tree, true) }, "Unfold"),
     h("button", { class: "quiet", data: { action: "fold" }, onClick: () => setFolds(tree, false) }, "Fold"),
   );
+  const showRaw = (text) => {
+    const rest = body.length - text.length;
+    fill(
+      place,
+      h("pre", { class: "raw peer", tabindex: "0", "aria-label": "Body as sent" }, text),
+      rest > 0 &&
+        h(
+          "button",
+          { class: "quiet", data: { action: "show-all" }, onClick: () => showRaw(body) },
+          `Show ${rest.toLocaleString("en")} more characters`,
+        ),
+    );
+  };
   const show = (next) => {
     mode = next;
     folds.hidden = mode !== "pretty";
     if (mode === "pretty") fill(place, (tree ??= jsonView(pretty)));
-    else fill(place, h("pre", { class: "raw peer", tabindex: "0", "aria-label": "Body as sent" }, body));
+    else showRaw(body.slice(0, MAX_RAW));
   };
   show(mode);
   return h(
@@ -103,3 +116,4 @@ function parse(text) {
 }
 
 const MAX_TREE = 8 * 1024 * 1024;
+const MAX_RAW = 200_000;

@@ -1,11 +1,11 @@
 /** One exchange in full. */
 
-import { get, path } from "../api.js";
 import { fill, h } from "../dom.js";
 import { tabs } from "../form.js";
 import { bytes, clock, count, duration, pathOf } from "../format.js";
 import { icon } from "../icons.js";
 import { copyText, errorBox, showError } from "../notice.js";
+import { get, path } from "../requests.js";
 import { bodyView, headersView } from "./body_view.js";
 import { FramesView } from "./frames.js";
 import { agentName, toneOf } from "./list.js";

@@ -11,7 +11,7 @@ export function parseFilter(text, agentName = () => "") {
 }
 
 /** Returns the text that words are searched in. */
-export function searchText(summary, agentName) {
+function searchText(summary, agentName) {
   let text = TEXTS.get(summary);
   if (text === undefined) {
     const { number, method, url, operation, status, version, binding, source, agent, failure } = summary;

@@ -1,11 +1,11 @@
 /** Form that edits an exchange and sends it again. */
 
-import { post } from "../api.js";
 import { fill, h } from "../dom.js";
 import { field, pairRows, select, setWrong, textArea, textInput } from "../form.js";
 import { prettyJson } from "../format.js";
 import { icon } from "../icons.js";
 import { errorBox, notify } from "../notice.js";
+import { post } from "../requests.js";
 import { go } from "../router.js";
 
 /** Returns the form, filled from an exchange; without one it is empty. */

@@ -1,10 +1,10 @@
 /** The same exchange in every protocol version, side by side. */
 
-import { get, path } from "../api.js";
 import { fill, h } from "../dom.js";
 import { segments } from "../form.js";
 import { prettyJson } from "../format.js";
 import { copyButton, errorBox } from "../notice.js";
+import { get, path } from "../requests.js";
 import { commonLines } from "./diff.js";
 
 /** Returns the view of an exchange's versions. */
@@ -117,9 +117,15 @@ function draw(versions, ownBinding, ownVersion) {
 
 function textOf({ method, path: place, status, headers = [], body = "" }) {
   const start = method ? `${method} ${place}` : status ? `HTTP ${status}` : "";
-  return [start, ...headers.map(([name, value]) => `${name}: ${value}`), "", prettyJson(body) ?? body]
-    .join("\n")
-    .trim();
+  return [start, ...headers.map(([name, value]) => `${name}: ${value}`), "", prettyBody(body)].join("\n").trim();
+}
+
+/** Returns JSON, or the JSON of each event of a stream, indented. */
+function prettyBody(body) {
+  const events = /^(data|id|event):/.test(body)
+    ? body.replace(/^data: ?(.*)$/gm, (line, data) => `data: ${prettyJson(data) ?? data}`)
+    : body;
+  return prettyJson(body) ?? events;
 }
 
 function textView(text, base) {

@@ -4,7 +4,7 @@ import { EventDecoder } from "./event_decoder.js";
 import { Topic } from "./topic.js";
 
 /** A request that failed: what was wrong, and what to do about it. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(message, { hint, status, kind } = {}) {
     super(message);
     this.hint = hint;
@@ -22,16 +22,35 @@ export const put = (path, body, options) => call("PUT", path, body, options);
 export const del = (path, options) => call("DELETE", path, undefined, options);
 
 /**
- * Reads the launch token from the fragment (`#token=…`) and removes it from the address; later loads of the page
- * take it from the session. Returns whether there is one.
+ * Finds the launch token: in the fragment (`#token=…`, also after a route), from which it is removed; in the session; or in
+ * another tab of the inspector. Returns whether there is one.
  */
-export function takeToken() {
-  const given = /^#(?:.*[#&?])?token=([\w-]+)/.exec(location.hash)?.[1];
+export async function takeToken() {
+  const given = /[#?&]token=([\w-]+)/.exec(location.hash);
   if (given) {
-    sessionStorage.setItem(TOKEN, given);
-    history.replaceState(null, "", `${location.pathname}#/connect`);
+    sessionStorage.setItem(TOKEN, given[1]);
+    const route = location.hash.replace(given[0].slice(1), "").replace(/[?&]$/, "");
+    history.replaceState(null, "", `${location.pathname}${route.startsWith("#/") ? route : "#/"}`);
   }
+  const tabs = new BroadcastChannel("a2a-inspector");
+  if (sessionStorage.getItem(TOKEN) === null) await askTabs(tabs);
+  tabs.onmessage = ({ data }) => {
+    if (data === "token?") tabs.postMessage({ token: sessionStorage.getItem(TOKEN) });
+  };
   return sessionStorage.getItem(TOKEN) !== null;
+}
+
+/** Asks the other tabs of this origin for the token, so that a link can be opened in a new tab. */
+function askTabs(tabs) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, MAX_TAB_WAIT_MS);
+    tabs.onmessage = ({ data }) => {
+      if (!data.token) return;
+      sessionStorage.setItem(TOKEN, data.token);
+      resolve();
+    };
+    tabs.postMessage("token?");
+  });
 }
 
 /** Keeps a token that was pasted: the token itself, or the whole address. */
@@ -130,3 +149,4 @@ async function problemOf(response) {
 }
 
 const TOKEN = "a2a-inspector-token";
+const MAX_TAB_WAIT_MS = 150;
