@@ -66,7 +66,7 @@ fn is_error(status: u16) -> bool {
 }
 
 /// Finder of the ends of events in a stream of bytes, which holds none of them back.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct EventBoundary {
     /// Bytes of the line so far.
     length: usize,
@@ -84,17 +84,6 @@ pub(crate) struct BlockEnd {
     pub(crate) offset: usize,
     /// Whether it is an event: comments are none.
     pub(crate) is_event: bool,
-}
-
-impl Default for EventBoundary {
-    fn default() -> Self {
-        Self {
-            length: 0,
-            matched: 0,
-            has_data: false,
-            after_cr: false,
-        }
-    }
 }
 
 impl EventBoundary {

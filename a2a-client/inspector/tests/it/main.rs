@@ -6,7 +6,6 @@ mod changes;
 mod chat;
 #[cfg(feature = "conformance")]
 mod conformance;
-#[cfg(feature = "conformance")]
 mod exchanges;
 mod guard;
 mod harness;
