@@ -406,7 +406,10 @@ async fn a_proxy_of_the_command_line_is_on_the_page() {
     let address = started.unwrap().to_string();
     let all = page.get("/api/proxies").await;
     assert_eq!(all["proxies"][0]["address"], address);
-    assert_eq!(all["proxies"][0]["upstream"], upstream);
+    assert_eq!(
+        all["proxies"][0]["upstream"],
+        upstream.trim_end_matches('/')
+    );
     let taken = page.inspector.start_proxy(&address, &upstream).await;
     let problem = taken.unwrap_err().to_string();
     assert!(problem.contains(&address), "{problem}");
