@@ -98,7 +98,7 @@ export function debounce(ms, work) {
 }
 
 function isChild(value) {
-  return typeof value === "string" || Array.isArray(value) || value instanceof Node;
+  return typeof value === "string" || typeof value === "number" || Array.isArray(value) || value instanceof Node;
 }
 
 const PROPERTIES = new Set([

@@ -17,7 +17,6 @@ export function bytes(count) {
 /** Returns a duration in milliseconds, like `12 ms`, `1.25 s`, `3 min 4 s`. */
 export function duration(ms) {
   if (ms === undefined || ms === null) return "";
-  if (ms < 1) return "< 1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
   const seconds = Math.round(ms / 1000);

@@ -5,11 +5,13 @@ import { loadAgents } from "./agents.js";
 import { followChanges, onChange, reloadNeeded } from "./changes.js";
 import { startPrompts } from "./device_prompt.js";
 import { h } from "./dom.js";
+import { allExchanges, exchangesChanged, startExchanges } from "./exchanges.js";
 import { icon } from "./icons.js";
 import { loadInfo } from "./info.js";
 import { showError } from "./notice.js";
+import { allNotifications, notificationsChanged, startNotifications } from "./notifications.js";
 import { startRouter } from "./router.js";
-import { startShell } from "./shell.js";
+import { setBadge, startShell } from "./shell.js";
 import { applyTheme } from "./theme.js";
 
 applyTheme();
@@ -29,7 +31,11 @@ async function start() {
   startPrompts();
   onChange("agents", loadAgents);
   reloadNeeded.subscribe(loadAgents);
+  exchangesChanged.subscribe(() => setBadge("wire", allExchanges().length));
+  notificationsChanged.subscribe(() => setBadge("webhooks", allNotifications().length));
   followChanges();
+  startNotifications().catch(showError);
+  startExchanges().catch(showError);
 }
 
 /** Replaces the page by a question for the launch token. */

@@ -33,7 +33,7 @@ export function codeView(text, language = "") {
 
 /** Returns a link to another site, which shows its host; anything but http and https stays text. */
 export function linkView(href, content) {
-  if (!isWebUrl(href)) return h("span", { class: "refused", title: `Not followed: ${href}` }, content);
+  if (!isWebUrl(href)) return h("span", { class: "refused", title: `Not followed: ${href}` }, content ?? href);
   const label = content ?? href;
   const shown = typeof label === "string" ? label : label.map((node) => node.textContent ?? node).join("");
   const host = hostOf(href);

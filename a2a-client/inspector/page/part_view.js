@@ -62,7 +62,7 @@ export function decodeBase64(text) {
 }
 
 function textView(text, mediaType = "", plain = false) {
-  if (plain) return h("pre", { class: "plain peer" }, text);
+  if (plain) return h("pre", { class: "plain-text peer" }, text);
   if (/json/.test(mediaType) && prettyJson(text)) return jsonView(JSON.parse(text));
   if (/html|xml|svg/.test(mediaType)) return codeView(text, mediaType.replace(/^.*[/+]/, ""));
   return markdownView(text);

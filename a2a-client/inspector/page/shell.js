@@ -78,7 +78,7 @@ export function startShell() {
 export function setBadge(name, value, tone = "plain") {
   const badge = links?.get(name)?.querySelector(".badge");
   if (!badge) return;
-  badge.textContent = value ? (value > 9999 ? "9999+" : String(value)) : "";
+  badge.textContent = value ? (value > 9999 ? `${Math.floor(value / 1000)}k` : String(value)) : "";
   badge.className = `badge ${tone}`;
 }
 

@@ -53,7 +53,7 @@ impl Guard {
         let is_foreign = headers.contains_key(ORIGIN)
             && only(headers, &ORIGIN).is_none_or(|origin| origin != own);
         let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-        let is_api = request.uri().path().starts_with("/api");
+        let is_api = is_api(request);
         // A link of another site may open the page, which holds no secret.
         let is_cross = matches!(site, Some(b"cross-site" | b"same-site"));
         if is_foreign || is_cross && is_api {
@@ -93,7 +93,7 @@ pub(crate) async fn admit(
 
 /// Sets the headers that protect the page, on every answer.
 pub(crate) async fn protect(request: Request, next: Next) -> Response {
-    let is_api = request.uri().path().starts_with("/api");
+    let is_api = is_api(&request);
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in PROTECTION {
@@ -103,6 +103,12 @@ pub(crate) async fn protect(request: Request, next: Next) -> Response {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     response
+}
+
+/// Returns whether a request is for the API, and not for a file of the page.
+fn is_api(request: &Request) -> bool {
+    let path = request.uri().path();
+    path == "/api" || path.starts_with("/api/")
 }
 
 const PROTECTION: [(HeaderName, &str); 6] = [

@@ -14,6 +14,7 @@ use axum::routing::any;
 use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper_util::service::TowerToHyperService;
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::agents::{Agents, Settings};
@@ -21,7 +22,7 @@ use crate::changes::Changes;
 #[cfg(feature = "conformance")]
 use crate::conformance::Runs;
 use crate::guard::{self, Guard};
-use crate::info::ListenAddress;
+use crate::info::{LaunchFailure, ListenAddress};
 use crate::launch_token::LaunchToken;
 use crate::problem::Problem;
 use crate::proxy::Proxies;
@@ -33,6 +34,7 @@ use crate::{agents, card, changes, chat, info, page, proxy, tasks, webhooks, wir
 #[derive(Clone)]
 pub struct Inspector {
     token: Arc<LaunchToken>,
+    pub(crate) launch_failure: LaunchFailure,
     pub(crate) changes: Changes,
     pub(crate) agents: Agents,
     pub(crate) exchanges: ExchangeLog,
@@ -54,12 +56,18 @@ impl Inspector {
         format!("http://{address}/#token={}", self.token.reveal())
     }
 
-    /// Connects to an agent, as the page does.
+    /// Connects to an agent, as the page does. The page shows the failure, too.
     ///
     /// Errors: the settings cannot be used, or the agent cannot be reached or understood.
     pub async fn connect(&self, settings: Settings) -> Result<(), ConnectError> {
-        let connected = self.agents.connect(settings).await;
-        connected.map_err(ConnectError).map(drop)
+        let url = settings.url.clone();
+        let Err(problem) = self.agents.connect(settings).await else {
+            return Ok(());
+        };
+        let error = ConnectError(problem.to_string());
+        self.launch_failure.set(&url, &problem);
+        self.changes.send("agents", &json!({}));
+        Err(error)
     }
 
     /// Serves the page until `shutdown` resolves, and then drops what is open.
@@ -117,7 +125,7 @@ impl Inspector {
 /// Reason for which an agent is not connected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct ConnectError(Problem);
+pub struct ConnectError(String);
 
 /// Builder of an [`Inspector`].
 #[derive(Clone, Debug, Default)]
@@ -141,6 +149,7 @@ impl InspectorBuilder {
         let exchanges = ExchangeLog::new(changes.clone());
         Ok(Inspector {
             token: Arc::new(LaunchToken::generate()?),
+            launch_failure: LaunchFailure::default(),
             agents: Agents::new(self.state_file, exchanges.clone(), changes.clone()),
             proxies: Proxies::new(exchanges.clone(), changes.clone()),
             receivers: Receivers::new(changes.clone()),

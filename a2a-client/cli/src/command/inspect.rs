@@ -19,21 +19,19 @@ use crate::show::Screen;
 /// Agent to connect to, and addresses to listen at.
 #[derive(Args)]
 #[command(after_help = "\
-The page is part of this program, and loads nothing from elsewhere. It is served on this machine only, to whoever has
-the token in the printed URL. With --no-open that URL is not in the list of processes, where other users of this machine
-see the browser's arguments.
+The page is part of this program and loads nothing from elsewhere. It is served on this machine
+alone, to holders of the token in the printed URL. Other users of this machine can see that URL among
+the browser's arguments; with --no-open it is printed and nothing more.
 
 Examples:
   a2a inspect http://127.0.0.1:8080
   a2a inspect travel --dialect 0.3 --binding http-json        an agent of the configuration file
   a2a inspect --no-open --listen 127.0.0.1:0 --json | jq -r .url
-  a2a inspect --proxy-listen 127.0.0.1:7421 --upstream https://agent.example        what other clients send")]
+  a2a inspect --proxy-listen 127.0.0.1:7421 --upstream https://agent.example")]
 pub(crate) struct Options {
     /// Agent to connect to: its URL, `host:port`, or a name from the configuration file. Others are added on the page.
     #[arg(value_name = "AGENT")]
     name: Option<String>,
-    #[command(flatten)]
-    connection: ConnectionOptions,
     /// Address of the page, on this machine; port 0 takes any free port.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     listen: SocketAddr,
@@ -46,6 +44,8 @@ pub(crate) struct Options {
     /// URL of the agent behind --proxy-listen.
     #[arg(long, value_name = "URL", requires = "proxy_listen")]
     upstream: Option<String>,
+    #[command(flatten)]
+    connection: ConnectionOptions,
 }
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {

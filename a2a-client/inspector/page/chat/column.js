@@ -2,7 +2,6 @@
 
 import { get, path, post, query, stream } from "../api.js";
 import { fill, h } from "../dom.js";
-import { moment } from "../format.js";
 import { icon } from "../icons.js";
 import { errorBox, showError } from "../notice.js";
 import { partView, stepOf } from "../part_view.js";
@@ -16,7 +15,11 @@ export class ChatColumn {
   #agent;
   #changed;
   #conversation = new Conversation();
+  /** Views of the present turns, by task. */
   #views = new Map();
+  #allViews = [];
+  /** Where the next turn of a task begins. */
+  #marks = new Map();
   #streams = new Map();
   #transcript = h("div", {
     class: "transcript",
@@ -59,7 +62,7 @@ export class ChatColumn {
   /** Shows text as it is, or as Markdown. */
   setPlain(plain) {
     this.#plain = plain;
-    for (const view of this.#views.values()) view.redraw();
+    for (const view of this.#allViews) view.redraw();
   }
 
   /** Begins a new conversation. */
@@ -67,6 +70,8 @@ export class ChatColumn {
     for (const abort of this.#streams.values()) abort.abort();
     this.#conversation = new Conversation();
     this.#views.clear();
+    this.#marks.clear();
+    this.#allViews = [];
     this.#drawEmpty();
     this.#changed(this);
   }
@@ -79,7 +84,7 @@ export class ChatColumn {
 
   /** Sends a composed message and follows the answer. */
   async send(
-    { parts, streaming = "auto", messageMetadata, referenceTaskIds = [], request = {} },
+    { parts, steps = true, streaming = "auto", messageMetadata, referenceTaskIds = [], request = {} },
     taskId = this.#conversation.taskId,
   ) {
     const message = {
@@ -92,13 +97,14 @@ export class ChatColumn {
       ...(referenceTaskIds.length > 0 && { referenceTaskIds }),
       ...(request.extensions && { extensions: request.extensions }),
     };
+    this.#endTurn(taskId);
     const turn = this.#addUserMessage(message);
     const isStream = streaming === "stream" || (streaming === "auto" && this.#agent.capabilities?.streaming !== false);
     const key = message.messageId;
     await this.#follow(
       key,
       path`agents/${this.#agent.id}/messages`,
-      { method: "POST", body: { message, ...request, stream: isStream } },
+      { method: "POST", body: { message, ...request, stream: isStream, steps } },
       { turn, taskId },
     );
   }
@@ -122,22 +128,34 @@ export class ChatColumn {
     );
     try {
       const { tasks = [] } = await get(
-        path`agents/${this.#agent.id}/tasks` + query({ contextId, historyLength: 50, pageSize: 50 }),
+        path`agents/${this.#agent.id}/tasks` +
+          query({ contextId, historyLength: 50, pageSize: 50, includeArtifacts: true }),
       );
       this.#transcript.replaceChildren();
       tasks.sort((a, b) => String(a.status?.timestamp).localeCompare(String(b.status?.timestamp)));
       for (const task of tasks) {
-        const full = await get(path`agents/${this.#agent.id}/tasks/${task.id}` + query({ historyLength: 50 }));
-        for (const message of (full.history ?? []).filter(({ role }) => role === "ROLE_USER"))
-          this.#addUserMessage(message);
-        this.#apply({ event: { task: full } });
+        this.#restoreTask(task);
       }
-      for (const { task } of this.#conversation.entries) if (task) this.#views.get(task.id)?.setLive(false);
       if (tasks.length === 0) this.#drawEmpty();
     } catch (error) {
       fill(this.#transcript, h("div", { class: "turn" }, errorBox(error)));
     }
     this.#changed(this);
+  }
+
+  #restoreTask(snapshot) {
+    const { task } = this.#conversation.task(snapshot.id, snapshot.contextId);
+    const changed = task.apply({ task: snapshot });
+    const { history = [], status = {} } = snapshot;
+    for (const message of history) {
+      if (message.role === "ROLE_USER") this.#addUserMessage(message);
+      else if (message.messageId !== status.message?.messageId && !message.parts.every(stepOf))
+        this.#addAgentMessage(message);
+    }
+    const messages = task.messages.length - (status.message ? 1 : 0);
+    const view = this.#addView(task, { messages, steps: 0 });
+    view.update(changed);
+    this.#conversation.settle(task);
   }
 
   /** Returns whether an answer is being followed. */
@@ -225,26 +243,40 @@ export class ChatColumn {
       return undefined;
     }
     addTaskEvent(this.#agent.id, id, { event, sequence, ms });
-    const { task, added } = this.#conversation.task(id, contextIdOf(event));
-    if (added) {
-      const view = new TaskView(task, {
-        agent: this.#agent.id,
-        plain: () => this.#plain,
-        cancel: (one) => this.#cancel(one),
-        resume: (one) => this.resume(one),
-        stop: () => this.#views.get(id).abort?.abort(),
-        answer: (one, parts) => this.send({ parts }, one.id),
-      });
-      this.#views.set(id, view);
-      this.#append(view.element);
-    }
-    const view = this.#views.get(id);
+    const { task } = this.#conversation.task(id, contextIdOf(event));
+    const view = this.#views.get(id) ?? this.#addView(task, this.#marks.get(id));
     const atEnd = this.#isAtEnd();
     view.update(task.apply(event, sequence));
     this.#conversation.settle(task);
     this.#changed(this);
     if (atEnd) requestAnimationFrame(() => requestAnimationFrame(() => this.#toEnd()));
     return view;
+  }
+
+  #addView(task, since) {
+    const actions = {
+      agent: this.#agent.id,
+      plain: () => this.#plain,
+      cancel: (one) => this.#cancel(one),
+      resume: (one) => this.resume(one),
+      stop: () => this.#views.get(task.id)?.abort?.abort(),
+      answer: (one, parts) => this.send({ parts }, one.id),
+    };
+    const view = new TaskView(task, actions, since);
+    this.#views.set(task.id, view);
+    this.#allViews.push(view);
+    this.#append(view.element);
+    return view;
+  }
+
+  /** Ends the present turn of a task: the user answers it. */
+  #endTurn(taskId) {
+    const view = this.#views.get(taskId);
+    if (!view) return;
+    view.freeze();
+    this.#views.delete(taskId);
+    const { messages } = this.#conversation.task(taskId).task;
+    this.#marks.set(taskId, { messages: messages.length, steps: messages.length });
   }
 
   async #cancel(task) {
@@ -267,7 +299,6 @@ export class ChatColumn {
         {
           class: "turn user-turn",
           "aria-label": "Your message",
-          title: moment(Date.now()),
           data: { row: "message", message: message.messageId },
         },
         body,

@@ -217,6 +217,10 @@ function requestOptions() {
   const immediately = checkBox("returnImmediately", "Return immediately", {
     help: "Do not wait for the end of the task.",
   });
+  const steps = checkBox("steps", "Ask for steps", {
+    checked: true,
+    help: "Reasoning and tool calls, if the agent reports them.",
+  });
   const history = textInput({ type: "number", min: "0", placeholder: "as the agent likes" });
   const modes = h("div", { class: "choice-list" });
   const ownModes = textInput({ class: "mono", placeholder: "text/plain, image/png" });
@@ -245,6 +249,7 @@ function requestOptions() {
         h("div", { class: "field" }, h("span", { class: "label" }, "Answer"), h("div", stream)),
         field("historyLength", "Messages of history", history),
         immediately,
+        steps,
       ),
       h(
         "div",
@@ -321,6 +326,7 @@ function requestOptions() {
       const uris = [...chosenIn(extensions), ...listed(ownExtensions)];
       return {
         streaming,
+        steps: steps.box.checked,
         messageMetadata: ofMessage.value,
         referenceTaskIds: listed(references),
         request: {

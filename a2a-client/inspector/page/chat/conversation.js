@@ -59,31 +59,35 @@ export class TaskModel {
     return this.status.state === "TASK_STATE_INPUT_REQUIRED" || this.status.state === "TASK_STATE_AUTH_REQUIRED";
   }
 
-  /** Applies a `StreamResponse`. Returns what changed: `{status?, artifacts: [id], messages?}`. */
+  /** Applies a `StreamResponse`. Returns what changed: `{artifacts: [id], messages?}`; `messages` includes the status. */
   apply(event, sequence) {
     this.events += 1;
     if (sequence !== undefined && sequence !== null) this.sequence = sequence;
     if (event.task) return this.#applyTask(event.task);
-    if (event.statusUpdate) return this.#applyStatus(event.statusUpdate.status, event.statusUpdate.metadata);
+    if (event.statusUpdate) return this.#applyStatus(event.statusUpdate.status ?? this.status);
     if (event.artifactUpdate) return { artifacts: [this.#applyArtifact(event.artifactUpdate)] };
-    if (event.message) return { artifacts: [], messages: this.#addMessage(event.message) };
+    if (event.message) {
+      this.#addMessage(event.message);
+      return { artifacts: [], messages: true };
+    }
     return { artifacts: [] };
   }
 
   #applyTask(task) {
     for (const message of task.history ?? []) this.#addMessage(message);
-    this.artifacts = new Map(
-      (task.artifacts ?? []).map((artifact) => [artifact.artifactId, structuredClone(artifact)]),
-    );
+    const before = this.artifacts;
+    const isNew = ({ artifactId, parts }) => JSON.stringify(before.get(artifactId)?.parts) !== JSON.stringify(parts);
+    const artifacts = (task.artifacts ?? []).map((artifact) => ({ ...artifact, parts: joinedParts(artifact.parts) }));
+    this.artifacts = new Map(artifacts.map((artifact) => [artifact.artifactId, artifact]));
     this.metadata = task.metadata;
-    const changed = this.#applyStatus(task.status ?? this.status);
-    return { ...changed, messages: true, artifacts: [...this.artifacts.keys()] };
+    this.#applyStatus(task.status ?? this.status);
+    return { messages: true, artifacts: artifacts.filter(isNew).map(({ artifactId }) => artifactId) };
   }
 
   #applyStatus(status) {
     this.status = status;
-    const messages = status.message ? this.#addMessage(status.message, status.state) : false;
-    return { status: true, messages, artifacts: [] };
+    if (status.message) this.#addMessage(status.message);
+    return { messages: true, artifacts: [] };
   }
 
   #applyArtifact({ artifact, append, lastChunk }) {
@@ -105,15 +109,10 @@ export class TaskModel {
     return id;
   }
 
-  #addMessage(message, state) {
+  #addMessage(message) {
     const list = message.role === "ROLE_USER" ? this.userMessages : this.messages;
-    const known = message.messageId && list.find((other) => other.message.messageId === message.messageId);
-    if (known) {
-      if (state) known.state = state;
-      return false;
-    }
-    list.push({ message, state });
-    return list === this.messages;
+    const isKnown = message.messageId && list.some(({ messageId }) => messageId === message.messageId);
+    if (!isKnown) list.push(message);
   }
 }
 
@@ -130,6 +129,13 @@ export function appendParts(parts, chunk) {
     if (continues) last.text += part.text;
     else parts.push(structuredClone(part));
   }
+}
+
+/** Returns copies of an artifact's parts, in which the chunks of one text are one part. */
+export function joinedParts(parts) {
+  const joined = [];
+  appendParts(joined, parts ?? []);
+  return joined;
 }
 
 /** Returns the text of a message's or an artifact's parts. */

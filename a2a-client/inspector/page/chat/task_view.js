@@ -9,7 +9,10 @@ import { href } from "../router.js";
 import { textOf } from "./conversation.js";
 import { requestForm, schemaOf } from "./request_form.js";
 
-/** View of one [`TaskModel`]; `actions` are `{agent, cancel, stop, resume, answer}`, `plain()` tells how text is shown. */
+/**
+ * View of one turn of a [`TaskModel`]: `since` gives the numbers of messages and of messages with steps that earlier turns
+ * have shown. `actions` are `{agent, cancel, stop, resume, answer}`, `plain()` tells how text is shown.
+ */
 export class TaskView {
   #model;
   #actions;
@@ -33,11 +36,17 @@ export class TaskView {
   #formFor;
   #views = new Map();
   #exchanges = [];
+  #since;
+  #shown = new Set();
+  #stepsDrawn = "";
+  #messagesChanged = true;
+  #frozen = false;
   live = false;
 
-  constructor(model, actions) {
+  constructor(model, actions, since = { messages: 0, steps: 0 }) {
     this.#model = model;
     this.#actions = actions;
+    this.#since = since;
     this.element = h(
       "article",
       { class: "turn agent-turn", "aria-label": `Task ${shortId(model.id)}`, data: { row: "task", task: model.id } },
@@ -68,7 +77,11 @@ export class TaskView {
 
   /** Redraws after an event; `changed` is the result of [`TaskModel.apply`]. */
   update(changed) {
-    for (const id of changed.artifacts) this.#views.get(id)?.stale();
+    this.#messagesChanged ||= changed.messages ?? false;
+    for (const id of changed.artifacts) {
+      this.#shown.add(id);
+      this.#views.get(id)?.stale();
+    }
     for (const [id, view] of this.#views) {
       if (!this.#model.artifacts.has(id)) {
         view.element.remove();
@@ -109,13 +122,24 @@ export class TaskView {
     );
   }
 
+  /** Ends the turn: the user has answered, and what follows is shown below the answer. */
+  freeze() {
+    this.#draw();
+    this.#frozen = true;
+    this.#state.className = "pill";
+    this.#buttons.replaceChildren();
+    this.#form.replaceChildren();
+  }
+
   /** Draws everything again, with Markdown or without. */
   redraw() {
+    this.#messagesChanged = true;
     for (const view of this.#views.values()) view.stale();
     this.draw();
   }
 
   #draw() {
+    if (this.#frozen) return;
     const { status, artifacts } = this.#model;
     const { words, tone } = taskState(status.state);
     const busy = tone === "busy" || status.state === "TASK_STATE_SUBMITTED";
@@ -125,9 +149,11 @@ export class TaskView {
     fill(this.#state, busy && this.live && h("span", { class: "dot busy" }), words);
     this.#time.textContent = this.#model.events > 0 && this.#ended ? duration(this.#ended - this.#began) : "";
     this.#drawButtons(status.state);
-    this.#drawMessages(status);
+    if (this.#messagesChanged) this.#drawMessages(status);
+    this.#messagesChanged = false;
     const steps = [...this.#stepsOfMessages()];
     for (const [id, artifact] of artifacts) {
+      if (!this.#shown.has(id)) continue;
       let view = this.#views.get(id);
       if (!view) {
         view = new ArtifactView(id);
@@ -155,17 +181,19 @@ export class TaskView {
 
   #drawMessages(status) {
     const plain = { plain: this.#actions.plain() };
-    const messages = this.#model.messages.filter(({ message }) => !message.parts?.every((part) => stepOf(part)));
+    const messages = this.#model.messages
+      .slice(this.#since.messages)
+      .filter((message) => !message.parts?.every((part) => stepOf(part)));
     const last = messages.at(-1);
     const answered =
       last &&
-      last.message.messageId === status.message?.messageId &&
+      last.messageId === status.message?.messageId &&
       taskState(status.state).tone !== "busy" &&
       status.state !== "TASK_STATE_SUBMITTED";
     const progress = answered ? messages.slice(0, -1) : messages;
     fill(
       this.#progress,
-      ...progress.slice(-MAX_PROGRESS).map(({ message }) => {
+      ...progress.slice(-MAX_PROGRESS).map((message) => {
         const text = textOf(message.parts);
         return text && text.length < 200 && message.parts.length === 1
           ? h("p", { class: "progress-line peer" }, text)
@@ -179,7 +207,7 @@ export class TaskView {
     fill(
       this.#answer,
       answered &&
-        (last.message.parts ?? [])
+        (last.parts ?? [])
           .filter((part) => !stepOf(part))
           .map((part) =>
             this.#model.waitsForUser() && schemaOf([part])
@@ -195,7 +223,7 @@ export class TaskView {
   }
 
   *#stepsOfMessages() {
-    for (const { message } of this.#model.messages) {
+    for (const message of this.#model.messages.slice(this.#since.steps)) {
       for (const part of message.parts ?? []) {
         const step = stepOf(part);
         if (step) yield step;
@@ -206,7 +234,9 @@ export class TaskView {
   #drawSteps(steps) {
     const [summary, list] = this.#steps.children;
     this.#steps.hidden = steps.length === 0;
-    if (steps.length === 0) return;
+    const drawn = `${this.live} ${steps.length} ${steps.at(-1)?.text?.length}`;
+    if (steps.length === 0 || drawn === this.#stepsDrawn) return;
+    this.#stepsDrawn = drawn;
     const calls = steps.filter(({ kind }) => kind === "function_call").length;
     const words = [
       steps.some(({ kind }) => kind === "reasoning") && "reasoning",
@@ -247,7 +277,7 @@ export class TaskView {
 
 /** One artifact: only the artifact that an event is about is drawn again. */
 class ArtifactView {
-  #title = h("h3", { class: "peer" });
+  #title = h("h2", { class: "peer artifact-title" });
   #note = h("span", { class: "small soft" });
   #body = h("div", { class: "artifact-body" });
   #artifact = { parts: [] };

@@ -1,6 +1,6 @@
 //! Connections to agents.
 
-use a2a_inspector::Inspector;
+use a2a_inspector::{Inspector, Settings};
 use a2a_server::demo::Echo;
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -216,4 +216,19 @@ async fn saved_settings_outlive_the_inspector() {
     std::fs::write(&file, "no JSON").unwrap();
     let page = Page::of(Inspector::builder().state_file(&file)).await;
     assert_eq!(saved(&page).await, json!([]));
+}
+
+#[tokio::test]
+async fn the_page_is_told_of_the_agent_that_the_launch_did_not_connect() {
+    let page = Page::open().await;
+    assert_eq!(page.get("/api/info").await["notConnected"], Value::Null);
+    let mut changes = page.events("GET", "/api/changes", None).await;
+    let mut settings = Settings::default();
+    settings.url = "http://127.0.0.1:1".to_owned();
+    let error = page.inspector.connect(settings).await.unwrap_err();
+    assert!(error.to_string().starts_with("cannot connect"), "{error}");
+    changes.named("agents").await;
+    let failure = &page.get("/api/info").await["notConnected"];
+    assert_eq!(failure["url"], "http://127.0.0.1:1");
+    assert_eq!(failure["error"]["kind"], "unreachable");
 }

@@ -36,6 +36,7 @@ async fn a_card_is_shown_as_it_came_and_as_it_is_read() {
     }
 }
 
+#[cfg(feature = "conformance")]
 #[tokio::test]
 async fn problems_of_a_card_cite_the_specification() {
     let page = Page::open().await;
@@ -65,6 +66,7 @@ async fn problems_of_a_card_cite_the_specification() {
     );
 }
 
+#[cfg(feature = "conformance")]
 #[tokio::test]
 async fn a_card_that_cannot_be_read_is_judged_all_the_same() {
     let page = Page::open().await;

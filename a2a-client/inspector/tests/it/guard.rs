@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use a2a_inspector::Inspector;
 use http::StatusCode;
@@ -11,27 +11,32 @@ use tokio::net::TcpListener;
 
 use crate::harness::Page;
 
+/// Returns the files of a folder of the package, and of the folders in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let below = paths.flat_map(|path| match path.is_dir() {
+        true => files(&path),
+        false => vec![path],
+    });
+    below.collect()
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
 /// Returns the paths of all routes, as the sources of the modules have them.
 fn routes() -> BTreeSet<String> {
-    fn read(directory: &Path, routes: &mut BTreeSet<String>) {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                read(&path, routes);
-                continue;
-            }
-            let text = fs::read_to_string(path).unwrap();
-            for call in text.split(".route(").skip(1) {
-                let literal = call.trim_start().strip_prefix('"').expect("a literal path");
-                routes.insert(literal.split('"').next().unwrap().to_owned());
-            }
+    let mut routes = BTreeSet::new();
+    for file in files(&folder("src")) {
+        let text = fs::read_to_string(file).unwrap();
+        for call in text.split(".route(").skip(1) {
+            let literal = call.trim_start().strip_prefix('"');
+            let path = literal.expect("a literal path").split('"').next();
+            routes.insert(path.unwrap().to_owned());
         }
     }
-    let mut routes = BTreeSet::new();
-    read(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
-        &mut routes,
-    );
     routes
 }
 
@@ -213,6 +218,21 @@ async fn every_answer_has_the_headers_that_protect_the_page() {
         if !status.is_success() {
             answer.problem();
         }
+    }
+}
+
+#[tokio::test]
+async fn files_of_the_page_need_no_token() {
+    let page = Page::open().await;
+    let root = folder("page");
+    for file in files(&root) {
+        let name = file.strip_prefix(&root).unwrap().to_str().unwrap();
+        let path = format!("/{}", name.replace('\\', "/"));
+        let answer = page.send(page.anonymous("GET", &path)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        assert_eq!(answer.body, fs::read(file).unwrap(), "{path}");
+        let media_type = answer.headers["content-type"].to_str().unwrap();
+        assert_ne!(media_type, "application/octet-stream", "{path}");
     }
 }
 

@@ -255,12 +255,21 @@ pub(crate) async fn started(builder: ServerBuilder) -> String {
     url
 }
 
-/// Serves one document at every path, and returns the URL.
+/// Serves one document at every path, with the URL in place of `{url}`, and returns the URL.
 pub(crate) async fn document(text: impl Into<String>) -> String {
+    let text = text.into();
+    router(|url| {
+        let text = text.replace("{url}", url);
+        axum::Router::new().fallback(async move || text)
+    })
+    .await
+}
+
+/// Serves the routes that are made for the URL, and returns the URL.
+pub(crate) async fn router(routes: impl FnOnce(&str) -> axum::Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let text = text.into().replace("{url}", &url);
-    let router = axum::Router::new().fallback(move || std::future::ready(text.clone()));
-    tokio::spawn(async { axum::serve(listener, router).await });
+    let routes = routes(&url);
+    tokio::spawn(async { axum::serve(listener, routes).await });
     url
 }

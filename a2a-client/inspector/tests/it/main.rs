@@ -6,6 +6,7 @@ mod changes;
 mod chat;
 #[cfg(feature = "conformance")]
 mod conformance;
+mod credentials;
 mod exchanges;
 mod guard;
 mod harness;

@@ -1,0 +1,128 @@
+/** List of exchanges. */
+
+import { agentById } from "../agents.js";
+import { h } from "../dom.js";
+import { bytes, duration, hostOf, pathOf } from "../format.js";
+import { VirtualList } from "../virtual_list.js";
+
+/** Returns the columns' titles and the list; `choose` receives the summary of the chosen exchange. */
+export function exchangeList(choose) {
+  let scale = 1;
+  const list = new VirtualList({
+    label: "Exchanges",
+    name: "exchange",
+    rowHeight: ROW_HEIGHT,
+    keyOf: ({ number }) => number,
+    choose,
+    createRow,
+    drawRow: (row, summary) => drawRow(row, summary, scale),
+  });
+  const head = h(
+    "div",
+    { class: "wire-row wire-head", "aria-hidden": "true" },
+    ...COLUMNS.map(([name, title]) => h("span", { class: `cell-${name}` }, title)),
+  );
+  return {
+    head,
+    list,
+    /** Sets the exchanges; the bars are scaled by the slowest but for the slowest twentieth. */
+    setItems(items) {
+      const times = [];
+      for (let index = Math.max(0, items.length - 2000); index < items.length; index += 1) {
+        if (items[index].durationMs !== undefined) times.push(items[index].durationMs);
+      }
+      times.sort((a, b) => a - b);
+      scale = times[Math.floor(times.length * 0.95)] || 1;
+      list.setItems(items, { follow: true });
+    },
+  };
+}
+
+/** Returns the kind of colour of an exchange's status. */
+export function toneOf({ state, status }) {
+  if (state === "failed" || status >= 500) return "bad";
+  if (state === "open") return "busy";
+  return status >= 400 ? "fair" : "good";
+}
+
+/** Returns the name of an agent, or its id if it is not connected any more. */
+export function agentName(id) {
+  return agentById(id)?.name ?? id ?? "";
+}
+
+function createRow() {
+  const cells = COLUMNS.map(([name]) => h("span", { class: `cell-${name}`, role: "gridcell" }));
+  const row = h("div", { class: "wire-row", data: { row: "exchange" } }, ...cells);
+  const [number, status, operation, agent, version, sent, received, frames, time, bar] = cells;
+  const dot = h("i", { class: "dot" });
+  const code = h("span");
+  status.append(dot, code);
+  const [method, name, path] = [
+    h("span", { class: "method" }),
+    h("span", { class: "operation" }),
+    h("span", { class: "path" }),
+  ];
+  operation.append(method, name, path);
+  const [wait, receive] = [h("i", { class: "bar-wait" }), h("i", { class: "bar-receive" })];
+  bar.append(wait, receive);
+  row.parts = { number, dot, code, method, name, path, agent, version, sent, received, frames, time, wait, receive };
+  return row;
+}
+
+function drawRow(row, summary, scale) {
+  const { parts } = row;
+  const {
+    number,
+    status,
+    state,
+    method,
+    operation,
+    url,
+    agent,
+    proxy,
+    source,
+    version,
+    binding,
+    requestBytes,
+    responseBytes,
+    frames,
+    headMs,
+    durationMs,
+    failure,
+  } = summary;
+  row.dataset.exchange = number;
+  row.dataset.state = state;
+  row.title = failure ?? url;
+  parts.number.textContent = number;
+  parts.dot.className = `dot ${toneOf(summary)}`;
+  parts.code.textContent = status ?? (state === "open" ? "…" : "failed");
+  parts.method.textContent = method;
+  parts.name.textContent = operation ?? pathOf(url);
+  parts.path.textContent = failure ?? (operation ? `${hostOf(url)}${pathOf(url)}` : hostOf(url));
+  parts.agent.textContent = proxy ? `proxy ${proxy}` : source === "resend" ? "resent" : agentName(agent);
+  parts.version.textContent = [version, SHORT_BINDING[binding] ?? binding].filter(Boolean).join(" ");
+  parts.sent.textContent = requestBytes ? bytes(requestBytes) : "";
+  parts.received.textContent = bytes(responseBytes);
+  parts.frames.textContent = frames || "";
+  parts.time.textContent = duration(durationMs);
+  // The root keeps short durations visible beside long ones.
+  const width = Math.sqrt(Math.min(1, (durationMs ?? 0) / scale)) * 100;
+  const waited = durationMs ? Math.min(1, (headMs ?? durationMs) / durationMs) : 0;
+  parts.wait.style.width = `${width * waited}%`;
+  parts.receive.style.width = `${width * (1 - waited)}%`;
+}
+
+const COLUMNS = [
+  ["number", "#"],
+  ["status", "Status"],
+  ["operation", "Operation"],
+  ["agent", "Agent"],
+  ["version", "Version"],
+  ["sent", "Sent"],
+  ["received", "Received"],
+  ["frames", "Events"],
+  ["time", "Time"],
+  ["bar", ""],
+];
+const SHORT_BINDING = { JSONRPC: "JSON-RPC", "HTTP+JSON": "REST" };
+const ROW_HEIGHT = 30;
