@@ -107,6 +107,8 @@ pub(crate) struct ProxyView {
 
 /// Proxies that listen at once.
 const MAX_PROXIES: usize = 16;
+/// Connections of callers to one proxy.
+const MAX_CONNECTIONS: usize = 256;
 /// Time that open requests may go on when a proxy is stopped.
 const GRACE: Duration = Duration::from_millis(200);
 
@@ -190,6 +192,7 @@ impl Proxies {
         });
         let mut options = ServeOptions::default();
         options.grace = GRACE;
+        options.connections = MAX_CONNECTIONS;
         tokio::spawn(async move {
             // A dropped sender stops it, too.
             let stopped = async { drop(stopped.await) };

@@ -450,6 +450,7 @@ async fn proxies_are_bounded_and_stopped() {
         ),
         (json!({"upstream": agent, "listen": "nonsense"}), 409),
         (json!({"upstream": "ftp://h"}), 400),
+        (json!({"upstream": "http://me:pass@h"}), 400),
         (json!({"upstream": agent, "authorities": "nonsense"}), 400),
     ] {
         let refused = page
