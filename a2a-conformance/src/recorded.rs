@@ -228,7 +228,7 @@ mod tests {
     fn a_recording_is_an_exchange_or_a_list() {
         let one = exchange("GET", "http://h/tasks", "", 200, "{}");
         let json = serde_json::to_string(&one).unwrap();
-        assert_eq!(read(&json).unwrap(), [one.clone()]);
+        assert_eq!(read(&json).unwrap(), std::slice::from_ref(&one));
         let list = format!(" [{json},\n{json}]");
         assert_eq!(read(&list).unwrap(), [one.clone(), one]);
         assert!(read("[7]").is_err());

@@ -12,8 +12,8 @@ use http_body_util::combinators::UnsyncBoxBody;
 use tokio::time::{Sleep, sleep};
 
 use super::Proxy;
-use super::fault::{EventBoundary, FaultKind};
-use crate::wire::Recording;
+use super::fault::FaultKind;
+use crate::wire::{EventBoundary, Recording};
 
 /// Body of an answer, passed on as it comes and recorded as the caller gets it. Faults of streams happen here.
 pub(crate) struct ProxiedBody {

@@ -1,6 +1,5 @@
 //! One request on its way through a proxy.
 
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,9 +11,10 @@ use http::header::{
     HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RETRY_AFTER, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
-use http::{Request, Response, StatusCode, Version};
+use http::uri::Authority;
+use http::{Request, Response, StatusCode, Version, request};
 use http_body::Body;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use tokio::time::{sleep, timeout};
 
@@ -22,6 +22,7 @@ use super::Proxy;
 use super::body::ProxiedBody;
 use super::fault::FaultKind;
 use super::upstream::Destination;
+use crate::problem::causes;
 use crate::wire::{self, Recording, Source, is_credential, is_event_stream};
 
 /// Bytes of a request's body.
@@ -31,7 +32,7 @@ const REQUEST_TIME: Duration = Duration::from_secs(60);
 /// Bytes of a card that is rewritten.
 const MAX_CARD_BYTES: usize = 4 << 20;
 /// Unit in which the bodies of requests take their share of [`MAX_PENDING_KIB`].
-const KIB: usize = 1 << 10;
+const KIB: u64 = 1 << 10;
 /// KiB of the bodies of all requests that wait for their answers.
 pub(super) const MAX_PENDING_KIB: usize = 128 << 10;
 
@@ -43,148 +44,190 @@ pub(super) async fn forward(
     let (head, body) = request.into_parts();
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
     let destination = proxy.upstream.destination(path);
-    let url = match &destination {
-        Some(destination) => destination.url.clone(),
-        None => path.to_owned(),
+    let size = body.size_hint().exact().unwrap_or(MAX_REQUEST_BYTES as u64);
+    let share = size.clamp(1, MAX_REQUEST_BYTES as u64).div_ceil(KIB);
+    // The room is never closed.
+    let _share = proxy.pending.acquire_many(share as u32).await;
+    let body = receive(body).await;
+    let url = destination
+        .as_ref()
+        .map_or(path, |destination| &destination.url);
+    let mut recording = begin(&proxy, &head, url, body.as_deref().unwrap_or_default());
+    let is_public_card = recording.operation() == Some("GetAgentCard");
+    let answered = async {
+        let (body, destination) = (body?, destination.ok_or_else(Refusal::no_origin)?);
+        if !is_public_card {
+            proxy.inject_fault().await?;
+        }
+        let http = proxy.client_for(head.version, &destination);
+        let response = http.fetch(outgoing(&head, &destination, body)?).await;
+        response.map_err(|error| {
+            let problem = format!("the agent does not answer: {}", causes(&error));
+            Refusal::new(StatusCode::BAD_GATEWAY, problem)
+        })
     };
-    let declared = body
-        .size_hint()
-        .exact()
-        .and_then(|size| usize::try_from(size).ok());
-    let share = declared
-        .unwrap_or(MAX_REQUEST_BYTES)
-        .min(MAX_REQUEST_BYTES)
-        .div_ceil(KIB);
-    // There is always a share of this size, sooner or later.
-    let _share = proxy.pending.acquire_many(share.max(1) as u32).await;
-    let collected = timeout(
-        REQUEST_TIME,
-        Limited::new(body, MAX_REQUEST_BYTES).collect(),
-    )
-    .await;
-    let begin = |body: &[u8]| {
-        let request = wire::Request {
-            method: head.method.clone(),
-            shown_url: url.clone(),
-            url: url.clone(),
-            http_version: Some(head.version),
-            headers: head.headers.clone(),
-            body: wire::Body::of(body),
-        };
-        proxy.log.begin(Source::Proxy(proxy.id.clone()), request)
+    let (mut answer, body) = match answered.await {
+        Ok(response) => response.into_parts(),
+        Err(refusal) => return refusal.into_response(proxy.clone(), recording),
     };
-    let body = match collected {
-        Ok(Ok(body)) => body.to_bytes(),
+    remove_hop_headers(&mut answer.headers);
+    let is_stream = is_event_stream(&answer.headers);
+    if is_stream {
+        // A fault may change it.
+        answer.headers.remove(CONTENT_LENGTH);
+    }
+    let is_card = is_public_card
+        || recording.operation() == Some(Operation::GetExtendedAgentCard.name())
+        || head.uri.path().ends_with(Dialect::EXTENDED_CARD_PATH);
+    if !is_card || is_stream || !answer.status.is_success() {
+        recording.head(&answer);
+        let body = ProxiedBody::new(body.boxed_unsync(), proxy.clone(), recording, is_stream);
+        return Response::from_parts(answer, body);
+    }
+    let card = match Limited::new(body, MAX_CARD_BYTES).collect().await {
+        Ok(card) => proxy.rewritten(card.to_bytes(), &head),
+        Err(error) => {
+            let problem = format!("the card cannot be read: {error}");
+            let refusal = Refusal::new(StatusCode::BAD_GATEWAY, problem);
+            return refusal.into_response(proxy.clone(), recording);
+        }
+    };
+    answer.headers.insert(CONTENT_LENGTH, card.len().into());
+    recording.head(&answer);
+    Response::from_parts(answer, full(card, proxy.clone(), recording))
+}
+
+/// Collects the body of a request.
+async fn receive(body: Incoming) -> Result<Bytes, Refusal> {
+    let body = Limited::new(body, MAX_REQUEST_BYTES).collect();
+    let (status, problem) = match timeout(REQUEST_TIME, body).await {
+        Ok(Ok(body)) => return Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let problem = format!("the request has more than {MAX_REQUEST_BYTES} bytes");
+            (StatusCode::PAYLOAD_TOO_LARGE, problem)
+        }
         Ok(Err(error)) => {
-            let status = match error.is::<http_body_util::LengthLimitError>() {
-                true => StatusCode::PAYLOAD_TOO_LARGE,
-                false => StatusCode::BAD_REQUEST,
-            };
             let problem = format!("the request cannot be read: {error}");
-            return own_answer(&proxy, begin(&[]), status, problem);
+            (StatusCode::BAD_REQUEST, problem)
         }
         Err(_) => {
-            let problem = "the request did not come in time";
-            return own_answer(&proxy, begin(&[]), StatusCode::REQUEST_TIMEOUT, problem);
+            let problem = "the request did not come in time".to_owned();
+            (StatusCode::REQUEST_TIMEOUT, problem)
         }
     };
-    let mut recording = begin(&body);
-    let Some(destination) = destination else {
-        let problem = "no card has named such an origin";
-        return own_answer(&proxy, recording, StatusCode::NOT_FOUND, problem);
+    Err(Refusal::new(status, problem))
+}
+
+fn begin(proxy: &Proxy, head: &request::Parts, url: &str, body: &[u8]) -> Recording {
+    let request = wire::Request {
+        method: head.method.clone(),
+        shown_url: url.to_owned(),
+        url: url.to_owned(),
+        http_version: Some(head.version),
+        headers: head.headers.clone(),
+        body: wire::Body::of(body),
     };
-    let is_public_card = recording.operation() == Some("GetAgentCard");
-    if !is_public_card {
+    proxy.log.begin(Source::Proxy(proxy.id.clone()), request)
+}
+
+impl Proxy {
+    /// Holds a request back, or refuses it, if a fault of that kind is set.
+    async fn inject_fault(&self) -> Result<(), Refusal> {
         let is_delay = |kind| matches!(kind, FaultKind::Delay { .. });
-        if let Some(FaultKind::Delay { ms }) = proxy.take_fault(is_delay) {
+        if let Some(FaultKind::Delay { ms }) = self.take_fault(is_delay) {
             sleep(Duration::from_millis(ms)).await;
         }
         let is_status = |kind| matches!(kind, FaultKind::Status { .. });
-        if let Some(FaultKind::Status {
+        let Some(FaultKind::Status {
             status,
             retry_after,
-        }) = proxy.take_fault(is_status)
-        {
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
-            let problem = format!("fault of the proxy: status {}", status.as_u16());
-            let after = retry_after.map(|seconds| (RETRY_AFTER, seconds.into()));
-            return own_answer_with(after, &proxy, recording, status, problem);
-        }
+        }) = self.take_fault(is_status)
+        else {
+            return Ok(());
+        };
+        Err(Refusal {
+            // It was checked when it was set.
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE),
+            problem: format!("fault of the proxy: status {status}"),
+            retry_after,
+        })
     }
-    let is_extended_card = recording.operation() == Some(Operation::GetExtendedAgentCard.name())
-        || head.uri.path().ends_with(Dialect::EXTENDED_CARD_PATH);
-    let authority = head
-        .uri
-        .authority()
-        .map(|authority| authority.as_str().to_owned());
-    let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
-    let authority = authority
-        .or(host.map(str::to_owned))
-        .unwrap_or_else(|| proxy.address.to_string());
 
-    let outgoing = outgoing(&head, &destination, body);
-    let outgoing = match outgoing {
-        Ok(outgoing) => outgoing,
-        Err(error) => {
-            let problem = format!("the request cannot be passed on: {error}");
-            return own_answer(&proxy, recording, StatusCode::BAD_REQUEST, problem);
+    /// Returns the client for a request: cleartext HTTP/2 for callers that speak it.
+    fn client_for(&self, version: Version, destination: &Destination) -> &HttpClient {
+        match version == Version::HTTP_2 && destination.url.starts_with("http:") {
+            true => &self.http2,
+            false => &self.http,
         }
-    };
-    let http = proxy.client_for(head.version, &destination);
-    let response = match http.fetch(outgoing).await {
-        Ok(response) => response,
-        Err(error) => {
-            let problem = format!(
-                "the agent does not answer: {}",
-                crate::problem::causes(&error)
-            );
-            return own_answer(&proxy, recording, StatusCode::BAD_GATEWAY, problem);
-        }
-    };
-    let (mut head, body) = response.into_parts();
-    remove_hop_headers(&mut head.headers);
-    let is_stream = is_event_stream(&head.headers);
-    if is_stream {
-        // A fault may change it.
-        head.headers.remove(CONTENT_LENGTH);
     }
-    let is_card = (is_public_card || is_extended_card) && head.status.is_success() && !is_stream;
-    if !is_card {
+
+    /// Returns a card whose URLs lead to the proxy, at the host by which the caller has found it. What is no JSON is
+    /// returned as it is.
+    fn rewritten(&self, card: Bytes, head: &request::Parts) -> Bytes {
+        let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let authority = head.uri.authority().map(Authority::as_str).or(host);
+        let own = self.address.to_string();
+        match serde_json::from_slice(&card) {
+            Ok(mut document) => {
+                let authority = authority.unwrap_or(&own);
+                self.upstream.rewrite_card(&mut document, authority);
+                document.to_string().into()
+            }
+            Err(_) => card,
+        }
+    }
+}
+
+/// Answer of the proxy in place of the agent.
+struct Refusal {
+    status: StatusCode,
+    problem: String,
+    /// Seconds.
+    retry_after: Option<u64>,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, problem: String) -> Self {
+        Self {
+            status,
+            problem,
+            retry_after: None,
+        }
+    }
+
+    fn no_origin() -> Self {
+        let problem = "no card has named such an origin".to_owned();
+        Self::new(StatusCode::NOT_FOUND, problem)
+    }
+
+    fn into_response(self, proxy: Arc<Proxy>, mut recording: Recording) -> Response<ProxiedBody> {
+        let mut response = Response::new(());
+        *response.status_mut() = self.status;
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(CONTENT_TYPE, text);
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        let (head, ()) = response.into_parts();
+        let text = Bytes::from(self.problem.clone());
         recording.head(&head);
-        let body = ProxiedBody::new(
-            body.boxed_unsync(),
-            Arc::clone(&proxy),
-            recording,
-            is_stream,
-        );
-        return Response::from_parts(head, body);
+        recording.data(&text);
+        recording.finish(Some(self.problem));
+        Response::from_parts(head, full(text, proxy, recording))
     }
-    let card = match Limited::new(body, MAX_CARD_BYTES).collect().await {
-        Ok(card) => card.to_bytes(),
-        Err(error) => {
-            let problem = format!("the card cannot be read: {error}");
-            return own_answer(&proxy, recording, StatusCode::BAD_GATEWAY, problem);
-        }
-    };
-    let card = match serde_json::from_slice(&card) {
-        Ok(mut document) => {
-            proxy.upstream.rewrite_card(&mut document, &authority);
-            Bytes::from(document.to_string())
-        }
-        // It is no JSON, and the caller shall see that.
-        Err(_) => card,
-    };
-    head.headers.insert(CONTENT_LENGTH, card.len().into());
-    recording.head(&head);
-    Response::from_parts(head, full(card, Arc::clone(&proxy), recording))
+}
+
+fn full(body: Bytes, proxy: Arc<Proxy>, recording: Recording) -> ProxiedBody {
+    let body = Full::new(body).map_err(|never| match never {});
+    ProxiedBody::new(body.boxed_unsync(), proxy, recording, false)
 }
 
 /// Returns the request to the agent. Credentials go to no origin but the agent's, which the caller has chosen.
 fn outgoing(
-    head: &http::request::Parts,
+    head: &request::Parts,
     destination: &Destination,
     body: Bytes,
-) -> http::Result<Request<Full<Bytes>>> {
+) -> Result<Request<Full<Bytes>>, Refusal> {
     let mut headers = head.headers.clone();
     remove_hop_headers(&mut headers);
     // A compressed answer could be neither recorded nor cut.
@@ -201,10 +244,14 @@ fn outgoing(
             headers.remove(name);
         }
     }
-    let mut request = Request::builder()
+    let request = Request::builder()
         .method(head.method.clone())
         .uri(&destination.url)
-        .body(Full::from(body))?;
+        .body(Full::from(body));
+    let mut request = request.map_err(|error| {
+        let problem = format!("the request cannot be passed on: {error}");
+        Refusal::new(StatusCode::BAD_REQUEST, problem)
+    })?;
     *request.headers_mut() = headers;
     Ok(request)
 }
@@ -231,49 +278,3 @@ const HOP_HEADERS: [HeaderName; 9] = [
     TRANSFER_ENCODING,
     UPGRADE,
 ];
-
-/// Answers in place of the agent.
-fn own_answer(
-    proxy: &Arc<Proxy>,
-    recording: Recording,
-    status: StatusCode,
-    problem: impl Display,
-) -> Response<ProxiedBody> {
-    own_answer_with(None, proxy, recording, status, problem)
-}
-
-/// Answers in place of the agent, with another header.
-fn own_answer_with(
-    header: Option<(HeaderName, HeaderValue)>,
-    proxy: &Arc<Proxy>,
-    mut recording: Recording,
-    status: StatusCode,
-    problem: impl Display,
-) -> Response<ProxiedBody> {
-    let problem = problem.to_string();
-    let mut response = Response::new(());
-    *response.status_mut() = status;
-    let text = HeaderValue::from_static("text/plain; charset=utf-8");
-    let headers = [(CONTENT_TYPE, text)].into_iter().chain(header);
-    response.headers_mut().extend(headers);
-    let (head, ()) = response.into_parts();
-    recording.head(&head);
-    recording.data(&Bytes::from(problem.clone()));
-    recording.finish(Some(problem.clone()));
-    Response::from_parts(head, full(problem.into(), Arc::clone(proxy), recording))
-}
-
-fn full(body: Bytes, proxy: Arc<Proxy>, recording: Recording) -> ProxiedBody {
-    let body = Full::new(body).map_err(|never| match never {});
-    ProxiedBody::new(body.boxed_unsync(), proxy, recording, false)
-}
-
-impl Proxy {
-    /// Returns the client for a request: cleartext HTTP/2 for callers that speak it.
-    fn client_for(&self, version: Version, destination: &Destination) -> &HttpClient {
-        match version == Version::HTTP_2 && destination.url.starts_with("http:") {
-            true => &self.http2,
-            false => &self.http,
-        }
-    }
-}

@@ -24,12 +24,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_client::HttpClient;
+use a2a_client::{HttpClient, Tls};
 use a2a_transport::http::{ServeOptions, serve};
 use http::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -67,11 +67,29 @@ pub(crate) struct Proxy {
     requests: AtomicU64,
     fault: Mutex<Option<Fault>>,
     http: HttpClient,
+    /// For cleartext HTTP/2.
     http2: HttpClient,
     /// Room for the bodies of requests, in KiB.
     pending: Semaphore,
     log: ExchangeLog,
     changes: Changes,
+}
+
+/// Settings of a proxy.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// An address, or a port of loopback; a free port of loopback by default.
+    #[serde(default = "any_port")]
+    listen: String,
+    /// URL of the agent, or of its card.
+    upstream: String,
+    /// Certificate authorities to trust besides those of the system, in PEM.
+    authorities: Option<String>,
+}
+
+fn any_port() -> String {
+    "0".to_owned()
 }
 
 /// A proxy as the page gets it.
@@ -89,6 +107,8 @@ pub(crate) struct ProxyView {
 
 /// Proxies that listen at once.
 const MAX_PROXIES: usize = 16;
+/// Connections of callers to one proxy.
+const MAX_CONNECTIONS: usize = 256;
 /// Time that open requests may go on when a proxy is stopped.
 const GRACE: Duration = Duration::from_millis(200);
 
@@ -98,7 +118,12 @@ impl Inspector {
     ///
     /// Errors: the address cannot be listened on, the URL is not of `http` or `https`, too many proxies run.
     pub async fn start_proxy(&self, listen: &str, upstream: &str) -> io::Result<SocketAddr> {
-        let started = self.proxies.start(listen, upstream).await;
+        let settings = Settings {
+            listen: listen.to_owned(),
+            upstream: upstream.to_owned(),
+            authorities: None,
+        };
+        let started = self.proxies.start(settings).await;
         let started = started.map_err(|problem| io::Error::other(problem.to_string()))?;
         Ok(started.address)
     }
@@ -115,9 +140,19 @@ impl Proxies {
     }
 
     /// Starts a proxy. Errors: a parameter is wrong, the address is taken, too many run.
-    async fn start(&self, listen: &str, upstream: &str) -> Result<ProxyView, Problem> {
-        let upstream = Upstream::of(upstream)?;
-        let listener = TcpListener::bind(listen).await;
+    async fn start(&self, settings: Settings) -> Result<ProxyView, Problem> {
+        let upstream = Upstream::of(&settings.upstream)?;
+        let mut tls = Tls::default();
+        if let Some(authorities) = &settings.authorities {
+            tls = tls
+                .trust(authorities.as_bytes())
+                .map_err(|error| Problem::bad_request(format!("`authorities`: {error}")))?;
+        }
+        let listen = match settings.listen.parse::<u16>() {
+            Ok(port) => format!("127.0.0.1:{port}"),
+            Err(_) => settings.listen,
+        };
+        let listener = TcpListener::bind(&listen).await;
         let listener = listener.map_err(|error| {
             Problem::conflict(format!("cannot listen on {listen:?}: {error}"))
                 .hint("Give an address like 127.0.0.1:7421; port 0 takes a free one.")
@@ -131,7 +166,7 @@ impl Proxies {
             upstream,
             requests: AtomicU64::new(0),
             fault: Mutex::default(),
-            http: HttpClient::default(),
+            http: HttpClient::builder().tls(tls).build(),
             http2: HttpClient::builder().http2_only().build(),
             pending: Semaphore::new(MAX_PENDING_KIB),
             log: self.0.log.clone(),
@@ -157,6 +192,7 @@ impl Proxies {
         });
         let mut options = ServeOptions::default();
         options.grace = GRACE;
+        options.connections = MAX_CONNECTIONS;
         tokio::spawn(async move {
             // A dropped sender stops it, too.
             let stopped = async { drop(stopped.await) };

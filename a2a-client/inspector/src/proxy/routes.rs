@@ -4,11 +4,10 @@ use axum::extract::{Path, State};
 use axum::routing::{delete, get, put};
 use axum::{Json, Router};
 use http::StatusCode;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ProxyView;
 use super::fault::Fault;
+use super::{ProxyView, Settings};
 use crate::Inspector;
 use crate::input::JsonBody;
 use crate::problem::Problem;
@@ -24,29 +23,11 @@ async fn list(State(inspector): State<Inspector>) -> Json<Value> {
     Json(json!({"proxies": inspector.proxies.views()}))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    /// An address, or a port on loopback.
-    #[serde(default = "any_port")]
-    listen: String,
-    upstream: String,
-}
-
-fn any_port() -> String {
-    "127.0.0.1:0".to_owned()
-}
-
 async fn start(
     State(inspector): State<Inspector>,
     JsonBody(settings): JsonBody<Settings>,
 ) -> Result<Json<ProxyView>, Problem> {
-    let listen = match settings.listen.parse::<u16>() {
-        Ok(port) => format!("127.0.0.1:{port}"),
-        Err(_) => settings.listen,
-    };
-    let started = inspector.proxies.start(&listen, &settings.upstream).await;
-    started.map(Json)
+    inspector.proxies.start(settings).await.map(Json)
 }
 
 async fn stop(

@@ -38,10 +38,18 @@ impl Upstream {
     pub(crate) fn of(url: &str) -> Result<Self, Problem> {
         let origin = Origin::of(url)
             .map_err(|error| Problem::bad_request(format!("`upstream`: {error}")))?;
+        if url
+            .parse::<Uri>()
+            .is_ok_and(|uri| uri.authority().is_some_and(|it| it.as_str().contains('@')))
+        {
+            let problem =
+                "`upstream`: the URL has a name or password: the proxy's callers send their own";
+            return Err(Problem::bad_request(problem));
+        }
         let base = url.split(['?', '#']).next().unwrap_or_default();
-        let of_card = |path: &&str| base.ends_with(*path);
-        let path = Dialect::CARD_PATHS.into_iter().find(|path| of_card(&path));
-        let base = path.map_or(base, |path| &base[..base.len() - path.len()]);
+        let mut paths = Dialect::CARD_PATHS.into_iter();
+        let origin_of_card = paths.find_map(|path| base.strip_suffix(path));
+        let base = origin_of_card.unwrap_or(base);
         Ok(Self {
             base: base.trim_end_matches('/').to_owned(),
             origin,

@@ -1,22 +1,17 @@
 //! Log of exchanges, bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use a2a_client::ResponseObserver;
-use a2a_transport::sse::{Bounds, Decoder};
-use bytes::Bytes;
-use http::response;
 use jiff::Timestamp;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::exchange::{Body, Exchange, MAX_BODY_BYTES, Piece, Request, Response, Source, State};
+use super::exchange::{Exchange, Request, Source, State};
+use super::recording::Recording;
 use super::summary::Summary;
 use crate::changes::Changes;
-use crate::problem::causes;
 
 /// The log of exchanges. Of more than [`MAX_EXCHANGES`], or [`MAX_LOG_BYTES`] together, the oldest are evicted.
 /// Clones share it.
@@ -99,14 +94,7 @@ impl ExchangeLog {
         entries.evict();
         self.changed(&mut entries, number);
         drop(entries);
-        Recording {
-            log: self.clone(),
-            number,
-            operation,
-            began: Instant::now(),
-            decoder: None,
-            has_ended: false,
-        }
+        Recording::new(self.clone(), number, operation)
     }
 
     /// Returns an exchange, unless it was evicted.
@@ -166,7 +154,8 @@ impl ExchangeLog {
         Arc::clone(&self.0.resends).try_acquire_owned().ok()
     }
 
-    fn update(&self, number: u64, change: impl FnOnce(&mut Exchange) -> usize) {
+    /// Changes an exchange, unless it was evicted. `change` returns the bytes that it adds.
+    pub(super) fn update(&self, number: u64, change: impl FnOnce(&mut Exchange) -> usize) {
         let mut entries = self.entries();
         let Some(entry) = entries.by_number.get_mut(&number) else {
             return;
@@ -232,127 +221,13 @@ impl Entries {
     }
 }
 
-/// An exchange in progress. Dropped before its end, it counts as done if its answer had begun.
-pub(crate) struct Recording {
-    log: ExchangeLog,
-    number: u64,
-    operation: Option<&'static str>,
-    began: Instant,
-    /// Counter of the events of a stream.
-    decoder: Option<Decoder>,
-    has_ended: bool,
-}
-
-impl Recording {
-    /// Returns the number of the exchange.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Returns the operation of the request, if it is a call; `GetAgentCard` for the public card.
-    pub(crate) fn operation(&self) -> Option<&'static str> {
-        self.operation
-    }
-
-    /// Ends the exchange, with a failure if there was one.
-    pub(crate) fn finish(&mut self, failure: Option<String>) {
-        if std::mem::replace(&mut self.has_ended, true) {
-            return;
-        }
-        let duration = self.began.elapsed();
-        self.log.update(self.number, |exchange| {
-            exchange.duration = Some(duration);
-            exchange.state = match failure {
-                Some(_) => State::Failed,
-                None => State::Done,
-            };
-            if let Some(response) = &mut exchange.response {
-                response.body.bytes.shrink_to_fit();
-                response.pieces.shrink_to_fit();
-            }
-            let weight = failure.as_ref().map_or(0, String::len);
-            exchange.failure = failure;
-            weight
-        });
-    }
-}
-
-impl ResponseObserver for Recording {
-    fn head(&mut self, head: &response::Parts) {
-        let response = Response {
-            status: head.status,
-            http_version: head.version,
-            headers: head.headers.clone(),
-            body: Body::default(),
-            head_after: self.began.elapsed(),
-            frames: 0,
-            pieces: Vec::new(),
-        };
-        if response.is_stream() {
-            let mut bounds = Bounds::default();
-            bounds.line = MAX_BODY_BYTES;
-            bounds.event = MAX_BODY_BYTES;
-            self.decoder = Some(Decoder::new(bounds));
-        }
-        self.log.update(self.number, |exchange| {
-            let before = exchange.weight();
-            exchange.response = Some(response);
-            exchange.weight() - before
-        });
-    }
-
-    fn data(&mut self, data: &Bytes) {
-        let after = self.began.elapsed();
-        let counted = self.decoder.as_mut().map(|decoder| decoder.push(data));
-        let events = match counted {
-            Some(Ok(events)) => events.len() as u64,
-            Some(Err(_)) => {
-                // An event that is too large: it is not counted, nor those after it.
-                self.decoder = None;
-                0
-            }
-            None => 0,
-        };
-        self.log.update(self.number, |exchange| {
-            let Some(response) = &mut exchange.response else {
-                return 0;
-            };
-            let before = response.body.bytes.len();
-            response.body.append(data);
-            response.frames += events;
-            let added = response.body.bytes.len() - before;
-            if added == 0 || !response.is_stream() {
-                return added;
-            }
-            let end = response.body.bytes.len();
-            response.pieces.push(Piece { after, end });
-            added + size_of::<Piece>()
-        });
-    }
-
-    fn end(&mut self, failure: Option<&(dyn Error + 'static)>) {
-        self.finish(failure.map(causes));
-    }
-}
-
-impl Drop for Recording {
-    fn drop(&mut self) {
-        if self.has_ended {
-            return;
-        }
-        // A follower may stop reading when the task has ended.
-        let exchange = self.log.entries();
-        let entry = exchange.by_number.get(&self.number);
-        let has_response = entry.is_some_and(|entry| entry.exchange.response.is_some());
-        drop(exchange);
-        self.finish((!has_response).then(|| "the caller did not wait for the answer".to_owned()));
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use http::{HeaderMap, Method};
+    use a2a_client::ResponseObserver;
+    use bytes::Bytes;
+    use http::{HeaderMap, Method, response};
 
+    use super::super::exchange::{Body, MAX_BODY_BYTES};
     use super::*;
 
     fn request(body: &[u8]) -> Request {

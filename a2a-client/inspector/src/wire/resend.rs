@@ -13,7 +13,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use super::exchange::{Body, Exchange, MASK, Request, Source, is_credential};
-use super::log::{ExchangeLog, MAX_RESENDS, Recording};
+use super::log::{ExchangeLog, MAX_RESENDS};
+use super::recording::Recording;
 use crate::problem::Problem;
 
 /// A request as edited.

@@ -1,10 +1,12 @@
-//! Runs of the conformance suite.
+//! Runs of the conformance suite, and what it reads.
 
 use a2a_auth::{AnyOf, ApiKey, ApiKeys};
+use a2a_conformance::recorded;
 use a2a_server::demo::Reference;
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::exchanges::exchange_of;
 use crate::harness::{Events, Page, builder, reference, started};
 
 /// Starts a run of an agent with the behaviour contract, and returns its id.
@@ -203,4 +205,27 @@ async fn a_run_has_the_credentials_of_the_connection_and_does_not_show_them() {
             .await;
         assert!(!String::from_utf8_lossy(&report.body).contains(KEY));
     }
+}
+
+#[tokio::test]
+async fn the_suite_reads_a_recording() {
+    let page = Page::open().await;
+    let url = reference().await;
+    for version in ["0.1", "0.2", "0.3", "1.0"] {
+        let agent = page.connect(&url, json!({"version": version})).await;
+        let agent = format!("/api/agents/{}", agent["id"].as_str().unwrap());
+        exchange_of(&page, &agent, "chunks 2", true).await;
+        exchange_of(&page, &agent, "echo hi", false).await;
+    }
+    let recording = page.call("GET", "/api/export/recording", None).await;
+    let text = std::str::from_utf8(&recording.body).unwrap();
+    let exchanges = recorded::read(text).unwrap();
+    let findings: Vec<_> = exchanges.iter().map(recorded::check).collect();
+    for found in &findings {
+        assert!(found.passes() && found.mended.is_empty(), "{found:?}");
+    }
+    let streams = findings.iter().filter(|found| found.events > 0);
+    let versions: Vec<_> = streams.map(|found| found.dialect.unwrap()).collect();
+    // 0.2 and 0.3 spell it alike.
+    assert_eq!(versions, ["0.1", "0.3", "0.3", "1.0"]);
 }

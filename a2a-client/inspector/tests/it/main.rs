@@ -7,7 +7,6 @@ mod chat;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod credentials;
-#[cfg(feature = "conformance")]
 mod exchanges;
 mod guard;
 mod harness;

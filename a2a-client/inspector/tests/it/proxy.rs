@@ -13,6 +13,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::exchanges::ended;
 use crate::harness::{Page, builder, document, reference, started};
 use crate::resend::mirror;
 
@@ -95,7 +96,7 @@ async fn callers_of_every_version_stay_with_the_proxy() {
         assert_eq!(text(&mut client.send("chunks 3").follow()).await, "1 2 3 ");
         let exchanges = proxy.exchanges(&page).await;
         assert_eq!(exchanges.len(), number, "{form:?}");
-        let last = exchanges.last().unwrap();
+        let last = ended(&page, &exchanges.last().unwrap()["number"]).await;
         // 0.2 and 0.3 spell it alike.
         let version = match form.0 {
             Dialect::V0_2 => Dialect::V0_3,
@@ -246,21 +247,24 @@ async fn a_delayed_answer_comes_too_late() {
     let proxy = Proxy::to(&page, &reference().await).await;
     let mut timeouts = Timeouts::default();
     timeouts.first_byte = Duration::from_millis(200);
-    let http = HttpClient::builder().timeouts(timeouts);
-    let client = Client::builder(&proxy.url)
-        .http(http)
-        .connect()
-        .await
-        .unwrap();
-    let client = client.retries(a2a_client::Retries::none());
-    proxy
-        .fault(&page, json!({"kind": "delay", "ms": 60_000, "once": true}))
-        .await;
+    let hasty = HttpClient::builder().timeouts(timeouts);
+    let hasty = Client::builder(&proxy.url).http(hasty);
+    let hasty = hasty.connect_at(Dialect::V1_0).unwrap();
+    let hasty = hasty.retries(a2a_client::Retries::none());
+    let delay = json!({"kind": "delay", "ms": 60_000, "once": true});
+    proxy.fault(&page, delay).await;
     assert!(matches!(
-        client.get_task("t", None).await,
+        hasty.get_task("t", None).await,
         Err(Error::Timeout { .. })
     ));
     assert_eq!(proxy.set_fault(&page).await, Value::Null);
+    let number = &proxy.exchanges(&page).await[0]["number"];
+    let exchange = ended(&page, number).await;
+    assert_eq!(
+        exchange["failure"],
+        "the caller did not wait for the answer"
+    );
+    let client = Client::connect(&proxy.url).await.unwrap();
     assert!(matches!(
         client.get_task("t", None).await,
         Err(Error::Agent(_))
@@ -402,7 +406,10 @@ async fn a_proxy_of_the_command_line_is_on_the_page() {
     let address = started.unwrap().to_string();
     let all = page.get("/api/proxies").await;
     assert_eq!(all["proxies"][0]["address"], address);
-    assert_eq!(all["proxies"][0]["upstream"], upstream);
+    assert_eq!(
+        all["proxies"][0]["upstream"],
+        upstream.trim_end_matches('/')
+    );
     let taken = page.inspector.start_proxy(&address, &upstream).await;
     let problem = taken.unwrap_err().to_string();
     assert!(problem.contains(&address), "{problem}");
@@ -443,6 +450,8 @@ async fn proxies_are_bounded_and_stopped() {
         ),
         (json!({"upstream": agent, "listen": "nonsense"}), 409),
         (json!({"upstream": "ftp://h"}), 400),
+        (json!({"upstream": "http://me:pass@h"}), 400),
+        (json!({"upstream": agent, "authorities": "nonsense"}), 400),
     ] {
         let refused = page
             .call("POST", "/api/proxies", Some(settings.clone()))

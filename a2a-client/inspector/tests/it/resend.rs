@@ -5,6 +5,7 @@ use http::header::HeaderMap;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::exchanges::ended;
 use crate::harness::Page;
 
 /// Starts a server that answers with what it was sent, and returns its URL.
@@ -22,18 +23,6 @@ pub(crate) async fn mirror() -> String {
     let router = axum::Router::new().fallback(answer);
     tokio::spawn(async { axum::serve(listener, router).await });
     url
-}
-
-/// Waits until an exchange has ended, and returns it.
-pub(crate) async fn ended(page: &Page, number: &Value) -> Value {
-    let mut changes = page.events("GET", "/api/changes", None).await;
-    loop {
-        let exchange = page.get(&format!("/api/exchanges/{number}")).await;
-        if exchange["state"] != "open" {
-            return exchange;
-        }
-        changes.named("exchange").await;
-    }
 }
 
 /// Returns what the mirror was sent.
