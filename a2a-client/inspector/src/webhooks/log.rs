@@ -159,3 +159,33 @@ impl Notification {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::receiver::MAX_BODY_BYTES;
+    use super::*;
+
+    #[test]
+    fn all_bytes_are_bounded() {
+        let log = NotificationLog::new(Changes::default());
+        let body = Bytes::from(vec![b' '; MAX_BODY_BYTES]);
+        let count = (MAX_BYTES / MAX_BODY_BYTES) as u64 + 1;
+        for _ in 0..count {
+            log.add(|number| Notification {
+                number,
+                receiver: "r1".to_owned(),
+                at: Timestamp::now(),
+                delivery: None,
+                status: 200,
+                verdicts: Vec::new(),
+                headers: HeaderMap::new(),
+                body: body.clone(),
+            });
+        }
+        let entries = log.entries();
+        assert!(entries.bytes <= MAX_BYTES, "{}", entries.bytes);
+        assert!((1..=2).contains(&entries.evicted), "{}", entries.evicted);
+        let weights = entries.kept.iter().map(Notification::weight);
+        assert_eq!(weights.sum::<usize>(), entries.bytes);
+    }
+}

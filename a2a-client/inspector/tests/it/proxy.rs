@@ -8,6 +8,7 @@ use a2a_client::{
     Binding, Client, ClientBuilder, Dialect, Error, Event, HttpClient, StreamExt, Timeouts, Updates,
 };
 use a2a_server::demo::Reference;
+use a2a_types::TaskState;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -156,6 +157,34 @@ async fn a_cut_stream_is_resumed_without_loss() {
         assert_eq!(cut["failure"], "cut by the proxy after 3 events");
         assert_eq!(exchanges[before + 1]["operation"], "SubscribeToTask");
     }
+}
+
+#[tokio::test]
+async fn a_fault_reaches_streams_that_are_open() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let client = Client::connect(&proxy.url).await.unwrap();
+    let mut updates = client.send("wait").follow();
+    let Some(Ok(Event::Task(task))) = updates.next().await else {
+        panic!("no task");
+    };
+    proxy
+        .fault(
+            &page,
+            json!({"kind": "cut", "afterEvents": 0, "once": true}),
+        )
+        .await;
+    client.cancel_task(task.id).await.unwrap();
+    let mut last = None;
+    while let Some(event) = updates.next().await {
+        last = event.unwrap().status().map(|status| status.state);
+    }
+    assert_eq!(last, Some(TaskState::Canceled));
+    let number = &proxy.exchanges(&page).await[0]["number"];
+    let cut = ended(&page, number).await;
+    let failure = cut["failure"].as_str().unwrap();
+    assert!(failure.starts_with("cut by the proxy"), "{failure}");
+    assert_eq!(updates.reconnections(), 1);
 }
 
 #[tokio::test]
