@@ -62,6 +62,7 @@ export class VirtualList {
     const { scrollTop, clientHeight } = this.viewport;
     const atEnd = scrollTop + clientHeight >= this.#items.length * rowHeight - 2;
     this.#items = items;
+    for (const row of this.#pool) row.item = undefined;
     if (key !== undefined && (items[this.#active] === undefined || keyOf(items[this.#active]) !== key)) {
       this.#active = items.findIndex((item) => keyOf(item) === key);
     }

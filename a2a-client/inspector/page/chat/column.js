@@ -3,7 +3,7 @@
 import { fill, h } from "../dom.js";
 import { icon } from "../icons.js";
 import { errorBox, showError } from "../notice.js";
-import { partView, stepOf } from "../part_view.js";
+import { metadataFold, partView, stepOf } from "../part_view.js";
 import { get, path, post, query, stream } from "../requests.js";
 import { href } from "../router.js";
 import { addTaskEvent, contextIdOf, taskIdOf } from "../task_events.js";
@@ -299,7 +299,7 @@ export class ChatColumn {
     if (this.isEmpty) this.#transcript.replaceChildren();
     this.#conversation.addMessage(message);
     const links = h("span", { class: "line tight" });
-    const body = h("div", { class: "bubble" }, ...message.parts.map((part) => partView(part)));
+    const body = h("div", { class: "bubble" }, ...message.parts.map((part) => partView(part)), metadataFold(message));
     this.#append(
       h(
         "article",
@@ -343,6 +343,7 @@ export class ChatColumn {
           steps.length > 0 && h("span", { class: "small soft" }, `${steps.length} steps`),
         ),
         ...message.parts.map((part) => partView(part, { plain: this.#plain })),
+        metadataFold(message),
       ),
     );
     this.#changed(this);

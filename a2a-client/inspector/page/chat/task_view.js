@@ -4,7 +4,7 @@ import { fill, h, perFrame, throttle, visible } from "../dom.js";
 import { count, duration, isTerminal, shortId, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { copyButton } from "../notice.js";
-import { partView, stepOf, stepView } from "../part_view.js";
+import { metadataFold, partView, stepOf, stepView } from "../part_view.js";
 import { href } from "../router.js";
 import { textOf } from "./conversation.js";
 import { requestForm, schemaOf } from "./request_form.js";
@@ -325,7 +325,7 @@ class ArtifactView {
     ]
       .filter(Boolean)
       .join(" · ");
-    fill(this.#body, ...parts.map((part) => partView(part, { plain })));
+    fill(this.#body, ...parts.map((part) => partView(part, { plain })), metadataFold(artifact));
   }
 }
 
