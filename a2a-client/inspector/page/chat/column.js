@@ -245,7 +245,7 @@ export class ChatColumn {
   }
 
   /** Applies an update of the stream; returns the view of its task, if it is about one. */
-  #apply({ event, sequence, ms }) {
+  #apply({ event, sequence, ms, reconnections }) {
     const id = taskIdOf(event);
     if (!id) {
       if (event.message) this.#addAgentMessage(event.message);
@@ -254,6 +254,7 @@ export class ChatColumn {
     addTaskEvent(this.#agent.id, id, { event, sequence, ms });
     const { task } = this.#conversation.task(id, contextIdOf(event));
     const view = this.#views.get(id) ?? this.#addView(task, this.#marks.get(id));
+    if (reconnections) view.reconnections = reconnections;
     view.update(task.apply(event, sequence));
     this.#conversation.settle(task);
     this.#changed(this);

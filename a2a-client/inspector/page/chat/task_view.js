@@ -43,6 +43,8 @@ export class TaskView {
   #frozen = false;
   #drawSlowly;
   live = false;
+  /** Number of times the stream was lost and followed again. */
+  reconnections = 0;
 
   constructor(model, actions, since = { messages: 0, steps: 0 }) {
     this.#model = model;
@@ -153,7 +155,9 @@ export class TaskView {
     this.element.dataset.live = String(this.live);
     this.#state.className = `pill ${tone}`;
     fill(this.#state, busy && this.live && h("span", { class: "dot busy" }), words);
-    this.#time.textContent = this.#model.events > 0 && this.#ended ? duration(this.#ended - this.#began) : "";
+    const took = this.#model.events > 0 && this.#ended ? duration(this.#ended - this.#began) : "";
+    const reconnected = this.reconnections > 0 ? count(this.reconnections, "reconnection") : "";
+    this.#time.textContent = [took, reconnected].filter(Boolean).join(" · ");
     this.#drawButtons(status.state);
     if (this.#messagesChanged) this.#drawMessages(status);
     this.#messagesChanged = false;
