@@ -1,6 +1,7 @@
 //! `a2a inspect`.
 
-use std::net::SocketAddr;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -32,9 +33,10 @@ pub(crate) struct Options {
     /// Agent to connect to: its URL, `host:port`, or a name from the configuration file. Others are added on the page.
     #[arg(value_name = "AGENT")]
     name: Option<String>,
-    /// Address of the page, on this machine; port 0 takes any free port.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
-    listen: SocketAddr,
+    /// Address of the page, on this machine; port 0 takes any free port. Default: 127.0.0.1:7420, or any free port if
+    /// that is taken.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
     /// Do not open the page in a browser.
     #[arg(long)]
     no_open: bool,
@@ -60,8 +62,16 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     let inspector = builder
         .build()
         .map_err(Failure::machine("the inspector cannot be started"))?;
-    let place = format!("--listen {}", options.listen);
-    let listener = TcpListener::bind(options.listen).await;
+    let place = format!("--listen {}", options.listen.unwrap_or(DEFAULT_ADDRESS));
+    let listener = match options.listen {
+        Some(address) => TcpListener::bind(address).await,
+        None => match TcpListener::bind(DEFAULT_ADDRESS).await {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                TcpListener::bind((DEFAULT_ADDRESS.ip(), 0)).await
+            }
+            listener => listener,
+        },
+    };
     let listener = listener.map_err(Failure::machine(&*place))?;
     let address = listener.local_addr()?;
     if !address.ip().is_loopback() {
@@ -184,6 +194,9 @@ fn open(url: String) {
         eprintln!("no browser was opened: {}: {problem}", OPENER[0]);
     });
 }
+
+/// Address of the page unless it is taken.
+const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
 
 /// Program that opens a URL, and its arguments.
 const OPENER: &[&str] = if cfg!(target_os = "macos") {

@@ -22,7 +22,7 @@ impl Inspector {
     fn begin(arguments: &[&str]) -> Self {
         let state = tempfile::tempdir().unwrap();
         let mut process = a2a()
-            .args(["inspect", "--json", "--no-open", "--listen", "127.0.0.1:0"])
+            .args(["inspect", "--json", "--no-open"])
             .args(arguments)
             .env("XDG_STATE_HOME", state.path())
             .stdout(Stdio::piped())
@@ -116,6 +116,15 @@ fn a_proxy_is_started_with_the_page() {
     check(&["send", &proxy, "about chickens"], 0, &["● completed"]);
     let exchanges = inspector.get("/api/exchanges");
     assert!(exchanges.contains(r#""source":"proxy""#), "{exchanges}");
+}
+
+#[test]
+fn several_are_started_at_once() {
+    let (one, other) = (Inspector::begin(&[]), Inspector::begin(&[]));
+    assert_ne!(one.address, other.address);
+    for inspector in [one, other] {
+        assert!(inspector.get("/api/info").contains(&inspector.address));
+    }
 }
 
 #[cfg(unix)]
