@@ -19,7 +19,7 @@ pub(crate) struct Upstream {
     others: Mutex<Vec<Origin>>,
 }
 
-/// Where a request goes.
+/// Destination of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Destination {
     pub(crate) url: String,

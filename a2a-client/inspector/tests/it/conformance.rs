@@ -17,21 +17,21 @@ async fn start(page: &Page, agent: &Value, mut wanted: Value) -> String {
     started["id"].as_str().unwrap().to_owned()
 }
 
-/// Waits for the end of a run; returns the checks that were told, and the run.
+/// Waits for the end of a run; returns the number of verdicts that came as changes, and the run.
 async fn ended(page: &Page, changes: &mut Events, id: &str) -> (usize, Value) {
-    let mut told = 0;
+    let mut verdicts = 0;
     loop {
         let change = changes.named("run").await;
         if change["id"] != *id {
             continue;
         }
-        told += usize::from(change["last"]["verdict"].is_string());
+        verdicts += usize::from(change["last"]["verdict"].is_string());
         assert!(
             change["completed"].as_u64() <= change["total"].as_u64(),
             "{change}"
         );
         if change["state"] != "running" {
-            return (told, page.get(&format!("/api/runs/{id}")).await);
+            return (verdicts, page.get(&format!("/api/runs/{id}")).await);
         }
     }
 }
@@ -51,10 +51,10 @@ async fn a_run_tells_its_progress_and_has_reports() {
         )
         .await;
     assert!(running.status == StatusCode::CONFLICT || running.status == StatusCode::OK);
-    let (told, run) = ended(&page, &mut changes, &first).await;
+    let (verdicts, run) = ended(&page, &mut changes, &first).await;
     assert_eq!(run["state"], "done", "{run}");
     assert_eq!(run["completed"], run["total"]);
-    assert_eq!(run["total"], told, "every check was told");
+    assert_eq!(run["total"], verdicts, "every check has a change");
     assert_eq!(run["exitCode"], 0, "{}", run["score"]);
     assert!(run["score"]["must"]["met"].as_u64().unwrap() > 0);
     assert_eq!(run["run"]["settings"]["profile"], "instrumented");
