@@ -1,5 +1,6 @@
 /** The stream of changes that the server pushes to the page. */
 
+import { throttle } from "./dom.js";
 import { stream } from "./requests.js";
 import { Topic } from "./topic.js";
 
@@ -30,7 +31,7 @@ export async function followChanges() {
   for (;;) {
     try {
       for await (const { event, data } of stream("changes", { onOpen })) {
-        if (event === "lagged") reloadNeeded.publish();
+        if (event === "lagged") reload();
         else topics.get(event)?.publish(data);
       }
     } catch (error) {
@@ -42,4 +43,5 @@ export async function followChanges() {
   }
 }
 
+const reload = throttle(1000, () => reloadNeeded.publish());
 const MAX_BACKOFF_MS = 8000;

@@ -48,7 +48,7 @@ async function loadExchanges() {
     after = page.exchanges.at(-1).number;
   }
   const last = loaded.at(-1)?.number ?? 0;
-  exchanges = loaded.concat(exchanges.filter(({ number }) => number > last));
+  exchanges = loaded.concat(exchanges.filter(({ number }) => number > last)).slice(-MAX_EXCHANGES);
   publish();
 }
 

@@ -18,7 +18,7 @@ export function notify(text, tone = "plain") {
 /** Shows an error at the edge of the page, with what to do; it stays until it is closed. */
 export function showError(error) {
   if (error.name === "AbortError" || error.status === 401) return;
-  for (const old of place().querySelectorAll(".toast.bad")) if (old.dataset.text === error.message) old.remove();
+  hideNotice(error);
   const close = h(
     "button",
     { class: "icon-button", "aria-label": "Close", data: { action: "close-notice" } },
@@ -33,6 +33,11 @@ export function showError(error) {
   );
   close.addEventListener("click", () => notice.remove());
   place().append(notice);
+}
+
+/** Removes the notice of an error. */
+export function hideNotice({ message }) {
+  for (const notice of place().children) if (notice.dataset.text === message) notice.remove();
 }
 
 /** Returns a box with an error: what was wrong, what to do, and a button that tries again if `retry` is given. */

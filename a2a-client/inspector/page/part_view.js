@@ -44,6 +44,24 @@ export function stepOf(part) {
   }
 }
 
+/** Returns metadata and extensions as a fold; `null` if there are none. */
+export function metadataFold({ metadata, extensions }) {
+  const found = {
+    ...(metadata && Object.keys(metadata).length > 0 && { metadata }),
+    ...(extensions?.length > 0 && { extensions }),
+  };
+  if (Object.keys(found).length === 0) return null;
+  const body = h("div", { class: "part-data" });
+  const fold = h(
+    "details",
+    { class: "fold", data: { fold: "metadata" } },
+    h("summary", icon("braces"), Object.keys(found).join(", ")),
+    body,
+  );
+  fold.addEventListener("toggle", () => body.hasChildNodes() || body.append(jsonView(found)));
+  return fold;
+}
+
 /** Returns the content of a step. */
 export function stepView(step) {
   if (step.text !== undefined) return markdownView(step.text);

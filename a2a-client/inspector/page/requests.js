@@ -5,11 +5,12 @@ import { Topic } from "./topic.js";
 
 /** A request that failed: what was wrong, and what to do about it. */
 class Problem extends Error {
-  constructor(message, { hint, status, kind } = {}) {
+  constructor(message, { hint, status, kind, card } = {}) {
     super(message);
     this.hint = hint;
     this.status = status;
     this.kind = kind;
+    this.card = card;
   }
 }
 
@@ -142,7 +143,7 @@ async function problemOf(response) {
   const { status } = response;
   try {
     const { error } = await response.json();
-    return new Problem(error.message, { hint: error.hint, status, kind: error.kind });
+    return new Problem(error.message, { hint: error.hint, status, kind: error.kind, card: error.card });
   } catch {
     return new Problem(`the inspector answered ${status} ${response.statusText}`.trim(), { status });
   }

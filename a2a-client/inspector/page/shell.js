@@ -6,7 +6,7 @@ import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { serverInfo } from "./info.js";
 import { openMenu } from "./menu.js";
-import { errorBox, notify } from "./notice.js";
+import { errorBox, hideNotice, notify, showError } from "./notice.js";
 import { openPalette } from "./palette.js";
 import { go, href, routeChanged } from "./router.js";
 import { setShortcuts, showShortcuts, startShortcuts } from "./shortcuts.js";
@@ -203,6 +203,8 @@ function footer() {
   linkChanged.subscribe((open) => {
     link.dataset.link = open ? "open" : "lost";
     link.title = open ? `a2a ${serverInfo().version} on ${serverInfo().listen ?? location.host}` : "";
+    if (open) hideNotice(LOST);
+    else showError(LOST);
     link.textContent = open ? `a2a ${serverInfo().version}` : "inspector stopped";
   });
   return h(
@@ -247,3 +249,8 @@ function shortcuts() {
     ["t", "Light or dark", () => document.querySelector("[data-action=theme]").click()],
   ]);
 }
+
+const LOST = {
+  message: "the inspector does not answer",
+  hint: "Is `a2a inspect` still running? After a new start, open the address that it prints.",
+};

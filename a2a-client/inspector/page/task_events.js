@@ -53,5 +53,20 @@ export function contextIdOf(event) {
   );
 }
 
+/** Remembers that a task belongs to a context, for as long as the tab lives. */
+export function rememberTask(context, task) {
+  if (!context || rememberedTasks(context).includes(task)) return;
+  const all = JSON.parse(sessionStorage.getItem(REMEMBERED) ?? "[]");
+  sessionStorage.setItem(REMEMBERED, JSON.stringify([...all, [context, task]].slice(-MAX_REMEMBERED)));
+}
+
+/** Returns the tasks that are remembered of a context. */
+export function rememberedTasks(context) {
+  const all = JSON.parse(sessionStorage.getItem(REMEMBERED) ?? "[]");
+  return all.filter(([of]) => of === context).map(([, task]) => task);
+}
+
+const REMEMBERED = "a2a-inspector-tasks";
+const MAX_REMEMBERED = 200;
 const MAX_TASKS = 64;
 const MAX_EVENTS = 5000;

@@ -27,6 +27,7 @@ export class VirtualList {
   #items = [];
   #pool = [];
   #active = -1;
+  #key;
   #options;
   #canvas = h("div", { class: "virtual-rows", role: "rowgroup" });
 
@@ -57,25 +58,34 @@ export class VirtualList {
 
   /** Shows other items. If the end was in sight, it stays in sight. */
   setItems(items, { follow = false } = {}) {
-    const { rowHeight, keyOf } = this.#options;
-    const key = this.#items[this.#active] && keyOf(this.#items[this.#active]);
+    const { rowHeight } = this.#options;
     const { scrollTop, clientHeight } = this.viewport;
     const atEnd = scrollTop + clientHeight >= this.#items.length * rowHeight - 2;
     this.#items = items;
-    if (key !== undefined && (items[this.#active] === undefined || keyOf(items[this.#active]) !== key)) {
-      this.#active = items.findIndex((item) => keyOf(item) === key);
-    }
+    for (const row of this.#pool) row.item = undefined;
     this.viewport.setAttribute("aria-rowcount", String(items.length));
     this.#canvas.style.height = `${items.length * rowHeight}px`;
     if (follow && atEnd) this.viewport.scrollTop = items.length * rowHeight;
+    const was = this.#active;
+    this.#find();
+    if (was < 0 && this.#active >= 0) this.#reveal();
     this.#draw();
   }
 
-  /** Marks the row with that key as the current one, and scrolls to it. */
+  /** Marks the row with that key as the current one, and scrolls to it; to none if `key` is `undefined`. */
   setActive(key) {
-    this.#active = key === undefined ? -1 : this.#items.findIndex((item) => this.#options.keyOf(item) === key);
+    this.#key = key;
+    this.#find();
     if (this.#active >= 0) this.#reveal();
     this.#draw();
+  }
+
+  /** Finds the current row: most often it is where it was. */
+  #find() {
+    const { keyOf } = this.#options;
+    const isIt = (item) => item !== undefined && keyOf(item) === this.#key;
+    if (this.#key === undefined) this.#active = -1;
+    else if (!isIt(this.#items[this.#active])) this.#active = this.#items.findIndex(isIt);
   }
 
   /** Chooses the row `by` rows below the current one. */
@@ -88,6 +98,7 @@ export class VirtualList {
   #choose(index) {
     if (!this.#items[index]) return;
     this.#active = index;
+    this.#key = this.#options.keyOf(this.#items[index]);
     this.#reveal();
     this.#draw();
     this.#options.choose(this.#items[index]);

@@ -3,10 +3,10 @@
 import { fill, h } from "../dom.js";
 import { icon } from "../icons.js";
 import { errorBox, showError } from "../notice.js";
-import { partView, stepOf } from "../part_view.js";
+import { metadataFold, partView, stepOf } from "../part_view.js";
 import { get, path, post, query, stream } from "../requests.js";
 import { href } from "../router.js";
-import { addTaskEvent, contextIdOf, taskIdOf } from "../task_events.js";
+import { addTaskEvent, contextIdOf, rememberTask, rememberedTasks, taskIdOf } from "../task_events.js";
 import { Conversation } from "./conversation.js";
 import { TaskView } from "./task_view.js";
 
@@ -136,10 +136,7 @@ export class ChatColumn {
       h("div", { class: "line center soft" }, h("span", { class: "spinner" }), "Reading the conversation"),
     );
     try {
-      const { tasks = [] } = await get(
-        path`agents/${this.#agent.id}/tasks` +
-          query({ contextId, historyLength: 50, pageSize: 50, includeArtifacts: true }),
-      );
+      const tasks = await this.#tasksOf(contextId);
       this.#transcript.replaceChildren();
       tasks.sort((a, b) => String(a.status?.timestamp).localeCompare(String(b.status?.timestamp)));
       for (const task of tasks) {
@@ -150,6 +147,21 @@ export class ChatColumn {
       fill(this.#transcript, h("div", { class: "turn" }, errorBox(error)));
     }
     this.#changed(this);
+  }
+
+  /** Reads the tasks of a context: by a list, or where the version has none one by one, as the page remembers them. */
+  async #tasksOf(contextId) {
+    const base = path`agents/${this.#agent.id}/tasks`;
+    try {
+      const { tasks = [] } = await get(
+        base + query({ contextId, historyLength: 50, pageSize: 50, includeArtifacts: true }),
+      );
+      return tasks;
+    } catch (error) {
+      const known = rememberedTasks(contextId);
+      if (known.length === 0) throw error;
+      return Promise.all(known.map((id) => get(`${base}/${encodeURIComponent(id)}${query({ historyLength: 50 })}`)));
+    }
   }
 
   #restoreTask(snapshot) {
@@ -245,15 +257,17 @@ export class ChatColumn {
   }
 
   /** Applies an update of the stream; returns the view of its task, if it is about one. */
-  #apply({ event, sequence, ms }) {
+  #apply({ event, sequence, ms, reconnections }) {
     const id = taskIdOf(event);
     if (!id) {
       if (event.message) this.#addAgentMessage(event.message);
       return undefined;
     }
     addTaskEvent(this.#agent.id, id, { event, sequence, ms });
+    rememberTask(contextIdOf(event), id);
     const { task } = this.#conversation.task(id, contextIdOf(event));
     const view = this.#views.get(id) ?? this.#addView(task, this.#marks.get(id));
+    if (reconnections) view.reconnections = reconnections;
     view.update(task.apply(event, sequence));
     this.#conversation.settle(task);
     this.#changed(this);
@@ -299,7 +313,7 @@ export class ChatColumn {
     if (this.isEmpty) this.#transcript.replaceChildren();
     this.#conversation.addMessage(message);
     const links = h("span", { class: "line tight" });
-    const body = h("div", { class: "bubble" }, ...message.parts.map((part) => partView(part)));
+    const body = h("div", { class: "bubble" }, ...message.parts.map((part) => partView(part)), metadataFold(message));
     this.#append(
       h(
         "article",
@@ -343,6 +357,7 @@ export class ChatColumn {
           steps.length > 0 && h("span", { class: "small soft" }, `${steps.length} steps`),
         ),
         ...message.parts.map((part) => partView(part, { plain: this.#plain })),
+        metadataFold(message),
       ),
     );
     this.#changed(this);

@@ -4,7 +4,7 @@ import { fill, h, perFrame, throttle, visible } from "../dom.js";
 import { count, duration, isTerminal, shortId, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { copyButton } from "../notice.js";
-import { partView, stepOf, stepView } from "../part_view.js";
+import { metadataFold, partView, stepOf, stepView } from "../part_view.js";
 import { href } from "../router.js";
 import { textOf } from "./conversation.js";
 import { requestForm, schemaOf } from "./request_form.js";
@@ -43,6 +43,8 @@ export class TaskView {
   #frozen = false;
   #drawSlowly;
   live = false;
+  /** Number of times the stream was lost and followed again. */
+  reconnections = 0;
 
   constructor(model, actions, since = { messages: 0, steps: 0 }) {
     this.#model = model;
@@ -153,7 +155,9 @@ export class TaskView {
     this.element.dataset.live = String(this.live);
     this.#state.className = `pill ${tone}`;
     fill(this.#state, busy && this.live && h("span", { class: "dot busy" }), words);
-    this.#time.textContent = this.#model.events > 0 && this.#ended ? duration(this.#ended - this.#began) : "";
+    const took = this.#model.events > 0 && this.#ended ? duration(this.#ended - this.#began) : "";
+    const reconnected = this.reconnections > 0 ? count(this.reconnections, "reconnection") : "";
+    this.#time.textContent = [took, reconnected].filter(Boolean).join(" · ");
     this.#drawButtons(status.state);
     if (this.#messagesChanged) this.#drawMessages(status);
     this.#messagesChanged = false;
@@ -325,7 +329,7 @@ class ArtifactView {
     ]
       .filter(Boolean)
       .join(" · ");
-    fill(this.#body, ...parts.map((part) => partView(part, { plain })));
+    fill(this.#body, ...parts.map((part) => partView(part, { plain })), metadataFold(artifact));
   }
 }
 

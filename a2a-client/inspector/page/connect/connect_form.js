@@ -78,7 +78,8 @@ export function connectForm() {
       credentials.clear();
       go("card", [agent.id]);
     } catch (error) {
-      if (error.name !== "AbortError") fill(problem, errorBox(error));
+      if (error.name !== "AbortError")
+        fill(problem, h("div", { class: "stack" }, errorBox(error), error.card && brokenCard(error.card)));
     } finally {
       abort = undefined;
       fill(submit, "Connect");
@@ -140,6 +141,20 @@ export function connectForm() {
       url.focus();
     },
   };
+}
+
+/** Returns a card that could not be read, with the verdicts of the linter. */
+function brokenCard(card) {
+  const place = h("div");
+  const show = async () => {
+    const { cardEditor } = await import("../card/editor.js");
+    fill(place, cardEditor(card));
+  };
+  fill(
+    place,
+    h("button", { type: "button", data: { action: "show-card" }, onClick: show }, "Show what is wrong with the card"),
+  );
+  return place;
 }
 
 /** Returns the address with `https://`, or `http://` for this machine, if it has no scheme. */

@@ -96,13 +96,13 @@ export function create() {
   };
   const drawList = () => {
     const notifications = allNotifications();
-    const wrong = notifications.filter(isWrong).length;
+    const failed = notifications.filter(hasFailed).length;
     note.textContent =
       notifications.length === 0
         ? ""
         : [
             count(notifications.length, "notification"),
-            wrong > 0 && `${wrong} with a wrong verdict`,
+            failed > 0 && `${failed} with a failed check`,
             droppedNotifications() > 0 && `${droppedNotifications()} older dropped`,
           ]
             .filter(Boolean)
@@ -155,7 +155,7 @@ export function create() {
         data: { row: "notification", notification: number },
         onClick: () => choose(number),
       },
-      h("i", { class: `dot ${isWrong(notification) ? "bad" : "good"}` }),
+      h("i", { class: `dot ${hasFailed(notification) ? "bad" : "good"}` }),
       h("span", { class: "soft nowrap" }, clock(at)),
       h("span", { class: "clip peer" }, h("b", summary.title), " ", h("span", { class: "soft" }, summary.text)),
       h(
@@ -169,13 +169,14 @@ export function create() {
     );
   };
   const drawDetail = ({ number, at, receiver, task, version, event, delivery, verdicts, status, request }) => {
+    const failed = verdicts.filter(({ ok }) => !ok).length;
     fill(
       detailHead,
       h("h2", `Notification ${number}`),
       h(
         "span",
-        { class: `pill ${verdicts.every(({ ok }) => ok) ? "good" : "bad"}` },
-        verdicts.every(({ ok }) => ok) ? "right" : "wrong",
+        { class: `pill ${failed > 0 ? "bad" : "good"}`, data: { field: "verdict" } },
+        failed > 0 ? count(failed, "failed check") : "passed",
       ),
       h("span", { class: "grow" }),
       task &&
@@ -202,12 +203,12 @@ export function create() {
           "dl",
           { class: "facts" },
           ...[
-            ["Came", clock(at)],
+            ["Received", clock(at)],
             ["Receiver", receiver],
             ["Task", task],
             ["Protocol", version],
             ["Delivery", delivery],
-            ["Answered", status],
+            ["Answered with", status],
           ]
             .filter(([, value]) => value)
             .map(([name, value]) => h("div", h("dt", name), h("dd", { class: "peer" }, value))),
@@ -221,7 +222,7 @@ export function create() {
               { data: { row: "verdict", check, ok: String(ok) } },
               h(
                 "span",
-                { class: `sign ${ok ? "good" : "bad"}`, "aria-label": ok ? "right" : "wrong", role: "img" },
+                { class: `sign ${ok ? "good" : "bad"}`, "aria-label": ok ? "passed" : "failed", role: "img" },
                 ok ? "✓" : "✗",
               ),
               h("b", check),
@@ -288,8 +289,8 @@ export function create() {
   };
 }
 
-/** Returns whether a verdict on a notification is wrong. */
-function isWrong({ verdicts }) {
+/** Returns whether a check of a notification failed. */
+function hasFailed({ verdicts }) {
   return verdicts.some(({ ok }) => !ok);
 }
 

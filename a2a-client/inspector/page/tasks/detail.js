@@ -7,7 +7,7 @@ import { ago, isTerminal, moment, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { jsonView } from "../json_view.js";
 import { copyButton, errorBox, showError } from "../notice.js";
-import { partView, stepOf, stepView } from "../part_view.js";
+import { metadataFold, partView, stepOf, stepView } from "../part_view.js";
 import { get, path, post, query } from "../requests.js";
 import { href } from "../router.js";
 import { Timeline } from "./timeline.js";
@@ -181,7 +181,7 @@ function contentView({ status, history = [], artifacts = [], metadata }) {
         h("h3", title),
         h("span", { class: "small soft mono clip" }, one.messageId),
       ),
-      h("div", { class: "artifact-body" }, ...(one.parts ?? []).map(part)),
+      h("div", { class: "artifact-body" }, ...(one.parts ?? []).map(part), metadataFold(one)),
     );
   const part = (one) => {
     const step = stepOf(one);
@@ -204,7 +204,7 @@ function contentView({ status, history = [], artifacts = [], metadata }) {
           h("h3", { class: "peer" }, one.name || "Artifact"),
           h("span", { class: "small soft peer clip" }, one.description ?? one.artifactId),
         ),
-        h("div", { class: "artifact-body" }, ...joinedParts(one.parts).map(part)),
+        h("div", { class: "artifact-body" }, ...joinedParts(one.parts).map(part), metadataFold(one)),
       ),
     ),
     status?.message && message(status.message, `Status: ${taskState(status.state).words}`),

@@ -1,7 +1,7 @@
 /** List of exchanges. */
 
 import { agentById } from "../agents.js";
-import { h } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { bytes, duration, hostOf, pathOf } from "../format.js";
 import { VirtualList } from "../virtual_list.js";
 
@@ -17,23 +17,59 @@ export function exchangeList(choose) {
     createRow,
     drawRow: (row, summary) => drawRow(row, summary, scale),
   });
-  const head = h(
-    "div",
-    { class: "wire-row wire-head", "aria-hidden": "true" },
-    ...COLUMNS.map(([name, title]) => h("span", { class: `cell-${name}` }, title)),
-  );
+  let items = [];
+  let order = { name: "number", descending: false };
+  const head = h("div", { class: "wire-row wire-head" });
+  const drawHead = () =>
+    fill(
+      head,
+      ...COLUMNS.map(([name, title]) => {
+        const cell = `cell-${name}`;
+        if (!ORDERS[name]) return h("span", { class: cell }, title);
+        const sign = order.name === name ? (order.descending ? " ↓" : " ↑") : "";
+        const sort = () => {
+          order = { name, descending: order.name === name ? !order.descending : FALLING.has(name) };
+          drawHead();
+          show();
+          list.viewport.scrollTop = 0;
+          head.querySelector(`[data-value="${name}"]`).focus();
+        };
+        return h(
+          "button",
+          {
+            type: "button",
+            class: cell,
+            "aria-label": `Sort by ${title === "#" ? "number" : title}`,
+            "aria-pressed": String(order.name === name),
+            data: { action: "sort", value: name },
+            onClick: sort,
+          },
+          title + sign,
+        );
+      }),
+    );
+  const show = () => {
+    const { name, descending } = order;
+    const sorted =
+      name === "number" && !descending
+        ? items
+        : items.toSorted((a, b) => ORDERS[name](a, b) * (descending ? -1 : 1) || a.number - b.number);
+    list.setItems(sorted, { follow: sorted === items });
+  };
+  drawHead();
   return {
     head,
     list,
     /** Sets the exchanges; the bars are scaled by the slowest but for the slowest twentieth. */
-    setItems(items) {
+    setItems(next) {
       const times = [];
-      for (let index = Math.max(0, items.length - 2000); index < items.length; index += 1) {
-        if (items[index].durationMs !== undefined) times.push(items[index].durationMs);
+      for (let index = Math.max(0, next.length - 2000); index < next.length; index += 1) {
+        if (next[index].durationMs !== undefined) times.push(next[index].durationMs);
       }
       times.sort((a, b) => a - b);
       scale = times[Math.floor(times.length * 0.95)] || 1;
-      list.setItems(items, { follow: true });
+      items = next;
+      show();
     },
   };
 }
@@ -124,5 +160,23 @@ const COLUMNS = [
   ["time", "Time"],
   ["bar", ""],
 ];
+const byNumber = (read) => (a, b) => (read(a) ?? -1) - (read(b) ?? -1);
+const byText = (read) => (a, b) => {
+  const [left, right] = [read(a) ?? "", read(b) ?? ""];
+  return left < right ? -1 : Number(left > right);
+};
+const ORDERS = {
+  number: byNumber(({ number }) => number),
+  status: byNumber(({ status }) => status),
+  operation: byText(({ operation }) => operation),
+  agent: byText(({ agent }) => agent),
+  version: byText(({ version }) => version),
+  sent: byNumber(({ requestBytes }) => requestBytes),
+  received: byNumber(({ responseBytes }) => responseBytes),
+  frames: byNumber(({ frames }) => frames),
+  time: byNumber(({ durationMs }) => durationMs),
+};
+/** Columns that are sorted from the greatest value first. */
+const FALLING = new Set(["sent", "received", "frames", "time", "status"]);
 const SHORT_BINDING = { JSONRPC: "JSON-RPC", "HTTP+JSON": "REST" };
 const ROW_HEIGHT = 30;

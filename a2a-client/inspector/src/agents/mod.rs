@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) use self::registry::{Agents, ConnectedAgent, MAX_AGENTS};
+use self::settings::Preferences;
 pub use self::settings::{ClientCertificate, OAuthDevice, Secret, Settings};
 use self::summary::summary;
 use crate::Inspector;
@@ -24,7 +25,10 @@ pub(crate) fn routes() -> Router<Inspector> {
     let connect = post(connect).layer(DefaultBodyLimit::max(MAX_SETTINGS_BYTES));
     Router::new()
         .route("/api/agents", get(list).merge(connect))
-        .route("/api/agents/{id}", get(one).delete(disconnect))
+        .route(
+            "/api/agents/{id}",
+            get(one).put(reconnect).delete(disconnect),
+        )
         .route("/api/saved", delete(remove_saved))
 }
 
@@ -47,6 +51,15 @@ async fn one(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(summary(&*inspector.agents.find(&id)?)))
+}
+
+async fn reconnect(
+    State(inspector): State<Inspector>,
+    Path(id): Path<String>,
+    JsonBody(preferences): JsonBody<Preferences>,
+) -> Result<Json<Value>, Problem> {
+    let agent = inspector.agents.reconnect(&id, preferences).await?;
+    Ok(Json(summary(&agent)))
 }
 
 async fn disconnect(

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::connection::{connect, has_login, http};
 use super::saved::SavedSettings;
-use super::settings::Settings;
+use super::settings::{Preferences, Settings};
 use crate::capture::{Capture, captured};
 use crate::changes::Changes;
 use crate::problem::Problem;
@@ -59,8 +59,40 @@ impl Agents {
                 "the URL has a name or password: give them as `basic`, which is kept secret",
             ));
         }
-        self.check_room()?;
+        check_room(&self.connected())?;
         let id = self.0.next.fetch_add(1, Ordering::Relaxed).to_string();
+        let agent = self.open(id, settings).await?;
+        {
+            let mut connected = self.connected();
+            check_room(&connected)?;
+            connected.push(Arc::clone(&agent));
+        }
+        self.changed();
+        if agent.settings.save {
+            self.0.saved.put(agent.settings.without_secrets())?;
+        }
+        Ok(agent)
+    }
+
+    /// Connects to an agent again, with the secrets that it has, and reads its card anew. If that fails, the agent
+    /// stays as it was.
+    pub(crate) async fn reconnect(
+        &self,
+        id: &str,
+        preferences: Preferences,
+    ) -> Result<Arc<ConnectedAgent>, Problem> {
+        let settings = preferences.of(&self.find(id)?.settings);
+        let agent = self.open(id.to_owned(), settings).await?;
+        {
+            let mut connected = self.connected();
+            let place = connected.iter_mut().find(|agent| agent.id == id);
+            *place.ok_or_else(|| no_agent(id))? = Arc::clone(&agent);
+        }
+        self.changed();
+        Ok(agent)
+    }
+
+    async fn open(&self, id: String, settings: Settings) -> Result<Arc<ConnectedAgent>, Problem> {
         let http = http(&settings)?
             .wire_observer(Arc::new(self.0.exchanges.observer(&id)))
             .wire_observer(Arc::new(Capture));
@@ -69,23 +101,12 @@ impl Agents {
             Some(card) => problem.unread_card(card),
             None => problem,
         })?;
-        let agent = Arc::new(ConnectedAgent {
+        Ok(Arc::new(ConnectedAgent {
             id,
             client,
             card: card.filter(|_| !settings.no_card),
             settings,
-        });
-        self.check_room()?;
-        self.connected().push(Arc::clone(&agent));
-        self.changed();
-        match agent.settings.save {
-            true => self
-                .0
-                .saved
-                .put(agent.settings.without_secrets())
-                .map(|()| agent),
-            false => Ok(agent),
-        }
+        }))
     }
 
     /// Returns the agent of this id.
@@ -122,15 +143,6 @@ impl Agents {
         Ok(())
     }
 
-    fn check_room(&self) -> Result<(), Problem> {
-        match self.connected().len() < MAX_AGENTS {
-            true => Ok(()),
-            false => Err(Problem::conflict(format!(
-                "{MAX_AGENTS} agents are connected, and no more can be: remove one"
-            ))),
-        }
-    }
-
     fn changed(&self) {
         self.0.changes.send("agents", &json!({}));
     }
@@ -148,6 +160,15 @@ impl ConnectedAgent {
     /// Returns a builder of HTTP clients that connect like the agent's own, and are not observed.
     pub(crate) fn http(&self) -> Result<HttpClientBuilder, Problem> {
         http(&self.settings)
+    }
+}
+
+fn check_room(connected: &[Arc<ConnectedAgent>]) -> Result<(), Problem> {
+    match connected.len() < MAX_AGENTS {
+        true => Ok(()),
+        false => Err(Problem::conflict(format!(
+            "{MAX_AGENTS} agents are connected, and no more can be: remove one"
+        ))),
     }
 }
 

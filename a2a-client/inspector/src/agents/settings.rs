@@ -43,7 +43,7 @@ pub struct Settings {
     /// OAuth 2.0 client of a user, who enters a code elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oauth_device: Option<OAuthDevice>,
-    /// Token endpoint and scopes of `oauthClient`.
+    /// Token endpoint of `oauthClient`, if the card names none or one of another origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_url: Option<String>,
     /// Scopes of `oauthClient`.
@@ -68,6 +68,33 @@ pub struct Settings {
     pub save: bool,
     /// Set in what is written: there are secrets that are not. Ignored in what is read.
     pub has_secret: bool,
+}
+
+/// Settings that may change while the secrets stay: none of them leads elsewhere.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Preferences {
+    #[serde(with = "version")]
+    version: Option<Dialect>,
+    #[serde(with = "binding")]
+    binding: Option<Binding>,
+    no_card: bool,
+    tenant: Option<String>,
+    strict: bool,
+}
+
+impl Preferences {
+    /// Returns the settings with these preferences.
+    pub(crate) fn of(self, settings: &Settings) -> Settings {
+        Settings {
+            version: self.version,
+            binding: self.binding,
+            no_card: self.no_card,
+            tenant: self.tenant,
+            strict: self.strict,
+            ..settings.clone()
+        }
+    }
 }
 
 /// An OAuth 2.0 client of a user, for the device flow.

@@ -54,6 +54,7 @@ pub(super) fn summary(agent: &ConnectedAgent) -> Value {
         "extensions": extensions.collect::<Value>(),
         "hasCard": has_card,
         "hasSecret": settings.has_secrets(),
+        "settings": settings.without_secrets(),
     })
 }
 

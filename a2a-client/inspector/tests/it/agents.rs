@@ -1,11 +1,14 @@
 //! Connections to agents.
 
+use std::sync::{Arc, Mutex};
+
 use a2a_inspector::{Inspector, Settings};
 use a2a_server::demo::Echo;
+use a2a_types::AgentCard;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::harness::{Page, builder, message, reference, started, state};
+use crate::harness::{Page, builder, message, reference, router, started, state};
 
 #[tokio::test]
 async fn every_version_and_binding_is_connected_and_called() {
@@ -149,6 +152,44 @@ async fn an_agent_that_is_away_gets_a_hint() {
         .problem();
     assert_eq!(problem["kind"], "unreachable");
     assert!(problem["hint"].as_str().unwrap().contains("is running"));
+}
+
+#[tokio::test]
+async fn a_card_is_read_anew_and_an_agent_that_is_away_stays() {
+    let page = Page::open().await;
+    let served = Arc::new(Mutex::new("Before"));
+    let url = router(|url| {
+        let (served, url) = (Arc::clone(&served), url.to_owned());
+        let card = async move || {
+            let name = *served.lock().unwrap();
+            match name {
+                "" => Err(StatusCode::SERVICE_UNAVAILABLE),
+                name => Ok(json!(AgentCard::new(name, "d").at(url)).to_string()),
+            }
+        };
+        axum::Router::new().fallback(card)
+    })
+    .await;
+    let path = page.path_of(&url).await;
+    *served.lock().unwrap() = "After";
+    let again = page.call("PUT", &path, Some(json!({}))).await.ok();
+    assert_eq!(again["name"], "After");
+    assert_eq!(
+        page.get(&format!("{path}/card")).await["card"]["name"],
+        "After"
+    );
+    *served.lock().unwrap() = "";
+    let refused = page.call("PUT", &path, Some(json!({}))).await;
+    assert_eq!(refused.status, StatusCode::BAD_GATEWAY);
+    assert_eq!(page.get(&path).await["name"], "After");
+    // What leads elsewhere does not change while the secrets stay.
+    for other in ["url", "trust", "proxy", "tokenUrl", "authorities"] {
+        let preferences = json!({other: "http://127.0.0.1:1"});
+        let answer = page.call("PUT", &path, Some(preferences)).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{other}");
+    }
+    let gone = page.call("PUT", "/api/agents/none", Some(json!({}))).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]

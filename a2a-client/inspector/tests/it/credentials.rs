@@ -55,6 +55,16 @@ async fn a_key_is_sent_where_the_card_asks_for_it() {
         assert!(!shown.contains(CANARY), "{shown}");
         assert!(!format!("{events:?}").contains(CANARY));
 
+        let preferred = json!({"version": "0.3", "binding": "HTTP+JSON"});
+        let again = page.call("PUT", &path, Some(preferred)).await.ok();
+        assert_eq!(
+            (&again["id"], &again["version"]),
+            (&agent["id"], &json!("0.3"))
+        );
+        let events = page.message(&path, json!({"message": message("hi")})).await;
+        assert_eq!(state(&events), "TASK_STATE_COMPLETED");
+        assert!(!again.to_string().contains(CANARY), "{again}");
+
         let agent = page.path_of(&url).await;
         let events = page
             .message(&agent, json!({"message": message("hi")}))
