@@ -199,6 +199,11 @@ async fn a_run_has_the_credentials_of_the_connection_and_does_not_show_them() {
         let (_, run) = ended(&page, &mut changes, &id).await;
         assert_eq!(run["state"], "done");
         assert_eq!(run["exitCode"] == 0, is_met, "{}", run["score"]);
+        let checks = run["run"]["checks"].as_array().unwrap();
+        for check in checks.iter().filter(|check| check["verdict"] == "fail") {
+            let command = &check["evidence"][0]["curl"];
+            assert!(command.as_str().unwrap().starts_with("curl "), "{check}");
+        }
         assert!(!run.to_string().contains(KEY));
         let report = page
             .call("GET", &format!("/api/runs/{id}/report?format=html"), None)
