@@ -5,6 +5,7 @@ use a2a_conformance::recorded;
 use a2a_server::demo::Reference;
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::exchanges::exchange_of;
 use crate::harness::{Events, Page, builder, reference, started};
@@ -233,4 +234,50 @@ async fn the_suite_reads_a_recording() {
     let versions: Vec<_> = streams.map(|found| found.dialect.unwrap()).collect();
     // 0.2 and 0.3 spell it alike.
     assert_eq!(versions, ["0.1", "0.3", "0.3", "1.0"]);
+}
+
+/// Starts a server with a card that answers with the headers that it is sent, and returns its URL.
+async fn reflecting_agent() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let card = json!({
+        "name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
+        "defaultInputModes": [], "defaultOutputModes": [],
+        "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+    });
+    let card = card.to_string();
+    let reflect = async |headers: http::HeaderMap| format!("{headers:?}");
+    let router = axum::Router::new()
+        .route(
+            "/.well-known/agent-card.json",
+            axum::routing::get(move || std::future::ready(card)),
+        )
+        .fallback(reflect);
+    tokio::spawn(async { axum::serve(listener, router).await });
+    url
+}
+
+#[tokio::test]
+async fn a_secret_that_the_agent_reflects_is_not_shown() {
+    const SECRET: &str = "CANARY-of-the-test";
+    let page = Page::open().await;
+    let mut changes = page.events("GET", "/api/changes", None).await;
+    let settings = json!({"headers": [["X-Team", SECRET]]});
+    let agent = page.connect(&reflecting_agent().await, settings).await;
+    let wanted = json!({"run": ["send.task-or-message"]});
+    let id = start(&page, &agent, wanted).await;
+    let run = loop {
+        let change = changes.named("run").await;
+        assert!(!change.to_string().contains(SECRET), "{change}");
+        if change["id"] == *id && change["state"] != "running" {
+            break page.get(&format!("/api/runs/{id}")).await;
+        }
+    };
+    let evidence = &run["run"]["checks"][0]["evidence"][0];
+    let body = evidence["response"]["body"].as_str().unwrap();
+    assert!(
+        body.contains("x-team") && body.contains("***"),
+        "{evidence}"
+    );
+    assert!(!run.to_string().contains(SECRET), "{run}");
 }
