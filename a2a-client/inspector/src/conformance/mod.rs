@@ -183,8 +183,7 @@ impl Runs {
 
     fn progress(&self, id: &str, state: RunProgress<'_>, redaction: &Redaction) {
         let last = state.last.map(|result| {
-            let mut result = result.clone();
-            redaction.check(&mut result);
+            let reason = result.reason.as_deref();
             json!({
                 "id": result.id,
                 "title": result.title,
@@ -192,7 +191,7 @@ impl Runs {
                 "version": result.dialect,
                 "binding": result.binding,
                 "verdict": result.verdict,
-                "reason": result.reason,
+                "reason": reason.map(|reason| redaction.text(reason)),
             })
         });
         let summary = self.change(id, |entry| {
