@@ -105,6 +105,7 @@ impl ExchangeLog {
     }
 
     /// Returns the latest exchange of an agent's client.
+    #[cfg(feature = "conformance")]
     pub(crate) fn latest_of(&self, agent: &str) -> Option<Exchange> {
         let entries = self.entries();
         let mut latest = entries
