@@ -1,9 +1,12 @@
 //! Credentials of a connected agent, for the suite.
 
+use std::time::Duration;
+
 use a2a_conformance::agent::Options;
 use a2a_conformance::report::Redaction;
 use a2a_types::TaskId;
 use http::HeaderValue;
+use tokio::time::timeout;
 
 use crate::agents::ConnectedAgent;
 use crate::wire::{ExchangeLog, MASK};
@@ -19,8 +22,9 @@ pub(super) async fn add(
     if !agent.settings.has_secrets() && agent.settings.oauth_device.is_none() {
         return redaction;
     }
-    // Whatever the agent answers: the request has the credentials.
-    let _ = agent.client.get_task(TaskId::random(), None).await;
+    // Whatever the agent answers, or if it does not: the request has the credentials.
+    let asked = agent.client.get_task(TaskId::random(), None);
+    let _ = timeout(MAX_WAIT, asked).await;
     let Some(sent) = log.latest_of(&agent.id) else {
         return redaction;
     };
@@ -50,3 +54,6 @@ pub(super) async fn add(
     }
     redaction
 }
+
+/// Time for a request with the credentials; a user may have to enter a code for them.
+const MAX_WAIT: Duration = Duration::from_secs(120);

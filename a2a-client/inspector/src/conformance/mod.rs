@@ -25,15 +25,15 @@ use crate::wire::ExchangeLog;
 
 /// Runs, of now and before. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Runs(Arc<Shared>);
+pub(crate) struct Runs(Arc<RunState>);
 
-struct Shared {
+struct RunState {
     changes: Changes,
-    entries: Mutex<Entries>,
+    entries: Mutex<RunList>,
 }
 
 #[derive(Default)]
-struct Entries {
+struct RunList {
     kept: VecDeque<Entry>,
     last_id: u64,
 }
@@ -62,7 +62,7 @@ enum Status {
     Failed,
 }
 
-/// What to run.
+/// Selection of the checks of a run, by the page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Wanted {
@@ -101,7 +101,7 @@ const MAX_PATTERNS: usize = 100;
 
 impl Runs {
     pub(crate) fn new(changes: Changes) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(RunState {
             changes,
             entries: Mutex::default(),
         }))
@@ -183,8 +183,7 @@ impl Runs {
 
     fn progress(&self, id: &str, state: RunProgress<'_>, redaction: &Redaction) {
         let last = state.last.map(|result| {
-            let mut result = result.clone();
-            redaction.check(&mut result);
+            let reason = result.reason.as_deref();
             json!({
                 "id": result.id,
                 "title": result.title,
@@ -192,7 +191,7 @@ impl Runs {
                 "version": result.dialect,
                 "binding": result.binding,
                 "verdict": result.verdict,
-                "reason": result.reason,
+                "reason": reason.map(|reason| redaction.text(reason)),
             })
         });
         let summary = self.change(id, |entry| {
@@ -273,7 +272,7 @@ impl Runs {
     }
 
     /// Locks the entries. No code under this lock panics half-way, so poisoning is ignored.
-    fn entries(&self) -> MutexGuard<'_, Entries> {
+    fn entries(&self) -> MutexGuard<'_, RunList> {
         self.0
             .entries
             .lock()

@@ -1,6 +1,7 @@
 //! Routes of runs.
 
-use a2a_conformance::report::{Changes, Error, html, json as report_json, junit, markdown};
+use a2a_conformance::report::{Changes, Error, curl, html, json as report_json, junit, markdown};
+use a2a_conformance::run::Run;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -43,9 +44,20 @@ async fn one(
 ) -> Result<Json<Value>, Problem> {
     let mut summary = inspector.runs.summary(&id)?;
     if let Ok(run) = inspector.runs.result(&id) {
-        summary["run"] = run.to_json();
+        summary["run"] = with_commands(&run);
     }
     Ok(Json(summary))
+}
+
+/// Returns a run as JSON, with the shell command that repeats it for each exchange.
+fn with_commands(run: &Run) -> Value {
+    let mut json = run.to_json();
+    for (index, check) in run.checks.iter().enumerate() {
+        for (number, evidence) in check.evidence.iter().enumerate() {
+            json["checks"][index]["evidence"][number]["curl"] = curl(evidence).into();
+        }
+    }
+    json
 }
 
 async fn stop(

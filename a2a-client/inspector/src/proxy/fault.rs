@@ -10,7 +10,7 @@ use crate::problem::Problem;
 pub(crate) struct Fault {
     #[serde(flatten)]
     pub(crate) kind: FaultKind,
-    /// Whether it happens once.
+    /// It happens once.
     #[serde(default)]
     pub(crate) once: bool,
 }

@@ -8,7 +8,7 @@ use a2a_types::{Dialect, Operation};
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
-    HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RETRY_AFTER, TE, TRAILER,
+    HeaderValue, LOCATION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RETRY_AFTER, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
 use http::uri::Authority;
@@ -71,6 +71,7 @@ pub(super) async fn forward(
         Err(refusal) => return refusal.into_response(proxy.clone(), recording),
     };
     remove_hop_headers(&mut answer.headers);
+    proxy.keep_redirect(&mut answer.headers, &head);
     let is_stream = is_event_stream(&answer.headers);
     if is_stream {
         // A fault may change it.
@@ -161,20 +162,32 @@ impl Proxy {
         }
     }
 
-    /// Returns a card whose URLs lead to the proxy, at the host by which the caller has found it. What is no JSON is
-    /// returned as it is.
+    /// Leads a redirect within the agent's origin to the proxy.
+    fn keep_redirect(&self, headers: &mut HeaderMap, head: &request::Parts) {
+        let location = headers.get(LOCATION).and_then(|url| url.to_str().ok());
+        let redirect = location.and_then(|url| self.upstream.redirect(url, &self.authority(head)));
+        if let Some(Ok(redirect)) = redirect.map(HeaderValue::try_from) {
+            headers.insert(LOCATION, redirect);
+        }
+    }
+
+    /// Returns a card whose URLs lead to the proxy. What is no JSON is returned as it is.
     fn rewritten(&self, card: Bytes, head: &request::Parts) -> Bytes {
-        let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
-        let authority = head.uri.authority().map(Authority::as_str).or(host);
-        let own = self.address.to_string();
         match serde_json::from_slice(&card) {
             Ok(mut document) => {
-                let authority = authority.unwrap_or(&own);
-                self.upstream.rewrite_card(&mut document, authority);
+                let authority = self.authority(head);
+                self.upstream.rewrite_card(&mut document, &authority);
                 document.to_string().into()
             }
             Err(_) => card,
         }
+    }
+
+    /// Returns the host and port by which the caller has found the proxy.
+    fn authority(&self, head: &request::Parts) -> String {
+        let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let authority = head.uri.authority().map(Authority::as_str).or(host);
+        authority.map_or_else(|| self.address.to_string(), str::to_owned)
     }
 }
 

@@ -44,9 +44,9 @@ use crate::wire::ExchangeLog;
 
 /// The proxies that listen. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Proxies(Arc<Shared>);
+pub(crate) struct Proxies(Arc<ProxyList>);
 
-struct Shared {
+struct ProxyList {
     log: ExchangeLog,
     changes: Changes,
     running: Mutex<BTreeMap<String, Running>>,
@@ -75,10 +75,10 @@ pub(crate) struct Proxy {
     changes: Changes,
 }
 
-/// Settings of a proxy.
+/// ProxySettings of a proxy.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Settings {
+struct ProxySettings {
     /// An address, or a port of loopback; a free port of loopback by default.
     #[serde(default = "any_port")]
     listen: String,
@@ -118,7 +118,7 @@ impl Inspector {
     ///
     /// Errors: the address cannot be listened on, the URL is not of `http` or `https`, too many proxies run.
     pub async fn start_proxy(&self, listen: &str, upstream: &str) -> io::Result<SocketAddr> {
-        let settings = Settings {
+        let settings = ProxySettings {
             listen: listen.to_owned(),
             upstream: upstream.to_owned(),
             authorities: None,
@@ -131,7 +131,7 @@ impl Inspector {
 
 impl Proxies {
     pub(crate) fn new(log: ExchangeLog, changes: Changes) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(ProxyList {
             log,
             changes,
             running: Mutex::default(),
@@ -140,7 +140,7 @@ impl Proxies {
     }
 
     /// Starts a proxy. Errors: a parameter is wrong, the address is taken, too many run.
-    async fn start(&self, settings: Settings) -> Result<ProxyView, Problem> {
+    async fn start(&self, settings: ProxySettings) -> Result<ProxyView, Problem> {
         let upstream = Upstream::of(&settings.upstream)?;
         let mut tls = Tls::default();
         if let Some(authorities) = &settings.authorities {

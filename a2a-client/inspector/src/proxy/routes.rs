@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use super::{ProxyView, Settings};
+use super::{ProxySettings, ProxyView};
 use crate::Inspector;
 use crate::input::JsonBody;
 use crate::problem::Problem;
@@ -25,7 +25,7 @@ async fn list(State(inspector): State<Inspector>) -> Json<Value> {
 
 async fn start(
     State(inspector): State<Inspector>,
-    JsonBody(settings): JsonBody<Settings>,
+    JsonBody(settings): JsonBody<ProxySettings>,
 ) -> Result<Json<ProxyView>, Problem> {
     inspector.proxies.start(settings).await.map(Json)
 }

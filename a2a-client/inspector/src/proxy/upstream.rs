@@ -19,7 +19,7 @@ pub(crate) struct Upstream {
     others: Mutex<Vec<Origin>>,
 }
 
-/// Where a request goes.
+/// Destination of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Destination {
     pub(crate) url: String,
@@ -103,6 +103,17 @@ impl Upstream {
                 }
             }
         }
+    }
+
+    /// Returns the proxy's URL of a redirect within the origin of the agent.
+    pub(crate) fn redirect(&self, location: &str, authority: &str) -> Option<String> {
+        let absolute = match location.starts_with('/') && !location.starts_with("//") {
+            true => format!("{}{location}", self.origin),
+            false => location.to_owned(),
+        };
+        let is_own = Origin::of(&absolute).ok().as_ref() == Some(&self.origin);
+        let path = is_own.then(|| self.path_of(&absolute)).flatten()?;
+        Some(format!("http://{authority}{path}"))
     }
 
     fn rewrite(&self, url: Option<&mut Value>, authority: &str) {
@@ -221,6 +232,20 @@ mod tests {
             "documentationUrl": "http://a.example/docs",
         });
         assert_eq!(card["result"], expected);
+    }
+
+    #[test]
+    fn redirects_within_the_agent_lead_to_the_proxy() {
+        let deep = Upstream::of("http://a.example/agents/a").unwrap();
+        let redirect = |location| deep.redirect(location, "p:1");
+        let own = Some("http://p:1/rpc/".to_owned());
+        assert_eq!(redirect("http://a.example/agents/a/rpc/"), own);
+        assert_eq!(redirect("/agents/a/rpc/"), own);
+        let beside = Some("http://p:1/.upstream/0/login".to_owned());
+        assert_eq!(redirect("/login"), beside);
+        for other in ["http://b.example/", "//b.example/", "rpc/", ""] {
+            assert_eq!(redirect(other), None, "{other}");
+        }
     }
 
     #[test]

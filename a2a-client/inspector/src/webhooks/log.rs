@@ -35,12 +35,12 @@ pub(super) struct Notification {
 /// oldest are evicted. Clones share it.
 #[derive(Clone)]
 pub(super) struct NotificationLog {
-    entries: Arc<Mutex<Entries>>,
+    entries: Arc<Mutex<Notifications>>,
     changes: Changes,
 }
 
 #[derive(Default)]
-struct Entries {
+struct Notifications {
     kept: VecDeque<Notification>,
     last: u64,
     bytes: usize,
@@ -74,7 +74,7 @@ struct RequestView {
 
 /// A part of the log.
 #[derive(Debug, Serialize)]
-pub(super) struct Page {
+pub(super) struct NotificationPage {
     notifications: Vec<NotificationView>,
     /// Number of notifications that were evicted.
     dropped: u64,
@@ -114,20 +114,20 @@ impl NotificationLog {
     }
 
     /// Returns the notifications after a number, the oldest first.
-    pub(super) fn page(&self, after: u64) -> Page {
+    pub(super) fn page(&self, after: u64) -> NotificationPage {
         let entries = self.entries();
         let later = entries.kept.iter().filter(|kept| kept.number > after);
         let later: Vec<_> = later.take(PAGE).cloned().collect();
         let dropped = entries.evicted;
         drop(entries);
-        Page {
+        NotificationPage {
             notifications: later.iter().map(Notification::view).collect(),
             dropped,
         }
     }
 
     /// Locks the entries. No code under this lock panics half-way, so poisoning is ignored.
-    fn entries(&self) -> MutexGuard<'_, Entries> {
+    fn entries(&self) -> MutexGuard<'_, Notifications> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -32,9 +32,9 @@ use crate::problem::Problem;
 
 /// The receivers that listen, and what they have received. Clones share them.
 #[derive(Clone)]
-pub(crate) struct Receivers(Arc<Shared>);
+pub(crate) struct Receivers(Arc<ReceiverList>);
 
-struct Shared {
+struct ReceiverList {
     notifications: NotificationLog,
     running: Mutex<BTreeMap<String, Running>>,
     last_id: AtomicU64,
@@ -46,10 +46,10 @@ struct Running {
     _stop: oneshot::Sender<()>,
 }
 
-/// Settings of a receiver.
+/// ReceiverSettings of a receiver.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-struct Settings {
+struct ReceiverSettings {
     /// Address to listen on; a free port of loopback by default.
     listen: Option<String>,
     /// URL at which agents reach it, if it is another than that of its address.
@@ -84,7 +84,7 @@ const GRACE: Duration = Duration::from_millis(200);
 
 impl Receivers {
     pub(crate) fn new(changes: Changes) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(ReceiverList {
             notifications: NotificationLog::new(changes),
             running: Mutex::default(),
             last_id: AtomicU64::new(0),
@@ -92,7 +92,7 @@ impl Receivers {
     }
 
     /// Starts a receiver. Errors: a setting is wrong, the address is taken, too many run.
-    async fn start(&self, settings: Settings) -> Result<ReceiverView, Problem> {
+    async fn start(&self, settings: ReceiverSettings) -> Result<ReceiverView, Problem> {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let secret = given(settings.secret).map(|secret| Secret::parse(&secret));
         let secret = secret.transpose().map_err(|error| {

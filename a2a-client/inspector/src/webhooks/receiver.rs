@@ -37,7 +37,7 @@ pub(super) struct Receiver {
     keys: tokio::sync::Mutex<Option<(Jwks, Instant)>>,
 }
 
-/// What was received before, by digest.
+/// Earlier notifications, by digest.
 struct History {
     /// Notifications by delivery, and whether they were accepted: a sender repeats one that was not.
     deliveries: LruCache<[u8; 32], (u64, bool)>,
@@ -54,7 +54,7 @@ const MAX_REMEMBERED: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not
 /// Time for which the keys of an agent are kept, unless a token names another.
 const KEYS_TERM: Duration = Duration::from_secs(60);
 /// Shortest time between two fetches of the keys.
-const KEYS_PAUSE: Duration = Duration::from_secs(1);
+const MIN_KEYS_PAUSE: Duration = Duration::from_secs(1);
 
 impl Receiver {
     pub(super) fn new(
@@ -186,7 +186,7 @@ impl Receiver {
         let mut kept = self.keys.lock().await;
         if let Some((keys, fetched)) = &*kept {
             let is_known = keys.find(kid.as_deref()).is_some();
-            let term = if is_known { KEYS_TERM } else { KEYS_PAUSE };
+            let term = if is_known { KEYS_TERM } else { MIN_KEYS_PAUSE };
             if fetched.elapsed() < term {
                 return Ok(keys.clone());
             }

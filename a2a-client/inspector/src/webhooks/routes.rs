@@ -7,8 +7,8 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::log::Page;
-use super::{ReceiverView, Settings};
+use super::log::NotificationPage;
+use super::{ReceiverSettings, ReceiverView};
 use crate::Inspector;
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
@@ -26,7 +26,7 @@ async fn list(State(inspector): State<Inspector>) -> Json<Value> {
 
 async fn start(
     State(inspector): State<Inspector>,
-    JsonBody(settings): JsonBody<Settings>,
+    JsonBody(settings): JsonBody<ReceiverSettings>,
 ) -> Result<Json<ReceiverView>, Problem> {
     inspector.receivers.start(settings).await.map(Json)
 }
@@ -48,6 +48,6 @@ struct Range {
 async fn notifications(
     State(inspector): State<Inspector>,
     Parameters(range): Parameters<Range>,
-) -> Json<Page> {
+) -> Json<NotificationPage> {
     Json(inspector.receivers.0.notifications.page(range.after))
 }

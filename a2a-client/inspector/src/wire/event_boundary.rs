@@ -17,7 +17,7 @@ pub(crate) struct EventBoundary {
 pub(crate) struct BlockEnd {
     /// Offset of the first byte behind it.
     pub(crate) offset: usize,
-    /// Whether it is an event: comments are none.
+    /// It is an event, and no comment.
     pub(crate) is_event: bool,
 }
 

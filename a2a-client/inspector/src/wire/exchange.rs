@@ -275,7 +275,7 @@ fn joined(headers: &HeaderMap) -> std::collections::BTreeMap<String, String> {
     all
 }
 
-/// What stands in place of a secret.
+/// Text in place of a secret.
 pub(crate) const MASK: &str = "***";
 
 /// Returns whether a header is a secret: it is marked as one, or known to hold credentials.

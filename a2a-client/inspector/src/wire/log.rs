@@ -44,7 +44,7 @@ struct Entry {
 
 /// A part of the log.
 #[derive(Debug, Serialize)]
-pub(crate) struct Page {
+pub(crate) struct ExchangePage {
     pub(crate) exchanges: Vec<Summary>,
     /// Number of exchanges that were evicted.
     pub(crate) dropped: u64,
@@ -105,6 +105,7 @@ impl ExchangeLog {
     }
 
     /// Returns the latest exchange of an agent's client.
+    #[cfg(feature = "conformance")]
     pub(crate) fn latest_of(&self, agent: &str) -> Option<Exchange> {
         let entries = self.entries();
         let mut latest = entries
@@ -122,11 +123,11 @@ impl ExchangeLog {
     }
 
     /// Returns the exchanges after a number, the oldest first.
-    pub(crate) fn page(&self, after: u64, limit: usize) -> Page {
+    pub(crate) fn page(&self, after: u64, limit: usize) -> ExchangePage {
         let entries = self.entries();
         let later = entries.by_number.range(after.saturating_add(1)..);
         let later = later.take(limit);
-        Page {
+        ExchangePage {
             exchanges: later
                 .map(|(_, entry)| Summary::of(&entry.exchange))
                 .collect(),

@@ -13,8 +13,10 @@ mod summary;
 mod versions;
 
 pub(crate) use self::event_boundary::EventBoundary;
+#[cfg(feature = "conformance")]
+pub(crate) use self::exchange::MASK;
 pub(crate) use self::exchange::{
-    Body, MASK, Request, Source, is_credential, is_event_stream, shown_headers,
+    Body, Request, Source, is_credential, is_event_stream, shown_headers,
 };
 pub(crate) use self::log::ExchangeLog;
 pub(crate) use self::recording::Recording;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::curl::curl;
 use super::exchange::{Exchange, State as ExchangeState};
 use super::har;
-use super::log::Page;
+use super::log::ExchangePage;
 use super::resend::{Resend, plain_client};
 use super::summary::Details;
 use super::versions::Versions;
@@ -47,7 +47,7 @@ const DEFAULT_LIMIT: usize = 1000;
 async fn list(
     State(inspector): State<Inspector>,
     Parameters(range): Parameters<Range>,
-) -> Json<Page> {
+) -> Json<ExchangePage> {
     let limit = range.limit.unwrap_or(DEFAULT_LIMIT);
     Json(inspector.exchanges.page(range.after, limit))
 }

@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 
 use crate::harness::{Page, builder, document, reference, started};
 
+#[cfg(feature = "conformance")]
 const OLD_CARD: &str = r#"{"name": "Old", "description": "d", "url": "{url}", "version": "1",
     "capabilities": {"streaming": true}, "skills": [{"id": "s", "name": "s", "description": "d"}], "defaultInputModes": ["text"], "defaultOutputModes": []}"#;
 

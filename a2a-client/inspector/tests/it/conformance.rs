@@ -5,6 +5,7 @@ use a2a_conformance::recorded;
 use a2a_server::demo::Reference;
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::exchanges::exchange_of;
 use crate::harness::{Events, Page, builder, reference, started};
@@ -17,21 +18,21 @@ async fn start(page: &Page, agent: &Value, mut wanted: Value) -> String {
     started["id"].as_str().unwrap().to_owned()
 }
 
-/// Waits for the end of a run; returns the checks that were told, and the run.
+/// Waits for the end of a run; returns the number of verdicts that came as changes, and the run.
 async fn ended(page: &Page, changes: &mut Events, id: &str) -> (usize, Value) {
-    let mut told = 0;
+    let mut verdicts = 0;
     loop {
         let change = changes.named("run").await;
         if change["id"] != *id {
             continue;
         }
-        told += usize::from(change["last"]["verdict"].is_string());
+        verdicts += usize::from(change["last"]["verdict"].is_string());
         assert!(
             change["completed"].as_u64() <= change["total"].as_u64(),
             "{change}"
         );
         if change["state"] != "running" {
-            return (told, page.get(&format!("/api/runs/{id}")).await);
+            return (verdicts, page.get(&format!("/api/runs/{id}")).await);
         }
     }
 }
@@ -51,10 +52,10 @@ async fn a_run_tells_its_progress_and_has_reports() {
         )
         .await;
     assert!(running.status == StatusCode::CONFLICT || running.status == StatusCode::OK);
-    let (told, run) = ended(&page, &mut changes, &first).await;
+    let (verdicts, run) = ended(&page, &mut changes, &first).await;
     assert_eq!(run["state"], "done", "{run}");
     assert_eq!(run["completed"], run["total"]);
-    assert_eq!(run["total"], told, "every check was told");
+    assert_eq!(run["total"], verdicts, "every check has a change");
     assert_eq!(run["exitCode"], 0, "{}", run["score"]);
     assert!(run["score"]["must"]["met"].as_u64().unwrap() > 0);
     assert_eq!(run["run"]["settings"]["profile"], "instrumented");
@@ -199,6 +200,11 @@ async fn a_run_has_the_credentials_of_the_connection_and_does_not_show_them() {
         let (_, run) = ended(&page, &mut changes, &id).await;
         assert_eq!(run["state"], "done");
         assert_eq!(run["exitCode"] == 0, is_met, "{}", run["score"]);
+        let checks = run["run"]["checks"].as_array().unwrap();
+        for check in checks.iter().filter(|check| check["verdict"] == "fail") {
+            let command = &check["evidence"][0]["curl"];
+            assert!(command.as_str().unwrap().starts_with("curl "), "{check}");
+        }
         assert!(!run.to_string().contains(KEY));
         let report = page
             .call("GET", &format!("/api/runs/{id}/report?format=html"), None)
@@ -228,4 +234,50 @@ async fn the_suite_reads_a_recording() {
     let versions: Vec<_> = streams.map(|found| found.dialect.unwrap()).collect();
     // 0.2 and 0.3 spell it alike.
     assert_eq!(versions, ["0.1", "0.3", "0.3", "1.0"]);
+}
+
+/// Starts a server with a card that answers with the headers that it is sent, and returns its URL.
+async fn reflecting_agent() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let card = json!({
+        "name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
+        "defaultInputModes": [], "defaultOutputModes": [],
+        "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+    });
+    let card = card.to_string();
+    let reflect = async |headers: http::HeaderMap| format!("{headers:?}");
+    let router = axum::Router::new()
+        .route(
+            "/.well-known/agent-card.json",
+            axum::routing::get(move || std::future::ready(card)),
+        )
+        .fallback(reflect);
+    tokio::spawn(async { axum::serve(listener, router).await });
+    url
+}
+
+#[tokio::test]
+async fn a_secret_that_the_agent_reflects_is_not_shown() {
+    const SECRET: &str = "CANARY-of-the-test";
+    let page = Page::open().await;
+    let mut changes = page.events("GET", "/api/changes", None).await;
+    let settings = json!({"headers": [["X-Team", SECRET]]});
+    let agent = page.connect(&reflecting_agent().await, settings).await;
+    let wanted = json!({"run": ["send.task-or-message"]});
+    let id = start(&page, &agent, wanted).await;
+    let run = loop {
+        let change = changes.named("run").await;
+        assert!(!change.to_string().contains(SECRET), "{change}");
+        if change["id"] == *id && change["state"] != "running" {
+            break page.get(&format!("/api/runs/{id}")).await;
+        }
+    };
+    let evidence = &run["run"]["checks"][0]["evidence"][0];
+    let body = evidence["response"]["body"].as_str().unwrap();
+    assert!(
+        body.contains("x-team") && body.contains("***"),
+        "{evidence}"
+    );
+    assert!(!run.to_string().contains(SECRET), "{run}");
 }

@@ -403,6 +403,26 @@ async fn credentials_go_to_the_agent_and_to_no_origin_that_its_card_names() {
 }
 
 #[tokio::test]
+async fn a_redirect_leads_back_to_the_proxy() {
+    let page = Page::open().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let upstream = format!("http://{}", listener.local_addr().unwrap());
+    let target = format!("{upstream}/rpc/");
+    let redirect = move || std::future::ready(axum::response::Redirect::temporary(&target));
+    let router = axum::Router::new().fallback(redirect);
+    tokio::spawn(async { axum::serve(listener, router).await });
+    let proxy = Proxy::to(&page, &upstream).await;
+    let request = Request::get(format!("{}/rpc", proxy.url));
+    let request = request.body(Full::<bytes::Bytes>::default()).unwrap();
+    let response = HttpClient::default().fetch(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::TEMPORARY_REDIRECT);
+    assert_eq!(
+        response.headers()["location"],
+        format!("{}/rpc/", proxy.url)
+    );
+}
+
+#[tokio::test]
 async fn what_the_proxy_cannot_pass_on_it_answers_and_records() {
     let page = Page::open().await;
     let proxy = Proxy::to(&page, "http://127.0.0.1:1").await;

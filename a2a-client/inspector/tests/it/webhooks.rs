@@ -277,6 +277,20 @@ async fn duplicates_and_order_are_noticed_and_not_refused() {
 }
 
 #[tokio::test]
+async fn what_was_refused_is_not_part_of_the_order() {
+    let page = Page::open().await;
+    let url = receiver(&page, json!({"token": "sesame"})).await;
+    let forged = status("t", "COMPLETED", TIMES[2]);
+    let wrong = Request::post(&url).header(&TOKEN, "wrong");
+    assert_eq!(notify(wrong, &forged).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(verdict(&latest(&page).await, "order"), None);
+    let right = Request::post(&url).header(&TOKEN, "sesame");
+    let body = status("t", "WORKING", TIMES[0]);
+    assert_eq!(notify(right, &body).await, StatusCode::OK);
+    check(&latest(&page).await, "order", true, "first");
+}
+
+#[tokio::test]
 async fn what_is_no_notification_is_refused() {
     let page = Page::open().await;
     let url = receiver(&page, json!({})).await;
