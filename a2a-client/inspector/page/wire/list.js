@@ -32,7 +32,6 @@ export function exchangeList(choose) {
           drawHead();
           show();
           list.viewport.scrollTop = 0;
-          head.querySelector(`[data-value="${name}"]`).focus();
         };
         return h(
           "button",
