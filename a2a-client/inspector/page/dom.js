@@ -31,10 +31,19 @@ export function visible(text) {
   return text.replace(HIDDEN, (letter) => `⟨U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
-/** Replaces the children of an element. */
+/** Replaces the children of an element. A control that had the focus passes it to its successor of the same action. */
 export function fill(element, ...children) {
+  const focused = element.contains(document.activeElement) ? document.activeElement : undefined;
+  const { action, value } = focused?.dataset ?? {};
   element.replaceChildren();
-  return add(element, children);
+  add(element, children);
+  if (action && !focused.isConnected) {
+    const successor = [...element.querySelectorAll("[data-action]")].find(
+      ({ dataset }) => dataset.action === action && dataset.value === value,
+    );
+    successor?.focus({ preventScroll: true });
+  }
+  return element;
 }
 
 /** Sets one attribute, property or listener. Throws on a URL that could run a script. */

@@ -211,6 +211,7 @@ export function setWrong(control, reason) {
     return true;
   }
   control.setAttribute("aria-invalid", "true");
+  control.addEventListener("input", () => setWrong(control), { once: true });
   place.append(h("span", { class: "wrong", role: "alert" }, reason));
   return false;
 }

@@ -16,6 +16,7 @@ import { applyTheme } from "./theme.js";
 
 applyTheme();
 tokenRefused.subscribe(askForToken);
+addEventListener("unhandledrejection", ({ reason }) => showError(reason));
 if (await takeToken()) start();
 else askForToken();
 

@@ -62,7 +62,6 @@ export class VirtualList {
     const { scrollTop, clientHeight } = this.viewport;
     const atEnd = scrollTop + clientHeight >= this.#items.length * rowHeight - 2;
     this.#items = items;
-    for (const row of this.#pool) row.item = undefined;
     this.viewport.setAttribute("aria-rowcount", String(items.length));
     this.#canvas.style.height = `${items.length * rowHeight}px`;
     if (follow && atEnd) this.viewport.scrollTop = items.length * rowHeight;
@@ -70,6 +69,12 @@ export class VirtualList {
     this.#find();
     if (was < 0 && this.#active >= 0) this.#reveal();
     this.#draw();
+  }
+
+  /** Draws every row again. */
+  redraw() {
+    for (const row of this.#pool) row.item = undefined;
+    this.draw();
   }
 
   /** Marks the row with that key as the current one, and scrolls to it; to none if `key` is `undefined`. */

@@ -38,12 +38,12 @@ export function create() {
     drawHead();
     try {
       const next = await get(path`agents/${agent.id}/${extended ? "extended-card" : "card"}` + query({ keys }));
-      if (wanted !== agent) return;
+      if (wanted.id !== agent?.id) return;
       found = next;
       drawHead();
       draw();
     } catch (error) {
-      if (wanted === agent) fill(body, h("div", { class: "column" }, errorBox(error, load)));
+      if (wanted.id === agent?.id) fill(body, h("div", { class: "column" }, errorBox(error, load)));
     }
   };
   const drawHead = () => {
@@ -157,7 +157,7 @@ export function create() {
       }
       if (!element.contains(head)) fill(element, head, bar, body);
       tab = next;
-      const changed = wanted !== agent;
+      const changed = wanted.id !== agent?.id;
       agent = wanted;
       if (changed) {
         extended = false;

@@ -77,9 +77,6 @@ export function create() {
           h("code", { class: "soft small", title: `contextId ${one.contextId}` }, shortId(one.contextId)),
       ),
     );
-    const focused = document.activeElement?.closest(".screen-head")?.contains(document.activeElement)
-      ? document.activeElement.dataset.action
-      : undefined;
     fill(
       head,
       ...names,
@@ -115,7 +112,6 @@ export function create() {
         "New conversation",
       ),
     );
-    if (focused) head.querySelector(`[data-action="${focused}"]`)?.focus();
   };
   const show = (agents) => {
     shown = agents.map(column);

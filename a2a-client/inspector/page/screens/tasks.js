@@ -259,7 +259,7 @@ export function create() {
       return;
     }
     if (!element.contains(head)) fill(element, head, panes.element);
-    const changed = next !== agent;
+    const changed = next.id !== agent?.id;
     agent = next;
     if (changed) {
       tokens = [""];

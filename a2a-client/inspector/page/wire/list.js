@@ -32,7 +32,6 @@ export function exchangeList(choose) {
           drawHead();
           show();
           list.viewport.scrollTop = 0;
-          head.querySelector(`[data-value="${name}"]`).focus();
         };
         return h(
           "button",
@@ -67,8 +66,12 @@ export function exchangeList(choose) {
         if (next[index].durationMs !== undefined) times.push(next[index].durationMs);
       }
       times.sort((a, b) => a - b);
-      scale = times[Math.floor(times.length * 0.95)] || 1;
+      const slow = times[Math.floor(times.length * 0.95)] || 1;
       items = next;
+      if (Math.abs(slow - scale) > scale / 10) {
+        scale = slow;
+        list.redraw();
+      }
       show();
     },
   };
@@ -129,23 +132,31 @@ function drawRow(row, summary, scale) {
   row.dataset.exchange = number;
   row.dataset.state = state;
   row.title = failure ?? url;
-  parts.number.textContent = number;
+  setText(parts.number, number);
   parts.dot.className = `dot ${toneOf(summary)}`;
-  parts.code.textContent = status ?? (state === "open" ? "…" : "failed");
-  parts.method.textContent = method;
-  parts.name.textContent = operation ?? pathOf(url);
-  parts.path.textContent = failure ?? (operation ? `${hostOf(url)}${pathOf(url)}` : hostOf(url));
-  parts.agent.textContent = proxy ? `proxy ${proxy}` : source === "resend" ? "resent" : agentName(agent);
-  parts.version.textContent = [version, SHORT_BINDING[binding] ?? binding].filter(Boolean).join(" ");
-  parts.sent.textContent = requestBytes ? bytes(requestBytes) : "";
-  parts.received.textContent = bytes(responseBytes);
-  parts.frames.textContent = frames || "";
-  parts.time.textContent = duration(durationMs);
+  setText(parts.code, status ?? (state === "open" ? "…" : "failed"));
+  setText(parts.method, method);
+  setText(parts.name, operation ?? pathOf(url));
+  setText(parts.path, failure ?? (operation ? `${hostOf(url)}${pathOf(url)}` : hostOf(url)));
+  setText(parts.agent, proxy ? `proxy ${proxy}` : source === "resend" ? "resent" : agentName(agent));
+  setText(parts.version, [version, SHORT_BINDING[binding] ?? binding].filter(Boolean).join(" "));
+  setText(parts.sent, requestBytes ? bytes(requestBytes) : "");
+  setText(parts.received, bytes(responseBytes));
+  setText(parts.frames, frames || "");
+  setText(parts.time, duration(durationMs));
   // The root keeps short durations visible beside long ones.
   const width = Math.sqrt(Math.min(1, (durationMs ?? 0) / scale)) * 100;
   const waited = durationMs ? Math.min(1, (headMs ?? durationMs) / durationMs) : 0;
   parts.wait.style.width = `${width * waited}%`;
   parts.receive.style.width = `${width * (1 - waited)}%`;
+}
+
+/** Changes the text of a cell, if it is another: most cells of a list are like those above them. */
+function setText(cell, value) {
+  const text = String(value);
+  if (cell.text === text) return;
+  cell.text = text;
+  cell.textContent = text;
 }
 
 const COLUMNS = [
