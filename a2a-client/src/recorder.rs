@@ -6,9 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, io};
 
+use a2a_transport::Binding;
+use a2a_transport::binding::rest::Route;
+use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
 use a2a_transport::http::{ResponseObserver, WireObserver};
+use a2a_types::Dialect;
+use a2a_types::reading::Mode;
 use http::header::HeaderMap;
-use http::{request, response};
+use http::{Method, request, response};
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::shown_url;
@@ -71,6 +76,35 @@ pub struct RecordedRequest {
     /// The body as text.
     #[serde(default)]
     pub body: String,
+}
+
+impl RecordedRequest {
+    /// Returns whether it fetches an agent card.
+    pub fn is_card(&self) -> bool {
+        let path = path_of(&self.url);
+        self.method == "GET" && (path.ends_with(".json") || path.ends_with("/agent-card"))
+    }
+
+    /// Reads the request leniently as a call in the canonical model, whatever path the agent's URL has. Errors:
+    /// why it is no call of an agent.
+    pub fn read_call(&self) -> Result<IncomingCall, String> {
+        let version = self.headers.get("a2a-version").map(String::as_str);
+        let reading = ReadOptions::default();
+        let body = self.body.as_bytes();
+        let is_json_rpc = self.method == "POST" && self.body.contains("\"jsonrpc\"");
+        let read = if is_json_rpc {
+            jsonrpc::read_call(body, version, &reading)
+        } else {
+            let query = self.url.split_once('?').map(|(_, query)| query);
+            let version = version.and_then(Dialect::from_version);
+            let route = route(&self.method, path_of(&self.url), version);
+            let route = route.ok_or("no operation has this method and path")?;
+            rest::read_call(route, query, body, &reading)
+        };
+        let call = read.map_err(|refused| refused.error.to_string())?;
+        debug_assert_eq!(is_json_rpc, call.envelope.binding == Binding::JsonRpc);
+        Ok(call)
+    }
 }
 
 /// A recorded response.
@@ -170,6 +204,25 @@ impl Drop for Recording {
             self.write();
         }
     }
+}
+
+/// Returns the path of a URL, without its query.
+fn path_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.find('/').map_or("/", |slash| &rest[slash..]);
+    path.split('?').next().unwrap_or_default()
+}
+
+/// Returns the operation of a path, regardless of the path prefix in the agent's URL.
+fn route(method: &str, path: &str, version: Option<Dialect>) -> Option<Route> {
+    let method = Method::from_bytes(method.as_bytes()).ok()?;
+    let segments: Vec<_> = path.trim_matches('/').split('/').collect();
+    // A path of 1.0 may begin with a tenant: with the version, which 0.3 has, and without anything.
+    (0..segments.len()).find_map(|start| {
+        let path = segments[start..].join("/");
+        let found = Route::find(&method, &path, version, Mode::Lenient).ok()?;
+        (found.tenant.is_none() || start + 1 == segments.len()).then_some(found)
+    })
 }
 
 fn legible(headers: &HeaderMap) -> BTreeMap<String, String> {

@@ -1,14 +1,13 @@
 //! Checks of exchanges that a client has recorded: both ends against the specification.
 
-use a2a_client::recorder::{Exchange, RecordedRequest, RecordedResponse};
+use a2a_client::recorder::{Exchange, RecordedResponse};
 use a2a_jsonrpc::Limits;
-use a2a_transport::binding::rest::Route;
-use a2a_transport::binding::{EventReader, IncomingCall, ReadOptions, jsonrpc, read_reply, rest};
+use a2a_transport::binding::{EventReader, read_reply};
 use a2a_transport::sse::{Bounds, Decoder};
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::{Envelope, Error};
 use a2a_types::Dialect;
 use a2a_types::reading::{Mode, Repair};
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde::Serialize;
 
 /// Kind of a recorded exchange, and what is wrong with it.
@@ -28,13 +27,22 @@ pub struct ExchangeFindings {
     pub problems: Vec<String>,
 }
 
+/// Reads the recording of a file: one exchange as a [`Recorder`](a2a_client::Recorder) writes it, or a list
+/// of them as the inspector exports it.
+pub fn read(json: &str) -> Result<Vec<Exchange>, serde_json::Error> {
+    match json.trim_start().starts_with('[') {
+        true => serde_json::from_str(json),
+        false => serde_json::from_str(json).map(|exchange| vec![exchange]),
+    }
+}
+
 /// Reads both halves of an exchange.
 pub fn check(exchange: &Exchange) -> ExchangeFindings {
     let Exchange {
         request, response, ..
     } = exchange;
     let mut found = ExchangeFindings::default();
-    if is_card(request) {
+    if request.is_card() {
         found.operation = Some("GetAgentCard");
         match response {
             Some(response) if response.status == 200 => {
@@ -47,7 +55,7 @@ pub fn check(exchange: &Exchange) -> ExchangeFindings {
         }
         return found;
     }
-    let question = match ask(request) {
+    let question = match request.read_call() {
         Ok(question) => question,
         Err(problem) => {
             found.problems.push(format!("request: {problem}"));
@@ -142,56 +150,15 @@ fn status(response: &RecordedResponse) -> String {
     format!("answer: HTTP status {}", response.status)
 }
 
-fn is_card(request: &RecordedRequest) -> bool {
-    let path = path_of(&request.url);
-    request.method == "GET" && (path.ends_with(".json") || path.ends_with("/agent-card"))
-}
-
 fn is_stream(response: &RecordedResponse) -> bool {
     let media_type = response.headers.get("content-type");
     media_type.is_some_and(|text| text.starts_with("text/event-stream"))
 }
 
-/// The path of a URL, without its query.
-fn path_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let path = rest.find('/').map_or("/", |slash| &rest[slash..]);
-    path.split('?').next().unwrap_or_default()
-}
-
-fn ask(request: &RecordedRequest) -> Result<IncomingCall, String> {
-    let version = request.headers.get("a2a-version").map(String::as_str);
-    let reading = ReadOptions::default();
-    let body = request.body.as_bytes();
-    let is_json_rpc = request.method == "POST" && request.body.contains("\"jsonrpc\"");
-    let read = if is_json_rpc {
-        jsonrpc::read_call(body, version, &reading)
-    } else {
-        let query = request.url.split_once('?').map(|(_, query)| query);
-        let version_asked = version.and_then(Dialect::from_version);
-        let route = route(&request.method, path_of(&request.url), version_asked);
-        let route = route.ok_or("no operation has this method and path")?;
-        rest::read_call(route, query, body, &reading)
-    };
-    let question = read.map_err(|refused| refused.error.to_string())?;
-    debug_assert_eq!(is_json_rpc, question.envelope.binding == Binding::JsonRpc);
-    Ok(question)
-}
-
-/// Returns the operation of a path, regardless of the path prefix in the agent's URL.
-fn route(method: &str, path: &str, version_asked: Option<Dialect>) -> Option<Route> {
-    let method = Method::from_bytes(method.as_bytes()).ok()?;
-    let segments: Vec<_> = path.trim_matches('/').split('/').collect();
-    // A path of 1.0 may begin with a tenant: with the version, which 0.3 has, and without anything.
-    (0..segments.len()).find_map(|start| {
-        let path = segments[start..].join("/");
-        let found = Route::find(&method, &path, version_asked, Mode::Lenient).ok()?;
-        (found.tenant.is_none() || start + 1 == segments.len()).then_some(found)
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use a2a_client::recorder::RecordedRequest;
+
     use super::*;
 
     fn exchange(method: &str, url: &str, body: &str, status: u16, answer: &str) -> Exchange {
@@ -255,5 +222,15 @@ mod tests {
         let card = "http://h/.well-known/agent-card.json";
         let found = check(&exchange("GET", card, "", 200, "{}"));
         assert!(found.problems[0].contains("name"), "{found:?}");
+    }
+
+    #[test]
+    fn a_recording_is_an_exchange_or_a_list() {
+        let one = exchange("GET", "http://h/tasks", "", 200, "{}");
+        let json = serde_json::to_string(&one).unwrap();
+        assert_eq!(read(&json).unwrap(), std::slice::from_ref(&one));
+        let list = format!(" [{json},\n{json}]");
+        assert_eq!(read(&list).unwrap(), [one.clone(), one]);
+        assert!(read("[7]").is_err());
     }
 }

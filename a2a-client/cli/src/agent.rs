@@ -1,22 +1,18 @@
 //! Options that name an agent and its connection.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_client::credentials::{DevicePrompt, Keyring, OAuthClient};
 use a2a_client::{
-    Binding, CardVerifier, Client, ClientBuilder, Dialect, HttpClient, HttpClientBuilder, Proxy,
-    Recorder, Timeouts, Tls,
+    CardVerifier, Client, ClientBuilder, HttpClient, HttpClientBuilder, Recorder, Timeouts,
 };
 use a2a_types::reading::Mode;
-use clap::{Args, ValueEnum};
-use http::header::{HeaderName, HeaderValue};
+use clap::Args;
 
-use crate::config::{Config, NamedAgent};
+use crate::config::Config;
+use crate::connection::{ConnectionOptions, read_header};
 use crate::exit::Failure;
-use crate::files::expand;
-use crate::secret::Secret;
 use crate::wire::Wire;
 
 /// Agent to call, and options of the connection.
@@ -27,115 +23,23 @@ pub(crate) struct AgentArgs {
     name: String,
     #[command(flatten)]
     connection: ConnectionOptions,
+    #[command(flatten)]
+    exchange: ExchangeOptions,
 }
 
+/// Time limit of a command's exchanges, and their observers.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
-struct ConnectionOptions {
-    /// Use only this protocol version. Default: the newest that the card offers.
-    #[arg(long, value_enum, value_name = "VERSION")]
-    dialect: Option<VersionName>,
-    /// Use only this protocol binding.
-    #[arg(long, value_enum)]
-    binding: Option<BindingName>,
-    /// Call the URL as the JSON-RPC endpoint, without fetching a card.
-    #[arg(long, requires = "dialect")]
-    no_card: bool,
-    /// Tenant to name in requests (protocol 1.0).
-    #[arg(long)]
-    tenant: Option<String>,
-    /// Send a header with every request, like `X-Team: blue`. The value may be `@FILE` or `$NAME`.
-    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
-    headers: Vec<String>,
-    /// Authenticate with a bearer token: the token itself, `@FILE` or `$NAME`.
-    #[arg(long, env = "A2A_BEARER", value_name = "TOKEN", hide_env_values = true)]
-    bearer: Option<Secret>,
-    /// Authenticate with a name and password (HTTP Basic).
-    #[arg(
-        long,
-        env = "A2A_BASIC",
-        value_name = "NAME:PASSWORD",
-        hide_env_values = true
-    )]
-    basic: Option<Secret>,
-    /// Authenticate with an API key, in the header, parameter or cookie that the card names.
-    #[arg(long, env = "A2A_API_KEY", value_name = "KEY", hide_env_values = true)]
-    api_key: Option<Secret>,
-    /// Authenticate as this OAuth 2.0 client (client credentials); tokens are fetched and renewed.
-    #[arg(
-        long,
-        env = "A2A_OAUTH_CLIENT",
-        value_name = "ID:SECRET",
-        hide_env_values = true
-    )]
-    oauth_client: Option<Secret>,
-    /// Authenticate a user with the device flow of OAuth 2.0: prints a URL and the code to enter there.
-    #[arg(long, value_name = "ID", conflicts_with = "oauth_client")]
-    oauth_device: Option<String>,
-    /// Token endpoint of OAuth 2.0. Required if the card names none, or one of another origin.
-    #[arg(long, value_name = "URL")]
-    token_url: Option<String>,
-    /// Request this OAuth 2.0 scope; may be repeated.
-    #[arg(long = "scope", value_name = "SCOPE")]
-    scopes: Vec<String>,
-    /// Send headers and credentials to this origin too, like `https://api.example`; may be repeated.
-    #[arg(long, value_name = "ORIGIN")]
-    trust: Vec<String>,
-    /// Connect through a proxy: `http://host:port` or `socks5://host:port`.
-    #[arg(long, env = "A2A_PROXY", value_name = "URL", hide_env_values = true)]
-    proxy: Option<String>,
-    /// Trust the certificate authorities in this file, besides those of the system (PEM).
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
-    /// Client certificate for mutual TLS (PEM).
-    #[arg(long, value_name = "FILE", requires = "key")]
-    cert: Option<PathBuf>,
-    /// Private key of the client certificate (PEM).
-    #[arg(long, value_name = "FILE", requires = "cert")]
-    key: Option<PathBuf>,
+struct ExchangeOptions {
     /// Time limit of the whole command in seconds; in a chat, of each answer.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// Refuse answers that violate the specification, instead of repairing known deviations.
-    #[arg(long)]
-    strict: bool,
     /// Write every request and response to a file in this directory, without secrets.
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
     /// Print requests and responses to standard error, without secrets.
     #[arg(long, short)]
     verbose: bool,
-}
-
-/// A protocol version.
-#[derive(Clone, Copy, ValueEnum)]
-enum VersionName {
-    #[value(name = "0.1")]
-    V0_1,
-    #[value(name = "0.2")]
-    V0_2,
-    #[value(name = "0.3")]
-    V0_3,
-    #[value(name = "1.0")]
-    V1_0,
-}
-
-impl From<VersionName> for Dialect {
-    fn from(version: VersionName) -> Self {
-        match version {
-            VersionName::V0_1 => Self::V0_1,
-            VersionName::V0_2 => Self::V0_2,
-            VersionName::V0_3 => Self::V0_3,
-            VersionName::V1_0 => Self::V1_0,
-        }
-    }
-}
-
-/// A binding of the protocol.
-#[derive(Clone, Copy, ValueEnum)]
-enum BindingName {
-    Jsonrpc,
-    HttpJson,
 }
 
 impl AgentArgs {
@@ -146,7 +50,7 @@ impl AgentArgs {
 
     /// Returns the limit on the time of the whole command.
     pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.connection.timeout.map(Duration::from_secs)
+        self.exchange.timeout.map(Duration::from_secs)
     }
 
     /// Finds the agent and connects.
@@ -164,7 +68,8 @@ impl AgentArgs {
     pub(crate) fn anonymous_http(&self) -> Result<HttpClient, Failure> {
         let known = Config::read()?.agent(&self.name)?;
         let connection = self.connection.clone().or(&known)?;
-        Ok(connection.http()?.without_identity().build())
+        let http = self.exchange.apply(connection.http()?)?;
+        Ok(http.without_identity().build())
     }
 
     async fn connect_with(
@@ -182,15 +87,13 @@ impl AgentArgs {
     fn builder(self) -> Result<ClientBuilder, Failure> {
         let known = Config::read()?.agent(&self.name)?;
         let connection = self.connection.or(&known)?;
-        let mut builder = Client::builder(&known.url).http(connection.http()?);
+        let mut builder =
+            Client::builder(&known.url).http(self.exchange.apply(connection.http()?)?);
         if let Some(dialect) = connection.dialect {
             builder = builder.dialect(dialect.into());
         }
         if let Some(binding) = connection.binding {
-            builder = builder.binding(match binding {
-                BindingName::Jsonrpc => Binding::JsonRpc,
-                BindingName::HttpJson => Binding::HttpJson,
-            });
+            builder = builder.binding(binding.into());
         }
         if let Some(tenant) = &connection.tenant {
             builder = builder.tenant(tenant);
@@ -210,101 +113,8 @@ impl AgentArgs {
     }
 }
 
-impl ConnectionOptions {
-    /// Fills in options of the configuration file that the command line does not set.
-    fn or(mut self, known: &NamedAgent) -> Result<Self, Failure> {
-        let secret = |name: &str, text: &Option<String>| -> Result<Option<Secret>, Failure> {
-            let read = |text: &String| {
-                let problem = |error| Failure::usage(format!("{name}: {error}"));
-                text.parse::<Secret>().map_err(problem)
-            };
-            text.as_ref().map(read).transpose()
-        };
-        if let (None, Some(text)) = (self.dialect, &known.dialect) {
-            let read = VersionName::from_str(text, true);
-            self.dialect = Some(read.map_err(|error| Failure::usage(format!("dialect: {error}")))?);
-        }
-        if let (None, Some(text)) = (self.binding, &known.binding) {
-            let read = BindingName::from_str(text, true);
-            self.binding = Some(read.map_err(|error| Failure::usage(format!("binding: {error}")))?);
-        }
-        self.tenant = self.tenant.or_else(|| known.tenant.clone());
-        let has_no_credentials = self.bearer.is_none()
-            && self.basic.is_none()
-            && self.api_key.is_none()
-            && self.oauth_client.is_none()
-            && self.oauth_device.is_none();
-        if has_no_credentials {
-            self.bearer = secret("bearer", &known.bearer)?;
-            self.basic = secret("basic", &known.basic)?;
-            self.api_key = secret("api-key", &known.api_key)?;
-            self.oauth_client = secret("oauth-client", &known.oauth_client)?;
-        }
-        let headers = known.headers.iter();
-        let mut headers: Vec<_> = headers
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect();
-        headers.append(&mut self.headers);
-        self.headers = headers;
-        self.trust.extend(known.trust.iter().cloned());
-        self.proxy = self.proxy.or_else(|| known.proxy.clone());
-        let path = |text: &Option<String>| text.as_deref().map(expand);
-        self.ca = self.ca.or_else(|| path(&known.ca));
-        self.cert = self.cert.or_else(|| path(&known.cert));
-        self.key = self.key.or_else(|| path(&known.key));
-        Ok(self)
-    }
-
-    /// Collects the credentials of the options.
-    fn keyring(&self) -> Result<Keyring, Failure> {
-        let pair = |secret: &Secret, expected: &str| {
-            let halves = secret.reveal().split_once(':');
-            let halves = halves.map(|(one, other)| (one.to_owned(), other.to_owned()));
-            halves.ok_or_else(|| Failure::usage(format!("a `:` is missing: expected {expected}")))
-        };
-        let oauth = |mut client: OAuthClient| {
-            for scope in &self.scopes {
-                client = client.scope(scope);
-            }
-            match &self.token_url {
-                Some(url) => client.token_url(url),
-                None => client,
-            }
-        };
-        let mut keyring = Keyring::default();
-        if let Some(token) = &self.bearer {
-            keyring = keyring.bearer(token.reveal());
-        }
-        if let Some(basic) = &self.basic {
-            let (name, password) = pair(basic, "--basic NAME:PASSWORD")?;
-            keyring = keyring.basic(name, password);
-        }
-        if let Some(key) = &self.api_key {
-            keyring = keyring.api_key(key.reveal());
-        }
-        if let Some(client) = &self.oauth_client {
-            let (id, secret) = pair(client, "--oauth-client ID:SECRET")?;
-            keyring = keyring.oauth_client(oauth(OAuthClient::new(id, secret)));
-        }
-        if let Some(id) = &self.oauth_device {
-            let client = oauth(OAuthClient::public(id));
-            keyring = keyring.oauth_device(client, |prompt| {
-                let DevicePrompt {
-                    verification_uri,
-                    user_code,
-                    ..
-                } = prompt;
-                eprintln!("to log in, open {verification_uri} and enter the code {user_code}");
-            });
-        }
-        if self.cert.is_some() {
-            keyring = keyring.mutual_tls();
-        }
-        Ok(keyring)
-    }
-
-    fn http(&self) -> Result<HttpClientBuilder, Failure> {
-        let mut http = HttpClient::builder();
+impl ExchangeOptions {
+    fn apply(&self, mut http: HttpClientBuilder) -> Result<HttpClientBuilder, Failure> {
         if let Some(seconds) = self.timeout {
             let timeout = Duration::from_secs(seconds);
             let mut timeouts = Timeouts::default();
@@ -314,18 +124,6 @@ impl ConnectionOptions {
             timeouts.body = timeout;
             http = http.timeouts(timeouts);
         }
-        if let Some(proxy) = &self.proxy {
-            http = http.proxy(Proxy::at(proxy)?);
-        }
-        let unusable = |error: a2a_client::TlsConfigError| Failure::usage(error.to_string());
-        let mut tls = Tls::default();
-        if let Some(ca) = &self.ca {
-            tls = tls.trust(&read(ca)?).map_err(unusable)?;
-        }
-        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-            tls = tls.identity(&read(cert)?, &read(key)?).map_err(unusable)?;
-        }
-        http = http.tls(tls);
         if let Some(directory) = &self.record {
             let failed = Failure::machine(directory.display().to_string());
             http = http.wire_observer(Arc::new(Recorder::into(directory).map_err(failed)?));
@@ -335,28 +133,4 @@ impl ConnectionOptions {
         }
         Ok(http)
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(Failure::machine(path.display().to_string()))
-}
-
-fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
-    let bad = |problem: &str| {
-        let name = text.split(':').next().unwrap_or_default();
-        Failure::usage(format!("the header `{name}`: {problem}"))
-    };
-    let (name, value) = text
-        .split_once(':')
-        .ok_or_else(|| bad("expected `NAME: VALUE`"))?;
-    let name = HeaderName::try_from(name.trim())
-        .map_err(|_| bad("this is not a valid header name, like `X-Team`"))?;
-    let value = value
-        .trim()
-        .parse::<Secret>()
-        .map_err(|error| bad(&error))?;
-    let value = HeaderValue::from_str(value.reveal()).map_err(|_| {
-        bad("the value has characters that a header cannot have: expected visible ASCII")
-    })?;
-    Ok((name, value))
 }

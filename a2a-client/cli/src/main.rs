@@ -5,6 +5,7 @@ mod authentication;
 mod card_keys;
 mod command;
 mod config;
+mod connection;
 mod exit;
 mod files;
 mod interrupt;
@@ -66,6 +67,8 @@ enum Command {
     Webhook(command::webhook::WebhookCommand),
     /// Talk with an agent in the terminal, one message per line.
     Chat(command::chat::Options),
+    /// Open the inspector: a page in the browser with agents' cards, chats, tasks, wire, webhooks and conformance.
+    Inspect(command::inspect::Options),
     /// Run a demo agent to test clients with.
     Serve(command::serve::Options),
     /// Check the database file of `a2a serve --db` for damage.
@@ -85,6 +88,7 @@ Examples:
   a2a card http://127.0.0.1:8080
   a2a send http://127.0.0.1:8080 tell me a joke about chickens
   a2a chat http://127.0.0.1:8080                          a conversation in the terminal
+  a2a inspect http://127.0.0.1:8080                       all of it in the browser
   a2a stream https://agent.example summarize this --file report.pdf --out answers/
   A2A_BEARER=… a2a list https://agent.example --json | jq .task.status.state
 
@@ -115,7 +119,9 @@ fn main() -> ExitCode {
         Ok(runtime) => {
             // These handle the first Ctrl-C themselves.
             let times = match arguments.command {
-                Command::Serve(_) | Command::Send(_) | Command::Stream(_) => 2,
+                Command::Serve(_) | Command::Inspect(_) | Command::Send(_) | Command::Stream(_) => {
+                    2
+                }
                 _ => 1,
             };
             let outcome = runtime.block_on(async {
@@ -151,7 +157,7 @@ impl Command {
             Self::Push(command) => command.agent(),
             Self::Send(_) | Self::Stream(_) | Self::Chat(_) => return None,
             Self::Webhook(_) | Self::Serve(_) | Self::Check(_) | Self::Migrate(_) => return None,
-            Self::SignCard(_) | Self::Completions { .. } => return None,
+            Self::Inspect(_) | Self::SignCard(_) | Self::Completions { .. } => return None,
         };
         agent.timeout()
     }
@@ -182,6 +188,7 @@ async fn run(command: Command, screen: &Screen) -> Result<exit::Code, Failure> {
         Command::Push(command) => command::push::run(command, screen).await,
         Command::Webhook(command) => command::webhook::run(command, screen).await,
         Command::Chat(options) => command::chat::run(options, screen).await,
+        Command::Inspect(options) => command::inspect::run(options, screen).await,
         Command::Serve(options) => command::serve::run(options, screen).await,
         Command::Check(options) => command::check::run(options, screen).await,
         Command::Migrate(options) => command::migrate::run(options, screen).await,

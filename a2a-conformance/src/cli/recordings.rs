@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use a2a_conformance::recorded::{ExchangeFindings, check as check_exchange};
+use a2a_conformance::recorded::{
+    ExchangeFindings, check as check_exchange, read as read_recording,
+};
 use serde_json::json;
 
 use super::print::refused;
@@ -20,7 +22,7 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
             return refused(&problem);
         }
     };
-    let checked = files.iter().map(|file| (file, read(file)));
+    let checked = files.iter().flat_map(|file| read(file));
     let checked: Vec<_> = checked.collect();
     let red = checked.iter().filter(|(_, found)| !found.passes()).count();
     let mut out = anstream::stdout();
@@ -28,7 +30,7 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
         true => {
             let all = checked
                 .iter()
-                .map(|(file, found)| json!({"file": file, "found": found}));
+                .map(|(place, found)| json!({"file": place, "found": found}));
             writeln!(
                 out,
                 "{}",
@@ -37,7 +39,7 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
         }
         false => checked
             .iter()
-            .try_for_each(|(file, found)| print_result(file, found, &mut out))
+            .try_for_each(|(place, found)| print_result(place, found, &mut out))
             .and_then(|()| {
                 writeln!(
                     out,
@@ -76,23 +78,34 @@ fn files(places: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn read(file: &Path) -> ExchangeFindings {
+/// Checks the exchanges of a file, each with its place: the file, and the number in a list.
+fn read(file: &Path) -> Vec<(String, ExchangeFindings)> {
+    let place = file.display().to_string();
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
-    let exchange = text.and_then(|text| {
-        let read = serde_json::from_str(&text);
+    let exchanges = text.and_then(|text| {
+        let read = read_recording(&text);
         read.map_err(|error| format!("this is no recorded exchange: {error}"))
     });
-    match exchange {
-        Ok(exchange) => check_exchange(&exchange),
-        Err(problem) => ExchangeFindings {
-            problems: vec![problem],
-            ..ExchangeFindings::default()
-        },
+    match exchanges {
+        Ok(exchanges) if exchanges.len() == 1 => vec![(place, check_exchange(&exchanges[0]))],
+        Ok(exchanges) => {
+            let numbered = exchanges.iter().zip(1..);
+            let checked = numbered
+                .map(|(exchange, number)| (format!("{place}#{number}"), check_exchange(exchange)));
+            checked.collect()
+        }
+        Err(problem) => {
+            let found = ExchangeFindings {
+                problems: vec![problem],
+                ..ExchangeFindings::default()
+            };
+            vec![(place, found)]
+        }
     }
 }
 
 fn print_result(
-    file: &Path,
+    place: &str,
     found: &ExchangeFindings,
     out: &mut impl Write,
 ) -> std::io::Result<()> {
@@ -103,11 +116,7 @@ fn print_result(
         0 => String::new(),
         count => format!(", {count} events"),
     };
-    writeln!(
-        out,
-        "{verdict} {} {operation} {dialect}{events}",
-        file.display()
-    )?;
+    writeln!(out, "{verdict} {place} {operation} {dialect}{events}")?;
     for problem in &found.problems {
         writeln!(out, "       {problem}")?;
     }

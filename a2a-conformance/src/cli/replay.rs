@@ -23,8 +23,8 @@ Examples:
 
 Exit codes: 0 all is as it should be, 1 something is not, 2 usage or nothing to replay.")]
 pub(crate) struct Args {
-    /// Files that a client has recorded (`a2a … --record DIR`), or directories of them, instead of
-    /// the documents.
+    /// Files that a client has recorded (`a2a … --record DIR`, or an export of `a2a inspect`), or
+    /// directories of them, instead of the documents.
     #[arg(value_name = "FILE", conflicts_with_all = ["only", "fault"])]
     recorded: Vec<PathBuf>,
     /// Replay only examples and exchanges whose id begins with this, like 001 or 000-stream.

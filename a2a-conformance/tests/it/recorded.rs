@@ -71,6 +71,21 @@ async fn exchanges_of_client_and_server_conform() {
     assert!(text.contains("30 of 30 exchanges green"), "{text}");
     assert_eq!(replayed.status.code(), Some(0));
 
+    // The inspector exports a list.
+    let files = std::fs::read_dir(directory.path()).unwrap();
+    let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    let texts: Vec<_> = texts.collect();
+    let list = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(list.path(), format!("[{}, {{}}]", texts.join(","))).unwrap();
+    let replayed = program().arg("replay").arg(list.path()).output().unwrap();
+    let text = String::from_utf8(replayed.stdout).unwrap();
+    assert!(text.contains("no recorded exchange"), "{text}");
+    std::fs::write(list.path(), format!("[{}]", texts.join(","))).unwrap();
+    let replayed = program().arg("replay").arg(list.path()).output().unwrap();
+    let text = String::from_utf8(replayed.stdout).unwrap();
+    assert!(text.contains("#30 "), "{text}");
+    assert!(text.contains("30 of 30 exchanges green"), "{text}");
+
     std::fs::write(directory.path().join("9999.json"), "{}").unwrap();
     let replayed = program()
         .arg("replay")

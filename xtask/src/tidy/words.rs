@@ -23,6 +23,8 @@ const OLD_PLACES: &[&str] = &[
     "a2a-types/src/method.rs",
     "a2a-types/src/schema",
     "a2a-conformance/",
+    // The API of the inspector has a member of that name.
+    "a2a-client/inspector/src/proxy/fault.rs",
     THIS,
 ];
 
@@ -94,6 +96,21 @@ const EXCEPTIONS: &[Exception] = &[
         path: "a2a-client/src/updates.rs",
         word: "sleep",
         reason: "the caller's deadline",
+    },
+    Exception {
+        path: "a2a-client/inspector/src/proxy/body.rs",
+        word: "sleep",
+        reason: "nothing tells when HTTP/2 has sent what is to come before a reset",
+    },
+    Exception {
+        path: "a2a-client/inspector/src/proxy/forward.rs",
+        word: "sleep",
+        reason: "a proxy that is slow on purpose",
+    },
+    Exception {
+        path: "a2a-client/inspector/src/wire/log.rs",
+        word: "sleep",
+        reason: "the changes of an interval are sent as one",
     },
     Exception {
         path: "a2a-conformance/src/agent/errors.rs",

@@ -3,6 +3,7 @@
 pub(crate) mod card;
 pub(crate) mod chat;
 pub(crate) mod check;
+pub(crate) mod inspect;
 pub(crate) mod migrate;
 pub(crate) mod push;
 pub(crate) mod send;

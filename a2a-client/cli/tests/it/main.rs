@@ -4,6 +4,7 @@ mod authentication;
 mod chat;
 mod check;
 mod hook;
+mod inspect;
 mod interrupt;
 mod log;
 mod metrics;

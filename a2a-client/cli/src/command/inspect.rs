@@ -1,0 +1,208 @@
+//! `a2a inspect`.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use a2a_inspector::{ClientCertificate, Inspector, OAuthDevice, Settings};
+use clap::Args;
+use tokio::net::TcpListener;
+
+use crate::config::Config;
+use crate::connection::{ConnectionOptions, read_header};
+use crate::exit::{Code, Failure};
+use crate::files::expand;
+use crate::interrupt;
+use crate::secret::Secret;
+use crate::show::Screen;
+
+/// Agent to connect to, and addresses to listen at.
+#[derive(Args)]
+#[command(after_help = "\
+The page is part of this program and loads nothing from elsewhere. It is served on this machine
+alone, to holders of the token in the printed URL. Other users of this machine can see that URL among
+the browser's arguments; with --no-open it is printed and nothing more.
+
+Examples:
+  a2a inspect http://127.0.0.1:8080
+  a2a inspect travel --dialect 0.3 --binding http-json        an agent of the configuration file
+  a2a inspect --no-open --listen 127.0.0.1:0 --json | jq -r .url
+  a2a inspect --proxy-listen 127.0.0.1:7421 --upstream https://agent.example")]
+pub(crate) struct Options {
+    /// Agent to connect to: its URL, `host:port`, or a name from the configuration file. Others are added on the page.
+    #[arg(value_name = "AGENT")]
+    name: Option<String>,
+    /// Address of the page, on this machine; port 0 takes any free port. Default: 127.0.0.1:7420, or any free port if
+    /// that is taken.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Do not open the page in a browser.
+    #[arg(long)]
+    no_open: bool,
+    /// Listen at this address for other clients, record what they send, and pass it on to --upstream.
+    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    proxy_listen: Option<SocketAddr>,
+    /// URL of the agent behind --proxy-listen.
+    #[arg(long, value_name = "URL", requires = "proxy_listen")]
+    upstream: Option<String>,
+    #[command(flatten)]
+    connection: ConnectionOptions,
+}
+
+pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let settings = match &options.name {
+        Some(name) => Some(settings(name, options.connection)?),
+        None => None,
+    };
+    let mut builder = Inspector::builder();
+    if let Some(file) = state_file() {
+        builder = builder.state_file(file);
+    }
+    let inspector = builder
+        .build()
+        .map_err(Failure::machine("the inspector cannot be started"))?;
+    let place = format!("--listen {}", options.listen.unwrap_or(DEFAULT_ADDRESS));
+    let listener = match options.listen {
+        Some(address) => TcpListener::bind(address).await,
+        None => match TcpListener::bind(DEFAULT_ADDRESS).await {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                TcpListener::bind((DEFAULT_ADDRESS.ip(), 0)).await
+            }
+            listener => listener,
+        },
+    };
+    let listener = listener.map_err(Failure::machine(&*place))?;
+    let address = listener.local_addr()?;
+    if !address.ip().is_loopback() {
+        return Err(Failure::usage(format!(
+            "{place}: expected an address of this machine alone, like 127.0.0.1:7420"
+        )));
+    }
+    let url = inspector.url(address);
+    let proxy = match (options.proxy_listen, &options.upstream) {
+        (Some(listen), Some(upstream)) => {
+            let started = inspector.start_proxy(&listen.to_string(), upstream).await;
+            let failed = Failure::machine(format!("--proxy-listen {listen}"));
+            Some(format!("http://{}/", started.map_err(failed)?))
+        }
+        _ => None,
+    };
+    match screen.json {
+        true => screen.value(&serde_json::json!({"url": url, "proxy": proxy}))?,
+        false => {
+            screen.line(&url)?;
+            if let Some(proxy) = &proxy {
+                eprintln!("proxy: {proxy}");
+            }
+        }
+    }
+    if !options.no_open {
+        open(url);
+    }
+    let connecting = inspector.clone();
+    tokio::spawn(async move {
+        // The page is there while the agent is slow, and if it is away.
+        if let Some(settings) = settings
+            && let Err(error) = connecting.connect(settings).await
+        {
+            eprintln!("not connected: {error}");
+        }
+    });
+    let served = inspector.serve(listener, interrupt::stop()).await;
+    served.map_err(Failure::machine(place))?;
+    Ok(Code::Done)
+}
+
+/// Returns the settings of an agent that is named on the command line.
+fn settings(name: &str, options: ConnectionOptions) -> Result<Settings, Failure> {
+    let known = Config::read()?.agent(name)?;
+    let options = options.or(&known)?;
+    let pem = |path: &Option<PathBuf>| -> Result<Option<String>, Failure> {
+        let read = |path: &PathBuf| {
+            let failed = Failure::machine(path.display().to_string());
+            std::fs::read_to_string(path).map_err(failed)
+        };
+        path.as_ref().map(read).transpose()
+    };
+    let secret = |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_owned().into());
+    let mut settings = Settings::default();
+    settings.url = known.url;
+    settings.version = options.dialect.map(Into::into);
+    settings.binding = options.binding.map(Into::into);
+    settings.no_card = options.no_card;
+    settings.tenant = options.tenant.clone();
+    for header in &options.headers {
+        let (name, value) = read_header(header)?;
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        settings.headers.push((name.to_string(), value.into()));
+    }
+    settings.bearer = secret(&options.bearer);
+    settings.basic = secret(&options.basic);
+    settings.api_key = secret(&options.api_key);
+    settings.oauth_client = secret(&options.oauth_client);
+    settings.oauth_device = options.oauth_device.map(|client_id| {
+        let mut device = OAuthDevice::default();
+        device.client_id = client_id;
+        device.token_url = options.token_url.clone();
+        device.scopes = options.scopes.clone();
+        device
+    });
+    settings.token_url = options.token_url;
+    settings.scopes = options.scopes;
+    settings.trust = options.trust;
+    settings.proxy = options.proxy.map(Into::into);
+    settings.authorities = pem(&options.ca)?;
+    if let (Some(certificate), Some(key)) = (pem(&options.cert)?, pem(&options.key)?) {
+        let key = key.into();
+        settings.client_certificate = Some(ClientCertificate { certificate, key });
+    }
+    settings.strict = options.strict;
+    Ok(settings)
+}
+
+/// Returns the path of the file with the saved settings.
+fn state_file() -> Option<PathBuf> {
+    let state = match std::env::var_os("XDG_STATE_HOME") {
+        Some(state) if !state.is_empty() => PathBuf::from(state),
+        _ if std::env::home_dir().is_none() => return None,
+        _ => expand("~/.local/state"),
+    };
+    Some(state.join("a2a/inspector.json"))
+}
+
+/// Opens a URL in a browser. Does not wait for it; a failure is only printed.
+fn open(url: String) {
+    // `xdg-open` would start a browser in this terminal.
+    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].map(|name| std::env::var_os(name).is_some());
+    let is_desktop = cfg!(any(target_os = "macos", windows)) || has_display.contains(&true);
+    if !is_desktop {
+        return;
+    }
+    std::thread::spawn(move || {
+        let mut command = Command::new(OPENER[0]);
+        command.args(&OPENER[1..]).arg(url);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let problem = match command.status() {
+            Ok(status) if status.success() => return,
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        eprintln!("no browser was opened: {}: {problem}", OPENER[0]);
+    });
+}
+
+/// Address of the page unless it is taken.
+const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7420);
+
+/// Program that opens a URL, and its arguments.
+const OPENER: &[&str] = if cfg!(target_os = "macos") {
+    &["open"]
+} else if cfg!(windows) {
+    &["rundll32", "url.dll,FileProtocolHandler"]
+} else {
+    &["xdg-open"]
+};

@@ -1,0 +1,161 @@
+//! `a2a inspect`: its page, and its end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Agent, a2a, check};
+
+/// An inspector in a process of its own, killed on drop.
+struct Inspector {
+    process: Child,
+    address: String,
+    token: String,
+    proxy: Option<String>,
+    _state: TempDir,
+}
+
+impl Inspector {
+    fn begin(arguments: &[&str]) -> Self {
+        let state = tempfile::tempdir().unwrap();
+        let mut process = a2a()
+            .args(["inspect", "--json", "--no-open"])
+            .args(arguments)
+            .env("XDG_STATE_HOME", state.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let output = process.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        let startup: Value = serde_json::from_str(&line).expect("the inspector tells its URL");
+        let url = startup["url"].as_str().unwrap();
+        let (address, token) = url.split_once("/#token=").unwrap();
+        Self {
+            address: address.trim_start_matches("http://").to_owned(),
+            token: token.to_owned(),
+            proxy: startup["proxy"].as_str().map(str::to_owned),
+            process,
+            _state: state,
+        }
+    }
+
+    fn request(&self, path: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let Self { address, token, .. } = self;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\r\n"
+        )
+        .unwrap();
+        stream
+    }
+
+    fn get(&self, path: &str) -> String {
+        let mut answer = String::new();
+        self.request(path).read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        answer
+    }
+}
+
+impl Drop for Inspector {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn the_named_agent_is_connected_with_its_options() {
+    let agent = Agent::named("joke");
+    let arguments = [
+        &*agent.url,
+        "--dialect",
+        "0.3",
+        "--binding",
+        "http-json",
+        "--bearer",
+        "CANARY",
+    ];
+    let inspector = Inspector::begin(&arguments);
+    let mut changes = BufReader::new(inspector.request("/api/changes"));
+    // From the head of the answer on, no change is missed.
+    let mut line = String::new();
+    changes.read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 200 "), "{line}");
+    let mut agents = inspector.get("/api/agents");
+    if !agents.contains("Joker") {
+        while !line.contains("event: agents") {
+            line.clear();
+            assert!(changes.read_line(&mut line).unwrap() > 0);
+        }
+        agents = inspector.get("/api/agents");
+    }
+    for part in [
+        r#""name":"Joker""#,
+        r#""version":"0.3""#,
+        r#""binding":"HTTP+JSON""#,
+    ] {
+        assert!(agents.contains(part), "no {part} in {agents}");
+    }
+    assert!(!agents.contains("CANARY"), "{agents}");
+    assert!(inspector.get("/").contains("<!doctype html>"));
+}
+
+#[test]
+fn a_proxy_is_started_with_the_page() {
+    let agent = Agent::named("joke");
+    let arguments = ["--proxy-listen", "127.0.0.1:0", "--upstream", &agent.url];
+    let inspector = Inspector::begin(&arguments);
+    let proxy = inspector.proxy.clone().unwrap();
+    check(&["send", &proxy, "about chickens"], 0, &["● completed"]);
+    let exchanges = inspector.get("/api/exchanges");
+    assert!(exchanges.contains(r#""source":"proxy""#), "{exchanges}");
+}
+
+#[test]
+fn several_are_started_at_once() {
+    let (one, other) = (Inspector::begin(&[]), Inspector::begin(&[]));
+    assert_ne!(one.address, other.address);
+    for inspector in [one, other] {
+        assert!(inspector.get("/api/info").contains(&inspector.address));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_although_a_page_is_open() {
+    for signal in ["-INT", "-TERM"] {
+        let mut inspector = Inspector::begin(&[]);
+        let mut changes = BufReader::new(inspector.request("/api/changes"));
+        let mut line = String::new();
+        changes.read_line(&mut line).unwrap();
+        let id = inspector.process.id().to_string();
+        let signaled = Command::new("kill").args([signal, &id]).status();
+        assert!(signaled.unwrap().success());
+        let status = inspector.process.wait().unwrap();
+        assert_eq!(status.code(), Some(0), "{signal}: {status}");
+    }
+}
+
+#[test]
+fn addresses_that_cannot_be_used_are_named() {
+    let inspect = |arguments: &[&str], expected: &str| {
+        let all = [&["inspect", "--no-open"], arguments].concat();
+        check(&all, 2, &[expected]);
+    };
+    inspect(
+        &["--listen", "0.0.0.0:0"],
+        "expected an address of this machine alone",
+    );
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    inspect(&["--listen", &address], &format!("--listen {address}"));
+    inspect(&["--proxy-listen", "127.0.0.1:0"], "--upstream");
+    inspect(&["--listen", "127.0.0.1:0", "nobody"], "is not a URL");
+}

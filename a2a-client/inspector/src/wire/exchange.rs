@@ -1,0 +1,302 @@
+//! Exchange: a request and its answer, as they went over the wire.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use a2a_client::recorder::{self, RecordedRequest, RecordedResponse};
+use a2a_transport::sse::{Bounds, Decoder};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode, Version};
+use jiff::Timestamp;
+
+/// An exchange. Its headers and its URL are those that were sent, secrets included: what leaves the inspector is
+/// made by [`shown_headers`] and has the [shown URL](Request::shown_url).
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) number: u64,
+    pub(crate) source: Source,
+    pub(crate) began_at: Timestamp,
+    pub(crate) request: Request,
+    pub(crate) call: Option<CallKind>,
+    pub(crate) response: Option<Response>,
+    pub(crate) state: State,
+    pub(crate) failure: Option<String>,
+    /// Time from the request to the end of the answer.
+    pub(crate) duration: Option<Duration>,
+}
+
+/// Sender of a request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Source {
+    /// The inspector's client of an agent, by the agent's id.
+    Client(String),
+    /// A caller of a proxy, by the proxy's id.
+    Proxy(String),
+    /// The page, which sends a request again: with the connections of the agent of this id, if any.
+    Resend(Option<String>),
+}
+
+impl Source {
+    /// Returns the id of the agent with whose connections the request is sent.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        match self {
+            Self::Client(agent) => Some(agent),
+            Self::Resend(agent) => agent.as_deref(),
+            Self::Proxy(_) => None,
+        }
+    }
+}
+
+/// State of an exchange.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum State {
+    Open,
+    Done,
+    Failed,
+}
+
+/// Kind of call that a request is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct CallKind {
+    pub(crate) operation: &'static str,
+    pub(crate) version: Option<&'static str>,
+    pub(crate) binding: Option<&'static str>,
+}
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: String,
+    /// The URL with `***` in place of an API key.
+    pub(crate) shown_url: String,
+    /// The version of HTTP, if it is known before the answer.
+    pub(crate) http_version: Option<Version>,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Body,
+}
+
+/// An answer, as far as it has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Response {
+    pub(crate) status: StatusCode,
+    pub(crate) http_version: Version,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Body,
+    /// Time from the request to the head.
+    pub(crate) head_after: Duration,
+    /// Number of events, those included that are not kept.
+    pub(crate) frames: u64,
+    /// Ends of the pieces in which the body came, with their times; of streams only.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A piece of a body, as it came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// Time since the request.
+    pub(crate) after: Duration,
+    /// Offset of its end in the body.
+    pub(crate) end: usize,
+}
+
+/// One event of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Frame {
+    /// Time since the request.
+    pub(crate) after: Duration,
+    pub(crate) id: Option<String>,
+    pub(crate) event: Option<String>,
+    pub(crate) data: Vec<u8>,
+}
+
+/// A body, of which the first [`MAX_BODY_BYTES`] are kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
+    pub(crate) bytes: Vec<u8>,
+    /// All bytes, those included that are not kept.
+    pub(crate) total: u64,
+}
+
+/// Bytes that are kept of a body.
+pub(crate) const MAX_BODY_BYTES: usize = 4 << 20;
+
+impl Exchange {
+    /// Returns the bytes that it counts against the bound of the log.
+    pub(crate) fn weight(&self) -> usize {
+        let headers = |headers: &HeaderMap| {
+            let sizes = headers.iter().map(|(name, value)| {
+                name.as_str().len() + value.len() + size_of::<(HeaderName, HeaderValue)>()
+            });
+            sizes.sum::<usize>()
+        };
+        let Request { url, shown_url, .. } = &self.request;
+        let response = self.response.as_ref().map_or(0, |response| {
+            headers(&response.headers)
+                + response.body.bytes.len()
+                + size_of_val(response.pieces.as_slice())
+        });
+        let failure = self.failure.as_ref().map_or(0, String::len);
+        size_of::<Self>()
+            + url.len()
+            + shown_url.len()
+            + headers(&self.request.headers)
+            + self.request.body.bytes.len()
+            + response
+            + failure
+    }
+
+    /// Returns the exchange as the suite reads it, without secrets.
+    pub(crate) fn recorded(&self) -> recorder::Exchange {
+        recorder::Exchange {
+            request: self.request.recorded(),
+            response: self.response.as_ref().map(|response| RecordedResponse {
+                status: response.status.as_u16(),
+                headers: joined(&response.headers),
+                body: response.body.text().into_owned(),
+            }),
+            failure: self.failure.clone(),
+        }
+    }
+}
+
+impl Request {
+    pub(crate) fn recorded(&self) -> RecordedRequest {
+        RecordedRequest {
+            method: self.method.to_string(),
+            url: self.shown_url.clone(),
+            headers: joined(&self.headers),
+            body: self.body.text().into_owned(),
+        }
+    }
+
+    /// Returns the kind of call that it is, if it can be read as one.
+    pub(crate) fn call_kind(&self) -> Option<CallKind> {
+        let recorded = self.recorded();
+        if recorded.is_card() {
+            return Some(CallKind {
+                operation: "GetAgentCard",
+                version: None,
+                binding: None,
+            });
+        }
+        let envelope = recorded.read_call().ok()?.envelope;
+        Some(CallKind {
+            operation: envelope.operation.name(),
+            version: Some(envelope.dialect.version()),
+            binding: Some(envelope.binding.as_str()),
+        })
+    }
+}
+
+impl Response {
+    /// Returns whether the answer is a stream of Server-Sent Events.
+    pub(crate) fn is_stream(&self) -> bool {
+        is_event_stream(&self.headers)
+    }
+
+    /// Returns the events of a stream, of the part that is kept.
+    pub(crate) fn frames(&self) -> Vec<Frame> {
+        let mut decoder = Decoder::new(Bounds::default());
+        let mut frames = Vec::new();
+        let mut start = 0;
+        for Piece { after, end } in &self.pieces {
+            // A line or an event is never larger than the body that is kept.
+            let events = decoder.push(&self.body.bytes[start..*end]);
+            let events = events.unwrap_or_default().into_iter();
+            frames.extend(events.map(|event| Frame {
+                after: *after,
+                id: event.id,
+                event: event.name,
+                data: event.data,
+            }));
+            start = *end;
+        }
+        frames
+    }
+}
+
+impl Body {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut body = Self::default();
+        body.append(bytes);
+        body
+    }
+
+    /// Appends what there is room for, and returns whether that is all.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> bool {
+        let room = MAX_BODY_BYTES - self.bytes.len();
+        self.total += bytes.len() as u64;
+        self.bytes
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+        bytes.len() <= room
+    }
+
+    /// Returns the bytes that are not kept.
+    pub(crate) fn omitted(&self) -> u64 {
+        self.total - self.bytes.len() as u64
+    }
+
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
+}
+
+/// Returns whether headers announce Server-Sent Events that can be read.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).to_lowercase();
+    let media_type = headers.get(CONTENT_TYPE).map(text);
+    let is_compressed = headers.contains_key(http::header::CONTENT_ENCODING);
+    media_type.is_some_and(|text| text.starts_with("text/event-stream")) && !is_compressed
+}
+
+/// Returns headers as they are shown, in order: [`MASK`] in place of secret values.
+pub(crate) fn shown_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let shown = headers.iter().map(|(name, value)| {
+        let value = match is_secret(name, value) {
+            true => MASK.to_owned(),
+            false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+        };
+        (name.to_string(), value)
+    });
+    shown.collect()
+}
+
+/// Returns headers as the suite's recording has them.
+fn joined(headers: &HeaderMap) -> std::collections::BTreeMap<String, String> {
+    let mut all = std::collections::BTreeMap::<String, String>::new();
+    for (name, value) in shown_headers(headers) {
+        let joined = all.entry(name).or_default();
+        if !joined.is_empty() {
+            joined.push_str(", ");
+        }
+        joined.push_str(&value);
+    }
+    all
+}
+
+/// Text in place of a secret.
+pub(crate) const MASK: &str = "***";
+
+/// Returns whether a header is a secret: it is marked as one, or known to hold credentials.
+pub(crate) fn is_secret(name: &HeaderName, value: &HeaderValue) -> bool {
+    value.is_sensitive() || is_credential(name)
+}
+
+/// Returns whether a header is known to hold credentials.
+pub(crate) fn is_credential(name: &HeaderName) -> bool {
+    CREDENTIALS.contains(&name.as_str())
+}
+
+/// Headers that hold credentials, of callers and of agents.
+const CREDENTIALS: &[&str] = &[
+    "a2a-notification-token",
+    "api-key",
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "set-cookie",
+    "x-a2a-notification-token",
+    "x-api-key",
+    "x-auth-token",
+];

@@ -1,0 +1,140 @@
+//! HTTP Archive 1.2: the export that browsers and proxies read.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
+use http::header::{CONTENT_TYPE, LOCATION};
+use serde_json::{Value, json};
+
+use super::exchange::{Body, Exchange, Request, Response, shown_headers};
+use super::summary::{http_version, millis};
+
+/// The text of an archive before its entries, which are separated by commas.
+pub(crate) fn begin() -> String {
+    let creator = json!({"name": "a2a inspect", "version": env!("CARGO_PKG_VERSION")});
+    format!(r#"{{"log":{{"version":"1.2","creator":{creator},"entries":["#)
+}
+
+/// The text of an archive after its entries.
+pub(crate) const END: &str = "]}}";
+
+/// Returns the entry of an exchange, without secrets.
+pub(crate) fn entry(exchange: &Exchange) -> Value {
+    let response = exchange.response.as_ref();
+    let head = response.map_or(exchange.duration.unwrap_or_default(), |response| {
+        response.head_after
+    });
+    let total = exchange.duration.unwrap_or(head);
+    let mut entry = json!({
+        "startedDateTime": exchange.began_at.to_string(),
+        "time": millis(total),
+        "request": request(&exchange.request, response),
+        "response": match response {
+            Some(response) => self::response(response),
+            None => no_response(),
+        },
+        "cache": {},
+        "timings": {
+            "send": 0,
+            "wait": millis(head),
+            "receive": millis(total.saturating_sub(head)),
+        },
+    });
+    if let Some(failure) = &exchange.failure {
+        entry["comment"] = failure.as_str().into();
+    }
+    entry
+}
+
+fn request(request: &Request, response: Option<&Response>) -> Value {
+    let version = request
+        .http_version
+        .or(response.map(|response| response.http_version));
+    let query = request
+        .shown_url
+        .split_once('?')
+        .map_or("", |(_, query)| query);
+    let query = form_urlencoded::parse(query.as_bytes())
+        .map(|(name, value)| json!({"name": name, "value": value}));
+    let mut half = json!({
+        "method": request.method.as_str(),
+        "url": request.shown_url,
+        "httpVersion": version.map_or("HTTP/1.1", http_version),
+        "cookies": [],
+        "headers": headers(&request.headers),
+        "queryString": query.collect::<Vec<_>>(),
+        "headersSize": -1,
+        "bodySize": request.body.total,
+    });
+    if request.body.total > 0 {
+        half["postData"] = json!({
+            "mimeType": media_type(&request.headers),
+            "text": request.body.text(),
+        });
+        note_omitted(&mut half["postData"], &request.body);
+    }
+    half
+}
+
+fn response(response: &Response) -> Value {
+    let mut content = json!({
+        "size": response.body.total,
+        "mimeType": media_type(&response.headers),
+    });
+    match std::str::from_utf8(&response.body.bytes) {
+        Ok(text) => content["text"] = text.into(),
+        Err(_) => {
+            content["text"] = STANDARD.encode(&response.body.bytes).into();
+            content["encoding"] = "base64".into();
+        }
+    }
+    note_omitted(&mut content, &response.body);
+    let location = response.headers.get(LOCATION);
+    json!({
+        "status": response.status.as_u16(),
+        "statusText": response.status.canonical_reason().unwrap_or_default(),
+        "httpVersion": http_version(response.http_version),
+        "cookies": [],
+        "headers": headers(&response.headers),
+        "content": content,
+        "redirectURL": location.map_or("".into(), |url| String::from_utf8_lossy(url.as_bytes())),
+        "headersSize": -1,
+        "bodySize": response.body.total,
+    })
+}
+
+/// Returns what browsers write where no answer came.
+fn no_response() -> Value {
+    json!({
+        "status": 0,
+        "statusText": "",
+        "httpVersion": "",
+        "cookies": [],
+        "headers": [],
+        "content": {"size": 0, "mimeType": "x-unknown"},
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": -1,
+    })
+}
+
+fn headers(headers: &HeaderMap) -> Vec<Value> {
+    let shown = shown_headers(headers).into_iter();
+    shown
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect()
+}
+
+fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(CONTENT_TYPE);
+    value.map_or_else(
+        || "application/octet-stream".to_owned(),
+        |value| String::from_utf8_lossy(value.as_bytes()).into_owned(),
+    )
+}
+
+fn note_omitted(content: &mut Value, body: &Body) {
+    if body.omitted() > 0 {
+        content["comment"] = format!("{} bytes are left out", body.omitted()).into();
+    }
+}

@@ -1,0 +1,187 @@
+//! Requests that the page edits and sends again.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use a2a_client::{HttpClient, Origin, ResponseObserver};
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use http_body_util::{BodyExt, Full};
+use serde::Deserialize;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+
+use super::exchange::{Body, Exchange, MASK, Request, Source, is_credential};
+use super::log::{ExchangeLog, MAX_RESENDS};
+use super::recording::Recording;
+use crate::problem::Problem;
+
+/// A request as edited.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Resend {
+    /// The exchange whose request was edited.
+    pub(crate) from: Option<u64>,
+    method: String,
+    url: String,
+    #[serde(default)]
+    headers: Vec<(String, String)>,
+    #[serde(default)]
+    body: String,
+}
+
+/// Time after which an answer is given up.
+const MAX_ANSWER_TIME: Duration = Duration::from_secs(600);
+
+impl Resend {
+    /// Sends the request, and returns the number of its exchange. `***` in a header or in the query stands for the
+    /// value in the original, which goes only to the origin that it was sent to. So do the connections of its agent:
+    /// `client` gets the original if its origin is that of the request.
+    ///
+    /// Errors: it is no HTTP request; it has a masked value for which there is no original; it goes to another
+    /// origin; too many are open.
+    pub(crate) fn send(
+        self,
+        original: Option<&Exchange>,
+        client: impl FnOnce(Option<&Exchange>) -> Result<HttpClient, Problem>,
+        log: &ExchangeLog,
+    ) -> Result<u64, Problem> {
+        let method: Method = self
+            .method
+            .parse()
+            .map_err(|error| invalid("method", error))?;
+        let origin = Origin::of(&self.url).map_err(|error| invalid("URL", error))?;
+        let original =
+            original.filter(|original| Origin::of(&original.request.url).ok() == Some(origin));
+        let url = unmasked_url(&self.url, original).ok_or_else(|| masked("the query"))?;
+        let uri: Uri = url.parse().map_err(|error| invalid("URL", error))?;
+        let headers = headers(self.headers, original)?;
+        let permit = log.resend_permit().ok_or_else(|| {
+            Problem::conflict(format!("{MAX_RESENDS} requests wait for their answers"))
+        })?;
+        let http = client(original)?;
+        let agent = original.and_then(|original| original.source.agent());
+        let sent = Request {
+            method: method.clone(),
+            shown_url: self.url,
+            url,
+            http_version: None,
+            headers: headers.clone(),
+            body: Body::of(self.body.as_bytes()),
+        };
+        let recording = log.begin(Source::Resend(agent.map(str::to_owned)), sent);
+        let number = recording.number();
+        let mut request = http::Request::new(Full::from(self.body));
+        *request.method_mut() = method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers;
+        tokio::spawn(answer(http, request, recording, permit));
+        Ok(number)
+    }
+}
+
+fn invalid(what: &str, problem: impl Display) -> Problem {
+    Problem::bad_request(format!("the {what} cannot be sent: {problem}"))
+}
+
+fn masked(place: &str) -> Problem {
+    let problem = "is masked, and its value is sent only to the origin that it was sent to before";
+    Problem::bad_request(format!("{place} {problem}")).hint("enter the value, or remove it")
+}
+
+/// Reads headers as edited. Of several values of a name, a masked one stands for that in the same place.
+fn headers(
+    edited: Vec<(String, String)>,
+    original: Option<&Exchange>,
+) -> Result<HeaderMap, Problem> {
+    let mut headers = HeaderMap::new();
+    for (name, text) in edited {
+        let name: HeaderName = name.parse().map_err(|error| invalid("header", error))?;
+        if COMPUTED.contains(&name) {
+            continue;
+        }
+        let value = match text == MASK {
+            true => {
+                let place = headers.get_all(&name).iter().count();
+                let values = original.map(|original| original.request.headers.get_all(&name));
+                let value = values.and_then(|values| values.iter().nth(place).cloned());
+                value.map(|value| (value, true))
+            }
+            false => {
+                let value = text.parse().map_err(|error| invalid("header", error))?;
+                Some((value, is_credential(&name)))
+            }
+        };
+        let (mut value, is_secret): (HeaderValue, bool) =
+            value.ok_or_else(|| masked(&format!("the header `{name}`")))?;
+        value.set_sensitive(is_secret);
+        headers.append(name, value);
+    }
+    Ok(headers)
+}
+
+/// Headers that the connection decides.
+const COMPUTED: [HeaderName; 4] = [CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING];
+
+/// Returns the HTTP client for a request to an agent that is not connected: cleartext HTTP/2 where the original had it.
+pub(crate) fn plain_client(original: Option<&Exchange>) -> HttpClient {
+    let version = original.and_then(|original| Some(original.response.as_ref()?.http_version));
+    let is_clear = original.is_some_and(|original| original.request.url.starts_with("http:"));
+    match version == Some(Version::HTTP_2) && is_clear {
+        true => HttpClient::builder().http2_only().build(),
+        false => HttpClient::default(),
+    }
+}
+
+/// Returns a URL with the original values of its masked parameters; `None` if there is none for one of them.
+fn unmasked_url(url: &str, from: Option<&Exchange>) -> Option<String> {
+    let Some((place, query)) = url.split_once('?') else {
+        return Some(url.to_owned());
+    };
+    let original = from.map_or("", |from| &from.request.url);
+    let original = original.split_once('?').map_or("", |(_, query)| query);
+    let filled = query.split('&').map(|pair| {
+        let Some(name) = pair.strip_suffix(MASK) else {
+            return Some(pair);
+        };
+        original
+            .split('&')
+            .find(|pair| name.ends_with('=') && pair.starts_with(name))
+    });
+    let filled: Option<Vec<_>> = filled.collect();
+    Some(format!("{place}?{}", filled?.join("&")))
+}
+
+async fn answer(
+    http: HttpClient,
+    request: http::Request<Full<Bytes>>,
+    mut recording: Recording,
+    _permit: OwnedSemaphorePermit,
+) {
+    let answered = timeout(MAX_ANSWER_TIME, receive(http, request, &mut recording)).await;
+    if answered.is_err() {
+        let seconds = MAX_ANSWER_TIME.as_secs();
+        recording.finish(Some(format!("the answer did not end within {seconds} s")));
+    }
+}
+
+async fn receive(http: HttpClient, request: http::Request<Full<Bytes>>, recording: &mut Recording) {
+    let response = match http.fetch(request).await {
+        Ok(response) => response,
+        Err(error) => return recording.end(Some(&error)),
+    };
+    let (head, mut body) = response.into_parts();
+    recording.head(&head);
+    while let Some(frame) = body.frame().await {
+        match frame {
+            Ok(frame) => {
+                if let Some(data) = frame.data_ref() {
+                    recording.data(data);
+                }
+            }
+            Err(error) => return recording.end(Some(&error)),
+        }
+    }
+    recording.end(None);
+}

@@ -1,0 +1,257 @@
+//! One call in every protocol version and binding.
+
+use a2a_jsonrpc::{Id, Limits};
+use a2a_transport::binding::{
+    EventReader, EventWriter, IncomingCall, OutgoingCall, read_reply, write_call, write_reply,
+};
+use a2a_transport::{Binding, Envelope, Error, SharedEvent, sse};
+use a2a_types::reading::Mode;
+use a2a_types::{Dialect, Error as A2aError, Response as A2aResponse};
+use serde::Serialize;
+
+use super::exchange::{Exchange, Response, shown_headers};
+
+/// The call of an exchange, and its answer, in every form.
+#[derive(Debug, Serialize)]
+pub(crate) struct Versions {
+    request: Vec<Form>,
+    response: Vec<Form>,
+}
+
+/// A message in one protocol version and binding.
+#[derive(Debug, Serialize)]
+struct Form {
+    version: &'static str,
+    binding: &'static str,
+    #[serde(flatten)]
+    message: Message,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Message {
+    Request {
+        method: String,
+        /// Path and query below the URL of the interface.
+        path: String,
+        headers: Vec<(String, String)>,
+        body: String,
+    },
+    Response {
+        status: u16,
+        headers: Vec<(String, String)>,
+        body: String,
+    },
+    /// Reason why this form does not exist.
+    Missing { error: String },
+}
+
+/// An answer in the canonical model.
+enum Answer {
+    Once(Result<A2aResponse, A2aError>),
+    Stream(Vec<(Option<u64>, Result<SharedEvent, A2aError>)>),
+}
+
+/// The forms, the oldest version first. HTTP+JSON came with 0.3.
+const FORMS: [(Dialect, Binding); 6] = [
+    (Dialect::V0_1, Binding::JsonRpc),
+    (Dialect::V0_2, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::HttpJson),
+    (Dialect::V1_0, Binding::JsonRpc),
+    (Dialect::V1_0, Binding::HttpJson),
+];
+
+impl Versions {
+    /// Writes an exchange in every form. Errors: it is no call of an agent.
+    pub(crate) fn of(exchange: &Exchange) -> Result<Self, String> {
+        let call = exchange.request.recorded().read_call()?;
+        let extensions = Dialect::ALL
+            .iter()
+            .find_map(|dialect| exchange.request.headers.get(dialect.extensions_header()));
+        let extensions = extensions.map(|uris| String::from_utf8_lossy(uris.as_bytes()));
+        let response = exchange.response.as_ref();
+        let answer = response.map(|response| read_answer(&call.envelope, response));
+        let mut versions = Self {
+            request: Vec::new(),
+            response: Vec::new(),
+        };
+        for (dialect, binding) in FORMS {
+            let form = |message| Form {
+                version: dialect.version(),
+                binding: binding.as_str(),
+                message,
+            };
+            let written = write(&call, dialect, binding);
+            let response = match (&written, &answer) {
+                (Err(error), Some(_)) => Some(missing(error)),
+                (Ok(_), Some(Err(problem))) => Some(Message::Missing {
+                    error: format!("the answer cannot be read: {problem}"),
+                }),
+                (Ok(written), Some(Ok(answer))) => Some(answer.write(&written.envelope)),
+                (_, None) => None,
+            };
+            versions.response.extend(response.map(form));
+            let request = match written {
+                Err(error) => missing(&error),
+                Ok(written) => request(written, extensions.as_deref()),
+            };
+            versions.request.push(form(request));
+        }
+        Ok(versions)
+    }
+}
+
+fn missing(error: &Error) -> Message {
+    Message::Missing {
+        error: error.to_string(),
+    }
+}
+
+fn write(call: &IncomingCall, dialect: Dialect, binding: Binding) -> Result<OutgoingCall, Error> {
+    let id = call.envelope.id.clone().unwrap_or(Id::number(1));
+    write_call(call.request.clone(), dialect, binding, &id)
+}
+
+/// Returns a request with the headers that our client sends.
+fn request(written: OutgoingCall, extensions: Option<&str>) -> Message {
+    let envelope = &written.envelope;
+    let media_type = media_type(envelope);
+    let mut headers = Vec::new();
+    let mut header = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
+    if written.body.is_some() {
+        header("content-type", media_type);
+    }
+    header(
+        "accept",
+        match envelope.operation.is_stream() {
+            true => EVENT_STREAM,
+            false => media_type,
+        },
+    );
+    if envelope.dialect == Dialect::V1_0 {
+        header("a2a-version", envelope.dialect.version());
+    }
+    if let Some(uris) = extensions {
+        header(envelope.dialect.extensions_header(), uris);
+    }
+    Message::Request {
+        method: written.method.to_string(),
+        path: match written.target.is_empty() {
+            true => "/".to_owned(),
+            false => written.target,
+        },
+        headers,
+        body: text(written.body.unwrap_or_default()),
+    }
+}
+
+/// Returns the media type of JSON: 1.0 has its own on HTTP+JSON (1.0 §11.1).
+fn media_type(envelope: &Envelope) -> &'static str {
+    match (envelope.dialect, envelope.binding) {
+        (Dialect::V1_0, Binding::HttpJson) => "application/a2a+json",
+        _ => "application/json",
+    }
+}
+
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// Returns JSON that was written here as text.
+fn text(json: Vec<u8>) -> String {
+    String::from_utf8(json).unwrap_or_default()
+}
+
+/// Reads an answer leniently. Errors: it is none.
+fn read_answer(envelope: &Envelope, response: &Response) -> Result<Answer, String> {
+    let limits = Limits::default();
+    let reader = || EventReader::new(envelope.clone(), Mode::Lenient, limits);
+    if response.is_stream() {
+        let mut reader = reader();
+        let mut events = Vec::new();
+        for (frame, number) in response.frames().into_iter().zip(1..) {
+            let event = match reader.read(&frame.data) {
+                Ok(read) => Ok(SharedEvent::from(read.value.event)),
+                Err(Error::Agent(error)) => Err(error),
+                Err(error) => return Err(format!("event {number}: {error}")),
+            };
+            let sequence = frame.id.and_then(|id| id.parse().ok());
+            events.push((sequence, event));
+        }
+        return Ok(Answer::Stream(events));
+    }
+    let body = &response.body.bytes;
+    if envelope.operation.is_stream() && response.status.is_success() {
+        // An error before the stream began, or an agent that does not stream.
+        return match reader().read(body) {
+            Ok(read) => Ok(Answer::Stream(vec![(None, Ok(read.value.event.into()))])),
+            Err(Error::Agent(error)) => Ok(Answer::Once(Err(error))),
+            Err(error) => Err(error.to_string()),
+        };
+    }
+    // A call that several versions spell alike is answered in that of its task.
+    let alike = [envelope.dialect, Dialect::V0_2, Dialect::V0_1];
+    let count = if envelope.ambiguous { alike.len() } else { 1 };
+    let readings = alike[..count].iter().map(|dialect| {
+        let mut envelope = envelope.clone();
+        envelope.dialect = *dialect;
+        match read_reply(&envelope, response.status, body, Mode::Lenient, &limits) {
+            Ok(read) => Ok((read.repairs.len(), Ok(read.value))),
+            Err(Error::Agent(error)) => Ok((0, Err(error))),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+    let repairs = |reading: &Result<(usize, _), _>| match reading {
+        Ok((repairs, _)) => *repairs,
+        Err(_) => usize::MAX,
+    };
+    let best = readings.min_by_key(repairs).transpose()?;
+    let (_, outcome) = best.ok_or("there is none")?;
+    Ok(Answer::Once(outcome))
+}
+
+impl Answer {
+    fn write(&self, envelope: &Envelope) -> Message {
+        let (status, media_type, body) = match self {
+            Self::Once(outcome) => {
+                let reply = write_reply(envelope, outcome.clone());
+                (
+                    reply.status.as_u16(),
+                    media_type(envelope),
+                    text(reply.body),
+                )
+            }
+            Self::Stream(events) => {
+                let mut writer = EventWriter::new(envelope);
+                let mut blocks = Vec::new();
+                for (sequence, event) in events {
+                    // Events of 0.1 have no ids.
+                    let id = sequence.filter(|_| envelope.dialect != Dialect::V0_1);
+                    match event {
+                        Ok(event) => {
+                            let lines = writer.write(event);
+                            let last = lines.len().saturating_sub(1);
+                            for (index, line) in lines.iter().enumerate() {
+                                let id = id.filter(|_| index == last);
+                                blocks.extend_from_slice(&sse::encode(id, None, &line.json()));
+                            }
+                        }
+                        Err(error) => {
+                            let line = writer.write_error(error.clone()).json();
+                            blocks.extend_from_slice(&sse::encode(id, None, &line));
+                        }
+                    }
+                }
+                (200, EVENT_STREAM, text(blocks))
+            }
+        };
+        let headers = [(
+            http::header::CONTENT_TYPE,
+            http::HeaderValue::from_static(media_type),
+        )];
+        Message::Response {
+            status,
+            headers: shown_headers(&headers.into_iter().collect()),
+            body,
+        }
+    }
+}

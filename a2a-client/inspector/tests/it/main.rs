@@ -1,0 +1,19 @@
+//! Integration tests of the inspector: its API over TCP, against agents in this process.
+
+mod agents;
+mod cards;
+mod changes;
+mod chat;
+#[cfg(feature = "conformance")]
+mod conformance;
+mod credentials;
+mod exchanges;
+mod guard;
+mod harness;
+mod proxy;
+mod resend;
+mod secrets;
+mod tasks;
+#[cfg(feature = "conformance")]
+mod versions;
+mod webhooks;

@@ -1,0 +1,515 @@
+//! Recording proxies and their faults, as callers see them.
+
+use std::time::Duration;
+
+use a2a_auth::{AnyOf, ApiKey, ApiKeys};
+use a2a_client::credentials::Keyring;
+use a2a_client::{
+    Binding, Client, ClientBuilder, Dialect, Error, Event, HttpClient, StreamExt, Timeouts, Updates,
+};
+use a2a_server::demo::Reference;
+use a2a_types::TaskState;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::exchanges::ended;
+use crate::harness::{Page, builder, document, reference, started};
+use crate::resend::mirror;
+
+/// A proxy.
+struct Proxy {
+    id: String,
+    url: String,
+}
+
+impl Proxy {
+    async fn to(page: &Page, upstream: &str) -> Self {
+        let started = page
+            .post("/api/proxies", json!({"upstream": upstream}))
+            .await;
+        let text = |member: &str| started[member].as_str().unwrap().to_owned();
+        Self {
+            id: text("id"),
+            url: text("url"),
+        }
+    }
+
+    async fn fault(&self, page: &Page, fault: Value) {
+        let path = format!("/api/proxies/{}/fault", self.id);
+        page.call("PUT", &path, Some(fault)).await.ok();
+    }
+
+    /// Returns the fault that is set.
+    async fn set_fault(&self, page: &Page) -> Value {
+        let all = page.get("/api/proxies").await;
+        let proxies = all["proxies"].as_array().unwrap();
+        let own = proxies.iter().find(|proxy| proxy["id"] == self.id);
+        own.unwrap()["fault"].clone()
+    }
+
+    /// Returns the exchanges that it has recorded, without those for cards.
+    async fn exchanges(&self, page: &Page) -> Vec<Value> {
+        let all = page.get("/api/exchanges").await;
+        let all = all["exchanges"].as_array().unwrap().clone();
+        let is_own = |exchange: &Value| {
+            exchange["proxy"] == self.id && exchange["operation"] != "GetAgentCard"
+        };
+        all.into_iter().filter(is_own).collect()
+    }
+}
+
+const FORMS: [(Dialect, Binding); 6] = [
+    (Dialect::V0_1, Binding::JsonRpc),
+    (Dialect::V0_2, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::HttpJson),
+    (Dialect::V1_0, Binding::JsonRpc),
+    (Dialect::V1_0, Binding::HttpJson),
+];
+
+fn client(url: &str, (dialect, binding): (Dialect, Binding)) -> ClientBuilder {
+    Client::builder(url).dialect(dialect).binding(binding)
+}
+
+/// Reads updates to their end, and returns the text of their artifact.
+async fn text(updates: &mut Updates) -> String {
+    let mut text = String::new();
+    while let Some(event) = updates.next().await {
+        if let Event::ArtifactUpdate(update) = event.unwrap() {
+            let parts = update.artifact.parts.iter();
+            text.extend(parts.filter_map(|part| part.as_text()));
+        }
+    }
+    text
+}
+
+#[tokio::test]
+async fn callers_of_every_version_stay_with_the_proxy() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    for (form, number) in FORMS.into_iter().zip(1..) {
+        let client = client(&proxy.url, form).connect().await.unwrap();
+        for interface in &client.card().unwrap().supported_interfaces {
+            assert!(interface.url.starts_with(&proxy.url), "{}", interface.url);
+        }
+        assert_eq!(text(&mut client.send("chunks 3").follow()).await, "1 2 3 ");
+        let exchanges = proxy.exchanges(&page).await;
+        assert_eq!(exchanges.len(), number, "{form:?}");
+        let last = ended(&page, &exchanges.last().unwrap()["number"]).await;
+        // 0.2 and 0.3 spell it alike.
+        let version = match form.0 {
+            Dialect::V0_2 => Dialect::V0_3,
+            version => version,
+        };
+        assert_eq!(last["version"], version.version());
+        assert_eq!(last["binding"], form.1.as_str());
+        assert_eq!(
+            (&last["source"], &last["state"]),
+            (&json!("proxy"), &json!("done"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn events_pass_while_the_stream_is_open() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let client = Client::connect(&proxy.url).await.unwrap();
+    let mut updates = client.send("wait").follow();
+    let Some(Ok(Event::Task(task))) = updates.next().await else {
+        panic!("no task");
+    };
+    let exchanges = proxy.exchanges(&page).await;
+    assert_eq!(exchanges[0]["state"], "open");
+    client.cancel_task(task.id).await.unwrap();
+    while updates.next().await.is_some() {}
+    assert_eq!(proxy.exchanges(&page).await[0]["state"], "done");
+}
+
+#[tokio::test]
+async fn a_cut_stream_is_resumed_without_loss() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let http2 = || HttpClient::builder().http2_only();
+    let forms = FORMS
+        .into_iter()
+        .filter(|(dialect, _)| *dialect != Dialect::V0_1);
+    let http1 = forms.map(|form| client(&proxy.url, form));
+    for builder in http1.chain([Client::builder(&proxy.url).http(http2())]) {
+        let client = builder.connect().await.unwrap();
+        let before = proxy.exchanges(&page).await.len();
+        proxy
+            .fault(
+                &page,
+                json!({"kind": "cut", "afterEvents": 3, "once": true}),
+            )
+            .await;
+        let mut updates = client.send("chunks 6").follow();
+        assert_eq!(text(&mut updates).await, "1 2 3 4 5 6 ");
+        assert_eq!(updates.reconnections(), 1);
+        assert_eq!(proxy.set_fault(&page).await, Value::Null);
+        let exchanges = proxy.exchanges(&page).await;
+        let cut = &exchanges[before];
+        assert_eq!(cut["state"], "failed");
+        assert_eq!(cut["frames"], 3);
+        assert_eq!(cut["failure"], "cut by the proxy after 3 events");
+        assert_eq!(exchanges[before + 1]["operation"], "SubscribeToTask");
+    }
+}
+
+#[tokio::test]
+async fn a_fault_reaches_streams_that_are_open() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let client = Client::connect(&proxy.url).await.unwrap();
+    let mut updates = client.send("wait").follow();
+    let Some(Ok(Event::Task(task))) = updates.next().await else {
+        panic!("no task");
+    };
+    proxy
+        .fault(
+            &page,
+            json!({"kind": "cut", "afterEvents": 0, "once": true}),
+        )
+        .await;
+    client.cancel_task(task.id).await.unwrap();
+    let mut last = None;
+    while let Some(event) = updates.next().await {
+        last = event.unwrap().status().map(|status| status.state);
+    }
+    assert_eq!(last, Some(TaskState::Canceled));
+    let number = &proxy.exchanges(&page).await[0]["number"];
+    let cut = ended(&page, number).await;
+    let failure = cut["failure"].as_str().unwrap();
+    assert!(failure.starts_with("cut by the proxy"), "{failure}");
+    assert_eq!(updates.reconnections(), 1);
+}
+
+#[tokio::test]
+async fn cleartext_http_2_is_spoken_with_the_agent_for_callers_that_speak_it() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let http2 = HttpClient::builder().http2_only();
+    let client = Client::builder(&proxy.url)
+        .http(http2)
+        .connect()
+        .await
+        .unwrap();
+    assert_eq!(text(&mut client.send("chunks 2").follow()).await, "1 2 ");
+    let number = &proxy.exchanges(&page).await[0]["number"];
+    let exchange = page.get(&format!("/api/exchanges/{number}")).await;
+    assert_eq!(exchange["request"]["httpVersion"], "HTTP/2");
+    assert_eq!(exchange["response"]["httpVersion"], "HTTP/2");
+}
+
+#[tokio::test]
+async fn an_event_is_sent_twice() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let client = Client::connect(&proxy.url).await.unwrap();
+    proxy
+        .fault(
+            &page,
+            json!({"kind": "duplicate", "event": 3, "once": true}),
+        )
+        .await;
+    assert_eq!(
+        text(&mut client.send("chunks 4").follow()).await,
+        "1 2 2 3 4 "
+    );
+    let number = &proxy.exchanges(&page).await[0]["number"];
+    let exchange = page.get(&format!("/api/exchanges/{number}")).await;
+    let frames = exchange["response"]["frames"].as_array().unwrap();
+    assert_eq!(
+        (&frames[2]["id"], &frames[2]["data"]),
+        (&frames[3]["id"], &frames[3]["data"])
+    );
+    assert_ne!(frames[1]["id"], frames[2]["id"]);
+    assert_ne!(frames[3]["id"], frames[4]["id"]);
+    assert_eq!(proxy.set_fault(&page).await, Value::Null);
+}
+
+#[tokio::test]
+async fn a_refused_call_is_made_again() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let client = Client::connect(&proxy.url).await.unwrap();
+    let fault = json!({"kind": "status", "status": 503, "retryAfter": 0, "once": true});
+    proxy.fault(&page, fault).await;
+    assert_eq!(text(&mut client.send("chunks 1").follow()).await, "1 ");
+    let exchanges = proxy.exchanges(&page).await;
+    let statuses: Vec<_> = exchanges
+        .iter()
+        .map(|exchange| &exchange["status"])
+        .collect();
+    assert_eq!(statuses, [503, 200]);
+    let refused = page
+        .get(&format!("/api/exchanges/{}", exchanges[0]["number"]))
+        .await;
+    assert_eq!(refused["state"], "failed");
+    let headers = refused["response"]["headers"].as_array().unwrap();
+    assert!(
+        headers.contains(&json!(["retry-after", "0"])),
+        "{headers:?}"
+    );
+    // A fault that stays answers every call, and the card is found all the same.
+    proxy
+        .fault(&page, json!({"kind": "status", "status": 404}))
+        .await;
+    let client = Client::connect(&proxy.url).await.unwrap();
+    for _ in 0..2 {
+        assert!(client.get_task("t", None).await.is_err());
+        assert_eq!(proxy.exchanges(&page).await.last().unwrap()["status"], 404);
+    }
+    proxy.fault(&page, Value::Null).await;
+    assert!(matches!(
+        client.get_task("t", None).await,
+        Err(Error::Agent(_))
+    ));
+}
+
+#[tokio::test]
+async fn a_delayed_answer_comes_too_late() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, &reference().await).await;
+    let mut timeouts = Timeouts::default();
+    timeouts.first_byte = Duration::from_millis(200);
+    let hasty = HttpClient::builder().timeouts(timeouts);
+    let hasty = Client::builder(&proxy.url).http(hasty);
+    let hasty = hasty.connect_at(Dialect::V1_0).unwrap();
+    let hasty = hasty.retries(a2a_client::Retries::none());
+    let delay = json!({"kind": "delay", "ms": 60_000, "once": true});
+    proxy.fault(&page, delay).await;
+    assert!(matches!(
+        hasty.get_task("t", None).await,
+        Err(Error::Timeout { .. })
+    ));
+    assert_eq!(proxy.set_fault(&page).await, Value::Null);
+    let number = &proxy.exchanges(&page).await[0]["number"];
+    let exchange = ended(&page, number).await;
+    assert_eq!(
+        exchange["failure"],
+        "the caller did not wait for the answer"
+    );
+    let client = Client::connect(&proxy.url).await.unwrap();
+    assert!(matches!(
+        client.get_task("t", None).await,
+        Err(Error::Agent(_))
+    ));
+}
+
+#[tokio::test]
+async fn the_extended_card_leads_to_the_proxy_too() {
+    let page = Page::open().await;
+    let mut card = Reference::card();
+    card.capabilities.extended_agent_card = Some(true);
+    let key = ApiKey::new("open-sesame-to-me", "me").unwrap();
+    let keys = ApiKeys::header("x-api-key").unwrap().key(key).unwrap();
+    let server = builder(card.clone(), Reference)
+        .extended_card(card)
+        .authenticator(AnyOf::new(("key", keys)));
+    let proxy = Proxy::to(&page, &started(server).await).await;
+    for form in FORMS
+        .into_iter()
+        .filter(|(dialect, _)| *dialect != Dialect::V0_1)
+    {
+        let keyring = Keyring::default().api_key("open-sesame-to-me");
+        let builder = client(&proxy.url, form).keyring(keyring);
+        let client = builder.connect().await.unwrap();
+        let card = client.extended_card().await.unwrap();
+        assert!(!card.supported_interfaces.is_empty());
+        for interface in &card.supported_interfaces {
+            assert!(
+                interface.url.starts_with(&proxy.url),
+                "{form:?}: {}",
+                interface.url
+            );
+        }
+    }
+}
+
+/// Sends a request, and returns the status and the body.
+async fn fetch(request: Request<Full<bytes::Bytes>>) -> (StatusCode, String) {
+    let response = HttpClient::default().fetch(request).await.unwrap();
+    let (head, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    (head.status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+#[tokio::test]
+async fn credentials_go_to_the_agent_and_to_no_origin_that_its_card_names() {
+    let page = Page::open().await;
+    let other = mirror().await;
+    let card = json!({
+        "name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
+        "defaultInputModes": [], "defaultOutputModes": [], "signatures": [{"protected": "", "signature": ""}],
+        "supportedInterfaces": [
+            {"url": format!("{other}/rpc"), "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+            {"url": "grpc://h", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
+        ],
+    });
+    let proxy = Proxy::to(&page, &document(card.to_string()).await).await;
+    let place = format!("{}/.well-known/agent-card.json", proxy.url);
+    let (_, card) = fetch(Request::get(&place).body(Full::default()).unwrap()).await;
+    let card: Value = serde_json::from_str(&card).unwrap();
+    assert_eq!(
+        card["signatures"],
+        Value::Null,
+        "they are of the agent's own card"
+    );
+    assert_eq!(card["supportedInterfaces"][1]["url"], "grpc://h");
+    let url = card["supportedInterfaces"][0]["url"].as_str().unwrap();
+    assert!(
+        url.starts_with(&proxy.url) && url.ends_with("/rpc"),
+        "{url}"
+    );
+    let sent = |url: &str| {
+        let request = Request::post(url)
+            .header("authorization", "Bearer sesame")
+            .header("cookie", "a=b")
+            .header("connection", "x-hop")
+            .header("x-hop", "1")
+            .header("x-end", "1");
+        fetch(request.body(Full::from("{}")).unwrap())
+    };
+    let (_, seen) = sent(url).await;
+    for absent in ["sesame", "cookie", "x-hop", "accept-encoding"] {
+        assert!(!seen.contains(absent), "{absent} in {seen}");
+    }
+    assert!(
+        seen.contains("x-end") && seen.contains(r#""uri":"/rpc""#),
+        "{seen}"
+    );
+    assert!(
+        seen.contains(other.strip_prefix("http://").unwrap()),
+        "the host is the agent's"
+    );
+    let recorded = page.get("/api/exchanges").await;
+    let number = &recorded["exchanges"].as_array().unwrap().last().unwrap()["number"];
+    let recorded = page.get(&format!("/api/exchanges/{number}")).await;
+    let headers = recorded["request"]["headers"].as_array().unwrap();
+    assert!(
+        headers.contains(&json!(["authorization", "***"])),
+        "as the caller sent it"
+    );
+
+    let own = Proxy::to(&page, &other).await;
+    let (_, seen) = sent(&format!("{}/rpc", own.url)).await;
+    assert!(seen.contains("sesame"), "{seen}");
+    let (status, _) = sent(&format!("{}/.upstream/7/x", own.url)).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_redirect_leads_back_to_the_proxy() {
+    let page = Page::open().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let upstream = format!("http://{}", listener.local_addr().unwrap());
+    let target = format!("{upstream}/rpc/");
+    let redirect = move || std::future::ready(axum::response::Redirect::temporary(&target));
+    let router = axum::Router::new().fallback(redirect);
+    tokio::spawn(async { axum::serve(listener, router).await });
+    let proxy = Proxy::to(&page, &upstream).await;
+    let request = Request::get(format!("{}/rpc", proxy.url));
+    let request = request.body(Full::<bytes::Bytes>::default()).unwrap();
+    let response = HttpClient::default().fetch(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::TEMPORARY_REDIRECT);
+    assert_eq!(
+        response.headers()["location"],
+        format!("{}/rpc/", proxy.url)
+    );
+}
+
+#[tokio::test]
+async fn what_the_proxy_cannot_pass_on_it_answers_and_records() {
+    let page = Page::open().await;
+    let proxy = Proxy::to(&page, "http://127.0.0.1:1").await;
+    let request = Request::post(format!("{}/x", proxy.url))
+        .body(Full::from("{}"))
+        .unwrap();
+    let (status, text) = fetch(request).await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY);
+    let exchange = &proxy.exchanges(&page).await[0];
+    assert_eq!(
+        (&exchange["status"], &exchange["failure"]),
+        (&json!(502), &json!(text))
+    );
+    let large = Full::from(vec![b' '; (16 << 20) + 1]);
+    let request = Request::post(format!("{}/x", proxy.url))
+        .body(large)
+        .unwrap();
+    // The connection may be closed before the whole body is taken.
+    if let Ok(response) = HttpClient::default().fetch(request).await {
+        assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    assert_eq!(proxy.exchanges(&page).await[1]["status"], 413);
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_command_line_is_on_the_page() {
+    let page = Page::open().await;
+    let upstream = reference().await;
+    let started = page.inspector.start_proxy("127.0.0.1:0", &upstream).await;
+    let address = started.unwrap().to_string();
+    let all = page.get("/api/proxies").await;
+    assert_eq!(all["proxies"][0]["address"], address);
+    assert_eq!(
+        all["proxies"][0]["upstream"],
+        upstream.trim_end_matches('/')
+    );
+    let taken = page.inspector.start_proxy(&address, &upstream).await;
+    let problem = taken.unwrap_err().to_string();
+    assert!(problem.contains(&address), "{problem}");
+}
+
+#[tokio::test]
+async fn proxies_are_bounded_and_stopped() {
+    let page = Page::open().await;
+    let agent = reference().await;
+    let settings = json!({"upstream": agent});
+    let mut ids = Vec::new();
+    for _ in 0..16 {
+        ids.push(Proxy::to(&page, &agent).await);
+    }
+    let refused = page
+        .call("POST", "/api/proxies", Some(settings.clone()))
+        .await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    let path = format!("/api/proxies/{}", ids[0].id);
+    let stopped = page.call("DELETE", &path, None).await;
+    assert_eq!(stopped.status, StatusCode::NO_CONTENT);
+    assert_eq!(
+        page.call("DELETE", &path, None).await.status,
+        StatusCode::NOT_FOUND
+    );
+    page.post("/api/proxies", settings).await;
+
+    page.call("DELETE", &format!("/api/proxies/{}", ids[2].id), None)
+        .await
+        .ok();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let taken = listener.local_addr().unwrap();
+    for (settings, status) in [
+        (json!({"upstream": agent, "listen": taken.to_string()}), 409),
+        (
+            json!({"upstream": agent, "listen": taken.port().to_string()}),
+            409,
+        ),
+        (json!({"upstream": agent, "listen": "nonsense"}), 409),
+        (json!({"upstream": "ftp://h"}), 400),
+        (json!({"upstream": "http://me:pass@h"}), 400),
+        (json!({"upstream": agent, "authorities": "nonsense"}), 400),
+    ] {
+        let refused = page
+            .call("POST", "/api/proxies", Some(settings.clone()))
+            .await;
+        assert_eq!(refused.status, status, "{settings}");
+        refused.problem();
+    }
+    let path = format!("/api/proxies/{}/fault", ids[1].id);
+    let wrong = json!({"kind": "status", "status": 200});
+    let refused = page.call("PUT", &path, Some(wrong)).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
