@@ -227,6 +227,13 @@ impl Store for SealedStore {
     }
 }
 
+/// Returns a store whose webhooks are sealed by these keys, as
+/// [`seal_secrets`](crate::ServerBuilder::seal_secrets) has it.
+#[cfg(feature = "suite")]
+pub fn sealed(store: impl Store, keys: SealingKeys) -> impl Store {
+    SealedStore::new(Arc::new(store), Some(keys))
+}
+
 /// Logs that a webhook cannot be opened.
 fn refused(notification: &Notification, error: &StoreError) {
     let task = &notification.config.task_id;

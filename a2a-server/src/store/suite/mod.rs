@@ -46,7 +46,7 @@ use self::bench::Bench;
 use self::observation::Checked;
 use super::Store;
 #[cfg(feature = "push")]
-use super::{SealedStore, SealingKeys};
+pub use super::sealed_store::sealed;
 
 /// Puts a store to every case, each time a fresh one; returns the promises that it does not keep.
 pub async fn run<S: Store, F: Future<Output = S>>(open: impl Fn() -> F) -> Vec<Violation> {
@@ -60,13 +60,6 @@ pub async fn run<S: Store, F: Future<Output = S>>(open: impl Fn() -> F) -> Vec<V
 /// Every case, those about one thing side by side.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
     CASES.iter().copied().flatten()
-}
-
-/// Returns a store whose webhooks are sealed by these keys, as
-/// [`seal_secrets`](crate::ServerBuilder::seal_secrets) has it.
-#[cfg(feature = "push")]
-pub fn sealed(store: impl Store, keys: SealingKeys) -> impl Store {
-    SealedStore::new(Arc::new(store), Some(keys))
 }
 
 /// One promise, and how it is checked.
