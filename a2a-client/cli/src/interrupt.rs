@@ -1,5 +1,7 @@
 //! Handling of Ctrl-C, and of the signal by which an orchestrator ends a server.
 
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 /// Notifies a command of the first Ctrl-C.
@@ -20,20 +22,23 @@ pub(crate) async fn first() {
     FIRST.notified().await;
 }
 
-/// Waits until a server is to shut down: for Ctrl-C, or for SIGTERM, which orchestrators send.
-pub(crate) async fn stop() {
+/// Returns a future that waits until a server is to shut down: for Ctrl-C, or for SIGTERM, which orchestrators send.
+/// From this call on, SIGTERM does not kill the process.
+pub(crate) fn stop() -> impl Future<Output = ()> {
     #[cfg(unix)]
-    let terminated = async {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => drop(terminate.recv().await),
-            Err(_) => std::future::pending().await,
+    let terminate = signal(SignalKind::terminate());
+    let terminated = async move {
+        #[cfg(unix)]
+        if let Ok(mut terminate) = terminate {
+            terminate.recv().await;
+            return;
         }
+        std::future::pending().await
     };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<()>();
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
+    async {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            () = terminated => {}
+        }
     }
 }

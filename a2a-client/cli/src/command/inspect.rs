@@ -51,6 +51,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
+    let stop = interrupt::stop();
     let settings = match &options.name {
         Some(name) => Some(settings(name, options.connection)?),
         None => None,
@@ -109,7 +110,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
             eprintln!("not connected: {error}");
         }
     });
-    let served = inspector.serve(listener, interrupt::stop()).await;
+    let served = inspector.serve(listener, stop).await;
     served.map_err(Failure::machine(place))?;
     Ok(Code::Done)
 }

@@ -112,6 +112,7 @@ async fn serve(
     options: Options,
     screen: &Screen,
 ) -> Result<Code, Failure> {
+    let stop = interrupt::stop();
     card.capabilities.push_notifications = Some(true);
     // First of all: counts made before the recorder is installed are lost.
     let metrics = match options.metrics {
@@ -198,7 +199,7 @@ async fn serve(
     }
     let metrics_task = metrics.map(|metrics| tokio::spawn(metrics.serve()));
     let run = tokio::select! {
-        run = bound.run(interrupt::stop()) => run,
+        run = bound.run(stop) => run,
         () = reloading => Ok(()),
     };
     if let Some(metrics_task) = metrics_task {
