@@ -1,0 +1,7 @@
+//! The page in Chromium.
+
+mod connect;
+mod webdriver;
+mod window;
+
+use window::browse;
