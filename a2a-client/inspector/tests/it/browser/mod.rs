@@ -1,6 +1,9 @@
 //! The page in Chromium.
 
+mod chat;
 mod connect;
+mod paced;
+mod stream;
 mod webdriver;
 mod window;
 

@@ -86,6 +86,12 @@ impl Window {
         self.see(&format!("[data-screen={screen}]")).await;
     }
 
+    /// Loads the page again.
+    pub(crate) async fn reload(&self) {
+        self.command("/refresh", json!({})).await;
+        self.see("[data-screen]").await;
+    }
+
     /// Connects to an agent on the page, sees its card, and returns its id.
     pub(crate) async fn connect(&self, url: &str) -> String {
         self.go("/connect").await;
@@ -172,7 +178,11 @@ impl Window {
 
     /// Chooses an option of a list by its value.
     pub(crate) async fn choose(&self, selector: &str, value: &str) {
-        self.click(&format!("{selector} option[value='{value}']"))
+        let Element(list) = self.see(selector).await;
+        let script = "return [...arguments[0].options].find((it) => it.value === arguments[1])";
+        let option = self.until(script, json!([{ELEMENT: list}, value])).await;
+        let id = option[ELEMENT].as_str().expect("an option");
+        self.command(&format!("/element/{id}/click"), json!({}))
             .await;
     }
 
