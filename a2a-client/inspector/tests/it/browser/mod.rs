@@ -2,6 +2,7 @@
 
 mod chat;
 mod connect;
+mod exchange;
 mod paced;
 mod stream;
 mod webdriver;

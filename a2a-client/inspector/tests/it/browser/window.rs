@@ -271,6 +271,16 @@ impl Window {
         paths.find(|path| path.to_string_lossy().ends_with(ending))
     }
 
+    /// Returns the text in the clipboard.
+    pub(crate) async fn clipboard(&self) -> String {
+        let permission = json!({"descriptor": {"name": "clipboard-read"}, "state": "granted"});
+        self.command("/permissions", permission).await;
+        let text = self
+            .script("return navigator.clipboard.readText()", json!([]))
+            .await;
+        text.as_str().unwrap().to_owned()
+    }
+
     /// Writes a file of the user, and returns its path.
     pub(crate) fn file(&self, name: &str, content: &[u8]) -> PathBuf {
         let path = self.files.path().join(name);
