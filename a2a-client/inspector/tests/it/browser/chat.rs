@@ -5,14 +5,8 @@ use a2a_types::{AgentCard, Content, Message, Part, TaskState};
 use serde_json::json;
 
 use super::browse;
-use super::window::Window;
+use super::stream::say;
 use crate::harness::{builder, joker, reference, started};
-
-/// Sends a message that is written into the field.
-async fn say(window: &Window, text: &str) {
-    window.paste("[data-field=message]", text).await;
-    window.click("[data-action=send]").await;
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_question_of_the_agent_is_answered_and_the_conversation_is_read_again() {

@@ -4,6 +4,7 @@ mod chat;
 mod connect;
 mod exchange;
 mod paced;
+mod proxy;
 mod stream;
 mod webdriver;
 mod window;

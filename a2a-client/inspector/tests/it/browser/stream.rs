@@ -18,12 +18,17 @@ const ARTIFACT: &str = "[data-row=task] .artifact-body";
 async fn ask(window: &Window, url: &str, text: &str) {
     window.connect(url).await;
     window.go("/chat").await;
-    window.fill("[data-field=message]", text).await;
+    say(window, text).await;
+}
+
+/// Sends a message in the chat that is shown.
+pub(super) async fn say(window: &Window, text: &str) {
+    window.paste("[data-field=message]", text).await;
     window.click("[data-action=send]").await;
 }
 
-/// Waits until the artifact has exactly this text.
-async fn see_exactly(window: &Window, text: &str) {
+/// Waits until there is one artifact in the chat, with exactly this text.
+pub(super) async fn see_exactly(window: &Window, text: &str) {
     let script = "const found = document.querySelectorAll(arguments[0]); \
         return found.length === 1 && found[0].innerText.trim() === arguments[1]";
     window.until(script, json!([ARTIFACT, text])).await;
