@@ -6,6 +6,7 @@ mod exchange;
 mod paced;
 mod proxy;
 mod stream;
+mod tasks;
 mod webdriver;
 mod window;
 
