@@ -10,4 +10,4 @@ mod tasks;
 mod webdriver;
 mod window;
 
-use window::browse;
+use window::{browse, browse_page};
