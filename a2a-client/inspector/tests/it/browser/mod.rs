@@ -1,5 +1,6 @@
 //! The page in Chromium.
 
+mod card;
 mod chat;
 mod connect;
 mod exchange;
