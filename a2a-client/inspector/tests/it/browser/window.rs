@@ -236,9 +236,9 @@ impl Window {
 
     /// Returns the text of the first visible element.
     pub(crate) async fn text(&self, selector: &str) -> String {
-        let script = "return arguments[0].innerText";
-        let Element(id) = self.see(selector).await;
-        let text = self.script(script, json!([{ELEMENT: id}])).await;
+        let script = "return [...document.querySelectorAll(arguments[0])]\
+            .find((it) => it.checkVisibility())?.innerText ?? null";
+        let text = self.until(script, json!([selector])).await;
         text.as_str().unwrap().to_owned()
     }
 
