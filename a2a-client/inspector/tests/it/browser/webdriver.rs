@@ -22,26 +22,12 @@ impl WebDriver {
     /// Opens a window with these options of Chromium; returns `None` if ChromeDriver is not installed, which is printed
     /// and fails in CI.
     pub(super) async fn start(options: Value) -> Option<Self> {
-        let process = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut process) = process else {
+        let Some((process, port)) = spawn() else {
             let is_ci = std::env::var_os("CI").is_some_and(|ci| !ci.is_empty());
             assert!(!is_ci, "{MISSING}");
             eprintln!("NOT TESTED: {MISSING}");
             return None;
         };
-        let mut output = BufReader::new(process.stdout.take().unwrap()).lines();
-        let port = output.find_map(|line| {
-            let line = line.unwrap();
-            let (_, port) = line.split_once("started successfully on port ")?;
-            Some(port.trim_end_matches('.').to_owned())
-        });
-        // Its later output is read, so that the pipe never fills up.
-        std::thread::spawn(move || output.for_each(drop));
-        let port = port.expect("ChromeDriver prints its port");
         let mut driver = Self {
             process,
             url: format!("http://127.0.0.1:{port}/session"),
@@ -99,11 +85,39 @@ impl WebDriver {
     }
 }
 
+/// Starts ChromeDriver, and returns it with its port; `None` if it is not installed. It ends at once if the port that it
+/// found free is taken before it binds it, and is then started again.
+fn spawn() -> Option<(Child, String)> {
+    for _ in 0..MAX_STARTS {
+        let process = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut process = process.ok()?;
+        let mut output = BufReader::new(process.stdout.take().unwrap()).lines();
+        let port = output.find_map(|line| {
+            let line = line.unwrap();
+            let (_, port) = line.split_once("started successfully on port ")?;
+            Some(port.trim_end_matches('.').to_owned())
+        });
+        if let Some(port) = port {
+            // Its later output is read, so that the pipe never fills up.
+            std::thread::spawn(move || output.for_each(drop));
+            return Some((process, port));
+        }
+        process.wait().unwrap();
+    }
+    panic!("ChromeDriver has no port after {MAX_STARTS} starts");
+}
+
 impl Drop for WebDriver {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
+
+const MAX_STARTS: u32 = 5;
 
 const MISSING: &str = "the page in a browser: `chromedriver` is not installed (Debian: apt install chromium chromium-driver)";

@@ -334,7 +334,6 @@ fn is_passing(error: &str) -> bool {
 pub(crate) mod keys {
     pub(crate) const TAB: char = '\u{e004}';
     pub(crate) const ENTER: char = '\u{e007}';
-    pub(crate) const SHIFT: char = '\u{e008}';
     pub(crate) const CONTROL: char = '\u{e009}';
     pub(crate) const ESCAPE: char = '\u{e00c}';
     pub(crate) const DOWN: char = '\u{e015}';
