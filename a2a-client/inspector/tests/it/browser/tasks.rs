@@ -95,8 +95,8 @@ async fn a_running_task_is_subscribed_to_and_canceled() {
         window.see(".timeline [data-kind=task]").await;
         for sequence in 2..=4 {
             paced.allow(1);
-            let event = format!(".timeline [data-kind=artifact][data-sequence='{sequence}']");
-            window.see_text(&event, "numbers").await;
+            let text = format!(".timeline [data-kind=artifact][data-sequence='{sequence}'] .grow");
+            window.see_text(&text, &format!("{}", sequence - 1)).await;
         }
         window.click("[data-view=task] [data-action=cancel]").await;
         window
