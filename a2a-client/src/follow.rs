@@ -31,7 +31,7 @@ pub(crate) struct Follower {
     /// Outputs to return to the caller before the state machine goes on.
     queue: VecDeque<Output>,
     state: FollowState,
-    /// Sequence number of the last event returned.
+    /// Sequence number of the last event returned; `None` after an event that was derived by comparing snapshots.
     pub(crate) sequence: Option<u64>,
     /// Last event id to resume from: the last sequence number, if all events before it were returned
     /// and the numbers grow.

@@ -4,6 +4,7 @@ import { agentsChanged, allAgents } from "./agents.js";
 import { onChange } from "./changes.js";
 import { openDialog } from "./dialog.js";
 import { h, isSafeUrl } from "./dom.js";
+import { allExchanges, exchangesChanged } from "./exchanges.js";
 import { hostOf } from "./format.js";
 import { icon } from "./icons.js";
 import { copyButton } from "./notice.js";
@@ -22,12 +23,19 @@ export function startPrompts() {
     };
     tick();
     const timer = setInterval(tick, 1000);
+    const before = allExchanges().at(-1)?.number ?? 0;
     let unsubscribe;
     openDialog(
       "Sign in",
       (close) => {
-        const isConnected = () => allAgents().some(({ url }) => url === agentUrl);
-        unsubscribe = agentsChanged.subscribe(() => isConnected() && close());
+        const agent = () => allAgents().find(({ url }) => url === agentUrl);
+        // The request for which the user signs in is made once there is a token.
+        const isCalled = () => allExchanges().some((one) => one.number > before && one.agent === agent()?.id);
+        const ends = [
+          agentsChanged.subscribe(() => agent() && close()),
+          exchangesChanged.subscribe(() => isCalled() && close()),
+        ];
+        unsubscribe = () => ends.forEach((end) => end());
         return [
           h("p", h("bdi", hostOf(agentUrl)), " asks for a sign-in. Open this page and enter the code:"),
           h(
@@ -54,7 +62,7 @@ export function startPrompts() {
               )
             : h("p", { class: "soft" }, `The agent named an address that is no web page: ${verificationUri}`),
           left,
-          h("p", { class: "soft" }, "The inspector connects as soon as you have agreed there."),
+          h("p", { class: "soft" }, "The inspector goes on as soon as you have agreed there."),
           h("div", { class: "line end" }, h("button", { onClick: close }, "Close")),
         ];
       },

@@ -81,6 +81,11 @@ export function pathOf(url) {
   }
 }
 
+/** Returns a message with a capital at its start, unless it starts with a quoted name. */
+export function sentence(text) {
+  return String(text).charAt(0).toUpperCase() + String(text).slice(1);
+}
+
 /** Returns a text cut after `length` characters, on one line. */
 export function clip(text, length) {
   const line = String(text)

@@ -14,9 +14,19 @@ export function jsonView(value, { open = 3 } = {}) {
   );
 }
 
-/** Opens or closes every fold that has been built; with `open`, those below as well. */
+/** Closes every fold, or opens all of them and those below, up to a bound. */
 export function setFolds(tree, open) {
-  for (const fold of tree.querySelectorAll("details")) fold.open = open;
+  if (!open) for (const fold of tree.querySelectorAll("details[open]")) fold.open = false;
+  for (let rest = open ? MAX_UNFOLDED : 0; rest > 0; ) {
+    const folds = [...tree.querySelectorAll("details:not([open])")].slice(0, rest);
+    if (folds.length === 0) return;
+    rest -= folds.length;
+    for (const fold of folds) {
+      fold.open = true;
+      // Builds its children at once, so that their folds are found.
+      fold.dispatchEvent(new Event("toggle"));
+    }
+  }
 }
 
 function node(key, value, open, last) {
@@ -100,5 +110,6 @@ function preview(value, length) {
 }
 
 const MAX_OPEN = 60;
+const MAX_UNFOLDED = 5000;
 const MAX_CHILDREN = 200;
 const MAX_TEXT = 2000;

@@ -1,6 +1,7 @@
 /** Errors and short messages. */
 
 import { add, h } from "./dom.js";
+import { sentence } from "./format.js";
 import { icon } from "./icons.js";
 
 /** Shows a short message at the edge of the page; it leaves by itself. */
@@ -81,7 +82,6 @@ export function copyButton(text, label = "Copy") {
 }
 
 function wording(error) {
-  const sentence = (text) => String(text).charAt(0).toUpperCase() + String(text).slice(1);
   return [
     h("p", { class: "error-text" }, sentence(error.message ?? error)),
     error.hint && h("p", { class: "error-hint" }, sentence(error.hint)),

@@ -27,6 +27,7 @@ export const SCREENS = [
 const created = new Map();
 const scrolls = new WeakMap();
 let shown;
+let wanted;
 let main;
 let links;
 
@@ -83,6 +84,7 @@ export function setBadge(name, value, tone = "plain") {
 }
 
 async function showRoute(route) {
+  wanted = route;
   const name = links.has(route.screen) ? route.screen : currentAgent() ? "chat" : "connect";
   const title = SCREENS.find(([known]) => known === name)[1];
   document.title = `${title} · A2A inspector`;
@@ -99,12 +101,15 @@ async function showRoute(route) {
   try {
     screen = await created.get(name);
   } catch (error) {
-    fill(
-      main,
-      errorBox(error, () => showRoute(route)),
-    );
+    if (wanted === route)
+      fill(
+        main,
+        errorBox(error, () => showRoute(route)),
+      );
     return;
   }
+  // Another screen was chosen while this one was loading.
+  if (wanted !== route) return;
   if (shown !== screen) {
     keepScroll(shown?.element);
     shown?.hide?.();

@@ -67,6 +67,8 @@ impl Problem {
     /// Adds the card that could not be read, if that is the error.
     pub(crate) fn unread_card(mut self, card: &[u8]) -> Self {
         if self.kind == Some(MALFORMED) {
+            self.hint =
+                Some("what this address answers is no card that can be read; Wire shows it");
             self.card = Some(String::from_utf8_lossy(card).into_owned());
         }
         self

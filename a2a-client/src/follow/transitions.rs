@@ -223,7 +223,7 @@ impl Follower {
         let changed = !events.is_empty();
         if changed {
             // The sequence number of a snapshot is unknown.
-            (self.resume_after, self.failures) = (None, 0);
+            (self.resume_after, self.sequence, self.failures) = (None, None, 0);
         }
         self.queue.extend(events.into_iter().map(Output::Event));
         self.queue.push_back(Output::Snapshot(snapshot));

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { field, textInput } from "../form.js";
+import { sentence } from "../format.js";
 import { icon } from "../icons.js";
 import { jsonView } from "../json_view.js";
 import { linkView } from "../markdown_view.js";
@@ -28,7 +29,7 @@ export function problemList(problems) {
         h(
           "div",
           { class: "grow" },
-          h("p", { class: "problem-text peer" }, problem),
+          h("p", { class: "problem-text peer" }, sentence(problem)),
           h("code", { class: "soft peer" }, path),
           (text || requirement) &&
             h(

@@ -205,6 +205,7 @@ export class ChatColumn {
     const exchanges = [];
     const view = taskId && this.#views.get(taskId);
     if (view) {
+      view.abort?.abort(REPLACED);
       mine.add(view);
       view.setLive(true);
       view.abort = abort;
@@ -229,11 +230,11 @@ export class ChatColumn {
         }
       }
     } catch (error) {
-      this.#ended(error, mine, waiting);
+      if (abort.signal.reason !== REPLACED) this.#ended(error, mine, waiting);
     } finally {
       waiting.remove();
       if (this.#streams.get(key) === abort) this.#streams.delete(key);
-      for (const one of mine) one.setLive(false);
+      for (const one of mine) if (one.abort === abort) one.setLive(false);
       this.#changed(this);
     }
   }
@@ -294,6 +295,7 @@ export class ChatColumn {
   #endTurn(taskId) {
     const view = this.#views.get(taskId);
     if (!view) return;
+    view.abort?.abort(REPLACED);
     view.freeze();
     this.#views.delete(taskId);
     const { messages } = this.#conversation.task(taskId).task;
@@ -378,5 +380,7 @@ export class ChatColumn {
   }
 }
 
+/** Reason for which a stream ends: another one has the task's events from now on. */
+const REPLACED = new DOMException("replaced", "AbortError");
 /** Pixels below which the end counts as in sight. */
 const MAX_GAP = 80;

@@ -44,7 +44,7 @@ export class TaskModel {
   messages = [];
   /** Messages of the user in the history that the agent returned. */
   userMessages = [];
-  /** Number of the last event, if the agent numbers them. */
+  /** Number of the last event, if it has one: an event that was found by reading the task has none. */
   sequence;
   events = 0;
   metadata;
@@ -62,7 +62,7 @@ export class TaskModel {
   /** Applies a `StreamResponse`. Returns what changed: `{artifacts: [id], messages?}`; `messages` includes the status. */
   apply(event, sequence) {
     this.events += 1;
-    if (sequence !== undefined && sequence !== null) this.sequence = sequence;
+    this.sequence = sequence ?? undefined;
     if (event.task) return this.#applyTask(event.task);
     if (event.statusUpdate) return this.#applyStatus(event.statusUpdate.status ?? this.status);
     if (event.artifactUpdate) return { artifacts: [this.#applyArtifact(event.artifactUpdate)] };

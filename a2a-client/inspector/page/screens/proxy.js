@@ -2,7 +2,8 @@
 
 import { currentAgent } from "../agents.js";
 import { onChange } from "../changes.js";
-import { fill, h } from "../dom.js";
+import { fill, h, throttle } from "../dom.js";
+import { exchangesChanged } from "../exchanges.js";
 import { checkBox, field, select, setWrong, textInput } from "../form.js";
 import { count } from "../format.js";
 import { icon } from "../icons.js";
@@ -77,6 +78,8 @@ export function create() {
     if (proxy?.id && rows.has(proxy.id)) rows.get(proxy.id).update(proxy);
     else load();
   });
+  // The numbers of requests grow.
+  exchangesChanged.subscribe(throttle(300, () => element.isConnected && load()));
   return { element, show: load, shortcuts: [["n", "Start a proxy", () => form.open()]] };
 }
 

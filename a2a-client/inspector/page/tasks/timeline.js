@@ -86,7 +86,8 @@ export class Timeline {
           ]
         : [
             button("subscribe", "Subscribe", () => this.follow(), "play"),
-            button("replay", "From the first event", () => this.follow(0)),
+            // The first event is the task as it began; agents number from 1.
+            button("replay", "All events", () => this.follow(1)),
             h(
               "form",
               { class: "line", onSubmit: resume },
@@ -106,7 +107,7 @@ export class Timeline {
         h(
           "li",
           { class: "help timeline-none" },
-          "No events yet. Subscribe to see those to come, or read from the first event if the agent numbers them.",
+          "No events yet. Subscribe to see those to come, or read all of them if the agent numbers its events.",
         ),
       );
       return;

@@ -82,7 +82,7 @@ export function webhookList(agent, task) {
     list,
     h(
       "form",
-      { class: "stack", onSubmit: add },
+      { class: "stack", novalidate: true, onSubmit: add },
       h(
         "div",
         { class: "fields" },

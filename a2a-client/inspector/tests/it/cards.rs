@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use crate::harness::{Page, builder, document, reference, started};
 
 #[cfg(feature = "conformance")]
-const OLD_CARD: &str = r#"{"name": "Old", "description": "d", "url": "{url}", "version": "1",
+pub(crate) const OLD_CARD: &str = r#"{"name": "Old", "description": "d", "url": "{url}", "version": "1",
     "capabilities": {"streaming": true}, "skills": [{"id": "s", "name": "s", "description": "d"}], "defaultInputModes": ["text"], "defaultOutputModes": []}"#;
 
 #[tokio::test]
@@ -91,12 +91,10 @@ async fn a_card_that_cannot_be_read_is_judged_all_the_same() {
     }
 }
 
-#[tokio::test]
-async fn signatures_are_verified_by_keys_of_the_agent_or_of_the_user() {
-    let page = Page::open().await;
+/// Starts an agent whose card is signed by a key that it publishes itself, and returns its URL.
+pub(crate) async fn signed_by(key: &SigningKey) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let key = SigningKey::generate(Algorithm::Es256).unwrap();
     let keys_url = format!("{url}/.well-known/jwks.json");
     let server = Server::builder(Echo::card().at(&*url), Echo)
         .sign_card(CardKeys::new(key.clone()).url(&keys_url))
@@ -109,6 +107,14 @@ async fn signatures_are_verified_by_keys_of_the_agent_or_of_the_user() {
             .unwrap()
             .run(std::future::pending()),
     );
+    url
+}
+
+#[tokio::test]
+async fn signatures_are_verified_by_keys_of_the_agent_or_of_the_user() {
+    let page = Page::open().await;
+    let key = SigningKey::generate(Algorithm::Es256).unwrap();
+    let url = signed_by(&key).await;
     let agent = page.path_of(&url).await;
     let shown = page.get(&format!("{agent}/card")).await;
     let verdict = &shown["signatures"][0];
@@ -174,22 +180,27 @@ async fn keys_elsewhere_are_not_fetched_unasked_and_a_changed_card_is_invalid() 
     assert_eq!(shown["signatures"][0]["verdict"], "unchecked");
 }
 
-#[tokio::test]
-async fn the_extended_card_is_shown_as_it_came() {
-    let page = Page::open().await;
+/// Starts an agent with a longer card for callers with this key, and returns its URL.
+pub(crate) async fn with_extended_card(key: &str) -> String {
     let mut card = Echo::card();
     card.capabilities.extended_agent_card = Some(true);
     let mut longer = Echo::card();
     longer.name = "Longer".to_owned();
-    let key = ApiKey::new("CANARY-of-the-test", "me").unwrap();
+    let key = ApiKey::new(key, "me").unwrap();
     let keys = ApiKeys::header("x-api-key").unwrap().key(key).unwrap();
     let keys = AnyOf::new(("key", keys));
-    let url = started(
+    started(
         builder(card, Echo)
             .extended_card(longer)
             .authenticator(keys),
     )
-    .await;
+    .await
+}
+
+#[tokio::test]
+async fn the_extended_card_is_shown_as_it_came() {
+    let page = Page::open().await;
+    let url = with_extended_card("CANARY-of-the-test").await;
     for binding in ["JSONRPC", "HTTP+JSON"] {
         let settings = json!({"apiKey": "CANARY-of-the-test", "binding": binding});
         let agent = page.connect(&url, settings).await;

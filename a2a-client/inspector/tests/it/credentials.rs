@@ -1,6 +1,8 @@
 //! Credentials: sent where the agent's card asks for them, and shown nowhere.
 
 use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use a2a_auth::{AnyOf, ApiKey, ApiKeys};
 use a2a_server::demo::Echo;
@@ -77,8 +79,9 @@ async fn a_key_is_sent_where_the_card_asks_for_it() {
     }
 }
 
-/// Starts an agent whose callers are authorized by a code that they enter elsewhere, and returns its URL.
-async fn agent_of_users() -> String {
+/// Starts an agent whose callers are authorized by a code that they enter elsewhere, and returns its URL. They have
+/// entered it once `is_entered` is true.
+pub(crate) async fn agent_of_users(is_entered: Arc<AtomicBool>) -> String {
     router(|url| {
         let flow = json!({
             "deviceAuthorizationUrl": format!("{url}/device"),
@@ -97,6 +100,13 @@ async fn agent_of_users() -> String {
             "verification_uri": "https://login.example/device",
         });
         let token = json!({"access_token": CANARY, "token_type": "Bearer", "expires_in": 3600});
+        let token = async move || match is_entered.load(Ordering::Relaxed) {
+            true => Ok(Json(token)),
+            false => Err((
+                StatusCode::BAD_REQUEST,
+                Json(json!({"error": "authorization_pending"})),
+            )),
+        };
         let answer = async |headers: HeaderMap, Json(call): Json<Value>| {
             let given = headers.get("authorization").map(|value| value.as_bytes());
             match given == Some(format!("Bearer {CANARY}").as_bytes()) {
@@ -109,7 +119,7 @@ async fn agent_of_users() -> String {
         axum::Router::new()
             .route("/.well-known/agent-card.json", get(async || Json(card)))
             .route("/device", post(async || Json(codes)))
-            .route("/token", post(async || Json(token)))
+            .route("/token", post(token))
             .route("/", post(answer))
     })
     .await
@@ -117,7 +127,7 @@ async fn agent_of_users() -> String {
 
 #[tokio::test]
 async fn every_page_shows_the_code_that_a_user_has_to_enter() {
-    let url = agent_of_users().await;
+    let url = agent_of_users(Arc::new(true.into())).await;
     let page = Page::open().await;
     let mut changes = page.events("GET", "/api/changes", None).await;
     let agent = page
@@ -139,46 +149,68 @@ async fn every_page_shows_the_code_that_a_user_has_to_enter() {
     assert!(!exchanges(&page).await.contains(CANARY));
 }
 
+/// Agent with a certificate of its own authority, which wants one of its callers.
+pub(crate) struct PrivateAgent {
+    pub(crate) url: String,
+    /// The authority, in PEM.
+    pub(crate) authority: String,
+    /// Certificate and key of a caller, in PEM.
+    pub(crate) caller: (String, String),
+}
+
+impl PrivateAgent {
+    pub(crate) async fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let file = |name: &str| directory.path().join(name);
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "Authority");
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let issue = |name: &str| {
+            let key = KeyPair::generate().unwrap();
+            let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+            params.distinguished_name.push(DnType::CommonName, name);
+            (
+                params.signed_by(&key, &authority).unwrap().pem(),
+                key.serialize_pem(),
+            )
+        };
+        let (certificate, key) = issue("127.0.0.1");
+        std::fs::write(file("cert.pem"), certificate).unwrap();
+        std::fs::write(file("key.pem"), key).unwrap();
+        std::fs::write(file("ca.pem"), authority.pem()).unwrap();
+        let tls = ServerTls::builder(file("cert.pem"), file("key.pem"))
+            .client_authorities(file("ca.pem"), ClientAuth::Required)
+            .build()
+            .unwrap();
+        let server = Server::builder(Echo::card(), Echo)
+            .build()
+            .unwrap()
+            .http()
+            .tls(tls);
+        let server = server.bind("127.0.0.1:0").await.unwrap();
+        let url = server.url();
+        tokio::spawn(server.run(pending()));
+        Self {
+            url,
+            authority: authority.pem(),
+            caller: issue("ada"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_agent_of_ones_own_authority_is_called_with_a_certificate() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = |name: &str| directory.path().join(name);
-    let mut params = CertificateParams::default();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    params
-        .distinguished_name
-        .push(DnType::CommonName, "Authority");
-    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    let issue = |name: &str| {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
-        params.distinguished_name.push(DnType::CommonName, name);
-        (
-            params.signed_by(&key, &authority).unwrap().pem(),
-            key.serialize_pem(),
-        )
-    };
-    let (certificate, key) = issue("127.0.0.1");
-    std::fs::write(file("cert.pem"), certificate).unwrap();
-    std::fs::write(file("key.pem"), key).unwrap();
-    std::fs::write(file("ca.pem"), authority.pem()).unwrap();
-    let tls = ServerTls::builder(file("cert.pem"), file("key.pem"))
-        .client_authorities(file("ca.pem"), ClientAuth::Required)
-        .build()
-        .unwrap();
-    let server = Server::builder(Echo::card(), Echo)
-        .build()
-        .unwrap()
-        .http()
-        .tls(tls);
-    let server = server.bind("127.0.0.1:0").await.unwrap();
-    let url = server.url();
-    tokio::spawn(server.run(pending()));
-
+    let PrivateAgent {
+        url,
+        authority,
+        caller: (certificate, key),
+    } = PrivateAgent::start().await;
     let page = Page::open().await;
-    let (certificate, key) = issue("ada");
     let own = json!({"certificate": certificate, "key": key});
-    let settings = json!({"authorities": authority.pem(), "clientCertificate": own});
+    let settings = json!({"authorities": authority, "clientCertificate": own});
     let agent = page.connect(&url, settings).await;
     assert_eq!(agent["hasSecret"], true);
     let path = format!("/api/agents/{}", agent["id"].as_str().unwrap());
@@ -186,7 +218,7 @@ async fn an_agent_of_ones_own_authority_is_called_with_a_certificate() {
     assert_eq!(state(&events), "TASK_STATE_COMPLETED");
 
     let without = [
-        json!({"authorities": authority.pem()}),
+        json!({"authorities": authority}),
         json!({"clientCertificate": own}),
     ];
     for mut settings in without {

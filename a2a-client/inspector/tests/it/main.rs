@@ -1,6 +1,7 @@
 //! Integration tests of the inspector: its API over TCP, against agents in this process.
 
 mod agents;
+mod browser;
 mod cards;
 mod changes;
 mod chat;
