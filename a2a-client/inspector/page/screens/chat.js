@@ -74,7 +74,7 @@ export function create() {
         h("span", { class: "small soft nowrap" }, `${one.agent.version} ${one.agent.binding}`),
         shown.length === 1 &&
           one.contextId &&
-          h("code", { class: "soft small", title: `contextId ${one.contextId}` }, shortId(one.contextId)),
+          h("code", { class: "soft small nowrap", title: `contextId ${one.contextId}` }, shortId(one.contextId)),
       ),
     );
     fill(

@@ -67,15 +67,22 @@ impl Window {
         window.resize(1280, 800).await;
         let Page { address, token, .. } = &window.page;
         let url = format!("http://{address}/#token={token}");
-        window.command("/url", json!({"url": url})).await;
+        window.visit(&url).await;
         window.see("[data-screen]").await;
         Some(window)
     }
 
     /// Changes the width and height in CSS pixels.
     pub(crate) async fn resize(&self, width: u32, height: u32) {
-        let size = json!({"width": width, "height": height});
-        self.command("/window/rect", size).await;
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.chromium("Emulation.setDeviceMetricsOverride", size)
+            .await;
+    }
+
+    /// Opens any page in the window.
+    pub(crate) async fn visit(&self, url: &str) {
+        self.command("/url", json!({"url": url})).await;
     }
 
     /// Goes to a route of the page, like `/wire/42`, and waits for its screen.
@@ -275,14 +282,32 @@ impl Window {
         std::fs::write(path, png).unwrap();
     }
 
-    /// Fails if the console has an error of a script or of the Content Security Policy.
+    /// Fails if the console has an error of a script or of the Content Security Policy since it was last read.
     pub(crate) async fn check_console(&self) {
-        let entries = self.command("/se/log", json!({"type": "browser"})).await;
-        for entry in entries.as_array().unwrap() {
+        for entry in self.console().await {
             // "network": answers with an error status are shown on the page, and tested there.
             let is_error = entry["level"] == "SEVERE" && entry["source"] != "network";
             assert!(!is_error, "the console has an error: {entry}");
         }
+    }
+
+    /// Waits until the console has an error with these words, and takes what it has.
+    pub(crate) async fn see_refusal(&self, words: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut entries = Vec::new();
+        while !entries.iter().any(|entry: &Value| {
+            entry["level"] == "SEVERE" && entry["message"].to_string().contains(words)
+        }) {
+            assert!(Instant::now() < deadline, "no {words:?} in {entries:?}");
+            tokio::time::sleep(PAUSE).await;
+            entries.extend(self.console().await);
+        }
+    }
+
+    /// Takes the entries of the console.
+    pub(crate) async fn console(&self) -> Vec<Value> {
+        let entries = self.command("/se/log", json!({"type": "browser"})).await;
+        entries.as_array().unwrap().clone()
     }
 
     /// Keeps a picture of a failed test.
@@ -292,6 +317,12 @@ impl Window {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
         self.picture(&path).await;
         eprintln!("the window as it was: {}", path.display());
+    }
+
+    /// Gives a command of Chromium, of those that WebDriver does not have.
+    pub(crate) async fn chromium(&self, command: &str, arguments: Value) -> Value {
+        let arguments = json!({"cmd": command, "params": arguments});
+        self.command("/goog/cdp/execute", arguments).await
     }
 
     async fn command(&self, command: &str, arguments: Value) -> Value {
