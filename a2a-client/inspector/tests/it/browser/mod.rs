@@ -1,5 +1,7 @@
 //! The page in Chromium.
 
+#[cfg(feature = "conformance")]
+mod conformance;
 mod connect;
 mod hostile;
 mod hostile_agent;

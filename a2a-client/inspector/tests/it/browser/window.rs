@@ -319,6 +319,12 @@ impl Window {
         eprintln!("the window as it was: {}", path.display());
     }
 
+    /// Lets scripts read and write the clipboard, as a user would.
+    pub(crate) async fn allow_clipboard(&self) {
+        let permissions = json!({"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]});
+        self.chromium("Browser.grantPermissions", permissions).await;
+    }
+
     /// Gives a command of Chromium, of those that WebDriver does not have.
     pub(crate) async fn chromium(&self, command: &str, arguments: Value) -> Value {
         let arguments = json!({"cmd": command, "params": arguments});
