@@ -116,7 +116,9 @@ export function create() {
   const show = (agents) => {
     shown = agents.map(column);
     place.dataset.columns = String(shown.length);
-    fill(place, ...shown.map((one) => one.element));
+    // An element that is inserted again loses its scroll position.
+    if (shown.length !== place.children.length || shown.some((one, index) => one.element !== place.children[index]))
+      fill(place, ...shown.map((one) => one.element));
     shown.forEach((one) => one.setPlain(plain));
     compose.setAgents(agents);
     compose.setTask(shown.length === 1 ? shown[0].taskId : undefined);

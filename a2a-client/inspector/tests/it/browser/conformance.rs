@@ -1,62 +1,13 @@
 //! Screen of the conformance suite.
 
-use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use a2a_client::HttpClient;
-use a2a_server::demo::Reference;
-use axum::Router;
-use axum::body::Body;
-use axum::http::{HeaderMap, Method, Uri};
-use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use http::Request;
-use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
 use super::browse;
+use super::faulty_agent::faulty_agent;
 use super::window::Window;
-use crate::harness::builder;
-
-/// Starts the reference agent behind a proxy that gives a missing task the code of another error while it is faulty,
-/// and returns its URL.
-async fn faulty_agent(is_faulty: Arc<AtomicBool>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let agent = format!("http://{}", inner.local_addr().unwrap());
-    let server = builder(Reference::card().at(&*url), Reference)
-        .build()
-        .unwrap();
-    tokio::spawn(server.http().listen(inner).unwrap().run(pending()));
-    let forward =
-        async move |method: Method, uri: Uri, headers: HeaderMap, body: Bytes| -> Response {
-            let mut request = Request::builder()
-                .method(method)
-                .uri(format!("{agent}{uri}"));
-            for (name, value) in headers.iter().filter(|(name, _)| *name != "host") {
-                request = request.header(name, value);
-            }
-            let answer = HttpClient::default()
-                .fetch(request.body(Full::from(body)).unwrap())
-                .await;
-            let (mut head, body) = answer.unwrap().into_parts();
-            let mut body = body.collect().await.unwrap().to_bytes();
-            if is_faulty.load(Ordering::SeqCst) {
-                body = String::from_utf8(body.to_vec())
-                    .unwrap()
-                    .replace("-32001", "-32602")
-                    .into();
-            }
-            head.headers.remove("content-length");
-            Response::from_parts(head, Body::from(body)).into_response()
-        };
-    let router = Router::new().fallback(forward);
-    tokio::spawn(async { axum::serve(listener, router).await });
-    url
-}
 
 /// Makes a run of a few checks in one version and binding, and waits for its end.
 async fn run(window: &Window) {
@@ -103,17 +54,15 @@ async fn a_fault_is_shown_with_its_exchange_and_its_repair_by_a_comparison() {
             "{address}"
         );
 
-        window.allow_clipboard().await;
         window
             .click_text(&format!("{check} [data-action=copy]"), "curl")
             .await;
-        let copied = window
-            .until(
-                "return navigator.clipboard.readText().then((it) => it.startsWith('curl ') && it)",
-                json!([]),
-            )
-            .await;
-        assert!(copied.as_str().unwrap().contains("CancelTask"), "{copied}");
+        window.see_text(".toast", "Copied").await;
+        let copied = window.clipboard().await;
+        assert!(
+            copied.starts_with("curl ") && copied.contains("CancelTask"),
+            "{copied}"
+        );
 
         window.click("[data-action=report]").await;
         window.click("[data-action=report-json]").await;

@@ -3,8 +3,16 @@
 #[cfg(feature = "conformance")]
 mod conformance;
 mod connect;
+#[cfg(feature = "conformance")]
+mod faulty_agent;
 mod hostile;
 mod hostile_agent;
+#[cfg(feature = "conformance")]
+mod pictures;
+#[cfg(feature = "conformance")]
+mod scenario;
+#[cfg(feature = "conformance")]
+mod trip_agent;
 mod webdriver;
 mod webhooks;
 mod window;

@@ -137,7 +137,7 @@ impl Window {
 
     /// Clicks the element that contains a text, as soon as it can be clicked.
     pub(crate) async fn click_text(&self, selector: &str, text: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             let Element(id) = self.find(selector, text).await;
             let click = format!("/element/{id}/click");
@@ -217,7 +217,7 @@ impl Window {
 
     /// Runs a script again and again until its value is neither `null`, `false` nor 0, and returns the value.
     pub(crate) async fn until(&self, script: &str, arguments: Value) -> Value {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             let value = self.script(script, arguments.clone()).await;
             if !(value.is_null() || value == false || value == 0) {
@@ -250,7 +250,7 @@ impl Window {
 
     /// Waits until a file was downloaded, and returns its name and its content.
     pub(crate) async fn downloaded(&self, ending: &str) -> (String, String) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             if let Some(path) = self.download(ending) {
                 let text = std::fs::read_to_string(&path).unwrap();
@@ -266,6 +266,16 @@ impl Window {
         let entries = std::fs::read_dir(self.files.path().join("downloads")).ok()?;
         let mut paths = entries.map(|entry| entry.unwrap().path());
         paths.find(|path| path.to_string_lossy().ends_with(ending))
+    }
+
+    /// Returns the text in the clipboard.
+    pub(crate) async fn clipboard(&self) -> String {
+        let permission = json!({"descriptor": {"name": "clipboard-read"}, "state": "granted"});
+        self.command("/permissions", permission).await;
+        let text = self
+            .script("return navigator.clipboard.readText()", json!([]))
+            .await;
+        text.as_str().unwrap().to_owned()
     }
 
     /// Writes a file of the user, and returns its path.
@@ -293,7 +303,7 @@ impl Window {
 
     /// Waits until the console has an error with these words, and takes what it has.
     pub(crate) async fn see_refusal(&self, words: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         let mut entries = Vec::new();
         while !entries.iter().any(|entry: &Value| {
             entry["level"] == "SEVERE" && entry["message"].to_string().contains(words)
@@ -317,12 +327,6 @@ impl Window {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
         self.picture(&path).await;
         eprintln!("the window as it was: {}", path.display());
-    }
-
-    /// Lets scripts read and write the clipboard, as a user would.
-    pub(crate) async fn allow_clipboard(&self) {
-        let permissions = json!({"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]});
-        self.chromium("Browser.grantPermissions", permissions).await;
     }
 
     /// Gives a command of Chromium, of those that WebDriver does not have.
@@ -361,7 +365,7 @@ pub(crate) mod keys {
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Limit on the time for which a test waits for one thing.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Time between two looks at what a test waits for.
 const PAUSE: Duration = Duration::from_millis(20);
