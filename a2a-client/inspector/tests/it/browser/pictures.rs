@@ -19,6 +19,7 @@ async fn pictures() {
                 .await
         };
         let scenario = play(window, "cancel.* list.* task.*").await;
+        window.see_none(".toast").await;
         // The mouse lies over nothing.
         let away = json!({"type": "mouseMoved", "x": 0, "y": 0});
         window.chromium("Input.dispatchMouseEvent", away).await;

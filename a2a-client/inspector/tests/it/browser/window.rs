@@ -65,6 +65,10 @@ impl Window {
             files,
         };
         window.resize(1280, 800).await;
+        let focused = json!({"enabled": true});
+        window
+            .chromium("Emulation.setFocusEmulationEnabled", focused)
+            .await;
         let Page { address, token, .. } = &window.page;
         let url = format!("http://{address}/#token={token}");
         window.visit(&url).await;
