@@ -128,6 +128,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "no test: writes pictures, as a task",
     },
     Exception {
+        path: "a2a-client/inspector/tests/it/browser/wire_list.rs",
+        word: "#[ignore]",
+        reason: "no test: prints figures",
+    },
+    Exception {
         path: "a2a-conformance/src/agent/errors.rs",
         word: "/home/",
         reason: "what an error of a peer must not tell",

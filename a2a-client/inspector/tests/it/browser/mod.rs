@@ -19,5 +19,6 @@ mod trip_agent;
 mod webdriver;
 mod webhooks;
 mod window;
+mod wire_list;
 
-use window::browse;
+use window::{browse, browse_page};
