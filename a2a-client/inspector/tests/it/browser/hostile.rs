@@ -1,7 +1,10 @@
 //! Agents and pages that attack the page.
 
+use a2a_client::HttpClient;
 use axum::Router;
 use axum::response::Html;
+use http::Request;
+use http_body_util::Full;
 use serde_json::{Value, json};
 
 use super::browse;
@@ -79,6 +82,20 @@ async fn nothing_of_a_hostile_agent_runs_or_is_loaded() {
             let content = format!("[data-view=task] {content}");
             window.see_text(&content, &format!("{place}<script>")).await;
             check_harmless(window, &trap, tab).await;
+        }
+
+        let receiver = window.page.post("/api/receivers", json!({})).await;
+        let url = receiver["url"].as_str().unwrap();
+        let status = json!({"state": "TASK_STATE_WORKING", "message":
+            {"messageId": shown("message"), "role": "ROLE_AGENT", "parts": [{"text": shown("part")}]}});
+        let body = json!({"statusUpdate": {"taskId": shown("task"), "contextId": "c", "status": status}});
+        let notification = Request::post(url).header("webhook-id", "'><img src=x onerror=alert(1)>");
+        let notification = notification.body(Full::from(body.to_string())).unwrap();
+        HttpClient::default().fetch(notification).await.unwrap();
+        for (route, selector) in [("/webhooks/1", "[data-row=verdict]"), ("/connect", "[data-row=agent]")] {
+            window.go(route).await;
+            window.see(selector).await;
+            check_harmless(window, &trap, route).await;
         }
 
         let exchanges = window.page.get("/api/exchanges").await;
