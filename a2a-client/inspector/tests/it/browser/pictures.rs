@@ -26,6 +26,9 @@ async fn pictures() {
         for (name, route, selector) in &scenario.screens {
             window.go(route).await;
             window.see(selector).await;
+            // The first line in sight of a conversation is whole.
+            let scroll = "document.querySelector('[data-scroll=chat]')?.scrollBy(0, -18)";
+            window.script(scroll, json!([])).await;
             picture(name).await;
         }
         window.go(scenario.route("wire")).await;
