@@ -7,6 +7,7 @@ mod count;
 mod harness;
 mod nightly;
 mod package;
+mod pictures;
 mod schema;
 mod test;
 mod tidy;
@@ -39,6 +40,8 @@ enum Task {
     Api(ApiArgs),
     /// Pack every crate, and build it from its package, as the registry would.
     Package,
+    /// Write the pictures of the inspector's page in its documentation. Chromium is needed.
+    Pictures,
     /// Run the exhaustive checks and the experiments, before a release.
     Nightly(nightly::NightlyArgs),
     #[command(flatten)]
@@ -71,6 +74,7 @@ Examples:
   cargo xtask schema --check                            is a2a-types/schemas up to date?
   cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?
   cargo xtask api                                       after the public API of a library changed
+  cargo xtask pictures                                  after the inspector's page changed
   cargo xtask crash --rounds 20                         does a killed server lose anything?
   cargo xtask nightly --write                           everything exhaustive, before a release
   cargo xtask bench --quick                             how fast is it?
@@ -93,6 +97,7 @@ fn main() -> ExitCode {
         Task::Api(ApiArgs { check: true }) => api::check(),
         Task::Api(_) => api::write(),
         Task::Package => package::package(),
+        Task::Pictures => pictures::pictures(),
         Task::Tidy => tidy::tidy(),
         Task::Test(args) | Task::Ci(args) => test::test(&args),
         Task::Nightly(args) => nightly::nightly(&args),

@@ -113,6 +113,26 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "the changes of an interval are sent as one",
     },
     Exception {
+        path: "a2a-client/inspector/tests/it/browser/window.rs",
+        word: "sleep",
+        reason: "a browser tells nobody what it shows: it is asked again",
+    },
+    Exception {
+        path: "a2a-client/inspector/tests/it/browser/trip_agent.rs",
+        word: "sleep",
+        reason: "an agent that writes as slowly as a model, for pictures",
+    },
+    Exception {
+        path: "a2a-client/inspector/tests/it/browser/pictures.rs",
+        word: "#[ignore]",
+        reason: "no test: writes pictures, as a task",
+    },
+    Exception {
+        path: "a2a-client/inspector/tests/it/browser/wire_list.rs",
+        word: "#[ignore]",
+        reason: "no test: prints figures",
+    },
+    Exception {
         path: "a2a-conformance/src/agent/errors.rs",
         word: "/home/",
         reason: "what an error of a peer must not tell",

@@ -74,7 +74,7 @@ export function create() {
         h("span", { class: "small soft nowrap" }, `${one.agent.version} ${one.agent.binding}`),
         shown.length === 1 &&
           one.contextId &&
-          h("code", { class: "soft small", title: `contextId ${one.contextId}` }, shortId(one.contextId)),
+          h("code", { class: "soft small nowrap", title: `contextId ${one.contextId}` }, shortId(one.contextId)),
       ),
     );
     fill(
@@ -116,7 +116,9 @@ export function create() {
   const show = (agents) => {
     shown = agents.map(column);
     place.dataset.columns = String(shown.length);
-    fill(place, ...shown.map((one) => one.element));
+    // An element that is inserted again loses its scroll position.
+    if (shown.length !== place.children.length || shown.some((one, index) => one.element !== place.children[index]))
+      fill(place, ...shown.map((one) => one.element));
     shown.forEach((one) => one.setPlain(plain));
     compose.setAgents(agents);
     compose.setTask(shown.length === 1 ? shown[0].taskId : undefined);

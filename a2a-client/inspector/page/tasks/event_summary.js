@@ -1,6 +1,6 @@
 /** Events of tasks in a line. */
 
-import { TASK_STATES, clip, taskState } from "../format.js";
+import { TASK_STATES, clip, shortId, taskState } from "../format.js";
 import { stepOf } from "../part_view.js";
 
 /** Returns what a `StreamResponse` says: `{kind, tone, title, text}`. */
@@ -20,7 +20,7 @@ export function eventSummary(event) {
     return {
       kind: "artifact",
       tone: "plain",
-      title: `${artifact.name || artifact.artifactId || "artifact"}${notes ? ` (${notes})` : ""}`,
+      title: `${artifact.name || shortId(artifact.artifactId) || "artifact"}${notes ? ` (${notes})` : ""}`,
       text: textOfParts(artifact.parts),
     };
   }

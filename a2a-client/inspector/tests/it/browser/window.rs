@@ -65,17 +65,28 @@ impl Window {
             files,
         };
         window.resize(1280, 800).await;
+        let focused = json!({"enabled": true});
+        window
+            .chromium("Emulation.setFocusEmulationEnabled", focused)
+            .await;
         let Page { address, token, .. } = &window.page;
         let url = format!("http://{address}/#token={token}");
-        window.command("/url", json!({"url": url})).await;
+        window.visit(&url).await;
         window.see("[data-screen]").await;
         Some(window)
     }
 
     /// Changes the width and height in CSS pixels.
     pub(crate) async fn resize(&self, width: u32, height: u32) {
-        let size = json!({"width": width, "height": height});
-        self.command("/window/rect", size).await;
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.chromium("Emulation.setDeviceMetricsOverride", size)
+            .await;
+    }
+
+    /// Opens any page in the window.
+    pub(crate) async fn visit(&self, url: &str) {
+        self.command("/url", json!({"url": url})).await;
     }
 
     /// Goes to a route of the page, like `/wire/42`, and waits for its screen.
@@ -136,7 +147,7 @@ impl Window {
 
     /// Clicks the element that contains a text, as soon as it can be clicked.
     pub(crate) async fn click_text(&self, selector: &str, text: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             let Element(id) = self.find(selector, text).await;
             let click = format!("/element/{id}/click");
@@ -220,7 +231,7 @@ impl Window {
 
     /// Runs a script again and again until its value is neither `null`, `false` nor 0, and returns the value.
     pub(crate) async fn until(&self, script: &str, arguments: Value) -> Value {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             let value = self.script(script, arguments.clone()).await;
             if !(value.is_null() || value == false || value == 0) {
@@ -253,7 +264,7 @@ impl Window {
 
     /// Waits until a file was downloaded, and returns its name and its content.
     pub(crate) async fn downloaded(&self, ending: &str) -> (String, String) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + MAX_WAIT;
         loop {
             if let Some(path) = self.download(ending) {
                 let text = std::fs::read_to_string(&path).unwrap();
@@ -295,14 +306,32 @@ impl Window {
         std::fs::write(path, png).unwrap();
     }
 
-    /// Fails if the console has an error of a script or of the Content Security Policy.
+    /// Fails if the console has an error of a script or of the Content Security Policy since it was last read.
     pub(crate) async fn check_console(&self) {
-        let entries = self.command("/se/log", json!({"type": "browser"})).await;
-        for entry in entries.as_array().unwrap() {
+        for entry in self.console().await {
             // "network": answers with an error status are shown on the page, and tested there.
             let is_error = entry["level"] == "SEVERE" && entry["source"] != "network";
             assert!(!is_error, "the console has an error: {entry}");
         }
+    }
+
+    /// Waits until the console has an error with these words, and takes what it has.
+    pub(crate) async fn see_refusal(&self, words: &str) {
+        let deadline = Instant::now() + MAX_WAIT;
+        let mut entries = Vec::new();
+        while !entries.iter().any(|entry: &Value| {
+            entry["level"] == "SEVERE" && entry["message"].to_string().contains(words)
+        }) {
+            assert!(Instant::now() < deadline, "no {words:?} in {entries:?}");
+            tokio::time::sleep(PAUSE).await;
+            entries.extend(self.console().await);
+        }
+    }
+
+    /// Takes the entries of the console.
+    pub(crate) async fn console(&self) -> Vec<Value> {
+        let entries = self.command("/se/log", json!({"type": "browser"})).await;
+        entries.as_array().unwrap().clone()
     }
 
     /// Keeps a picture of a failed test.
@@ -312,6 +341,12 @@ impl Window {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
         self.picture(&path).await;
         eprintln!("the window as it was: {}", path.display());
+    }
+
+    /// Gives a command of Chromium, of those that WebDriver does not have.
+    pub(crate) async fn chromium(&self, command: &str, arguments: Value) -> Value {
+        let arguments = json!({"cmd": command, "params": arguments});
+        self.command("/goog/cdp/execute", arguments).await
     }
 
     async fn command(&self, command: &str, arguments: Value) -> Value {
@@ -343,7 +378,7 @@ pub(crate) mod keys {
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Limit on the time for which a test waits for one thing.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Time between two looks at what a test waits for.
 const PAUSE: Duration = Duration::from_millis(20);

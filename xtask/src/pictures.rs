@@ -1,0 +1,23 @@
+//! `cargo xtask pictures`: the pictures of `a2a inspect` in its documentation.
+
+use std::fs;
+
+use crate::{Failure, workspace};
+
+/// Drives the inspector's page through a story in Chromium, and writes a picture of each screen.
+pub(crate) fn pictures() -> Result<(), Failure> {
+    let folder = workspace::root().join("a2a-client/docs/inspector");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut cargo = workspace::cargo();
+    cargo
+        .args(["test", "--package", "a2a-inspector", "--test", "it", "--"])
+        .args(["--ignored", "--exact", "browser::pictures::pictures"])
+        .env("A2A_PICTURES", &folder)
+        // Without a browser it fails, as in CI.
+        .env("CI", "true");
+    let status = cargo.status().map_err(|error| error.to_string())?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(status.to_string()),
+    }
+}
