@@ -82,6 +82,7 @@ pub(super) fn build() -> Result<Vec<Program>, Failure> {
 const BY_DURATION: &[&str] = &[
     "a2a-conformance it",
     "postgres it",
+    "inspector it",
     "a2a-server it",
     "a2a-client it",
     "a2a-server canaries",
