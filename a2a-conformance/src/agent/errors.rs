@@ -89,7 +89,13 @@ impl Interface {
         // Codes that JSON-RPC reserves, and those of its server errors that A2A defines.
         let reserved = (-32768..=-32100).contains(&code) || (-32009..=-32001).contains(&code);
         let is_allowed = of_version || !reserved || self.dialect == Dialect::V0_1;
-        let expected = format!("a code of {}", self.dialect);
+        // 1.0 tells errors of A2A apart by their details, too: both have to say the same.
+        let agrees = self.dialect != Dialect::V1_0 || !is_of_a2a(kind) || kind.code() == code;
+        let is_allowed = is_allowed && agrees;
+        let expected = match agrees {
+            true => format!("a code of {}", self.dialect),
+            false => format!("{}, the code of {kind:?}", kind.code()),
+        };
         let found = format!("{code} ({kind:?})");
         observe(
             "error.codes",

@@ -221,6 +221,8 @@ bugs! {
         NEWEST, ["auth.tls"];
     S68: "the card is served by TLS without Strict-Transport-Security",
         NEWEST, ["auth.hsts"];
+    S69: "the code of an error is not the one of the reason in its details",
+        &[RPC_1_0], ["error.codes"], allows ["rpc.id-echoed", "send.deep-json"];
 }
 
 impl Bug {

@@ -133,6 +133,7 @@ impl Interceptor for FaultyWire {
             (Bug::S03, Some(_)) => json["result"] = Value::Null,
             (Bug::S03, None) if json.get("result").is_some() => json["error"] = Value::Null,
             (Bug::S04, Some(-32700)) => json["error"]["code"] = json!(-32600),
+            (Bug::S69, Some(-32001)) => json["error"]["code"] = json!(-32050),
             (Bug::S06, Some(-32601)) => {
                 let page = "<html><body><h1>404 Not Found</h1></body></html>";
                 *answer = document(StatusCode::NOT_FOUND, "text/html", page.to_owned());
