@@ -88,10 +88,9 @@ impl Interface {
             .any(|kind| kind.code_in(self.dialect) == code);
         // Codes that JSON-RPC reserves, and those of its server errors that A2A defines.
         let reserved = (-32768..=-32100).contains(&code) || (-32009..=-32001).contains(&code);
-        let is_allowed = of_version || !reserved || self.dialect == Dialect::V0_1;
         // 1.0 tells errors of A2A apart by their details, too: both have to say the same.
         let agrees = self.dialect != Dialect::V1_0 || !is_of_a2a(kind) || kind.code() == code;
-        let is_allowed = is_allowed && agrees;
+        let is_allowed = agrees && (of_version || !reserved || self.dialect == Dialect::V0_1);
         let expected = match agrees {
             true => format!("a code of {}", self.dialect),
             false => format!("{}, the code of {kind:?}", kind.code()),

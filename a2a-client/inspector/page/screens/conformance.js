@@ -7,7 +7,7 @@ import { RunView } from "../conformance/run_view.js";
 import { confirmDialog } from "../dialog.js";
 import { fill, h } from "../dom.js";
 import { checkBox, field, textInput } from "../form.js";
-import { ago } from "../format.js";
+import { ago, clip } from "../format.js";
 import { icon } from "../icons.js";
 import { hasFeature } from "../info.js";
 import { openMenu } from "../menu.js";
@@ -342,7 +342,8 @@ function newRun() {
 }
 
 function runName(run) {
-  return `${run.name ?? agentById(run.agent)?.name ?? run.url} · ${run.state === "running" ? "running" : run.startedAt ? ago(run.startedAt) : run.id}`;
+  const name = clip(run.name ?? agentById(run.agent)?.name ?? run.url, 40);
+  return `${name} · ${run.state === "running" ? "running" : run.startedAt ? ago(run.startedAt) : run.id}`;
 }
 
 function runFacts({ state, score, completed, total, failure }) {

@@ -12,6 +12,7 @@ mod exchanges;
 mod guard;
 mod harness;
 mod proxy;
+mod proxy_faults;
 mod resend;
 mod secrets;
 mod tasks;

@@ -1,14 +1,9 @@
-//! Recording proxies and their faults, as callers see them.
-
-use std::time::Duration;
+//! Recording proxies, as callers see them.
 
 use a2a_auth::{AnyOf, ApiKey, ApiKeys};
 use a2a_client::credentials::Keyring;
-use a2a_client::{
-    Binding, Client, ClientBuilder, Dialect, Error, Event, HttpClient, StreamExt, Timeouts, Updates,
-};
+use a2a_client::{Binding, Client, ClientBuilder, Dialect, Event, HttpClient, StreamExt, Updates};
 use a2a_server::demo::Reference;
-use a2a_types::TaskState;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -19,13 +14,13 @@ use crate::harness::{Page, builder, document, reference, started};
 use crate::resend::mirror;
 
 /// A proxy.
-struct Proxy {
+pub(crate) struct Proxy {
     id: String,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Proxy {
-    async fn to(page: &Page, upstream: &str) -> Self {
+    pub(crate) async fn to(page: &Page, upstream: &str) -> Self {
         let started = page
             .post("/api/proxies", json!({"upstream": upstream}))
             .await;
@@ -36,13 +31,13 @@ impl Proxy {
         }
     }
 
-    async fn fault(&self, page: &Page, fault: Value) {
+    pub(crate) async fn fault(&self, page: &Page, fault: Value) {
         let path = format!("/api/proxies/{}/fault", self.id);
         page.call("PUT", &path, Some(fault)).await.ok();
     }
 
     /// Returns the fault that is set.
-    async fn set_fault(&self, page: &Page) -> Value {
+    pub(crate) async fn set_fault(&self, page: &Page) -> Value {
         let all = page.get("/api/proxies").await;
         let proxies = all["proxies"].as_array().unwrap();
         let own = proxies.iter().find(|proxy| proxy["id"] == self.id);
@@ -50,7 +45,7 @@ impl Proxy {
     }
 
     /// Returns the exchanges that it has recorded, without those for cards.
-    async fn exchanges(&self, page: &Page) -> Vec<Value> {
+    pub(crate) async fn exchanges(&self, page: &Page) -> Vec<Value> {
         let all = page.get("/api/exchanges").await;
         let all = all["exchanges"].as_array().unwrap().clone();
         let is_own = |exchange: &Value| {
@@ -60,7 +55,7 @@ impl Proxy {
     }
 }
 
-const FORMS: [(Dialect, Binding); 6] = [
+pub(crate) const FORMS: [(Dialect, Binding); 6] = [
     (Dialect::V0_1, Binding::JsonRpc),
     (Dialect::V0_2, Binding::JsonRpc),
     (Dialect::V0_3, Binding::JsonRpc),
@@ -69,12 +64,12 @@ const FORMS: [(Dialect, Binding); 6] = [
     (Dialect::V1_0, Binding::HttpJson),
 ];
 
-fn client(url: &str, (dialect, binding): (Dialect, Binding)) -> ClientBuilder {
+pub(crate) fn client(url: &str, (dialect, binding): (Dialect, Binding)) -> ClientBuilder {
     Client::builder(url).dialect(dialect).binding(binding)
 }
 
 /// Reads updates to their end, and returns the text of their artifact.
-async fn text(updates: &mut Updates) -> String {
+pub(crate) async fn text(updates: &mut Updates) -> String {
     let mut text = String::new();
     while let Some(event) = updates.next().await {
         if let Event::ArtifactUpdate(update) = event.unwrap() {
@@ -129,65 +124,6 @@ async fn events_pass_while_the_stream_is_open() {
 }
 
 #[tokio::test]
-async fn a_cut_stream_is_resumed_without_loss() {
-    let page = Page::open().await;
-    let proxy = Proxy::to(&page, &reference().await).await;
-    let http2 = || HttpClient::builder().http2_only();
-    let forms = FORMS
-        .into_iter()
-        .filter(|(dialect, _)| *dialect != Dialect::V0_1);
-    let http1 = forms.map(|form| client(&proxy.url, form));
-    for builder in http1.chain([Client::builder(&proxy.url).http(http2())]) {
-        let client = builder.connect().await.unwrap();
-        let before = proxy.exchanges(&page).await.len();
-        proxy
-            .fault(
-                &page,
-                json!({"kind": "cut", "afterEvents": 3, "once": true}),
-            )
-            .await;
-        let mut updates = client.send("chunks 6").follow();
-        assert_eq!(text(&mut updates).await, "1 2 3 4 5 6 ");
-        assert_eq!(updates.reconnections(), 1);
-        assert_eq!(proxy.set_fault(&page).await, Value::Null);
-        let exchanges = proxy.exchanges(&page).await;
-        let cut = &exchanges[before];
-        assert_eq!(cut["state"], "failed");
-        assert_eq!(cut["frames"], 3);
-        assert_eq!(cut["failure"], "cut by the proxy after 3 events");
-        assert_eq!(exchanges[before + 1]["operation"], "SubscribeToTask");
-    }
-}
-
-#[tokio::test]
-async fn a_fault_reaches_streams_that_are_open() {
-    let page = Page::open().await;
-    let proxy = Proxy::to(&page, &reference().await).await;
-    let client = Client::connect(&proxy.url).await.unwrap();
-    let mut updates = client.send("wait").follow();
-    let Some(Ok(Event::Task(task))) = updates.next().await else {
-        panic!("no task");
-    };
-    proxy
-        .fault(
-            &page,
-            json!({"kind": "cut", "afterEvents": 0, "once": true}),
-        )
-        .await;
-    client.cancel_task(task.id).await.unwrap();
-    let mut last = None;
-    while let Some(event) = updates.next().await {
-        last = event.unwrap().status().map(|status| status.state);
-    }
-    assert_eq!(last, Some(TaskState::Canceled));
-    let number = &proxy.exchanges(&page).await[0]["number"];
-    let cut = ended(&page, number).await;
-    let failure = cut["failure"].as_str().unwrap();
-    assert!(failure.starts_with("cut by the proxy"), "{failure}");
-    assert_eq!(updates.reconnections(), 1);
-}
-
-#[tokio::test]
 async fn cleartext_http_2_is_spoken_with_the_agent_for_callers_that_speak_it() {
     let page = Page::open().await;
     let proxy = Proxy::to(&page, &reference().await).await;
@@ -202,102 +138,6 @@ async fn cleartext_http_2_is_spoken_with_the_agent_for_callers_that_speak_it() {
     let exchange = page.get(&format!("/api/exchanges/{number}")).await;
     assert_eq!(exchange["request"]["httpVersion"], "HTTP/2");
     assert_eq!(exchange["response"]["httpVersion"], "HTTP/2");
-}
-
-#[tokio::test]
-async fn an_event_is_sent_twice() {
-    let page = Page::open().await;
-    let proxy = Proxy::to(&page, &reference().await).await;
-    let client = Client::connect(&proxy.url).await.unwrap();
-    proxy
-        .fault(
-            &page,
-            json!({"kind": "duplicate", "event": 3, "once": true}),
-        )
-        .await;
-    assert_eq!(
-        text(&mut client.send("chunks 4").follow()).await,
-        "1 2 2 3 4 "
-    );
-    let number = &proxy.exchanges(&page).await[0]["number"];
-    let exchange = page.get(&format!("/api/exchanges/{number}")).await;
-    let frames = exchange["response"]["frames"].as_array().unwrap();
-    assert_eq!(
-        (&frames[2]["id"], &frames[2]["data"]),
-        (&frames[3]["id"], &frames[3]["data"])
-    );
-    assert_ne!(frames[1]["id"], frames[2]["id"]);
-    assert_ne!(frames[3]["id"], frames[4]["id"]);
-    assert_eq!(proxy.set_fault(&page).await, Value::Null);
-}
-
-#[tokio::test]
-async fn a_refused_call_is_made_again() {
-    let page = Page::open().await;
-    let proxy = Proxy::to(&page, &reference().await).await;
-    let client = Client::connect(&proxy.url).await.unwrap();
-    let fault = json!({"kind": "status", "status": 503, "retryAfter": 0, "once": true});
-    proxy.fault(&page, fault).await;
-    assert_eq!(text(&mut client.send("chunks 1").follow()).await, "1 ");
-    let exchanges = proxy.exchanges(&page).await;
-    let statuses: Vec<_> = exchanges
-        .iter()
-        .map(|exchange| &exchange["status"])
-        .collect();
-    assert_eq!(statuses, [503, 200]);
-    let refused = page
-        .get(&format!("/api/exchanges/{}", exchanges[0]["number"]))
-        .await;
-    assert_eq!(refused["state"], "failed");
-    let headers = refused["response"]["headers"].as_array().unwrap();
-    assert!(
-        headers.contains(&json!(["retry-after", "0"])),
-        "{headers:?}"
-    );
-    // A fault that stays answers every call, and the card is found all the same.
-    proxy
-        .fault(&page, json!({"kind": "status", "status": 404}))
-        .await;
-    let client = Client::connect(&proxy.url).await.unwrap();
-    for _ in 0..2 {
-        assert!(client.get_task("t", None).await.is_err());
-        assert_eq!(proxy.exchanges(&page).await.last().unwrap()["status"], 404);
-    }
-    proxy.fault(&page, Value::Null).await;
-    assert!(matches!(
-        client.get_task("t", None).await,
-        Err(Error::Agent(_))
-    ));
-}
-
-#[tokio::test]
-async fn a_delayed_answer_comes_too_late() {
-    let page = Page::open().await;
-    let proxy = Proxy::to(&page, &reference().await).await;
-    let mut timeouts = Timeouts::default();
-    timeouts.first_byte = Duration::from_millis(200);
-    let hasty = HttpClient::builder().timeouts(timeouts);
-    let hasty = Client::builder(&proxy.url).http(hasty);
-    let hasty = hasty.connect_at(Dialect::V1_0).unwrap();
-    let hasty = hasty.retries(a2a_client::Retries::none());
-    let delay = json!({"kind": "delay", "ms": 60_000, "once": true});
-    proxy.fault(&page, delay).await;
-    assert!(matches!(
-        hasty.get_task("t", None).await,
-        Err(Error::Timeout { .. })
-    ));
-    assert_eq!(proxy.set_fault(&page).await, Value::Null);
-    let number = &proxy.exchanges(&page).await[0]["number"];
-    let exchange = ended(&page, number).await;
-    assert_eq!(
-        exchange["failure"],
-        "the caller did not wait for the answer"
-    );
-    let client = Client::connect(&proxy.url).await.unwrap();
-    assert!(matches!(
-        client.get_task("t", None).await,
-        Err(Error::Agent(_))
-    ));
 }
 
 #[tokio::test]

@@ -20,6 +20,11 @@ async fn run(window: &Window) {
     ] {
         window.click(&format!("[data-field='{field}']")).await;
     }
+    run_checks(window).await;
+}
+
+/// Makes a run of a few checks in the versions and bindings that the form has, and waits for its end.
+pub(super) async fn run_checks(window: &Window) {
     window.click("[data-field=instrumented]").await;
     window
         .fill("[data-field=run]", "cancel.unknown, task.get")

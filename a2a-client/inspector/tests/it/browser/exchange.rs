@@ -146,7 +146,7 @@ async fn a_broken_request_is_sent_again_and_repaired() {
             .see_text("[data-view=exchange] .facts", "edit and resend")
             .await;
 
-        // What was sent broken is sent whole.
+        // The broken request is mended and sent again.
         open_tab(window, "resend").await;
         let request =
             json!({"jsonrpc": "2.0", "id": 7, "method": "GetTask", "params": {"id": "none"}});

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::browse;
 use super::hostile_agent::{Trap, hostile, text};
+use super::stream::say;
 use super::window::Window;
 use crate::harness::router;
 
@@ -36,7 +37,8 @@ async fn nothing_of_a_hostile_agent_runs_or_is_loaded() {
     browse(async |window| {
         let trap = Trap::start().await;
         let shown = |place: &str| text(&trap.url, place);
-        let agent = window.connect(&hostile(&trap.url).await).await;
+        let url = hostile(&trap.url).await;
+        let agent = window.connect(&url).await;
 
         for (tab, view) in TABS {
             window
@@ -92,7 +94,13 @@ async fn nothing_of_a_hostile_agent_runs_or_is_loaded() {
         let notification = Request::post(url).header("webhook-id", "'><img src=x onerror=alert(1)>");
         let notification = notification.body(Full::from(body.to_string())).unwrap();
         HttpClient::default().fetch(notification).await.unwrap();
-        for (route, selector) in [("/webhooks/1", "[data-row=verdict]"), ("/connect", "[data-row=agent]")] {
+        window.page.post("/api/proxies", json!({"upstream": url})).await;
+        let lists = [
+            ("/webhooks/1", "[data-row=verdict]"),
+            ("/connect", "[data-row=agent]"),
+            ("/proxy", "[data-row=proxy]"),
+        ];
+        for (route, selector) in lists {
             window.go(route).await;
             window.see(selector).await;
             check_harmless(window, &trap, route).await;
@@ -110,6 +118,14 @@ async fn nothing_of_a_hostile_agent_runs_or_is_loaded() {
                 .await;
             window.see(&format!("[data-view={tab}]")).await;
             check_harmless(window, &trap, tab).await;
+        }
+        #[cfg(feature = "conformance")]
+        {
+            window.go("/conformance/new").await;
+            super::conformance::run_checks(window).await;
+            window.click("[data-action=show-check]").await;
+            window.see_text("[data-row=check] [data-row=evidence]", "error<script>").await;
+            check_harmless(window, &trap, "conformance").await;
         }
         window.check_console().await;
         check_the_traps(window, &trap).await;
@@ -138,11 +154,6 @@ async fn check_the_traps(window: &Window, trap: &Trap) {
     assert_eq!(trap.connections(), 0);
     window.visit(&trap.url).await;
     assert_ne!(trap.connections(), 0, "a page that is visited is loaded");
-}
-
-async fn say(window: &Window, text: &str) {
-    window.fill("[data-field=message]", text).await;
-    window.click("[data-action=send]").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
