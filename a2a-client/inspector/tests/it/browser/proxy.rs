@@ -185,7 +185,9 @@ async fn other_faults_are_set_and_removed() {
         set_fault(window, "duplicate", &[("event", "2")], true).await;
         window.go("/chat").await;
         say(window, "chunks 2").await;
-        window.see("[data-row=task][data-state=completed]").await;
+        window
+            .see("[data-row=task][data-state=completed] ~ [data-row=task][data-state=completed]")
+            .await;
         window.go("/wire?q=op:SendStreamingMessage").await;
         window.click("[data-row=exchange]:last-child").await;
         let script = "const ids = [...document.querySelectorAll('[data-frame] [title=id]')].map((it) => it.textContent); \

@@ -279,7 +279,11 @@ impl Window {
     fn download(&self, ending: &str) -> Option<PathBuf> {
         let entries = std::fs::read_dir(self.files.path().join("downloads")).ok()?;
         let mut paths = entries.map(|entry| entry.unwrap().path());
-        paths.find(|path| path.to_string_lossy().ends_with(ending))
+        // Until it is whole, a file has another name, and an empty one holds its place.
+        paths.find(|path| {
+            path.to_string_lossy().ends_with(ending)
+                && path.metadata().is_ok_and(|file| file.len() > 0)
+        })
     }
 
     /// Returns the text in the clipboard.
