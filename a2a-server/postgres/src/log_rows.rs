@@ -37,20 +37,23 @@ impl LogRows {
             .unwrap_or_else(|| Append::held(1, 1, Vec::new()));
         Ok(Self {
             config,
-            ..Self::of(&mut first, rows)?
+            ..Self::of(limits::Growth::of(&first), &mut first, rows)?
         })
     }
 
     /// Prepares the write of an append; takes the events.
     pub(crate) fn of_append(append: &mut Append) -> Result<Self, StoreError> {
+        let growth = limits::Growth::of(append);
+        // Events that fit into no log are refused before they are written as JSON.
+        growth.admit(0, 0)?;
         let rows = appended(&append.events)?;
-        Self::of(append, rows)
+        Self::of(growth, append, rows)
     }
 
-    fn of(append: &mut Append, rows: Rows) -> Result<Self, StoreError> {
+    fn of(growth: limits::Growth, append: &mut Append, rows: Rows) -> Result<Self, StoreError> {
         Ok(Self {
             rows,
-            growth: limits::Growth::of(append),
+            growth,
             told: append.notified(),
             trace: append.trace.take(),
             release: append.release,

@@ -1,6 +1,7 @@
 //! Everything that any crate logs in this process, at every level.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, Once};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::secrets::found;
+use crate::secrets::{found, longest};
 
 static LOG: LazyLock<CapturedLog> = LazyLock::new(CapturedLog::default);
 static BEGUN: Once = Once::new();
@@ -40,14 +41,20 @@ pub(crate) fn subscriber(
 #[derive(Default)]
 pub(crate) struct CapturedLog {
     text: Mutex<Vec<u8>>,
+    /// Number of bytes that are known to have no secret.
+    checked: AtomicUsize,
     grown: watch::Sender<()>,
 }
 
 impl CapturedLog {
-    /// There is no secret in it.
+    /// There is no secret in what was logged since the last check that found none.
     #[track_caller]
     pub(crate) fn check(&self) {
-        check(&self.text());
+        let start = self.checked.load(Ordering::Relaxed);
+        let logged = self.text.lock().unwrap()[start.saturating_sub(longest())..].to_vec();
+        check(&String::from_utf8_lossy(&logged));
+        let end = start.saturating_sub(longest()) + logged.len();
+        self.checked.fetch_max(end, Ordering::Relaxed);
     }
 
     /// Waits until something is logged, in lines with all these words.

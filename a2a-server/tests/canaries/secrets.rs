@@ -52,6 +52,12 @@ pub(crate) fn found(text: &str) -> BTreeSet<&'static str> {
     found.map(|(canary, _)| *canary).collect()
 }
 
+/// The length of the longest spelling, in bytes: a secret that begins before a place ends within so many.
+pub(crate) fn longest() -> usize {
+    let lengths = FORMS.iter().map(|(_, form)| form.len());
+    lengths.max().unwrap_or_default()
+}
+
 /// Spellings of each canary.
 static FORMS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
     let forms = ALL.iter().flat_map(|(_, canary)| {

@@ -1,6 +1,7 @@
 //! The programs of the tests: Cargo builds them, this runs them.
 
 use std::env;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -16,6 +17,13 @@ use crate::{Failure, console, workspace};
 
 /// Number of programs that run at the same time, each with a thread for each processor.
 const PROGRAMS_AT_ONCE: usize = 2;
+
+/// Returns the number of threads of each program, if so many are to run. One alone gets those of two, because its tests
+/// wait most of their time.
+fn threads(programs: usize) -> usize {
+    let processors = thread::available_parallelism().map_or(2, NonZero::get);
+    processors * PROGRAMS_AT_ONCE / programs.clamp(1, PROGRAMS_AT_ONCE)
+}
 
 /// One program of tests.
 #[derive(Debug)]
@@ -104,6 +112,7 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
     for program in unchanged {
         println!("{}: unchanged since it passed", program.name());
     }
+    let threads = threads(waiting.len());
     let queue = Mutex::new(waiting.into_iter());
     let next = || queue.lock().expect("no thread panics").next();
     let results = Mutex::new(Vec::new());
@@ -111,7 +120,7 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
         for _ in 0..PROGRAMS_AT_ONCE {
             scope.spawn(|| {
                 while let Some(program) = next() {
-                    let result = run_one(program);
+                    let result = run_one(program, threads);
                     results
                         .lock()
                         .expect("no thread panics")
@@ -142,11 +151,12 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
 }
 
 /// Runs one program. Its tests are counted whether they passed or not.
-fn run_one(program: &Program) -> Result<Tally, Tally> {
+fn run_one(program: &Program, threads: usize) -> Result<Tally, Tally> {
     let begun = Instant::now();
     let output = Command::new(&program.path)
         .current_dir(&program.package)
         .env("CARGO_MANIFEST_DIR", &program.package)
+        .env("RUST_TEST_THREADS", threads.to_string())
         .output();
     let name = program.name();
     let (well, text) = match output {
@@ -197,8 +207,8 @@ mod tests {
             passed: 0,
             failed: 1,
         };
-        assert_eq!(run_one(&program("false")), Err(failed));
-        assert_eq!(run_one(&program("no-such-program")), Err(failed));
+        assert_eq!(run_one(&program("false"), 1), Err(failed));
+        assert_eq!(run_one(&program("no-such-program"), 1), Err(failed));
     }
 
     #[test]

@@ -41,21 +41,29 @@ impl LogRows {
             .unwrap_or_else(|| Append::held(1, 1, Vec::new()));
         Ok(Self {
             config,
-            ..Self::of(owner, &mut first, rows)?
+            ..Self::of(owner, limits::Growth::of(&first), &mut first, rows)?
         })
     }
 
     /// Prepares the write of an append; takes the events.
     pub(super) fn of_append(owner: &Owner, append: &mut Append) -> Result<Self, StoreError> {
+        let growth = limits::Growth::of(append);
+        // Events that fit into no log are refused before they are written as JSON.
+        growth.admit(0, 0)?;
         let rows = appended(&append.events)?;
-        Self::of(owner, append, rows)
+        Self::of(owner, growth, append, rows)
     }
 
-    fn of(owner: &Owner, append: &mut Append, rows: Rows) -> Result<Self, StoreError> {
+    fn of(
+        owner: &Owner,
+        growth: limits::Growth,
+        append: &mut Append,
+        rows: Rows,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
             of: owner_text(owner),
             rows,
-            growth: limits::Growth::of(append),
+            growth,
             notified: append.notified(),
             trace: append.trace.take(),
             release: append.release,
