@@ -1,11 +1,10 @@
 //! A receiver of push notifications on a socket.
 
-use std::io;
 use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 /// A request that a receiver got.
@@ -42,10 +41,7 @@ pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<
             let sender = sender.clone();
             tokio::spawn(async move {
                 let mut stream = BufReader::new(stream);
-                // The connection of a server that dies may end within a request.
-                let Ok(got) = read(&mut stream).await else {
-                    return;
-                };
+                let got = read(&mut stream).await;
                 let token = got
                     .target
                     .split_once("validationToken=")
@@ -62,29 +58,27 @@ pub(crate) async fn receiver(repeats: bool) -> (String, mpsc::UnboundedReceiver<
     (url, requests)
 }
 
-async fn read(stream: &mut BufReader<TcpStream>) -> io::Result<WebhookRequest> {
-    let line = read_line(stream).await?;
+async fn read(stream: &mut BufReader<tokio::net::TcpStream>) -> WebhookRequest {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.unwrap();
     let target = line.split(' ').nth(1).unwrap_or_default().to_owned();
     let mut headers = Vec::new();
-    while let Some((name, value)) = read_line(stream).await?.trim_end().split_once(": ") {
-        headers.push((name.to_lowercase(), value.to_owned()));
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        match line.trim_end().split_once(": ") {
+            Some((name, value)) => headers.push((name.to_lowercase(), value.to_owned())),
+            None => break,
+        }
     }
     let length = headers.iter().find(|(name, _)| name == "content-length");
     let length = length.map_or(0, |(_, length)| length.parse().unwrap());
     let mut body = vec![0; length];
-    stream.read_exact(&mut body).await?;
-    Ok(WebhookRequest {
+    stream.read_exact(&mut body).await.unwrap();
+    WebhookRequest {
         target,
         headers,
         body: String::from_utf8(body).unwrap(),
-    })
-}
-
-async fn read_line(stream: &mut BufReader<TcpStream>) -> io::Result<String> {
-    let mut line = String::new();
-    match stream.read_line(&mut line).await? {
-        0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        _ => Ok(line),
     }
 }
 
