@@ -11,23 +11,30 @@ use super::{Owner, TaskKey};
 /// Hub that wakes the followers of tasks in this process. Every store has one, and wakes it when a log has grown here or,
 /// if the store can detect that, in another process.
 #[derive(Debug, Default)]
-pub struct WakeHub(Mutex<HashMap<TaskKey, watch::Sender<u64>>>);
+pub struct WakeHub(Mutex<Watched>);
+
+#[derive(Debug, Default)]
+struct Watched {
+    senders: HashMap<TaskKey, watch::Sender<u64>>,
+    /// Number of tasks at which those without followers are removed.
+    swept_at: usize,
+}
 
 impl WakeHub {
     /// Wakes the followers of a task whose log has so many stored entries. A number that is not higher than the one they
     /// know wakes nobody.
     pub fn wake(&self, owner: &Owner, task: &TaskId, sequence: u64) {
-        let mut watched = self.lock();
+        let senders = &mut self.lock().senders;
         // Most stores are not followed most of the time.
-        if watched.is_empty() {
+        if senders.is_empty() {
             return;
         }
         let key = (owner.clone(), task.clone());
-        let Some(sender) = watched.get(&key) else {
+        let Some(sender) = senders.get(&key) else {
             return;
         };
         if sender.receiver_count() == 0 {
-            watched.remove(&key);
+            senders.remove(&key);
             return;
         }
         sender.send_if_modified(|known| {
@@ -39,9 +46,9 @@ impl WakeHub {
 
     /// Reports to the followers of a task that it was removed.
     pub fn remove(&self, owner: &Owner, task: &TaskId) {
-        let mut watched = self.lock();
-        if !watched.is_empty() {
-            watched.remove(&(owner.clone(), task.clone()));
+        let senders = &mut self.lock().senders;
+        if !senders.is_empty() {
+            senders.remove(&(owner.clone(), task.clone()));
         }
     }
 
@@ -49,8 +56,8 @@ impl WakeHub {
     /// asks elsewhere whether there are more.
     pub fn watched(&self) -> Vec<(Owner, TaskId, u64)> {
         let mut watched = self.lock();
-        watched.retain(|_, sender| sender.receiver_count() > 0);
-        let all = watched.iter();
+        watched.sweep();
+        let all = watched.senders.iter();
         all.map(|((owner, task), sender)| (owner.clone(), task.clone(), *sender.borrow()))
             .collect()
     }
@@ -58,22 +65,30 @@ impl WakeHub {
     /// Follows a task from here on; nothing is reported before the next [`wake`](Self::wake).
     pub(super) fn subscribe(&self, owner: &Owner, task: &TaskId) -> watch::Receiver<u64> {
         let mut watched = self.lock();
-        if watched.len() >= SWEPT_FROM && watched.len().is_power_of_two() {
-            watched.retain(|_, sender| sender.receiver_count() > 0);
+        if watched.senders.len() >= watched.swept_at {
+            watched.sweep();
         }
-        let sender = watched.entry((owner.clone(), task.clone()));
+        let sender = watched.senders.entry((owner.clone(), task.clone()));
         sender.or_insert_with(|| watch::Sender::new(0)).subscribe()
     }
 
     /// Nothing that is done under this lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, HashMap<TaskKey, watch::Sender<u64>>> {
+    fn lock(&self) -> MutexGuard<'_, Watched> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Number of watched tasks from which those without followers are removed, at each power of two. From 1,024 on, each
-/// removal held up so many short streams that their p99 was 500 µs; it is 320 µs (`cargo xtask bench stream`).
-const SWEPT_FROM: usize = 32;
+impl Watched {
+    /// Removes the tasks without followers, and does so again when there are twice as many tasks.
+    fn sweep(&mut self) {
+        self.senders.retain(|_, sender| sender.receiver_count() > 0);
+        self.swept_at = MIN_SWEPT.max(2 * self.senders.len());
+    }
+}
+
+/// Number of tasks below which no task is removed. With 1,024, each removal held up so many short streams that their
+/// p99 was 500 µs; with 32 it is 320 µs (`cargo xtask bench stream`).
+const MIN_SWEPT: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -104,11 +119,28 @@ mod tests {
         hub.wake(&ada, &task(0), 7);
         for number in 1..3000 {
             drop(hub.subscribe(&ada, &task(number)));
-            assert!(hub.lock().len() <= SWEPT_FROM);
+            assert!(hub.lock().senders.len() <= MIN_SWEPT);
         }
         assert_eq!(hub.watched(), [(ada.clone(), task(0), 7)]);
         drop(kept);
         hub.wake(&ada, &task(0), 8);
-        assert!(hub.lock().is_empty());
+        assert!(hub.lock().senders.is_empty());
+    }
+
+    #[test]
+    fn tasks_are_looked_through_only_when_they_have_doubled() {
+        let (hub, ada) = (WakeHub::default(), Owner::from(Principal::named("ada")));
+        let task = |number: usize| TaskId::from(number.to_string());
+        let followers: Vec<_> = (0..127)
+            .map(|number| hub.subscribe(&ada, &task(number)))
+            .collect();
+        let mut sweeps = 0;
+        for number in 127..1127 {
+            let before = hub.lock().senders.len();
+            drop(hub.subscribe(&ada, &task(number)));
+            sweeps += usize::from(hub.lock().senders.len() < before);
+        }
+        assert!((1..=8).contains(&sweeps), "{sweeps}");
+        assert_eq!(hub.watched().len(), followers.len());
     }
 }
