@@ -11,7 +11,7 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::secrets::{found, longest};
+use crate::secrets::{TOKEN, found, longest};
 
 static LOG: LazyLock<CapturedLog> = LazyLock::new(CapturedLog::default);
 static BEGUN: Once = Once::new();
@@ -50,11 +50,15 @@ impl CapturedLog {
     /// There is no secret in what was logged since the last check that found none.
     #[track_caller]
     pub(crate) fn check(&self) {
-        let start = self.checked.load(Ordering::Relaxed);
-        let logged = self.text.lock().unwrap()[start.saturating_sub(longest())..].to_vec();
+        // A secret may have begun before the end of what was checked.
+        let start = self
+            .checked
+            .load(Ordering::Relaxed)
+            .saturating_sub(longest());
+        let logged = self.text.lock().unwrap()[start..].to_vec();
         check(&String::from_utf8_lossy(&logged));
-        let end = start.saturating_sub(longest()) + logged.len();
-        self.checked.fetch_max(end, Ordering::Relaxed);
+        self.checked
+            .fetch_max(start + logged.len(), Ordering::Relaxed);
     }
 
     /// Waits until something is logged, in lines with all these words.
@@ -101,4 +105,21 @@ impl io::Write for &CapturedLog {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A log is checked from the last good check on, and a secret on both sides of that place is found.
+#[test]
+fn secrets_are_found_after_a_check_and_across_it() {
+    let log = CapturedLog::default();
+    let write = |text: &str| io::Write::write_all(&mut &log, text.as_bytes()).unwrap();
+    let is_found =
+        || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| log.check())).is_err();
+    let (begin, end) = TOKEN.split_at(TOKEN.len() / 2);
+    write(&"x".repeat(1000));
+    assert!(!is_found());
+    write(begin);
+    assert!(!is_found());
+    write(end);
+    assert!(is_found());
+    assert!(is_found(), "a log with a secret is never good");
 }

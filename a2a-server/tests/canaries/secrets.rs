@@ -52,7 +52,7 @@ pub(crate) fn found(text: &str) -> BTreeSet<&'static str> {
     found.map(|(canary, _)| *canary).collect()
 }
 
-/// The length of the longest spelling, in bytes: a secret that begins before a place ends within so many.
+/// Returns the bytes of the longest spelling.
 pub(crate) fn longest() -> usize {
     let lengths = FORMS.iter().map(|(_, form)| form.len());
     lengths.max().unwrap_or_default()
