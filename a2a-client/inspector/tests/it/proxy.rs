@@ -4,6 +4,7 @@ use a2a_auth::{AnyOf, ApiKey, ApiKeys};
 use a2a_client::credentials::Keyring;
 use a2a_client::{Binding, Client, ClientBuilder, Dialect, Event, HttpClient, StreamExt, Updates};
 use a2a_server::demo::Reference;
+use a2a_types::TaskId;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -68,6 +69,15 @@ pub(crate) fn client(url: &str, (dialect, binding): (Dialect, Binding)) -> Clien
     Client::builder(url).dialect(dialect).binding(binding)
 }
 
+/// Begins a task that waits, and returns its open stream and its id.
+pub(crate) async fn waiting(client: &Client) -> (Updates, TaskId) {
+    let mut updates = client.send("wait").follow();
+    match updates.next().await {
+        Some(Ok(Event::Task(task))) => (updates, task.id),
+        other => panic!("no task: {other:?}"),
+    }
+}
+
 /// Reads updates to their end, and returns the text of their artifact.
 pub(crate) async fn text(updates: &mut Updates) -> String {
     let mut text = String::new();
@@ -112,13 +122,10 @@ async fn events_pass_while_the_stream_is_open() {
     let page = Page::open().await;
     let proxy = Proxy::to(&page, &reference().await).await;
     let client = Client::connect(&proxy.url).await.unwrap();
-    let mut updates = client.send("wait").follow();
-    let Some(Ok(Event::Task(task))) = updates.next().await else {
-        panic!("no task");
-    };
+    let (mut updates, task) = waiting(&client).await;
     let exchanges = proxy.exchanges(&page).await;
     assert_eq!(exchanges[0]["state"], "open");
-    client.cancel_task(task.id).await.unwrap();
+    client.cancel_task(task).await.unwrap();
     while updates.next().await.is_some() {}
     assert_eq!(proxy.exchanges(&page).await[0]["state"], "done");
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use a2a_client::{Client, Dialect, Error, Event, HttpClient, StreamExt, Timeouts};
+use a2a_client::{Client, Dialect, Error, HttpClient, StreamExt, Timeouts};
 use a2a_types::TaskState;
 use serde_json::{Value, json};
 
 use crate::exchanges::ended;
 use crate::harness::{Page, reference};
-use crate::proxy::{FORMS, Proxy, client, text};
+use crate::proxy::{FORMS, Proxy, client, text, waiting};
 
 #[tokio::test]
 async fn a_cut_stream_is_resumed_without_loss() {
@@ -46,17 +46,14 @@ async fn a_fault_reaches_streams_that_are_open() {
     let page = Page::open().await;
     let proxy = Proxy::to(&page, &reference().await).await;
     let client = Client::connect(&proxy.url).await.unwrap();
-    let mut updates = client.send("wait").follow();
-    let Some(Ok(Event::Task(task))) = updates.next().await else {
-        panic!("no task");
-    };
+    let (mut updates, task) = waiting(&client).await;
     proxy
         .fault(
             &page,
             json!({"kind": "cut", "afterEvents": 0, "once": true}),
         )
         .await;
-    client.cancel_task(task.id).await.unwrap();
+    client.cancel_task(task).await.unwrap();
     let mut last = None;
     while let Some(event) = updates.next().await {
         last = event.unwrap().status().map(|status| status.state);

@@ -189,7 +189,7 @@ async fn other_faults_are_set_and_removed() {
             .see("[data-row=task][data-state=completed] ~ [data-row=task][data-state=completed]")
             .await;
         window.go("/wire?q=op:SendStreamingMessage").await;
-        // Three messages, each as its sender and as the proxy saw it: the last is among them a moment later.
+        // The last of six exchanges: each of three messages is recorded by its sender and by the proxy.
         window.click("[data-exchange='8']").await;
         let script = "const ids = [...document.querySelectorAll('[data-frame] [title=id]')].map((it) => it.textContent); \
             return ids.length > 3 && ids[1] === ids[2] && ids[2] !== ids[3]";

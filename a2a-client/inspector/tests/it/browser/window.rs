@@ -388,7 +388,7 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Arguments of Chromium: without a screen, without requests of its own.
-const ARGUMENTS: [&str; 11] = [
+const ARGUMENTS: [&str; 9] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -398,7 +398,4 @@ const ARGUMENTS: [&str; 11] = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    // A tenth less of a processor's time.
-    "--in-process-gpu",
-    "--force-prefers-reduced-motion",
 ];
