@@ -32,10 +32,10 @@ enum Task {
     Schema(SchemaArgs),
     /// Check what no compiler checks: arrows between crates, manifests, words.
     Tidy,
-    /// Run every check there is.
+    /// Make the checks after a change; with `--all`, every check there is.
     Test(test::TestArgs),
-    /// Run what continuous integration runs: the same as `test`.
-    Ci(test::TestArgs),
+    /// Make every check, as continuous integration does: the same as `test --all`.
+    Ci,
     /// Write what each library has in public to its api.txt.
     Api(ApiArgs),
     /// Pack every crate, and build it from its package, as the registry would.
@@ -67,8 +67,9 @@ struct ApiArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo xtask test                                      everything, before a commit
-  cargo xtask tidy                                      the quick part of it
+  cargo xtask test                                      after a change
+  cargo xtask test --all                                every check, before a commit
+  cargo xtask tidy                                      only the rules of the repository
   cargo xtask hostile readers                           what do readers cost that do not listen?
   cargo xtask schema                                    after a wire type changed
   cargo xtask schema --check                            is a2a-types/schemas up to date?
@@ -99,7 +100,8 @@ fn main() -> ExitCode {
         Task::Package => package::package(),
         Task::Pictures => pictures::pictures(),
         Task::Tidy => tidy::tidy(),
-        Task::Test(args) | Task::Ci(args) => test::test(&args),
+        Task::Test(args) => test::test(&args),
+        Task::Ci => test::test(&test::TestArgs { all: true }),
         Task::Nightly(args) => nightly::nightly(&args),
         Task::Experiment(harness::Experiment::Bench(given)) if given.begins_with("count") => {
             count::count(given.has("--write"))

@@ -1,8 +1,8 @@
-//! `cargo xtask test`: every check there is.
+//! `cargo xtask test`: the checks after a change; with `--all`, every check there is.
 //!
 //! ```text
-//! fmt, schema, tidy ─► Clippy builds ─┬─► run the tests, two programs at a time ─────────┬─► tests: N passed
-//!                      the tests      └─► doc, examples in docs, lean, replay, public API ─┘
+//! fmt, schema, tidy ─► Clippy builds ─┬─► run the tests, two programs at a time ───┬─► tests: N passed
+//!                      the tests      └─► replay; with --all: examples in docs, … ─┘
 //! ```
 //!
 //! Tests wait for timers and sockets a third of their time. The tasks of Cargo alone fill that time.
@@ -24,18 +24,22 @@ use tally::Tally;
 /// Selection of tests.
 #[derive(Args)]
 pub(crate) struct TestArgs {
-    /// Also run the tests of packages that passed since they, and what they depend on, last changed.
+    /// Make every check: also the slow tests, those of packages that passed and have not changed since, the
+    /// documentation with its examples, the libraries without their features, and the public API.
     #[arg(long)]
-    all: bool,
+    pub(crate) all: bool,
 }
 
-/// Makes every check.
+/// Makes the checks.
 ///
 /// When all hold, the last line is `tests: N passed, 0 failed`: the continuous integration reads
 /// it. The line is also there when tests failed, and not when something else did.
 pub(crate) fn test(args: &TestArgs) -> Result<(), Failure> {
     let mut tally = Tally::default();
     let outcome = steps(args, &mut tally);
+    if outcome.is_ok() && !args.all {
+        println!("`cargo xtask test --all` makes every check.");
+    }
     if outcome.is_ok() || tally.failed > 0 {
         println!("tests: {} passed, {} failed", tally.passed, tally.failed);
     }
@@ -51,9 +55,9 @@ fn steps(args: &TestArgs, tally: &mut Tally) -> Result<(), Failure> {
         built = programs::build()?;
         Ok(())
     })?;
-    console::heading("== tests, doc, lean, replay, public API");
+    console::heading("== run the tests and the other checks");
     thread::scope(|scope| {
-        let linted = scope.spawn(lint::lint);
+        let linted = scope.spawn(|| lint::lint(args.all));
         let tested = programs::run(&built, args.all, tally);
         let (examples, linted) = linted.join().expect("no check panics");
         tally.add(examples);

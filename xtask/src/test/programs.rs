@@ -1,7 +1,6 @@
 //! The programs of the tests: Cargo builds them, this runs them.
 
 use std::env;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -18,13 +17,6 @@ use crate::{Failure, console, workspace};
 /// Number of programs that run at the same time, each with a thread for each processor.
 const PROGRAMS_AT_ONCE: usize = 2;
 
-/// Returns the number of threads of each program, if so many are to run. One alone gets those of two, because its tests
-/// wait most of their time.
-fn threads(programs: usize) -> usize {
-    let processors = thread::available_parallelism().map_or(2, NonZero::get);
-    processors * PROGRAMS_AT_ONCE / programs.clamp(1, PROGRAMS_AT_ONCE)
-}
-
 /// One program of tests.
 #[derive(Debug)]
 pub(super) struct Program {
@@ -38,6 +30,13 @@ impl Program {
     fn name(&self) -> String {
         let package = self.package.file_name().unwrap_or_default();
         format!("{} {}", package.to_string_lossy(), self.target)
+    }
+
+    /// Arguments that leave out the slow tests of this program.
+    fn without_slow(&self) -> impl Iterator<Item = String> {
+        let name = self.name();
+        let slow = SLOW.iter().filter(move |(program, _)| *program == name);
+        slow.map(|(_, tests)| format!("--skip={tests}"))
     }
 
     fn of(artifact: &Value) -> Option<Self> {
@@ -100,7 +99,20 @@ const BY_DURATION: &[&str] = &[
     "xtask xtask",
 ];
 
+/// Tests that take or wait for many seconds, by their program and a part of their names. Only `--all` runs them.
+const SLOW: &[(&str, &str)] = &[
+    ("a2a-conformance it", "broken_agents::"),
+    ("a2a-conformance it", "broken_clients::"),
+    ("a2a-conformance it", "replay::every_fault_is_noticed"),
+    ("a2a-conformance it", "self_test::"),
+    ("a2a-conformance it", "wire_mutations::"),
+    ("inspector it", "browser::"),
+];
+
 /// Runs the programs, and counts their tests; prints the output of a program only if it failed.
+///
+/// Without `all`, it leaves out the slow tests, and the programs that passed since they, and what they depend on, last
+/// changed.
 pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<(), Failure> {
     let begun = SystemTime::now();
     let mut passed = PassRecord::read(workspace::root());
@@ -112,7 +124,6 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
     for program in unchanged {
         println!("{}: unchanged since it passed", program.name());
     }
-    let threads = threads(waiting.len());
     let queue = Mutex::new(waiting.into_iter());
     let next = || queue.lock().expect("no thread panics").next();
     let results = Mutex::new(Vec::new());
@@ -120,7 +131,7 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
         for _ in 0..PROGRAMS_AT_ONCE {
             scope.spawn(|| {
                 while let Some(program) = next() {
-                    let result = run_one(program, threads);
+                    let result = run_one(program, all);
                     results
                         .lock()
                         .expect("no thread panics")
@@ -151,12 +162,12 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
 }
 
 /// Runs one program. Its tests are counted whether they passed or not.
-fn run_one(program: &Program, threads: usize) -> Result<Tally, Tally> {
+fn run_one(program: &Program, all: bool) -> Result<Tally, Tally> {
     let begun = Instant::now();
     let output = Command::new(&program.path)
         .current_dir(&program.package)
         .env("CARGO_MANIFEST_DIR", &program.package)
-        .env("RUST_TEST_THREADS", threads.to_string())
+        .args(program.without_slow().filter(|_| !all))
         .output();
     let name = program.name();
     let (well, text) = match output {
@@ -171,7 +182,11 @@ fn run_one(program: &Program, threads: usize) -> Result<Tally, Tally> {
     let tally = Tally::of(&text);
     let seconds = begun.elapsed().as_secs_f64();
     if well {
-        println!("{name}: {} passed, {seconds:.0} s", tally.passed);
+        let left = match tally.left_out {
+            0 => String::new(),
+            slow => format!(", {slow} slow ones left to --all"),
+        };
+        println!("{name}: {} passed{left}, {seconds:.0} s", tally.passed);
         return Ok(tally);
     }
     let mut said = String::new();
@@ -204,11 +219,11 @@ mod tests {
     #[test]
     fn a_program_that_fails_without_a_count_has_failed() {
         let failed = Tally {
-            passed: 0,
             failed: 1,
+            ..Tally::default()
         };
-        assert_eq!(run_one(&program("false"), 1), Err(failed));
-        assert_eq!(run_one(&program("no-such-program"), 1), Err(failed));
+        assert_eq!(run_one(&program("false"), true), Err(failed));
+        assert_eq!(run_one(&program("no-such-program"), true), Err(failed));
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! Counts of tests that passed and failed.
+//! Counts of tests that passed, failed and were left out.
 
-/// Number of tests that passed and failed, over all their programs.
+/// Number of tests that passed, failed and were left out, over all their programs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Tally {
     pub(super) passed: usize,
     pub(super) failed: usize,
+    pub(super) left_out: usize,
 }
 
 impl Tally {
@@ -17,6 +18,7 @@ impl Tally {
         for (_, result) in results {
             tally.passed += number_before(result, " passed");
             tally.failed += number_before(result, " failed");
+            tally.left_out += number_before(result, " filtered out");
         }
         tally
     }
@@ -24,6 +26,7 @@ impl Tally {
     pub(super) fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
+        self.left_out += other.left_out;
     }
 }
 
@@ -40,11 +43,12 @@ mod tests {
     #[test]
     fn results_are_added_up() {
         let output = "running 3 tests\n\
-            test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n\
+            test result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 4 filtered out\n\
             test result: \x1b[31mFAILED\x1b[0m. 3 passed; 2 failed; 1 ignored";
         let expected = Tally {
             passed: 15,
             failed: 2,
+            left_out: 4,
         };
         assert_eq!(Tally::of(output), expected);
     }
