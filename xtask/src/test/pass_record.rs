@@ -76,7 +76,7 @@ fn changes(root: &Path) -> Option<BTreeMap<PathBuf, SystemTime>> {
     let shared = shared.into_iter().flatten().max()?;
     let own: BTreeMap<_, _> = packages
         .keys()
-        .map(|package| (package, last_change(package)))
+        .map(|package| (package, last_change(package, &packages)))
         .collect();
     let last = |package: &PathBuf| match READ_ALL.iter().any(|it| package.ends_with(it)) {
         true => own.values().copied().max(),
@@ -118,8 +118,9 @@ fn needed<'p>(
     found
 }
 
-/// Returns the time of the last change of a file or directory below this one; now, if it cannot be read.
-fn last_change(directory: &Path) -> SystemTime {
+/// Returns the time of the last change of a file or directory below this one, without the packages that lie in it;
+/// now, if it cannot be read.
+fn last_change(directory: &Path, packages: &BTreeMap<PathBuf, Vec<PathBuf>>) -> SystemTime {
     let Ok(entries) = fs::read_dir(directory) else {
         return SystemTime::now();
     };
@@ -127,8 +128,10 @@ fn last_change(directory: &Path) -> SystemTime {
     let below = entries.flatten().filter_map(|entry| {
         let path = entry.path();
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() && entry.file_name() == "target" => None,
-            Ok(kind) if kind.is_dir() => Some(last_change(&path)),
+            Ok(kind) if kind.is_dir() => {
+                let is_own = entry.file_name() != "target" && !packages.contains_key(&path);
+                is_own.then(|| last_change(&path, packages))
+            }
             _ => modified(&path),
         }
     });
@@ -184,6 +187,22 @@ mod tests {
             .cloned()
             .collect::<Vec<_>>();
         assert_eq!(found, [path("server"), path("transport"), path("types")]);
+    }
+
+    #[test]
+    fn a_package_does_not_change_with_a_package_that_lies_in_it() {
+        let outer = tempfile::tempdir().expect("a directory is made");
+        let inner = outer.path().join("inner");
+        fs::create_dir(&inner).expect("a directory is made");
+        let packages = BTreeMap::from([(inner.clone(), vec![])]);
+        let before = last_change(outer.path(), &packages);
+        fs::write(inner.join("lib.rs"), "").expect("a file is written");
+        let later = before + Duration::from_secs(1);
+        fs::File::open(&inner)
+            .and_then(|it| it.set_modified(later))
+            .expect("a time is set");
+        assert_eq!(last_change(outer.path(), &packages), before);
+        assert_eq!(last_change(outer.path(), &BTreeMap::new()), later);
     }
 
     #[test]
