@@ -99,14 +99,25 @@ const BY_DURATION: &[&str] = &[
     "xtask xtask",
 ];
 
-/// Tests that take or wait for many seconds, by their program and a part of their names. Only `--all` runs them.
+/// Tests that take a processor for 5 seconds or run for 10, by their program and a part of their names; an empty part
+/// names all. Only `--all` runs them.
 const SLOW: &[(&str, &str)] = &[
+    ("a2a-client it", "faulty_agents::memory"),
     ("a2a-conformance it", "broken_agents::"),
     ("a2a-conformance it", "broken_clients::"),
     ("a2a-conformance it", "replay::every_fault_is_noticed"),
     ("a2a-conformance it", "self_test::"),
     ("a2a-conformance it", "wire_mutations::"),
+    ("a2a-server it", "harness::webhooks"),
+    ("a2a-server it", "interoperability::large"),
+    ("a2a-server memory", ""),
+    ("bench bench", ""),
     ("inspector it", "browser::"),
+    ("postgres it", "faults::"),
+    ("postgres it", "leases::task_that_is_worked_on"),
+    ("postgres it", "listing::page_reads_no_row"),
+    ("postgres it", "outbox::backlog_of_a_receiver"),
+    ("postgres it", "suite::keeps_every_promise_behind_a_pooler"),
 ];
 
 /// Runs the programs, and counts their tests; prints the output of a program only if it failed.
@@ -184,7 +195,7 @@ fn run_one(program: &Program, all: bool) -> Result<Tally, Tally> {
     if well {
         let left = match tally.left_out {
             0 => String::new(),
-            slow => format!(", {slow} slow ones left to --all"),
+            slow => format!(", {slow} slow left to --all"),
         };
         println!("{name}: {} passed{left}, {seconds:.0} s", tally.passed);
         return Ok(tally);
