@@ -24,8 +24,8 @@ use crate::profile::LlmResponses;
 ///
 /// When the agent refuses a subscription, or ends it before any event, the task is read: if it has
 /// ended or waits for its caller, that is the end; if not, it is subscribed to again. After the second
-/// such subscription in a row, or an event larger than the client's [`Bounds`](crate::Bounds) allow,
-/// the task is polled.
+/// such subscription in a row (the ninth, if their connections break), or an event larger than the client's
+/// [`Bounds`](crate::Bounds) allow, the task is polled.
 ///
 /// [`Retries`](crate::Retries) limits the consecutive failures. A message is only resent if that is
 /// safe.

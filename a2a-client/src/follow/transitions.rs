@@ -182,8 +182,12 @@ impl Follower {
             return self.fail(error);
         }
         self.fruitless += 1;
-        // After the second in a row, assume that the task goes on without a stream.
-        self.polls |= lacks_operation(&error) || self.fruitless > 1;
+        // After several in a row, assume that the task goes on without a stream.
+        let most = match error {
+            Error::Connection(_) => MAX_BROKEN,
+            _ => 1,
+        };
+        self.polls |= lacks_operation(&error) || self.fruitless > most;
         self.refusal = Some(error);
         self.request(Purpose::ReadTask(None))
     }
@@ -428,6 +432,10 @@ impl Follower {
 
 /// A stream that has lasted this long counts as a success even without events.
 const STABLE_AFTER: Duration = Duration::from_secs(10);
+
+/// Number of streams in a row whose connections may break before any event until the task is polled. A connection that
+/// breaks says less about the agent than its refusal: that is taken for its word the second time.
+const MAX_BROKEN: u32 = 8;
 
 /// Number of buffered events read from a stream before the task is read.
 const MAX_READY: usize = 1000;

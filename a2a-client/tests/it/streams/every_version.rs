@@ -215,6 +215,35 @@ async fn a_stream_that_ends_early_is_taken_up_and_then_asked_for() {
 }
 
 #[tokio::test]
+async fn streams_that_break_before_any_event_are_taken_up_again() {
+    let script = || {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        let broken = || [Answer::Raw(head), looked(Working, &["1", "2"])];
+        let mut script = vec![events([status(Working), chunk("1")], StreamEnd::Broken)];
+        script.extend((0..3).flat_map(|_| broken()));
+        let rest = [
+            snapshot(Working, &["1", "2"]),
+            chunk("3"),
+            status(Completed),
+        ];
+        script.push(events(rest, StreamEnd::Clean));
+        script
+    };
+    let asked = [
+        &[SendStreamingMessage][..],
+        &[SubscribeToTask, GetTask].repeat(3),
+        &[SubscribeToTask],
+    ];
+    check(
+        &[Dialect::V1_0],
+        script,
+        &["Working", "=1", "+2", "+3", "Completed"],
+        &asked.concat(),
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_peer_that_cannot_stream_is_sent_the_message_and_asked() {
     let script = || {
         let sent = SendMessageResponse::Task(task(Working, &["1"]));
