@@ -24,7 +24,7 @@ pub(crate) struct Proxy {
 pub(crate) enum Ids {
     /// They go through.
     StoredTask,
-    /// Their lines become comments.
+    /// Their fields get another name.
     Hidden,
 }
 
@@ -158,14 +158,14 @@ async fn forward(
     Ok(is_cut)
 }
 
-/// Copies so many lines, and so many bytes of the next, and makes a comment of every line that
-/// begins like that of an id; the length stays the same.
+/// Copies so many lines, and so many bytes of the next, and renames the field of every id; the length stays the same.
 async fn copy_without_ids(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     (mut lines, mut bytes): (u64, u64),
 ) -> io::Result<bool> {
-    let (mut buffer, mut begins) = ([0; 4096], true);
+    // The number of bytes of `id:` with which the line begins. Chunks begin like lines, with any text.
+    let (mut buffer, mut matched) = ([0; 4096], Some(0));
     loop {
         let read = from.read(&mut buffer).await?;
         let mut passed = 0;
@@ -175,10 +175,14 @@ async fn copy_without_ids(
                 0 => bytes -= 1,
                 _ => lines -= u64::from(*byte == b'\n'),
             }
-            if begins && *byte == b'i' {
-                *byte = b':';
+            matched = match matched {
+                _ if *byte == b'\n' => Some(0),
+                Some(at) if *byte == b"id:"[at] => Some(at + 1),
+                _ => None,
+            };
+            if matched == Some(3) {
+                (*byte, matched) = (b'_', None);
             }
-            begins = *byte == b'\n';
             passed += 1;
         }
         to.write_all(&buffer[..passed]).await?;
