@@ -67,7 +67,9 @@ pub(super) fn status_500(request: &InterceptedRequest, answer: &mut Response<Byt
 pub(super) fn status_404(request: &InterceptedRequest, answer: &mut Response<Bytes>) {
     // 0.3 has no table of statuses: what its agents answer by HTTP+JSON is theirs to choose.
     let is_bound = request.version.as_deref() == Some("1.0");
-    if answer.status().is_client_error() && request.rpc_method().is_none() && is_bound {
+    // JSON-RPC leaves the status to its agents, also for requests without a method.
+    let is_rpc = answer.body().windows(9).any(|part| part == b"\"jsonrpc\"");
+    if answer.status().is_client_error() && !is_rpc && is_bound {
         *answer.status_mut() = StatusCode::NOT_FOUND;
     }
 }
