@@ -123,6 +123,10 @@ impl<'t> CaseRun<'t> {
             if step.needs.iter().any(lacks) {
                 continue;
             }
+            let is_given = |name: &String| self.names.has(name);
+            if !step.given.iter().all(is_given) {
+                continue;
+            }
             let before = self.mismatches.len();
             match step.for_each.as_slice() {
                 [] => {

@@ -195,6 +195,8 @@ pub struct Step {
     pub eventually: bool,
     /// Prerequisites of the step, without which it is left out.
     pub needs: Vec<Prerequisite>,
+    /// A name, like `sent_task`: the step is left out if no earlier result has given it a value.
+    pub given: Option<String>,
     /// Only in these protocol versions.
     pub only: Vec<String>,
     /// Only in these bindings.

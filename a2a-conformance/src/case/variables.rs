@@ -17,6 +17,11 @@ impl Variables {
         self.values.insert(name.to_owned(), value);
     }
 
+    /// Returns whether a value is stored under the name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     /// Returns the template with every `{{…}}` replaced: a text that is nothing else by the value
     /// itself, otherwise by its text.
     ///
