@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use rust_embed::RustEmbed;
 
 use crate::case::Case;
+use crate::yaml;
 
 #[derive(RustEmbed)]
 #[folder = "cases/agent/"]
@@ -27,8 +28,7 @@ fn read() -> Result<Vec<Case>, String> {
     for name in names {
         let file = AgentCaseFiles::get(&name).ok_or_else(|| format!("{name} is not there"))?;
         let text = String::from_utf8_lossy(&file.data).into_owned();
-        let cases: Vec<Case> =
-            serde_saphyr::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
+        let cases: Vec<Case> = yaml::read(&text).map_err(|error| format!("{name}: {error}"))?;
         all.extend(cases);
     }
     Ok(all)

@@ -15,6 +15,7 @@ use crate::agent::INVARIANTS;
 use crate::level::level_in;
 use crate::mutant;
 use crate::requirement::{Level, Requirement, Role, requirements};
+use crate::yaml;
 
 /// A check: what is sent to a peer or observed of it, and the expected outcome.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,8 +149,7 @@ fn names() -> impl Iterator<Item = Cow<'static, str>> {
 fn read(name: &str) -> Result<Vec<Check>, String> {
     let file = CaseFiles::get(name).ok_or("it is not there")?;
     let text = String::from_utf8_lossy(&file.data);
-    let cases: Vec<Map<String, Value>> =
-        serde_saphyr::from_str(&text).map_err(|error| error.to_string())?;
+    let cases: Vec<Map<String, Value>> = yaml::read(&text)?;
     cases.into_iter().map(parse_case).collect()
 }
 

@@ -61,6 +61,7 @@ pub mod report;
 pub mod requirement;
 pub mod run;
 mod token;
+mod yaml;
 
 /// The examples of the README of the workspace, as tests.
 #[cfg(doctest)]

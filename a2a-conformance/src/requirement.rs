@@ -12,6 +12,8 @@ use rust_embed::RustEmbed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::yaml;
+
 pub use source::Basis;
 
 /// One normative sentence of one version.
@@ -149,7 +151,7 @@ fn read(dialect: Dialect) -> Vec<Requirement> {
     let file = RequirementFiles::get(&format!("{}.yaml", dialect.version()));
     let text = file.map(|file| String::from_utf8_lossy(&file.data).into_owned());
     // A test reads every file, so that an unreadable one is never built in.
-    let file = text.and_then(|text| serde_saphyr::from_str::<source::File>(&text).ok());
+    let file = text.and_then(|text| yaml::read::<source::File>(&text).ok());
     file.map(source::File::expand).unwrap_or_default()
 }
 
@@ -172,7 +174,7 @@ mod tests {
         for dialect in Dialect::ALL {
             let file = RequirementFiles::get(&format!("{dialect}.yaml")).expect("there is a file");
             let text = String::from_utf8(file.data.into_owned()).expect("it is text");
-            let read = serde_saphyr::from_str::<source::File>(&text);
+            let read = yaml::read::<source::File>(&text);
             let read = read.unwrap_or_else(|error| panic!("{dialect}.yaml: {error}"));
             let read = read.expand();
             assert!(read.len() >= 100, "{dialect} has {} entries", read.len());

@@ -19,6 +19,7 @@ use crate::interface_kind::InterfaceKind;
 use crate::name_pattern::is_like;
 use crate::requirement::Level;
 use crate::run::{CheckResult, Verdict};
+use crate::yaml;
 
 #[derive(RustEmbed)]
 #[folder = "cases/client/"]
@@ -33,8 +34,7 @@ pub fn cases() -> Result<&'static [Arc<Case>], String> {
                 .map(|file| file.data)
                 .unwrap_or_default();
             let text = String::from_utf8_lossy(&file);
-            let cases: Vec<Case> =
-                serde_saphyr::from_str(&text).map_err(|error| format!("{name}: {error}"))?;
+            let cases: Vec<Case> = yaml::read(&text).map_err(|error| format!("{name}: {error}"))?;
             all.extend(cases.into_iter().map(Arc::new));
         }
         Ok(all)

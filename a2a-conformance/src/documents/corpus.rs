@@ -7,6 +7,8 @@ use rust_embed::RustEmbed;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
+use crate::yaml;
+
 /// Everything that was collected from the documents.
 #[derive(Clone, Debug)]
 pub struct Corpus {
@@ -382,7 +384,7 @@ fn parse<T: de::DeserializeOwned>(file: &str, data: &[u8]) -> Result<T, CorpusEr
         problem,
     };
     let text = std::str::from_utf8(data).map_err(|invalid| error(invalid.to_string()))?;
-    serde_saphyr::from_str(text).map_err(|invalid| error(invalid.to_string()))
+    yaml::read(text).map_err(error)
 }
 
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
