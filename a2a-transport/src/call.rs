@@ -1,6 +1,5 @@
 //! Calls of an agent and its replies, independent of binding and version.
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::pin::Pin;
@@ -137,17 +136,14 @@ impl Principal {
         self
     }
 
-    /// Returns the same identity without its scopes: what is stored with a task.
-    pub fn without_scopes(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            scopes: None,
-        }
-    }
-
     /// Returns the name; `None` for the anonymous principal.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// Returns the name for one who keeps it: what is stored with a task.
+    pub fn shared_name(&self) -> Option<Arc<str>> {
+        self.name.clone()
     }
 
     /// Returns the scopes that its credentials grant.
@@ -175,18 +171,6 @@ impl Eq for Principal {}
 impl Hash for Principal {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
-    }
-}
-
-impl PartialOrd for Principal {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Principal {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.name.cmp(&other.name)
     }
 }
 

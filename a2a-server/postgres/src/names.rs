@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use a2a_server::{Owner, Principal, StoreError};
+use a2a_server::{Owner, StoreError};
 use a2a_types::{ConfigId, MessageId, TaskId};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -47,7 +47,7 @@ fn key(parts: &[&[u8]]) -> Uuid {
 
 /// Returns an owner as JSON text, which is unambiguous and escapes the NUL that a column cannot hold.
 pub(crate) fn owner_text(owner: &Owner) -> String {
-    match (owner.principal.name(), owner.tenant.as_deref()) {
+    match (owner.principal.as_deref(), owner.tenant.as_deref()) {
         (None, None) => "[null,null]".to_owned(),
         (name, tenant) => serde_json::json!([name, tenant]).to_string(),
     }
@@ -57,8 +57,7 @@ pub(crate) fn owner_text(owner: &Owner) -> String {
 pub(crate) fn read_owner(text: &str) -> Result<Owner, StoreError> {
     let (name, tenant): (Option<String>, Option<String>) =
         serde_json::from_str(text).map_err(StoreError::failed)?;
-    let principal = name.map_or_else(Principal::anonymous, Principal::named);
-    Ok(Owner::new(principal, tenant.map(Into::into)))
+    Ok(Owner::new(name.map(Into::into), tenant.map(Into::into)))
 }
 
 /// Escapes an id for its column: text in Postgres cannot contain a NUL.
@@ -88,6 +87,8 @@ const MARKED_MARK: &str = "\u{10ffff}1";
 
 #[cfg(test)]
 mod tests {
+    use a2a_server::Principal;
+
     use super::*;
 
     #[test]
@@ -127,7 +128,7 @@ mod tests {
     fn owner_is_read_as_it_was_written() {
         let owners = [
             Owner::from(Principal::anonymous()),
-            Owner::new(Principal::named("a\0\"b"), Some("tenant".into())),
+            Owner::new(Some("a\0\"b".into()), Some("tenant".into())),
         ];
         for owner in owners {
             assert_eq!(read_owner(&owner_text(&owner)).unwrap(), owner);

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use a2a_transport::Principal;
 use a2a_types::{Error as A2aError, ErrorKind};
 use ahash::HashMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -53,7 +52,7 @@ pub(crate) struct Limiter {
     waiting: Semaphore,
     /// One permit for each [`UNIT`] of a message.
     bytes: Arc<Semaphore>,
-    callers: Mutex<HashMap<Principal, Weak<Semaphore>>>,
+    callers: Mutex<HashMap<Arc<str>, Weak<Semaphore>>>,
 }
 
 /// A message's share of [`TurnLimits::message_bytes`]; given back when dropped.
@@ -94,10 +93,7 @@ impl Limiter {
 
     /// Waits until a turn may begin, if there is room to wait and it does not take too long.
     pub(crate) async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
-        let of_caller = owner
-            .principal
-            .name()
-            .map(|_| self.caller(&owner.principal));
+        let of_caller = owner.principal.as_ref().map(|name| self.caller(name));
         let now = || {
             let of_caller = of_caller.clone().map(Semaphore::try_acquire_owned);
             Some(TurnPermit {
@@ -132,16 +128,16 @@ impl Limiter {
     }
 
     /// Returns the semaphore of a caller, which all the tenants that it names share: it may name any.
-    fn caller(&self, principal: &Principal) -> Arc<Semaphore> {
+    fn caller(&self, name: &Arc<str>) -> Arc<Semaphore> {
         let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = callers.get(principal).and_then(Weak::upgrade) {
+        if let Some(known) = callers.get(name).and_then(Weak::upgrade) {
             return known;
         }
         if callers.len() >= 64 && callers.len().is_power_of_two() {
             callers.retain(|_, semaphore| semaphore.strong_count() > 0);
         }
         let semaphore = Arc::new(Semaphore::new(self.limits.running_per_caller));
-        callers.insert(principal.clone(), Arc::downgrade(&semaphore));
+        callers.insert(Arc::clone(name), Arc::downgrade(&semaphore));
         semaphore
     }
 }
@@ -165,8 +161,7 @@ mod tests {
             waiting: 0,
             ..TurnLimits::default()
         });
-        let owner =
-            |name: &str, tenant: &str| Owner::new(Principal::named(name), Some(tenant.into()));
+        let owner = |name: &str, tenant: &str| Owner::new(Some(name.into()), Some(tenant.into()));
         let permit = limiter.enter(&owner("a", "x")).await.ok().unwrap();
         assert!(limiter.enter(&owner("a", "y")).await.is_err());
         assert!(limiter.enter(&owner("b", "y")).await.is_ok());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use a2a_transport::Context;
+use a2a_transport::{Context, Principal};
 use a2a_types::{Role, SendMessageRequest, TaskState};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ use crate::engine::task_guard::TaskGuard;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::{TurnScheduler, close};
 use crate::engine::update::UpdateError;
-use crate::store::{Orphan, Retention, Snapshot, StoreError};
+use crate::store::{Orphan, Owner, Retention, Snapshot, StoreError};
 
 /// Treatment of tasks whose process ended before they did.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -194,9 +194,11 @@ fn resumed(orphan: Orphan, snapshot: Snapshot) -> PendingMessage {
         message: message.unwrap_or_default(),
         ..SendMessageRequest::default()
     };
+    let Owner { principal, tenant } = orphan.owner;
+    let principal = principal.map_or_else(Principal::anonymous, Principal::named);
     let context = Context::new(snapshot.dialect)
-        .principal(orphan.owner.principal)
-        .tenant(orphan.owner.tenant);
+        .principal(principal)
+        .tenant(tenant);
     let checkpoint = snapshot.checkpoint;
     PendingMessage {
         resumed: Some(Resumed { checkpoint }.into()),

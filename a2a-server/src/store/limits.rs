@@ -203,7 +203,7 @@ pub fn size_of_config(config: &TaskPushNotificationConfig) -> usize {
 
 /// Estimates the bytes of the names of an owner.
 pub fn size_of_owner(owner: &Owner) -> usize {
-    let principal = owner.principal.name().map_or(0, str::len);
+    let principal = owner.principal.as_deref().map_or(0, str::len);
     principal + owner.tenant.as_deref().map_or(0, str::len)
 }
 

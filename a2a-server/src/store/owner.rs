@@ -13,27 +13,27 @@ pub(crate) type TaskKey = (Owner, TaskId);
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
 pub struct Owner {
-    /// The caller.
-    pub principal: Principal,
+    /// The caller's name; none for the anonymous caller.
+    pub principal: Option<Arc<str>>,
     /// The tenant that it named; none if it named none.
     pub tenant: Option<Arc<str>>,
 }
 
 impl Owner {
-    /// Makes the owner that is this caller within a tenant.
-    pub const fn new(principal: Principal, tenant: Option<Arc<str>>) -> Self {
+    /// Makes the owner that is the caller of this name, within a tenant.
+    pub const fn new(principal: Option<Arc<str>>, tenant: Option<Arc<str>>) -> Self {
         Self { principal, tenant }
     }
 
     /// Returns the caller of a request as an owner.
     pub(crate) fn of(context: &Context) -> Self {
-        Self::new(context.principal.without_scopes(), context.tenant.clone())
+        Self::new(context.principal.shared_name(), context.tenant.clone())
     }
 }
 
 impl From<Principal> for Owner {
     /// A caller that names no tenant.
     fn from(principal: Principal) -> Self {
-        Self::new(principal, None)
+        Self::new(principal.shared_name(), None)
     }
 }

@@ -186,7 +186,7 @@ impl SealingKeys {
 
 /// Returns the place of a webhook, to which its secrets are bound.
 fn context(owner: &Owner, task: &TaskId, config: &TaskPushNotificationConfig) -> Vec<u8> {
-    let owner = (owner.principal.name(), owner.tenant.as_deref());
+    let owner = (owner.principal.as_deref(), owner.tenant.as_deref());
     let place = serde_json::json!(["webhook", owner, task, config.id]);
     place.to_string().into_bytes()
 }
@@ -327,7 +327,7 @@ mod tests {
         };
         foreign(open(&ours, &owner("bob"), "t", sealed.clone()));
         foreign(open(&ours, &owner("ada"), "u", sealed.clone()));
-        let tenant = Owner::new(Principal::named("ada"), Some("tenant".into()));
+        let tenant = Owner::new(Some("ada".into()), Some("tenant".into()));
         foreign(open(&ours, &tenant, "t", sealed.clone()));
         let id = ConfigId::from("d");
         foreign(open(

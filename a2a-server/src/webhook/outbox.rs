@@ -353,7 +353,7 @@ fn delivery_id(notification: &Notification) -> String {
         sequence,
         ..
     } = notification;
-    let of = (owner.principal.name(), owner.tenant.as_deref());
+    let of = (owner.principal.as_deref(), owner.tenant.as_deref());
     let place = serde_json::json!([of, config.task_id, config.id, sequence]);
     let id = Uuid::new_v5(&Uuid::NAMESPACE_OID, place.to_string().as_bytes());
     format!("msg_{}", id.simple())

@@ -189,7 +189,7 @@ const MAX_BUSY_WAIT: Duration = Duration::from_secs(5);
 
 /// An owner as it stands in the tables: unambiguous, and legible.
 pub(super) fn owner_text(owner: &Owner) -> String {
-    match (owner.principal.name(), owner.tenant.as_deref()) {
+    match (owner.principal.as_deref(), owner.tenant.as_deref()) {
         (None, None) => "[null,null]".to_owned(),
         (name, tenant) => serde_json::json!([name, tenant]).to_string(),
     }
@@ -199,12 +199,7 @@ pub(super) fn owner_text(owner: &Owner) -> String {
 pub(super) fn read_owner(text: &str) -> Result<Owner, StoreError> {
     let (name, tenant): (Option<String>, Option<String>) =
         serde_json::from_str(text).map_err(StoreError::failed)?;
-    let principal = name.map_or_else(
-        a2a_transport::Principal::anonymous,
-        a2a_transport::Principal::named,
-    );
-    let tenant = tenant.map(Into::into);
-    Ok(Owner::new(principal, tenant))
+    Ok(Owner::new(name.map(Into::into), tenant.map(Into::into)))
 }
 
 /// Converts an error of SQLite; a full disk or file is [`StoreError::Full`].

@@ -125,7 +125,7 @@ async fn names_of_owners_are_counted_in_memory() {
     let store = MemoryStore::with_capacity(1000, MIB);
     let owner = |number: usize| {
         Owner::new(
-            Principal::named(format!("{number} {}", "x".repeat(64 << 10))),
+            Some(format!("{number} {}", "x".repeat(64 << 10)).into()),
             Some("y".repeat(64 << 10).into()),
         )
     };

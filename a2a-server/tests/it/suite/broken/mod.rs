@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use a2a_server::{
     Append, Appended, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Place,
-    Principal, Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture,
-    Tail, TraceContext, WakeHub,
+    Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail,
+    TraceContext, WakeHub,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
@@ -68,11 +68,9 @@ impl Broken {
     fn owner(&self, owner: &Owner) -> Owner {
         let mut owner = owner.clone();
         match self.fault {
-            Fault::ForgetsPrincipal => owner.principal = Principal::anonymous(),
+            Fault::ForgetsPrincipal => owner.principal = None,
             Fault::ForgetsTenant => owner.tenant = None,
-            Fault::NamesAnonymous if owner.principal == Principal::anonymous() => {
-                owner.principal = Principal::named("");
-            }
+            Fault::NamesAnonymous if owner.principal.is_none() => owner.principal = Some("".into()),
             _ => {}
         }
         owner
