@@ -100,7 +100,7 @@ fn libraries() -> Result<Vec<Library>, Failure> {
 
 /// Directory of the documentation as JSON.
 fn documents() -> PathBuf {
-    workspace::root().join("target/doc")
+    workspace::target().join("doc")
 }
 
 /// Documents the workspace as JSON.

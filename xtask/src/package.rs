@@ -8,7 +8,7 @@ use crate::{Failure, workspace};
 /// Packs the crates in the order of their dependencies, and builds each from its package alone. Nothing of
 /// this workspace may be published, so this is done in a copy of the files in Git's index.
 pub(crate) fn package() -> Result<(), Failure> {
-    let copy = workspace::root().join("target/package-check");
+    let copy = workspace::target().join("package-check");
     let mut git = Command::new("git");
     git.current_dir(workspace::root())
         .args(["checkout-index", "--all", "--force"])
