@@ -2,21 +2,57 @@
 //!
 //! Structs that derive `Deserialize` also take an array of their members in order, and enums an object
 //! of one member: shapes that no version of the protocol has. Here they are refused. Errors name
-//! the expected shape in the words of JSON.
+//! the expected shape in the words of JSON, and leave the way to the value in a [`Trail`].
 
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 
-use serde::de::value::StrDeserializer;
+use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess,
     Visitor,
 };
 
 /// A deserializer that takes objects for structs and strings for enums, at every depth.
-pub(crate) struct ByName<D>(pub(crate) D);
+pub(crate) struct ByName<'t, D>(pub(crate) D, pub(crate) &'t Trail);
 
-/// A visitor, a seed, or the items of an array or object, that leads back to [`ByName`].
-struct Nested<T>(T);
+/// The way from the value in which an error was found out to the whole, like `[0]` and `.parts`.
+#[derive(Default)]
+pub(crate) struct Trail(RefCell<Vec<String>>);
+
+impl Trail {
+    fn push(&self, step: String) {
+        self.0.borrow_mut().push(step);
+    }
+
+    /// Returns the path of the value, like `$.parts[0]`.
+    pub(crate) fn path(&self, root: &str) -> String {
+        let steps = self.0.borrow();
+        let inwards = steps.iter().rev().map(String::as_str);
+        std::iter::once(root).chain(inwards).collect()
+    }
+}
+
+/// A visitor or a seed that leads back to [`ByName`].
+struct Nested<'t, T>(T, &'t Trail);
+
+/// The items of an array, which lead back to [`ByName`].
+struct Items<'t, A> {
+    items: A,
+    index: usize,
+    trail: &'t Trail,
+}
+
+/// The members of an object, which lead back to [`ByName`].
+struct Members<'t, 'de, A> {
+    members: A,
+    name: Cow<'de, str>,
+    trail: &'t Trail,
+}
+
+/// The seed of a member's name.
+struct Name;
 
 /// A visitor, and what it expects in the words of JSON.
 struct Expecting<V>(V, &'static str);
@@ -27,14 +63,15 @@ struct OneOf<V>(V, &'static [&'static str]);
 macro_rules! forward {
     ($($method:ident($($argument:ident: $type:ty),*) $(expects $expected:literal)?;)*) => {$(
         fn $method<V: Visitor<'de>>(self $(, $argument: $type)*, visitor: V) -> Result<V::Value, D::Error> {
-            self.0.$method($($argument,)* forward!(@visitor visitor $($expected)?))
+            let visitor = forward!(@visitor visitor $($expected)?);
+            self.0.$method($($argument,)* Nested(visitor, self.1))
         }
     )*};
-    (@visitor $visitor:ident) => { Nested($visitor) };
-    (@visitor $visitor:ident $expected:literal) => { Nested(Expecting($visitor, $expected)) };
+    (@visitor $visitor:ident) => { $visitor };
+    (@visitor $visitor:ident $expected:literal) => { Expecting($visitor, $expected) };
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<'_, D> {
     type Error = D::Error;
 
     forward! {
@@ -76,7 +113,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ByName<D> {
         visitor: V,
     ) -> Result<V::Value, D::Error> {
         self.0
-            .deserialize_map(Nested(Expecting(visitor, "an object")))
+            .deserialize_map(Nested(Expecting(visitor, "an object"), self.1))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -101,7 +138,7 @@ macro_rules! visit {
     )*};
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Nested<V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for Nested<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,22 +169,30 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Nested<V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.0.visit_some(ByName(deserializer))
+        self.0.visit_some(ByName(deserializer, self.1))
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(
         self,
         deserializer: D,
     ) -> Result<V::Value, D::Error> {
-        self.0.visit_newtype_struct(ByName(deserializer))
+        self.0.visit_newtype_struct(ByName(deserializer, self.1))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<V::Value, A::Error> {
-        self.0.visit_seq(Nested(items))
+        self.0.visit_seq(Items {
+            items,
+            index: 0,
+            trail: self.1,
+        })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<V::Value, A::Error> {
-        self.0.visit_map(Nested(members))
+        self.0.visit_map(Members {
+            members,
+            name: Cow::Borrowed(""),
+            trail: self.1,
+        })
     }
 
     fn visit_enum<A: EnumAccess<'de>>(self, value: A) -> Result<V::Value, A::Error> {
@@ -155,45 +200,84 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Nested<V> {
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Nested<S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Nested<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
-        self.0.deserialize(ByName(deserializer))
+        self.0.deserialize(ByName(deserializer, self.1))
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Nested<A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
-        self.0.next_element_seed(Nested(seed))
+        let index = self.index;
+        self.index += 1;
+        self.items
+            .next_element_seed(Nested(seed, self.trail))
+            .inspect_err(|_| self.trail.push(format!("[{index}]")))
     }
 
     fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
+        self.items.size_hint()
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Nested<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, 'de, A> {
     type Error = A::Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
-        self.0.next_key_seed(seed)
+        let Some(name) = self.members.next_key_seed(Name)? else {
+            return Ok(None);
+        };
+        self.name = name;
+        let read = match &self.name {
+            Cow::Borrowed(name) => seed.deserialize(BorrowedStrDeserializer::new(name)),
+            Cow::Owned(name) => seed.deserialize(StrDeserializer::new(name)),
+        };
+        read.map(Some)
+            .inspect_err(|_| self.trail.push(format!(".{}", self.name)))
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        self.0.next_value_seed(Nested(seed))
+        self.members
+            .next_value_seed(Nested(seed, self.trail))
+            .inspect_err(|_| self.trail.push(format!(".{}", self.name)))
     }
 
     fn size_hint(&self) -> Option<usize> {
-        self.0.size_hint()
+        self.members.size_hint()
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(name.to_owned()))
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(name))
     }
 }
 

@@ -1,53 +1,28 @@
 //! Reading of JSON text as typed values, and the place of an error.
-//!
-//! The place is found by a second reading, only for text that does not fit: tracking it in every
-//! reading costs 4 % of a send.
 
 use serde::de::DeserializeOwned;
 
 use super::{Hints, Violation};
-use crate::by_name::ByName;
+use crate::by_name::{ByName, Trail};
 
-/// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON).
+/// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON). An error has
+/// the path of the first value that does not fit.
 pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Result<T, Violation> {
+    let trail = Trail::default();
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let read = T::deserialize(ByName(&mut deserializer));
-    match read.and_then(|value| deserializer.end().map(|()| value)) {
-        Ok(value) => Ok(value),
-        Err(error) => {
-            located::<T, _>(&mut serde_json::Deserializer::from_str(json), hints.root)?;
-            // The value itself is right: text follows it.
-            Err(Violation {
-                path: hints.root.to_owned(),
-                problem: error.to_string(),
-            })
-        }
-    }
-}
-
-/// Deserializes a value; an error has the path of the first value that does not fit.
-pub(super) fn located<'de, T, D>(deserializer: D, root: &str) -> Result<T, Violation>
-where
-    T: serde::Deserialize<'de>,
-    D: serde::Deserializer<'de>,
-    D::Error: std::fmt::Display,
-{
-    serde_path_to_error::deserialize(ByName(deserializer)).map_err(|error| {
-        let path = match error.path().to_string().as_str() {
-            "." => root.to_owned(),
-            inner if inner.starts_with('[') => format!("{root}{inner}"),
-            inner => format!("{root}.{inner}"),
-        };
-        // serde_json appends a position in the text; the path serves better.
-        let text = without_values(&error.into_inner());
-        let problem = text
-            .split_once(" at line ")
-            .map_or(text.as_str(), |(problem, _)| problem);
-        Violation {
-            path,
-            problem: problem.to_owned(),
-        }
-    })
+    let read = T::deserialize(ByName(&mut deserializer, &trail));
+    read.and_then(|value| deserializer.end().map(|()| value))
+        .map_err(|error| {
+            // serde_json appends a position in the text; the path serves better.
+            let text = without_values(&error);
+            let problem = text.split_once(" at line ");
+            Violation {
+                path: trail.path(hints.root),
+                problem: problem
+                    .map_or(text.as_str(), |(problem, _)| problem)
+                    .to_owned(),
+            }
+        })
 }
 
 /// Returns the message of a deserializer in the words of JSON, without the strings that it repeats:

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::parsing::located;
 use super::{Hints, JsonPath, Normalizer, Repair, Violation, read_canonical};
 use crate::{Event, Object};
 
@@ -100,7 +99,7 @@ pub fn read<T: Wire>(
             if let Value::Object(object) = &mut value {
                 T::normalize(object, &mut normalizer);
             }
-            located(&value, hints.root)
+            read_canonical(&value.to_string(), hints)
                 .and_then(|value: T| value.check_lenient(&root).map(|()| value))
                 .map_err(|violation| normalizer.as_sent(violation))
                 .map(|value| WithRepairs {

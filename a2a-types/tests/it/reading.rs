@@ -273,3 +273,21 @@ fn errors_do_not_repeat_text() {
         "invalid type: integer `17`, expected a string",
     );
 }
+
+#[test]
+fn numbers_stay_as_they_were_sent() {
+    // Read quickly rather than exactly, its last digit is another one.
+    let number = "0.9073038322028689";
+    let parts = [
+        r#"{"type":"data","data":{"x":NUMBER}}"#,
+        // Without `type`: repaired, and read once more.
+        r#"{"data":{"x":NUMBER}}"#,
+    ];
+    for part in parts {
+        let json = r#"{"id":"t","message":{"role":"user","parts":[PART]}}"#;
+        let json = json.replace("PART", &part.replace("NUMBER", number));
+        let read = read::<v0_1::TaskSendParams>(&json, Mode::Lenient, &Hints::at("$")).unwrap();
+        let written = serde_json::to_string(&read.value).unwrap();
+        assert!(written.contains(number), "{written}");
+    }
+}
