@@ -23,76 +23,80 @@ use super::socket::Socket;
 
 /// Serves a connection until it ends: by itself, by a timeout, or, once its requests are answered, because
 /// `stop` is set. Then `held` is dropped.
-pub(super) async fn serve_connection<I, S, B>(
+///
+/// No `async fn`: the future of one would have room for its arguments twice.
+pub(super) fn serve_connection<I, S, B>(
     stream: I,
     service: S,
     options: Arc<ServeOptions>,
     timer: Arc<ConnectionTimer>,
     mut stop: watch::Receiver<bool>,
     held: impl Sized,
-) where
+) -> impl Future<Output = ()>
+where
     I: AsyncRead + AsyncWrite + Send + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut wire = Socket::new(stream, options.write_timeout, Arc::clone(&timer));
-    let version = tokio::select! {
-        biased;
-        version = wire.version() => version,
-        // A dropped sender stops the connection, too.
-        _ = stop.wait_for(|stop| *stop) => return,
-        _ = timer.is_late() => {
-            tracing::debug!("a connection sent no request in time");
-            return;
+    async move {
+        let version = tokio::select! {
+            biased;
+            version = wire.version() => version,
+            // A dropped sender stops the connection, too.
+            _ = stop.wait_for(|stop| *stop) => return,
+            _ = timer.is_late() => {
+                tracing::debug!("a connection sent no request in time");
+                return;
+            }
+        };
+        match version {
+            Ok(version) => {
+                let connection = connection(version, wire, service, options, Arc::clone(&timer));
+                run(connection, &timer, &mut stop).await;
+            }
+            Err(error) => tracing::debug!(%error, "a connection ended with an error"),
         }
-    };
-    match version {
-        Ok(version) => serve_version(version, wire, service, options, timer, stop).await,
-        Err(error) => tracing::debug!(%error, "a connection ended with an error"),
+        drop(held);
     }
-    drop(held);
 }
 
-/// Serves a connection of this version of HTTP until it ends.
-pub(super) async fn serve_version<I, S, B>(
+/// A connection of either version of HTTP. It is boxed because it is large, and would be copied whenever it
+/// is handed on.
+pub(super) type Connection =
+    Pin<Box<dyn GracefulConnection<Error = hyper::Error, Output = hyper::Result<()>> + Send>>;
+
+/// Makes a connection of this version of HTTP.
+pub(super) fn connection<I, S, B>(
     version: Version,
     wire: Socket<I>,
     service: S,
     options: Arc<ServeOptions>,
     timer: Arc<ConnectionTimer>,
-    mut stop: watch::Receiver<bool>,
-) where
+) -> Connection
+where
     I: AsyncRead + AsyncWrite + Send + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let (wire, http1, http2) = (TokioIo::new(wire), http1(&options), http2(&options));
-    let counted = counted(service, options, Arc::clone(&timer));
+    let counted = counted(service, options, timer);
     match version {
-        Version::HTTP_2 => {
-            let connection = http2.serve_connection(wire, counted);
-            run(Box::pin(connection), &timer, &mut stop).await;
-        }
-        _ => {
-            let connection = http1.serve_connection(wire, counted);
-            run(Box::pin(connection), &timer, &mut stop).await;
-        }
+        Version::HTTP_2 => Box::pin(http2.serve_connection(wire, counted)),
+        _ => Box::pin(http1.serve_connection(wire, counted)),
     }
 }
 
-/// Runs a connection until it ends. It is boxed because it is large, and would be copied whenever it is
-/// handed on.
-async fn run<C>(
-    mut connection: Pin<Box<C>>,
+/// Runs a connection until it ends.
+pub(super) async fn run(
+    mut connection: Connection,
     timer: &ConnectionTimer,
     stop: &mut watch::Receiver<bool>,
-) where
-    C: GracefulConnection<Error = hyper::Error>,
-{
+) {
     let mut stopping = false;
     loop {
         tokio::select! {

@@ -1,50 +1,51 @@
 //! One request and its answer, by JSON-RPC or by HTTP+JSON.
 
+use std::future::ready;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use a2a_jsonrpc::Id;
 use a2a_types::extension::trpc::is_client;
-use a2a_types::reading::Mode;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
-use http::header::{ALLOW, HeaderValue};
+use futures_util::future::Either;
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
 use super::answer::{JSON, event_stream, for_caller_only, retry_later, status, typed, written};
-use super::auth::AuthError;
+use super::auth::{AuthError, Authorizer};
 use super::body::{Body, crowded};
 use super::budget::Exhausted;
 use super::denial::DenialFormat;
+use super::error_format::ErrorFormat;
 use super::receive::{BodyError, collect};
 use super::request_headers::RequestHeaders;
+use super::routing::unrouted;
 use super::server_span::{Outcome, ServerSpan};
 use super::service::HttpService;
 use super::{extensions, media};
-use crate::binding::rest::{self, NoRoute, Route};
 use crate::binding::{
-    CallRefusal, EventWriter, IncomingCall, Offer, ReadOptions, jsonrpc, write_refusal, write_reply,
+    CallRefusal, EventWriter, IncomingCall, jsonrpc, rest, write_refusal, write_reply,
 };
-use crate::error::clip;
 use crate::{
     Answer, Binding, BoxFuture, Call, Context, Envelope, Error, Principal, Reply, Transport,
 };
 
 impl<T: Transport> HttpService<T> {
     /// Answers a request by JSON-RPC.
-    pub(super) async fn json_rpc<B>(
-        &self,
-        head: &Parts,
-        body: Pin<&mut B>,
+    pub(super) fn json_rpc<'a, B>(
+        &'a self,
+        head: &'a Parts,
+        body: Pin<&'a mut B>,
         server_span: ServerSpan,
-    ) -> Response<Body>
+    ) -> impl Future<Output = Response<Body>> + 'a
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
         let unnamed = reading.offer.unnamed(Binding::JsonRpc);
-        let mut error_format = ErrorFormat {
+        let error_format = ErrorFormat {
             binding: Binding::JsonRpc,
             dialect: match reading
                 .offer
@@ -56,103 +57,84 @@ impl<T: Transport> HttpService<T> {
             media_type: JSON,
             server_span,
         };
-        let read = |body: &[u8]| jsonrpc::read_call(body, headers.version().as_deref(), &reading);
-        let pending = match self
-            .read(head, &headers, body, &mut error_format, read)
-            .await
-        {
-            Ok((principal, call)) => {
-                let pending = self.ask(head, headers, principal, call, &mut error_format);
-                match pending.await {
-                    Ok(pending) => pending,
-                    Err(refusal) => return refusal,
-                }
-            }
-            Err(refusal) => return refusal,
+        let read = move |body: &[u8], headers: &RequestHeaders<'_>| {
+            jsonrpc::read_call(body, headers.version().as_deref(), &reading)
         };
-        let reply = self.introduce(head, pending.reply.await);
-        let mut response = self.respond(reply, pending.envelope, pending.options, error_format);
-        let settings = &self.settings;
-        settings.challenge_unauthenticated(&mut response, head);
-        response
+        self.exchange(head, headers, body, error_format, read)
     }
 
     /// Answers a request by HTTP+JSON, at a path below ours.
-    pub(super) async fn http_json<B>(
-        &self,
-        head: &Parts,
-        path: &str,
-        body: Pin<&mut B>,
+    pub(super) fn http_json<'a, B>(
+        &'a self,
+        head: &'a Parts,
+        path: &'a str,
+        body: Pin<&'a mut B>,
         server_span: ServerSpan,
-    ) -> Response<Body>
+    ) -> impl Future<Output = Response<Body>> + 'a
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
-        let has_1_0 = reading.offer.has(Binding::HttpJson, Dialect::V1_0);
         let mut error_format = ErrorFormat {
             binding: Binding::HttpJson,
-            dialect: match has_1_0 {
-                true => Dialect::V1_0,
-                false => Dialect::V0_3,
-            },
+            dialect: unrouted(reading.offer),
             media_type: media::of_answer(&head.headers),
             server_span,
         };
-        let requested = match asked_for(&headers, reading.offer) {
-            Ok(requested) => requested,
-            Err(error) => {
-                // It names a version, so it is of 1.0.
-                error_format.dialect = Dialect::V1_0;
-                return error_format.refuse(None, error);
+        match self.find_route(head, path, &headers, &reading, &mut error_format) {
+            Ok(route) => {
+                let read = move |body: &[u8], _: &RequestHeaders<'_>| {
+                    rest::read_call(route, head.uri.query(), body, &reading)
+                };
+                Either::Left(self.exchange(head, headers, body, error_format, read))
             }
-        };
-        let route = match self.route(head, path, requested, &reading) {
-            Ok(route) => route,
-            Err(RoutingError::Version(error)) => return error_format.refuse(None, error),
-            Err(RoutingError::Route(NoRoute::Path)) => {
-                let text = format!("there is no operation at `{}`", clip(path));
-                return error_format.refuse(None, A2aError::new(ErrorKind::MethodNotFound, text));
-            }
-            Err(RoutingError::Route(NoRoute::Method(allowed))) => {
-                let text = format!("expected {allowed} here");
-                let error = A2aError::new(ErrorKind::InvalidRequest, text);
-                let mut response = error_format.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
-                if let Ok(allowed) = HeaderValue::from_str(&allowed) {
-                    response.headers_mut().insert(ALLOW, allowed);
-                }
-                return response;
-            }
-        };
-        error_format.dialect = route.dialect;
-        if route.dialect != Dialect::V1_0 {
-            error_format.media_type = JSON;
+            Err(refusal) => Either::Right(ready(refusal)),
         }
-        if !media::takes_answers(&head.headers) {
-            let text = "expected `Accept` to name `application/json` or `text/event-stream`";
-            let error = A2aError::new(ErrorKind::InvalidRequest, text);
-            return error_format.refuse(Some(StatusCode::NOT_ACCEPTABLE), error);
+    }
+
+    /// Authenticates the caller, reads and authorizes its call, makes it, and writes the answer.
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "the future of an `async fn` has room for its arguments twice, and every connection keeps room for it"
+    )]
+    fn exchange<'a, B>(
+        &'a self,
+        head: &'a Parts,
+        headers: RequestHeaders<'a>,
+        body: Pin<&'a mut B>,
+        mut error_format: ErrorFormat,
+        read: impl FnOnce(&[u8], &RequestHeaders<'_>) -> Result<IncomingCall, CallRefusal> + 'a,
+    ) -> impl Future<Output = Response<Body>> + 'a
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        async move {
+            let read = self.read(head, &headers, body, &mut error_format, read);
+            let (principal, call) = match read.await {
+                Ok(read) => read,
+                Err(refusal) => return refusal,
+            };
+            let (call, envelope, options) =
+                self.prepare(headers, principal, call, &mut error_format);
+            let call = match &self.settings.authorizer {
+                None => call,
+                Some(authorizer) => match authorized(authorizer, call).await {
+                    Ok(call) => call,
+                    Err(denied) => {
+                        error_format.dialect = envelope.dialect;
+                        let id = envelope.id.unwrap_or(Id::Null);
+                        return self.deny(&denied, head, id, &mut error_format);
+                    }
+                },
+            };
+            let reply = self.transport.call(call).await;
+            let reply = self.introduce(head, reply);
+            let mut response = self.respond(reply, envelope, options, error_format);
+            self.settings.challenge_unauthenticated(&mut response, head);
+            response
         }
-        let read = |body: &[u8]| rest::read_call(route, head.uri.query(), body, &reading);
-        let pending = match self
-            .read(head, &headers, body, &mut error_format, read)
-            .await
-        {
-            Ok((principal, call)) => {
-                let pending = self.ask(head, headers, principal, call, &mut error_format);
-                match pending.await {
-                    Ok(pending) => pending,
-                    Err(refusal) => return refusal,
-                }
-            }
-            Err(refusal) => return refusal,
-        };
-        let reply = self.introduce(head, pending.reply.await);
-        let mut response = self.respond(reply, pending.envelope, pending.options, error_format);
-        let settings = &self.settings;
-        settings.challenge_unauthenticated(&mut response, head);
-        response
     }
 
     /// Gives an extended card that names no interface those of the public card.
@@ -170,41 +152,6 @@ impl<T: Transport> HttpService<T> {
         reply
     }
 
-    /// Finds the place of a request, in a version that is offered and of a tenant that is served.
-    fn route(
-        &self,
-        head: &Parts,
-        path: &str,
-        requested: Option<Dialect>,
-        reading: &ReadOptions,
-    ) -> Result<Route, RoutingError> {
-        let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
-        let find = |requested| {
-            let route = Route::find(&head.method, path, requested, reading.mode)?;
-            match &route.tenant {
-                Some(tenant) if !self.settings.tenants.has(tenant) => Err(NoRoute::Path),
-                _ => Ok(route),
-            }
-        };
-        // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
-        let not_offered = || {
-            let version = Dialect::V0_3.version();
-            RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
-        };
-        match requested {
-            None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
-            None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
-            None if !offers(Dialect::V0_3) => match find(None) {
-                // A path that looks like one of 0.3 may begin with a tenant.
-                Ok(route) if route.dialect == Dialect::V0_3 => {
-                    find(Some(Dialect::V1_0)).map_err(|_| not_offered())
-                }
-                found => Ok(found?),
-            },
-            requested => Ok(find(requested)?),
-        }
-    }
-
     /// Authenticates the caller, and reads its request.
     async fn read<B>(
         &self,
@@ -212,7 +159,7 @@ impl<T: Transport> HttpService<T> {
         headers: &RequestHeaders<'_>,
         body: Pin<&mut B>,
         error_format: &mut ErrorFormat,
-        read: impl FnOnce(&[u8]) -> Result<IncomingCall, CallRefusal>,
+        read: impl FnOnce(&[u8], &RequestHeaders<'_>) -> Result<IncomingCall, CallRefusal>,
     ) -> Result<(Principal, IncomingCall), Response<Body>>
     where
         B: http_body::Body<Data = Bytes> + Send,
@@ -254,7 +201,7 @@ impl<T: Transport> HttpService<T> {
                 refuse(error_format, StatusCode::BAD_REQUEST, "the body broke off")
             }
         })?;
-        let call = read(&body).map_err(|refused| {
+        let call = read(&body, headers).map_err(|refused| {
             tracing::debug!(error = %refused.error, "refused a request");
             error_format
                 .server_span
@@ -292,15 +239,14 @@ impl<T: Transport> HttpService<T> {
         self.settings.deny(denied, head, format)
     }
 
-    /// Authorizes a call, and makes it.
-    async fn ask(
+    /// Makes a call of a request, and what its answer depends on.
+    fn prepare(
         &self,
-        head: &Parts,
         headers: RequestHeaders<'_>,
         principal: Principal,
         call: IncomingCall,
         error_format: &mut ErrorFormat,
-    ) -> Result<PendingReply<'_>, Response<Body>> {
+    ) -> (Call, Envelope, StreamOptions) {
         let IncomingCall {
             request,
             envelope,
@@ -327,19 +273,7 @@ impl<T: Transport> HttpService<T> {
             credentials: None,
             repairs,
         };
-        let call = Call { request, context };
-        if let Some(authorizer) = &self.settings.authorizer
-            && let Err(denied) = authorizer.authorize(&call).await
-        {
-            error_format.dialect = envelope.dialect;
-            let id = envelope.id.unwrap_or(Id::Null);
-            return Err(self.deny(&denied, head, id, error_format));
-        }
-        Ok(PendingReply {
-            reply: self.transport.call(call),
-            envelope,
-            options,
-        })
+        (Call { request, context }, envelope, options)
     }
 
     /// Writes an answer as an HTTP response.
@@ -428,13 +362,6 @@ impl<T: Transport> HttpService<T> {
     }
 }
 
-/// A request under way: its envelope and options while the transport finds the answer.
-struct PendingReply<'a> {
-    reply: BoxFuture<'a, Result<Reply, Error>>,
-    envelope: Envelope,
-    options: StreamOptions,
-}
-
 /// Options of the answer.
 struct StreamOptions {
     /// The extensions that are active.
@@ -443,45 +370,11 @@ struct StreamOptions {
     named: bool,
 }
 
-/// Reason for which a request has no route.
-enum RoutingError {
-    /// Its version is not offered.
-    Version(A2aError),
-    Route(NoRoute),
-}
-
-impl From<NoRoute> for RoutingError {
-    fn from(no_route: NoRoute) -> Self {
-        Self::Route(no_route)
-    }
-}
-
-/// Format of errors before the request is understood.
-struct ErrorFormat {
-    binding: Binding,
-    dialect: Dialect,
-    media_type: &'static str,
-    server_span: ServerSpan,
-}
-
-impl ErrorFormat {
-    fn refuse(&mut self, status: Option<StatusCode>, error: A2aError) -> Response<Body> {
-        tracing::debug!(%error, "refused a request");
-        self.server_span.refused(self.dialect, error.kind);
-        let refused = CallRefusal {
-            binding: self.binding,
-            id: Id::Null,
-            dialect: self.dialect,
-            error,
-            status,
-        };
-        written(write_refusal(refused), self.media_type)
-    }
-}
-
-/// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
-/// 0.2.
-fn asked_for(headers: &RequestHeaders<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
-    let requested = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
-    Ok(requested.map(|dialect| dialect.max(Dialect::V0_3)))
+/// Authorizes a call, and gives it back. Boxed: few servers have an authorizer, and the future of each request
+/// would have room for the call.
+fn authorized(
+    authorizer: &Arc<dyn Authorizer>,
+    call: Call,
+) -> BoxFuture<'_, Result<Call, AuthError>> {
+    Box::pin(async move { authorizer.authorize(&call).await.map(|()| call) })
 }

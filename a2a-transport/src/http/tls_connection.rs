@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::connection::serve_version;
+use super::connection::{Connection, connection, run};
 use super::connection_timer::ConnectionTimer;
 use super::server_tls::{Loaded, ServerTls};
 use super::socket::Socket;
@@ -34,41 +34,64 @@ pub(super) struct AcceptedPeer {
 
 /// Serves a connection until it ends, as [`serve_connection`](super::connection::serve_connection) does, after
 /// a handshake of TLS. Then `held` is dropped.
-pub(super) async fn serve_tls_connection<I, S, B>(
+pub(super) fn serve_tls_connection<I, S, B>(
     stream: I,
     mut peer: AcceptedPeer,
     tls: ServerTls,
     service: S,
     options: Arc<ServeOptions>,
     held: impl Sized,
-) where
+) -> impl Future<Output = ()>
+where
     I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let shaken = tokio::select! {
-        biased;
-        shaken = handshake(stream, tls.current()) => shaken,
-        // A dropped sender stops the connection, too.
-        _ = peer.stop.wait_for(|stop| *stop) => return,
-        _ = peer.timer.is_late() => Err(io::ErrorKind::TimedOut.into()),
-    };
-    match shaken {
-        Ok(stream) => {
-            let session = Session::of(stream.get_ref().1);
-            metric::TLS_HANDSHAKES.count([session.outcome]);
-            let wire = Socket::new(stream, options.write_timeout, Arc::clone(&peer.timer));
-            let (version, service) = (session.version, session.mark(service));
-            serve_version(version, wire, service, options, peer.timer, peer.stop).await;
+    let timer = Arc::clone(&peer.timer);
+    // Boxed: a connection is open for longer than its handshake.
+    let connecting = Box::pin(connect(stream, tls.current(), service, options, timer));
+    async move {
+        let connected = tokio::select! {
+            biased;
+            connected = connecting => connected,
+            // A dropped sender stops the connection, too.
+            _ = peer.stop.wait_for(|stop| *stop) => return,
+            _ = peer.timer.is_late() => Err(io::ErrorKind::TimedOut.into()),
+        };
+        match connected {
+            Ok(connection) => run(connection, &peer.timer, &mut peer.stop).await,
+            Err(error) => {
+                metric::TLS_HANDSHAKES.count([reason(&error)]);
+                tracing::debug!(address = %peer.address, %error, "a handshake of TLS failed");
+            }
         }
-        Err(error) => {
-            metric::TLS_HANDSHAKES.count([reason(&error)]);
-            tracing::debug!(address = %peer.address, %error, "a handshake of TLS failed");
-        }
+        drop(held);
     }
-    drop(held);
+}
+
+/// Makes the handshake, and a connection of the version of HTTP that it has negotiated.
+async fn connect<I, S, B>(
+    stream: I,
+    tls: Arc<Loaded>,
+    service: S,
+    options: Arc<ServeOptions>,
+    timer: Arc<ConnectionTimer>,
+) -> io::Result<Connection>
+where
+    I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    S::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let stream = handshake(stream, tls).await?;
+    let session = Session::of(stream.get_ref().1);
+    metric::TLS_HANDSHAKES.count([session.outcome]);
+    let wire = Socket::new(stream, options.write_timeout, Arc::clone(&timer));
+    let (version, service) = (session.version, session.mark(service));
+    Ok(connection(version, wire, service, options, timer))
 }
 
 async fn handshake<I>(stream: I, tls: Arc<Loaded>) -> io::Result<TlsStream<I>>

@@ -39,7 +39,7 @@ const CONFINED: &[Confined] = &[
             "a2a-transport/src/gateway/mod.rs",
             "a2a-transport/src/gateway/rewrite.rs",
             "a2a-transport/src/http/card_document.rs",
-            "a2a-transport/src/http/exchange.rs",
+            "a2a-transport/src/http/routing.rs",
             "a2a-transport/src/http/remote.rs",
             "a2a-transport/src/http/service.rs",
             "a2a-transport/src/http/service_settings.rs",
