@@ -141,7 +141,7 @@ impl Principal {
         self.name.as_deref()
     }
 
-    /// Returns the name for one who keeps it: what is stored with a task.
+    /// Returns the name, shared: what is stored with a task.
     pub fn shared_name(&self) -> Option<Arc<str>> {
         self.name.clone()
     }

@@ -9,9 +9,11 @@ pub(crate) fn root() -> &'static Path {
     xtask.parent().expect("xtask lies in the workspace")
 }
 
-/// The directory of what Cargo builds.
+/// The directory of what Cargo builds: this program lies in `debug` there.
 pub(crate) fn target() -> PathBuf {
-    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+    let program = std::env::current_exe().unwrap_or_default();
+    let directory = program.ancestors().nth(2).map(Path::to_owned);
+    directory.unwrap_or_else(|| root().join("target"))
 }
 
 /// The Cargo that runs this task, in the workspace's directory.

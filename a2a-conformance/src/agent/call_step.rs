@@ -128,7 +128,9 @@ impl<'t> CaseRun<'t> {
                 ResponseContent::Result(value) => value,
                 _ => body.clone(),
             };
-            let id = task_of(&value).map(|task| task["id"].clone());
+            // An error may have a status, too, and no id.
+            let id = task_of(&value).and_then(|task| task["id"].as_str());
+            let id = id.map(Value::from);
             self.names.put(name, value);
             if let Some(id) = id {
                 self.names.put(&format!("{name}_task"), id);

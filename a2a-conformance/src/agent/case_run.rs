@@ -123,8 +123,8 @@ impl<'t> CaseRun<'t> {
             if step.needs.iter().any(lacks) {
                 continue;
             }
-            let is_given = |name: &String| self.names.has(name);
-            if !step.given.iter().all(is_given) {
+            let has_task = |name: &String| self.names.has(&format!("{name}_task"));
+            if !step.given_task.iter().all(has_task) {
                 continue;
             }
             let before = self.mismatches.len();

@@ -187,7 +187,8 @@ pub struct Step {
     pub caller: Caller,
     /// Event up to which a stream is read.
     pub until: Option<StopCondition>,
-    /// Name of the result, for later steps; with `_body`, `_text` and `_headers` that of the answer's parts.
+    /// Name of the result, for later steps; with `_body`, `_text` and `_headers` that of the answer's parts, with
+    /// `_task` that of the task's id, if there is one.
     pub r#as: Option<String>,
     /// Expected result.
     pub expect: Expect,
@@ -195,8 +196,8 @@ pub struct Step {
     pub eventually: bool,
     /// Prerequisites of the step, without which it is left out.
     pub needs: Vec<Prerequisite>,
-    /// A name, like `sent_task`: the step is left out if no earlier result has given it a value.
-    pub given: Option<String>,
+    /// Name of an earlier result: without a task in it, the step is left out.
+    pub given_task: Option<String>,
     /// Only in these protocol versions.
     pub only: Vec<String>,
     /// Only in these bindings.
@@ -294,6 +295,12 @@ impl Case {
         for (number, step) in self.steps.iter().enumerate() {
             let numbered = |problem| format!("step {}: {problem}", number + 1);
             problems.extend(step.problems().into_iter().map(numbered));
+            let mut earlier = self.steps[..number].iter().flat_map(|step| &step.r#as);
+            if let Some(given) = &step.given_task
+                && earlier.all(|name| name != given)
+            {
+                problems.push(numbered(format!("no earlier result is called `{given}`")));
+            }
         }
         problems
     }
@@ -338,6 +345,9 @@ impl Step {
                 problems.push(format!("`{name}` is no such operation"));
             }
         }
+        if self.together.iter().any(|step| step.given_task.is_some()) {
+            problems.push("`given_task` is of steps that run one after the other".to_owned());
+        }
         problems.extend(self.together.iter().flat_map(Self::problems));
         let lenient = self.lenient.iter().flat_map(Expect::patterns);
         for pattern in self.expect.patterns().chain(lenient) {
@@ -349,5 +359,33 @@ impl Step {
             );
         }
         problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml;
+
+    #[test]
+    fn given_tasks_are_those_of_earlier_results() {
+        let problems = |second: &str| {
+            let first = "{call: SendMessage, as: sent}";
+            let case = "{id: push.x, title: It is, level: must, steps: [FIRST, SECOND]}";
+            let case = case.replace("FIRST", first).replace("SECOND", second);
+            yaml::read::<Case>(&case).unwrap().problems()
+        };
+        let right = "{call: GetTask, given_task: sent}";
+        assert_eq!(problems(right), [""; 0]);
+        let unknown = problems("{call: GetTask, as: send, given_task: send}");
+        assert_eq!(
+            unknown,
+            ["step 2: no earlier result is called `send`".to_owned()]
+        );
+        let together = problems(&format!("{{together: [{right}]}}"));
+        assert!(
+            matches!(&together[..], [problem] if problem.contains("one after the other")),
+            "{together:?}"
+        );
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn owner_text(owner: &Owner) -> String {
 pub(crate) fn read_owner(text: &str) -> Result<Owner, StoreError> {
     let (name, tenant): (Option<String>, Option<String>) =
         serde_json::from_str(text).map_err(StoreError::failed)?;
-    Ok(Owner::new(name.map(Into::into), tenant.map(Into::into)))
+    Ok(Owner::new(name.map(Into::into)).tenant(tenant.map(Into::into)))
 }
 
 /// Escapes an id for its column: text in Postgres cannot contain a NUL.
@@ -128,7 +128,7 @@ mod tests {
     fn owner_is_read_as_it_was_written() {
         let owners = [
             Owner::from(Principal::anonymous()),
-            Owner::new(Some("a\0\"b".into()), Some("tenant".into())),
+            Owner::new(Some("a\0\"b".into())).tenant(Some("tenant".into())),
         ];
         for owner in owners {
             assert_eq!(read_owner(&owner_text(&owner)).unwrap(), owner);

@@ -161,7 +161,8 @@ mod tests {
             waiting: 0,
             ..TurnLimits::default()
         });
-        let owner = |name: &str, tenant: &str| Owner::new(Some(name.into()), Some(tenant.into()));
+        let owner =
+            |name: &str, tenant: &str| Owner::new(Some(name.into())).tenant(Some(tenant.into()));
         let permit = limiter.enter(&owner("a", "x")).await.ok().unwrap();
         assert!(limiter.enter(&owner("a", "y")).await.is_err());
         assert!(limiter.enter(&owner("b", "y")).await.is_ok());

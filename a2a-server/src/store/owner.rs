@@ -20,20 +20,29 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Makes the owner that is the caller of this name, within a tenant.
-    pub const fn new(principal: Option<Arc<str>>, tenant: Option<Arc<str>>) -> Self {
-        Self { principal, tenant }
+    /// Makes the owner that is the caller of this name, without a tenant.
+    pub const fn new(principal: Option<Arc<str>>) -> Self {
+        Self {
+            principal,
+            tenant: None,
+        }
+    }
+
+    /// Sets the tenant.
+    pub fn tenant(mut self, tenant: Option<Arc<str>>) -> Self {
+        self.tenant = tenant;
+        self
     }
 
     /// Returns the caller of a request as an owner.
     pub(crate) fn of(context: &Context) -> Self {
-        Self::new(context.principal.shared_name(), context.tenant.clone())
+        Self::new(context.principal.shared_name()).tenant(context.tenant.clone())
     }
 }
 
 impl From<Principal> for Owner {
     /// A caller that names no tenant.
     fn from(principal: Principal) -> Self {
-        Self::new(principal.shared_name(), None)
+        Self::new(principal.shared_name())
     }
 }

@@ -327,7 +327,7 @@ mod tests {
         };
         foreign(open(&ours, &owner("bob"), "t", sealed.clone()));
         foreign(open(&ours, &owner("ada"), "u", sealed.clone()));
-        let tenant = Owner::new(Some("ada".into()), Some("tenant".into()));
+        let tenant = Owner::new(Some("ada".into())).tenant(Some("tenant".into()));
         foreign(open(&ours, &tenant, "t", sealed.clone()));
         let id = ConfigId::from("d");
         foreign(open(

@@ -93,7 +93,8 @@ impl ServerSpan {
     {
         let server_span = Self::begin(binding, headers);
         let span = server_span.span.clone();
-        let answering = answer(server_span).instrument(span.clone());
+        let answering = span.in_scope(|| answer(server_span));
+        let answering = answering.instrument(span.clone());
         answering.map(move |response| {
             span.record(HTTP_STATUS, response.status().as_u16());
             response

@@ -199,7 +199,7 @@ pub(super) fn owner_text(owner: &Owner) -> String {
 pub(super) fn read_owner(text: &str) -> Result<Owner, StoreError> {
     let (name, tenant): (Option<String>, Option<String>) =
         serde_json::from_str(text).map_err(StoreError::failed)?;
-    Ok(Owner::new(name.map(Into::into), tenant.map(Into::into)))
+    Ok(Owner::new(name.map(Into::into)).tenant(tenant.map(Into::into)))
 }
 
 /// Converts an error of SQLite; a full disk or file is [`StoreError::Full`].

@@ -30,10 +30,7 @@ pub(super) fn owner(name: &str) -> Owner {
 }
 
 pub(super) fn within(tenant: &str, owner: Owner) -> Owner {
-    Owner {
-        tenant: Some(tenant.into()),
-        ..owner
-    }
+    owner.tenant(Some(tenant.into()))
 }
 
 /// So many milliseconds after some moment. Every store keeps milliseconds, and need not keep less.

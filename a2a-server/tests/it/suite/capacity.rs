@@ -124,10 +124,8 @@ async fn notifications_are_counted_in_memory() {
 async fn names_of_owners_are_counted_in_memory() {
     let store = MemoryStore::with_capacity(1000, MIB);
     let owner = |number: usize| {
-        Owner::new(
-            Some(format!("{number} {}", "x".repeat(64 << 10)).into()),
-            Some("y".repeat(64 << 10).into()),
-        )
+        Owner::new(Some(format!("{number} {}", "x".repeat(64 << 10)).into()))
+            .tenant(Some("y".repeat(64 << 10).into()))
     };
     for number in 0..7 {
         store.create(&owner(number), new("t")).await.unwrap();

@@ -102,7 +102,7 @@ async fn names_of_owners_alone_fill_a_file() {
     let (file, store) = small();
     let long = |number: usize| {
         let name = format!("{number} {}", "x".repeat(8 << 10));
-        Owner::new(Some(name.into()), Some("y".repeat(8 << 10).into()))
+        Owner::new(Some(name.into())).tenant(Some("y".repeat(8 << 10).into()))
     };
     let (mut owners, mut refused) = (0, None);
     while refused.is_none() && owners < 1000 {
