@@ -16,8 +16,10 @@ fn memory_use_is_bounded() {
         "faulty_agents::memory::measured_process",
         "--nocapture",
     ]);
-    // glibc keeps freed memory in an arena for each thread that had to wait: more of them on a busy machine.
+    // glibc keeps freed memory: in an arena for each thread that had to wait, more of them on a busy machine, and
+    // in pieces of up to 32 MiB.
     process.env("MALLOC_ARENA_MAX", "2");
+    process.env("MALLOC_MMAP_THRESHOLD_", "1048576");
     let measured = process.env(MEASURED, "1").output().unwrap();
     let output = String::from_utf8_lossy(&measured.stdout);
     let problems = String::from_utf8_lossy(&measured.stderr);
