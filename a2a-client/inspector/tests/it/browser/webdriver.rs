@@ -1,6 +1,7 @@
 //! Commands to ChromeDriver: WebDriver, <https://www.w3.org/TR/webdriver2/>.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use a2a_client::HttpClient;
@@ -19,10 +20,10 @@ pub(super) struct WebDriver {
 }
 
 impl WebDriver {
-    /// Opens a window with these options of Chromium; returns `None` if ChromeDriver is not installed, which is printed
-    /// and fails in CI.
-    pub(super) async fn start(options: Value) -> Option<Self> {
-        let Some((process, port)) = spawn() else {
+    /// Opens a window with these arguments of Chromium, whose files are in the folder; returns `None` if ChromeDriver is
+    /// not installed, which is printed and fails in CI.
+    pub(super) async fn start(folder: &Path, arguments: Value) -> Option<Self> {
+        let Some((process, port)) = spawn(folder) else {
             let is_ci = std::env::var_os("CI").is_some_and(|ci| !ci.is_empty());
             assert!(!is_ci, "{MISSING}");
             eprintln!("NOT TESTED: {MISSING}");
@@ -33,6 +34,10 @@ impl WebDriver {
             url: format!("http://127.0.0.1:{port}/session"),
             http: HttpClient::default(),
         };
+        let mut options = json!({"args": arguments});
+        if Path::new(HEADLESS_SHELL).exists() {
+            options["binary"] = HEADLESS_SHELL.into();
+        }
         let capabilities = json!({
             "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"},
@@ -86,11 +91,12 @@ impl WebDriver {
 }
 
 /// Starts ChromeDriver, and returns it with its port; `None` if it is not installed. It ends at once if the port that it
-/// found free is taken before it binds it, and is then started again.
-fn spawn() -> Option<(Child, String)> {
+/// found free is taken before it binds it, and is then started again. Its files, and those of Chromium, are in the folder.
+fn spawn(folder: &Path) -> Option<(Child, String)> {
     for _ in 0..MAX_STARTS {
         let process = Command::new("chromedriver")
             .arg("--port=0")
+            .env("TMPDIR", folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn();
@@ -119,5 +125,9 @@ impl Drop for WebDriver {
 }
 
 const MAX_STARTS: u32 = 5;
+
+/// Chromium without what only a screen needs. Debian's command of that name is a script, whose browser outlives it.
+/// If it is not installed, ChromeDriver finds Chromium.
+const HEADLESS_SHELL: &str = "/usr/lib/chromium/chromium-headless-shell";
 
 const MISSING: &str = "the page in a browser: `chromedriver` is not installed (Debian: apt install chromium chromium-driver)";

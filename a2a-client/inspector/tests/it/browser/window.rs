@@ -51,14 +51,7 @@ pub(crate) struct Window {
 impl Window {
     async fn open(page: Page) -> Option<Self> {
         let files = tempfile::tempdir().unwrap();
-        let mut arguments = ARGUMENTS.map(str::to_owned).to_vec();
-        let profile = files.path().join("profile");
-        arguments.push(format!("--user-data-dir={}", profile.display()));
-        let options = json!({
-            "args": arguments,
-            "prefs": {"download.default_directory": files.path().join("downloads")},
-        });
-        let driver = WebDriver::start(options).await?;
+        let driver = WebDriver::start(files.path(), json!(ARGUMENTS)).await?;
         let window = Self {
             page,
             driver,
@@ -69,6 +62,14 @@ impl Window {
         window
             .chromium("Emulation.setFocusEmulationEnabled", focused)
             .await;
+        let downloads = window.files.path().join("downloads");
+        let allowed = json!({"behavior": "allow", "downloadPath": downloads});
+        window
+            .chromium("Browser.setDownloadBehavior", allowed)
+            .await;
+        // As Chromium with a screen does for a page that is clicked.
+        let granted = json!({"permissions": ["clipboardSanitizedWrite"]});
+        window.chromium("Browser.grantPermissions", granted).await;
         let Page { address, token, .. } = &window.page;
         let url = format!("http://{address}/#token={token}");
         window.visit(&url).await;
@@ -389,7 +390,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Arguments of Chromium: without a screen, without requests of its own.
 const ARGUMENTS: [&str; 9] = [
-    "--headless=new",
+    "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
