@@ -122,7 +122,7 @@ impl Decoder {
                 rest = &rest[1..];
                 continue;
             }
-            let Some(end) = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
                 self.extend_line(rest)?;
                 break;
             };

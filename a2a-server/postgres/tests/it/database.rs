@@ -78,7 +78,7 @@ impl Database {
             chown(&directory, Some(*uid), Some(*gid)).expect("it is our own");
         }
         let data = directory.join("data");
-        let mut initdb = programs.command("initdb");
+        let mut initdb = programs.server("initdb");
         initdb.args([
             "--auth=trust",
             "--username=a2a",
@@ -134,7 +134,7 @@ impl Database {
         command.stderr(log);
         self.running = Some(command.spawn().expect("postgres is there"));
         // Ready once it says so.
-        let mut ready = self.programs.command("pg_isready");
+        let mut ready = self.programs.client("pg_isready");
         ready.env("PGPORT", self.port());
         ready
             .args(["--quiet", "--username=a2a", "--dbname=postgres", "-h"])
@@ -229,7 +229,7 @@ impl Database {
                 .get::<_, i64>(0)
         };
         while waiting().await < count {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
@@ -243,7 +243,7 @@ impl Database {
                 .expect(sql)
                 .get::<_, bool>(0)
             {
-                tokio::task::yield_now().await;
+                tokio::time::sleep(PAUSE).await;
             }
         };
         let waited = tokio::time::timeout(LONG_WAIT, is_so).await;
@@ -252,7 +252,7 @@ impl Database {
 
     /// Runs statements, and returns what `psql` says.
     pub(crate) fn psql(&self, sql: &str) -> String {
-        let mut psql = self.programs.command("psql");
+        let mut psql = self.programs.client("psql");
         psql.env("PGPORT", self.port());
         psql.args([
             "--quiet",
@@ -278,8 +278,14 @@ impl Drop for Database {
 }
 
 impl Programs {
-    fn command(&self, program: &str) -> Command {
+    /// Returns a program of the server.
+    fn server(&self, program: &str) -> Command {
         self.run_as(&self.folder.join(program))
+    }
+
+    /// Returns a program that connects to the server, as any user.
+    fn client(&self, program: &str) -> Command {
+        Command::new(self.folder.join(program))
     }
 
     fn shell(&self) -> Command {
@@ -299,7 +305,10 @@ impl Programs {
 }
 
 /// Longer than anything takes that a test waits for.
-const LONG_WAIT: Duration = Duration::from_secs(30);
+const LONG_WAIT: Duration = Duration::from_secs(60);
+
+/// Time between two questions to the database about what a test waits for.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Returns the directory of `initdb` and `postgres`: the one of Debian's packages, or one in `PATH`.
 fn folder() -> Option<PathBuf> {

@@ -34,29 +34,27 @@ async fn page_reads_no_row_of_the_other_pages() {
     };
     let vacuumed = tokio::time::timeout(MAX_WAIT, vacuumed).await;
     vacuumed.expect("no transaction is open for a minute");
-    let statistics = |what: &str| {
-        let sql = format!(
-            "select {what} from pg_stat_user_tables where schemaname = 'listing' and relname = 'task'"
-        );
-        database.psql(&sql).parse::<i64>().unwrap()
+    let read = || {
+        let rows = database.psql(&format!("select seq_tup_read + idx_tup_fetch {STATISTICS}"));
+        rows.parse::<i64>().unwrap()
     };
-    let read = || statistics("seq_tup_read + idx_tup_fetch");
-    let (before, scans) = (read(), statistics("idx_scan"));
+    let (before, scans) = (
+        read(),
+        database.psql(&format!("select idx_scan {STATISTICS}")),
+    );
     let page = store.list(&ada(), Listing::new(50)).await.unwrap();
     assert_eq!(
         (page.tasks.len(), page.total, page.more),
         (50, 20_060, true)
     );
-    let counted = async {
-        // The database counts a while after a statement: the page, and its 50 tasks.
-        while statistics("idx_scan") < scans + 51 {
-            tokio::task::yield_now().await;
-        }
-    };
-    let counted = tokio::time::timeout(MAX_WAIT, counted).await;
-    counted.expect("index scans are counted");
+    // The database counts a while after a statement: the page, and its 50 tasks.
+    let counted = format!("select idx_scan >= {scans} + 51 {STATISTICS}");
+    database.until(&counted).await;
     let rows = read() - before;
     assert!(rows < 1000, "{rows} rows were read");
 }
 
 const MAX_WAIT: Duration = Duration::from_secs(60);
+
+const STATISTICS: &str =
+    "from pg_stat_user_tables where schemaname = 'listing' and relname = 'task'";

@@ -49,29 +49,23 @@ async fn backlog_of_a_receiver_that_does_not_answer_is_not_read() {
     );
     watched(&store, "live").await;
     notify(&store, "live", 1).await;
-    let statistics = |what: &str| {
-        let sql = format!(
-            "select {what} from pg_stat_user_tables where schemaname = 'backlog' and relname = 'push_outbox'"
-        );
-        database.psql(&sql).parse::<i64>().unwrap()
-    };
-    let updates = async |count: i64| {
-        let counted = async {
-            while statistics("n_tup_upd") < count {
-                tokio::task::yield_now().await;
-            }
-        };
-        let counted = timeout(Duration::from_secs(60), counted).await;
-        counted.expect("updates are counted");
-    };
+    let statistics =
+        "from pg_stat_user_tables where schemaname = 'backlog' and relname = 'push_outbox'";
     // The database counts a while after a statement.
-    updates(2).await;
-    let read = || statistics("seq_tup_read + idx_tup_fetch");
+    let counted = async |updates: i64| {
+        let counted = format!("select n_tup_upd >= {updates} {statistics}");
+        database.until(&counted).await;
+    };
+    let read = || {
+        let rows = database.psql(&format!("select seq_tup_read + idx_tup_fetch {statistics}"));
+        rows.parse::<i64>().unwrap()
+    };
+    counted(2).await;
     let before = read();
     let live = store.notifications(10, LONG).await.unwrap();
     assert_eq!(live.len(), 1);
     assert_eq!(live[0].config.task_id.as_str(), "live");
-    updates(3).await;
+    counted(3).await;
     let rows = read() - before;
     assert!(rows < 100, "{rows} rows were read");
 }
