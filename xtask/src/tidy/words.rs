@@ -118,6 +118,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "a browser tells nobody what it shows: it is asked again",
     },
     Exception {
+        path: "a2a-server/postgres/tests/it/database.rs",
+        word: "sleep",
+        reason: "a database tells nobody what waits in it or is counted: it is asked again",
+    },
+    Exception {
         path: "a2a-client/inspector/tests/it/browser/trip_agent.rs",
         word: "sleep",
         reason: "an agent that writes as slowly as a model, for pictures",
