@@ -102,7 +102,6 @@ const BY_DURATION: &[&str] = &[
 /// Tests that take a processor for 5 seconds or run for 10, by their program and a part of their names; an empty part
 /// names all. Only `--all` runs them.
 const SLOW: &[(&str, &str)] = &[
-    ("a2a-client it", "faulty_agents::memory"),
     ("a2a-conformance it", "broken_agents::"),
     ("a2a-conformance it", "broken_clients::"),
     ("a2a-conformance it", "replay::every_fault_is_noticed"),

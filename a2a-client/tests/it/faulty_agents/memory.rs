@@ -1,21 +1,21 @@
-//! Memory use of a client of all faulty agents, in a process of its own.
+//! Memory use of a client of faulty agents, in a process of its own.
 
 use std::process::Command;
 use std::time::Duration;
 
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 use crate::faulty_agents::faulty_agent::FaultyAgent;
 
-/// Runs the client against all agents in another process, which has the memory to itself.
-#[test]
-fn memory_use_is_bounded() {
+/// Runs the client against agents in another process, which has the memory to itself: it runs this test again.
+pub(super) fn measured(test: &str, agents: fn() -> Vec<FaultyAgent>) {
+    if std::env::var_os(MEASURED).is_some() {
+        let runtime = Runtime::new().unwrap();
+        return runtime.block_on(async { measure(agents()).await });
+    }
     let mut process = Command::new(std::env::current_exe().unwrap());
-    process.args([
-        "--exact",
-        "faulty_agents::memory::measured_process",
-        "--nocapture",
-    ]);
+    process.args(["--exact", test, "--nocapture"]);
     // glibc keeps freed memory: in an arena for each thread that had to wait, more of them on a busy machine, and
     // in pieces of up to 32 MiB.
     process.env("MALLOC_ARENA_MAX", "2");
@@ -30,17 +30,11 @@ fn memory_use_is_bounded() {
     );
 }
 
-/// The other process. In this one others make use of the memory, too.
-#[tokio::test(flavor = "multi_thread")]
-async fn measured_process() {
-    if std::env::var_os(MEASURED).is_none() {
-        return;
-    }
-    let agents: Vec<FaultyAgent> = crate::faulty_agents::all();
+async fn measure(agents: Vec<FaultyAgent>) {
     let before = bytes_in_use();
     let (ended, end) = watch::channel(());
     let most = tokio::spawn(sample_maximum(end));
-    crate::faulty_agents::check(agents).await;
+    super::check(agents).await;
     drop(ended);
     let most = most.await.unwrap().saturating_sub(before) >> 20;
     println!("{most} MiB at most");
@@ -63,7 +57,7 @@ async fn sample_maximum(mut end: watch::Receiver<()>) -> usize {
 }
 
 /// Returns the bytes of memory private to this process; 0 where that is unknown.
-pub(crate) fn bytes_in_use() -> usize {
+pub(super) fn bytes_in_use() -> usize {
     let held = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let mut pages = held
         .split(' ')

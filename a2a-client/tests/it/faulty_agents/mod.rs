@@ -47,30 +47,50 @@ async fn check(agents: Vec<FaultyAgent>) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Returns every agent.
-fn all() -> Vec<FaultyAgent> {
-    let mut all = Vec::new();
-    all.extend(heads::agents());
-    all.extend(bodies::agents());
-    all.extend(envelopes::agents());
-    all.extend(places::agents());
-    all.extend(silence::agents());
-    all.extend(streams::agents());
-    all.extend(tasks::agents());
-    all.extend(http2::agents());
-    #[cfg(feature = "tls")]
-    all.extend(tls::agents());
-    all
+#[test]
+fn heads() {
+    memory::measured("faulty_agents::heads", heads::agents);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn heads() {
-    check(heads::agents()).await;
+#[test]
+fn bodies() {
+    memory::measured("faulty_agents::bodies", bodies::agents);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn bodies() {
-    check(bodies::agents()).await;
+#[test]
+fn envelopes() {
+    memory::measured("faulty_agents::envelopes", envelopes::agents);
+}
+
+#[test]
+fn places() {
+    memory::measured("faulty_agents::places", places::agents);
+}
+
+#[test]
+fn silence() {
+    memory::measured("faulty_agents::silence", silence::agents);
+}
+
+#[test]
+fn streams() {
+    memory::measured("faulty_agents::streams", streams::agents);
+}
+
+#[test]
+fn tasks() {
+    memory::measured("faulty_agents::tasks", tasks::agents);
+}
+
+#[test]
+fn http2() {
+    memory::measured("faulty_agents::http2", http2::agents);
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn tls() {
+    memory::measured("faulty_agents::tls", tls::agents);
 }
 
 /// Number of agents that run concurrently.
@@ -78,39 +98,3 @@ const MAX_CONCURRENT: usize = 8;
 
 /// Limit on the memory in use, in bytes.
 const MAX_BYTES_IN_USE: usize = 1 << 30;
-
-#[tokio::test(flavor = "multi_thread")]
-async fn envelopes() {
-    check(envelopes::agents()).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn places() {
-    check(places::agents()).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn silence() {
-    check(silence::agents()).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn streams() {
-    check(streams::agents()).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tasks() {
-    check(tasks::agents()).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn http2() {
-    check(http2::agents()).await;
-}
-
-#[cfg(feature = "tls")]
-#[tokio::test(flavor = "multi_thread")]
-async fn tls() {
-    check(tls::agents()).await;
-}
