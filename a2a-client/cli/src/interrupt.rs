@@ -4,7 +4,7 @@
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
-/// Notifies a command of the first Ctrl-C.
+/// Notifies a command of the first Ctrl-C, also of one that came before the command waits for it.
 static FIRST: Notify = Notify::const_new();
 
 /// Waits until Ctrl-C was pressed `times` times.
@@ -22,8 +22,8 @@ pub(crate) async fn first() {
     FIRST.notified().await;
 }
 
-/// Returns a future that waits until a server is to shut down: for Ctrl-C, or for SIGTERM, which orchestrators send.
-/// From this call on, SIGTERM does not kill the process.
+/// Returns a future that waits until a server is to shut down: for the first Ctrl-C, or for SIGTERM, which orchestrators
+/// send. From this call on, SIGTERM does not kill the process.
 pub(crate) fn stop() -> impl Future<Output = ()> {
     #[cfg(unix)]
     let terminate = signal(SignalKind::terminate());
@@ -37,7 +37,7 @@ pub(crate) fn stop() -> impl Future<Output = ()> {
     };
     async {
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
+            () = first() => {}
             () = terminated => {}
         }
     }

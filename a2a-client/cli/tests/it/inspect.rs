@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Agent, a2a, check};
+use crate::{Agent, a2a, check, interrupt};
 
 /// An inspector in a process of its own, killed on drop.
 struct Inspector {
@@ -135,9 +135,7 @@ fn a_signal_ends_it_although_a_page_is_open() {
         let mut changes = BufReader::new(inspector.request("/api/changes"));
         let mut line = String::new();
         changes.read_line(&mut line).unwrap();
-        let id = inspector.process.id().to_string();
-        let signaled = Command::new("kill").args([signal, &id]).status();
-        assert!(signaled.unwrap().success());
+        interrupt::signal(signal, &inspector.process);
         let status = inspector.process.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{signal}: {status}");
     }

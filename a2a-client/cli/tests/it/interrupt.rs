@@ -1,11 +1,33 @@
 //! Ctrl-C while standard input is read, or a task runs.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use crate::{Agent, a2a, check, lines, text};
+
+pub(crate) fn signal(name: &str, process: &Child) {
+    let id = process.id().to_string();
+    let signaled = Command::new("kill").args([name, &id]).status();
+    assert!(signaled.unwrap().success());
+}
+
+/// Waits until a process that was told to end does so. One that does not is killed.
+fn exit_code(mut process: Child) -> Option<i32> {
+    let (sender, ended) = channel();
+    let id = process.id().to_string();
+    std::thread::spawn(move || sender.send(process.wait()));
+    let status = ended
+        .recv_timeout(Duration::from_secs(20))
+        .unwrap_or_else(|_| {
+            let _ = Command::new("kill").args(["-KILL", &id]).status();
+            panic!("the process did not end")
+        });
+    status.unwrap().code()
+}
 
 #[test]
 fn who_waits_for_input_can_be_interrupted() {
@@ -20,16 +42,30 @@ fn who_waits_for_input_can_be_interrupted() {
         let mut input = process.stdin.take().unwrap();
         // More than a pipe holds, so the process is reading.
         input.write_all(&[b'x'; 256 << 10]).unwrap();
-        let id = process.id().to_string();
-        let signaled = Command::new("kill").args(["-INT", &id]).status();
-        assert!(signaled.unwrap().success());
-        let (sender, ended) = channel();
-        std::thread::spawn(move || sender.send(process.wait()));
-        let ended = ended.recv_timeout(Duration::from_secs(20));
-        // Closes the input, in case the process still reads.
-        drop(input);
-        let status = ended.expect("it ends").unwrap();
-        assert_eq!(status.code(), Some(130), "{status}");
+        signal("-INT", &process);
+        assert_eq!(exit_code(process), Some(130));
+    }
+}
+
+/// The address is printed before the first connection is accepted, and a signal counts from the start.
+#[test]
+fn a_server_can_be_interrupted_as_soon_as_it_tells_its_address() {
+    let serve: &[_] = &["serve", "echo", "--address", "127.0.0.1:0", "--json"];
+    let inspect = &["inspect", "--listen", "127.0.0.1:0", "--json", "--no-open"];
+    let state = TempDir::new().unwrap();
+    // Repeated, because the time in which a signal was lost is short.
+    for arguments in [serve, inspect].repeat(8) {
+        let mut process = a2a()
+            .args(arguments)
+            .env("XDG_STATE_HOME", state.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        signal("-INT", &process);
+        assert_eq!(exit_code(process), Some(0), "{arguments:?}");
     }
 }
 
@@ -49,9 +85,7 @@ fn a_task_that_is_left_is_named() {
         let task = std::iter::repeat_with(working)
             .find_map(|tasks| Some(tasks.first()?["task"]["id"].as_str()?.to_owned()))
             .unwrap();
-        let id = process.id().to_string();
-        let signaled = Command::new("kill").args(["-INT", &id]).status();
-        assert!(signaled.unwrap().success());
+        signal("-INT", &process);
         let output = process.wait_with_output().unwrap();
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{stderr}");

@@ -235,10 +235,7 @@ fn files_are_read_again_on_sighup() {
     BufReader::new(server.stdout.take().unwrap())
         .read_line(&mut line)
         .unwrap();
-    let hangup = Command::new("kill")
-        .args(["-HUP", &server.id().to_string()])
-        .status();
-    assert!(hangup.unwrap().success());
+    crate::interrupt::signal("-HUP", &server);
     let log = BufReader::new(server.stderr.take().unwrap()).lines();
     let mut seen = log.map(Result::unwrap).take_while(|line| !line.is_empty());
     let reloaded = seen.find(|line| line.contains("new connections get"));
