@@ -1,11 +1,13 @@
 //! The programs of the tests: Cargo builds them, this runs them.
 
 use std::env;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
@@ -174,19 +176,14 @@ pub(super) fn run(programs: &[Program], all: bool, tally: &mut Tally) -> Result<
 /// Runs one program. Its tests are counted whether they passed or not.
 fn run_one(program: &Program, all: bool) -> Result<Tally, Tally> {
     let begun = Instant::now();
-    let output = Command::new(&program.path)
+    let mut command = Command::new(&program.path);
+    command
         .current_dir(&program.package)
         .env("CARGO_MANIFEST_DIR", &program.package)
-        .args(program.without_slow().filter(|_| !all))
-        .output();
+        .args(program.without_slow().filter(|_| !all));
     let name = program.name();
-    let (well, text) = match output {
-        Ok(output) => {
-            let text = [&output.stdout[..], &output.stderr].concat();
-            // A test may print what is no UTF-8.
-            let text = String::from_utf8_lossy(&text).into_owned();
-            (output.status.success(), text)
-        }
+    let (well, text) = match output_within(LIMIT, command) {
+        Ok((status, text)) => (status.success(), text),
         Err(error) => (false, error.to_string()),
     };
     let tally = Tally::of(&text);
@@ -213,6 +210,44 @@ fn run_one(program: &Program, all: bool) -> Result<Tally, Tally> {
     })
 }
 
+/// Limit on the time of one program. A test that waits forever fails the run, and does not hold it up forever.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Runs a command, and returns its status and the lines that it printed. It is killed when the time is over.
+fn output_within(limit: Duration, mut command: Command) -> io::Result<(ExitStatus, String)> {
+    let begun = Instant::now();
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let (sender, lines) = mpsc::channel();
+    send_lines(child.stdout.take(), sender.clone());
+    send_lines(child.stderr.take(), sender);
+    let mut text = String::new();
+    loop {
+        match lines.recv_timeout(limit.saturating_sub(begun.elapsed())) {
+            Ok(line) => text += &line,
+            Err(RecvTimeoutError::Disconnected) => return Ok((child.wait()?, text)),
+            Err(RecvTimeoutError::Timeout) => break,
+        }
+    }
+    child.kill()?;
+    text += &format!(
+        "killed: it ran for longer than {limit:?}, or a process that it left behind did\n"
+    );
+    Ok((child.wait()?, text))
+}
+
+/// Sends each line of a stream, with its end. What is no UTF-8 is replaced: a test may print anything.
+fn send_lines(stream: Option<impl Read + Send + 'static>, lines: Sender<String>) {
+    let Some(stream) = stream else { return };
+    thread::spawn(move || {
+        for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line) + "\n";
+            // Nobody waits for it any more after the time is over.
+            let _ = lines.send(line.into_owned());
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +269,18 @@ mod tests {
         };
         assert_eq!(run_one(&program("false"), true), Err(failed));
         assert_eq!(run_one(&program("no-such-program"), true), Err(failed));
+    }
+
+    #[test]
+    fn a_program_that_never_ends_is_killed() {
+        let mut endless = Command::new("sh");
+        endless.args(["-c", "echo begun; exec tail -f /dev/null"]);
+        let (status, text) = output_within(Duration::from_millis(500), endless).unwrap();
+        assert!(!status.success());
+        assert!(
+            text.contains("killed: it ran for longer than 500ms"),
+            "{text}"
+        );
     }
 
     #[test]
