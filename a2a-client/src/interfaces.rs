@@ -11,8 +11,10 @@ use a2a_types::{
     Request, Response,
 };
 
+use crate::origin::Origin;
+
 /// A [`Transport`] by the first supported interface on a card (specification 1.0 §8.3.2), or the next
-/// one if that is unreachable.
+/// one of another origin if that is unreachable.
 #[derive(Debug)]
 pub struct Interfaces {
     supported: Vec<SupportedInterface>,
@@ -23,6 +25,7 @@ pub struct Interfaces {
 #[derive(Debug)]
 struct SupportedInterface {
     interface: AgentInterface,
+    origin: Origin,
     transport: HttpTransport,
     /// A card of 0.1 may look like one of 0.2. Once it is known, the transport that speaks 0.1, or
     /// `None` if the agent speaks 0.2.
@@ -39,8 +42,12 @@ impl Interfaces {
         let mut supported = Vec::new();
         let mut first_problem = None;
         for interface in &card.supported_interfaces {
-            match HttpTransport::to(interface) {
-                Some(Ok(transport)) => {
+            let Some(transport) = HttpTransport::to(interface) else {
+                continue;
+            };
+            let origin = Origin::of(&interface.url);
+            match transport.and_then(|transport| Ok((transport, origin?))) {
+                Ok((transport, origin)) => {
                     let transport = dress(interface, transport);
                     let older = match transport.dialect() {
                         Dialect::V0_2 => OnceLock::new(),
@@ -48,12 +55,12 @@ impl Interfaces {
                     };
                     supported.push(SupportedInterface {
                         interface: interface.clone(),
+                        origin,
                         transport,
                         older,
                     });
                 }
-                Some(Err(problem)) => drop(first_problem.get_or_insert(problem)),
-                None => {}
+                Err(problem) => drop(first_problem.get_or_insert(problem)),
             }
         }
         if supported.is_empty() {
@@ -75,23 +82,31 @@ impl Transport for Interfaces {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         Box::pin(async move {
             let first = self.current.load(Ordering::Relaxed);
-            let mut tried = 0;
+            let mut index = first;
+            // A server that is away is so for all of its interfaces. One that comes back meanwhile must not be called
+            // in an older version for that.
+            let mut unreachable = Vec::new();
             loop {
-                let index = (first + tried) % self.supported.len();
-                let reply = self.supported[index].call(call.clone()).await;
-                tried += 1;
-                match reply {
-                    Err(error) if error.nothing_was_sent() && tried < self.supported.len() => {
-                        let url = &self.supported[index].interface.url;
-                        tracing::debug!(url, %error, "trying the next interface");
-                    }
+                let tried = &self.supported[index];
+                let error = match tried.call(call.clone()).await {
+                    Err(error) if error.nothing_was_sent() => error,
                     reply => {
                         if reply.is_ok() {
                             self.current.store(index, Ordering::Relaxed);
                         }
                         return reply;
                     }
-                }
+                };
+                unreachable.push(&tried.origin);
+                let mut others = (first..self.supported.len()).chain(0..first);
+                let next =
+                    others.find(|other| !unreachable.contains(&&self.supported[*other].origin));
+                let Some(next) = next else {
+                    return Err(error);
+                };
+                let url = &tried.interface.url;
+                tracing::debug!(url, %error, "trying the next interface");
+                index = next;
             }
         })
     }

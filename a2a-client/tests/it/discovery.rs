@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
-use a2a_client::{Cards, Client, Error};
+use a2a_client::{Cards, Client, Error, HttpClient, Recorder};
 use a2a_transport::http::{Body, HttpService, ServeOptions, serve};
 use a2a_transport::{BoxFuture, Call, Reply, Transport};
 use a2a_types::{
@@ -244,6 +244,28 @@ async fn an_interface_that_cannot_be_reached_gives_way_to_the_next() {
         .unwrap();
     let refused = found.send("hi").await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
+}
+
+/// When it comes back meanwhile, it is called as before.
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_tried_by_one_of_its_interfaces() {
+    let (gone, here) = ("http://127.0.0.1:1/", agent("here").await);
+    let mut card = AgentCard::new("n", "d");
+    card.supported_interfaces = vec![
+        AgentInterface::json_rpc(gone, Dialect::V1_0),
+        AgentInterface::http_json(format!("{gone}rest"), Dialect::V1_0),
+        AgentInterface::json_rpc(&here, Dialect::V0_3),
+        AgentInterface::json_rpc(gone, Dialect::V0_1),
+    ];
+    let json = serde_json::to_string(&card).unwrap();
+    let (url, _) = server(move |_| HttpResponse::new(json.clone())).await;
+    let directory = tempfile::tempdir().unwrap();
+    let recorder = Arc::new(Recorder::into(directory.path()).unwrap());
+    let http = HttpClient::builder().wire_observer(recorder);
+    let found = Client::builder(&url).http(http).connect().await.unwrap();
+    assert_eq!(answered_by(&found).await, "here");
+    let exchanges = directory.path().read_dir().unwrap().count();
+    assert_eq!(exchanges, 3, "the card, one that failed, and the answer");
 }
 
 #[tokio::test]
