@@ -1,4 +1,4 @@
-//! Ctrl-C while standard input is read, or a task runs.
+//! Ctrl-C while standard input is read, a task runs or a server starts; other signals.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::{Agent, a2a, check, lines, text};
 
+/// Sends a signal, named as an option of `kill`.
 pub(crate) fn signal(name: &str, process: &Child) {
     let id = process.id().to_string();
     let signaled = Command::new("kill").args([name, &id]).status();
