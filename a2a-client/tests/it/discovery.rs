@@ -246,7 +246,7 @@ async fn an_interface_that_cannot_be_reached_gives_way_to_the_next() {
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
 }
 
-/// When it comes back meanwhile, it is called as before.
+/// A server that comes back meanwhile is then called as before.
 #[tokio::test]
 async fn a_server_that_cannot_be_reached_is_tried_by_one_of_its_interfaces() {
     let (gone, here) = ("http://127.0.0.1:1/", agent("here").await);

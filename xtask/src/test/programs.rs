@@ -182,7 +182,7 @@ fn run_one(program: &Program, all: bool) -> Result<Tally, Tally> {
         .env("CARGO_MANIFEST_DIR", &program.package)
         .args(program.without_slow().filter(|_| !all));
     let name = program.name();
-    let (well, text) = match output_within(LIMIT, command) {
+    let (well, text) = match output_within(MAX_DURATION, command) {
         Ok((status, text)) => (status.success(), text),
         Err(error) => (false, error.to_string()),
     };
@@ -211,7 +211,7 @@ fn run_one(program: &Program, all: bool) -> Result<Tally, Tally> {
 }
 
 /// Limit on the time of one program. A test that waits forever fails the run, and does not hold it up forever.
-const LIMIT: Duration = Duration::from_secs(600);
+const MAX_DURATION: Duration = Duration::from_secs(600);
 
 /// Runs a command, and returns its status and the lines that it printed. It is killed when the time is over.
 fn output_within(limit: Duration, mut command: Command) -> io::Result<(ExitStatus, String)> {
