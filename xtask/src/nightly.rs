@@ -17,6 +17,7 @@ use crate::{Failure, console, harness, workspace};
 /// of this program; `a2a-conformance` is the suite.
 const JOBS: &[(&str, &str)] = &[
     ("all mutants", "a2a-conformance self-test"),
+    ("dependencies with their assertions", ASSERTED),
     (
         "all wire mutations",
         "cargo test -p a2a-conformance --test it -- wire_mutations --nocapture",
@@ -47,6 +48,9 @@ const JOBS: &[(&str, &str)] = &[
 
 /// The whole documentation: `cargo xtask test` has that of the libraries.
 const DOC: &str = r#"cargo doc --quiet --workspace --no-deps --all-features --config build.rustdocflags=["-Dwarnings"]"#;
+
+/// All tests, with what dependencies assert of themselves: builds for tests leave it out.
+const ASSERTED: &str = r#"cargo test --quiet --workspace --all-features --tests --config profile.dev.package."*".debug-assertions=true --config profile.dev.package."*".overflow-checks=true"#;
 
 /// Replaced by a build with the `rust-version` of the workspace.
 const MSRV: &str = "cargo check --workspace --all-features with the oldest compiler";

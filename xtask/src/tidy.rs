@@ -111,12 +111,16 @@ impl fmt::Display for Violation {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
+
+    static WORKSPACE: LazyLock<Workspace> =
+        LazyLock::new(|| Workspace::read().expect("the workspace can be read"));
 
     #[track_caller]
     fn holds(run: fn(&Workspace) -> Vec<Violation>) {
-        let workspace = Workspace::read().expect("the workspace can be read");
-        let lines: Vec<_> = run(&workspace).iter().map(Violation::to_string).collect();
+        let lines: Vec<_> = run(&WORKSPACE).iter().map(Violation::to_string).collect();
         assert!(lines.is_empty(), "\n{}", lines.join("\n"));
     }
 

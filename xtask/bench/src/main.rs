@@ -68,7 +68,7 @@ struct Options {
         default_value = "1,16,64"
     )]
     connections: Vec<usize>,
-    /// Number of messages to send where memory is measured.
+    /// Number of messages to send where memory is measured; no more are sent to fill a cache.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     sends: usize,
     /// Also measure published servers of others, for sends, streams and gets; they are built first,

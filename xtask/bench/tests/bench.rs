@@ -11,7 +11,12 @@ fn check(scenarios: &str, expected: &[&str]) {
     let file = directory.path().join("bench.json");
     let mut bench = Command::new(env!("CARGO_BIN_EXE_a2a-bench"));
     bench.args(scenarios.split(' '));
-    bench.args(["--rounds=1", "--seconds=0.1", "--connections=2"]);
+    bench.args([
+        "--rounds=1",
+        "--seconds=0.1",
+        "--connections=2",
+        "--sends=100",
+    ]);
     let output = bench.arg("--json").arg(&file).output();
     let output = output.expect("Cargo has built it");
     let problems = String::from_utf8_lossy(&output.stderr);

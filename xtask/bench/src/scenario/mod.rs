@@ -58,7 +58,7 @@ pub(crate) struct Plan {
     pub(crate) period: Duration,
     /// Numbers of callers at once.
     pub(crate) connections: Vec<usize>,
-    /// Number of messages where memory is measured.
+    /// Number of messages where memory is measured; no more fill a cache.
     pub(crate) sends: usize,
     /// Directory of databases.
     pub(crate) directory: PathBuf,
