@@ -12,7 +12,8 @@ use super::paced::Paced;
 use super::window::Window;
 use crate::harness::router;
 
-const ARTIFACT: &str = "[data-row=task] .artifact-body";
+/// The answer in the chat.
+pub(super) const ARTIFACT: &str = "[data-row=task] .artifact-body";
 
 /// Connects to an agent and sends it a message in the chat.
 async fn ask(window: &Window, url: &str, text: &str) {

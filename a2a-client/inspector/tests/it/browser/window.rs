@@ -386,10 +386,10 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Time between two looks at what a test waits for.
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(20);
 
-/// Arguments of Chromium: without a screen, without requests of its own, with few processes.
-const ARGUMENTS: [&str; 13] = [
+/// Arguments of Chromium: without a screen, without requests of its own.
+const ARGUMENTS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -399,8 +399,4 @@ const ARGUMENTS: [&str; 13] = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    "--disable-software-rasterizer",
-    "--disable-features=SpareRendererForSitePerProcess,PaintHolding",
-    "--in-process-gpu",
-    "--no-zygote",
 ];
