@@ -300,7 +300,7 @@ pub(crate) struct Observation {
 impl Observations {
     /// Records one check of an invariant, with the mismatch if it did not hold.
     pub(crate) fn record(&self, id: &'static str, found: Option<Mismatch>, evidence: &Evidence) {
-        debug_assert!(
+        assert!(
             INVARIANTS.iter().any(|invariant| invariant.id == id),
             "{id}"
         );

@@ -211,7 +211,7 @@ impl Target {
             else {
                 return Ok(());
             };
-            debug_assert_eq!(envelope.operation, Operation::SendMessage);
+            assert_eq!(envelope.operation, Operation::SendMessage);
             let answered = interface.ask(0, outgoing, &envelope, Caller::First).await;
             match answered.outcome {
                 // The card promises webhooks: cases report this contradiction.

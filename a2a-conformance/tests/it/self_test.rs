@@ -1,13 +1,13 @@
 //! Self-test of the suite: mutants are caught and controls pass. `a2a-conformance self-test`
 //! proves it in every protocol version and binding, for every mutant; here one mutant or control in
-//! eight is tested.
+//! twelve is tested.
 
 use a2a_conformance::interface_kind::InterfaceKind;
 use a2a_conformance::mutant::agent::{mutations, try_out};
 use a2a_conformance::mutant::{Extent, Subject, prove_all};
 
 /// One mutant or control in this many is tested.
-const ONE_OF: usize = 8;
+const ONE_OF: usize = 12;
 
 /// Number tested concurrently: much of the time passes in waiting.
 const AT_ONCE: usize = 6;
