@@ -22,6 +22,14 @@ const JOBS: &[(&str, &str)] = &[
         "all wire mutations",
         "cargo test -p a2a-conformance --test it -- wire_mutations --nocapture",
     ),
+    (
+        "the suite of stores on PostgreSQL, behind a pooler",
+        "cargo test -p a2a-postgres --test it -- suite",
+    ),
+    (
+        "accessibility in every view",
+        "cargo test -p a2a-inspector --all-features --test it -- accessibility",
+    ),
     ("crash", "xtask crash"),
     ("disconnects", "xtask disconnects"),
     ("disconnects of the client", "xtask disconnects --client"),
@@ -236,9 +244,7 @@ impl Job {
             _ => Command::new("cargo"),
         };
         command.args(words).current_dir(workspace::root());
-        command
-            .env("A2A_ALL_WIRE_MUTATIONS", "1")
-            .env("NO_COLOR", "1");
+        command.env("A2A_EXHAUSTIVE", "1").env("NO_COLOR", "1");
         match command.stderr(std::process::Stdio::inherit()).output() {
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -2,7 +2,7 @@
 //!
 //! All mutations on all interfaces take minutes. This runs them:
 //!
-//! `A2A_ALL_WIRE_MUTATIONS=1 cargo test -p a2a-conformance --test it -- wire_mutations`
+//! `A2A_EXHAUSTIVE=1 cargo test -p a2a-conformance --test it -- wire_mutations`
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ const AT_ONCE: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_wire_mutation_is_detected_and_every_invariant_detects_one() {
-    let all = std::env::var_os("A2A_ALL_WIRE_MUTATIONS").is_some();
+    let all = std::env::var_os("A2A_EXHAUSTIVE").is_some();
     let trying = WIRE_MUTATIONS.iter().enumerate();
     let trying = trying.step_by(if all { 1 } else { ONE_OF });
     let trying = trying.map(|(number, mutation)| async move {

@@ -27,6 +27,13 @@ async fn keeps_every_promise_behind_a_pooler_without_a_cache() {
         };
         options.cache_bytes(0)
     };
-    let violations = suite::run(|| async { open(&options()).await }).await;
+    // That case takes most of the time: `cargo xtask nightly` checks it here, too.
+    let is_exhaustive = std::env::var_os("A2A_EXHAUSTIVE").is_some();
+    let cases = suite::cases().filter(|case| is_exhaustive || case.name != "random.like_a_model");
+    let mut violations = Vec::new();
+    for case in cases {
+        let outcome = case.check(|| async { open(&options()).await }).await;
+        violations.extend(outcome.err());
+    }
     assert_eq!(violations, []);
 }

@@ -155,7 +155,7 @@ async fn the_editor_judges_a_card_as_it_is_written() {
         if cfg!(feature = "conformance") {
             window.see_text(verdict, "keeps every rule").await;
             let wrong = right.replace("\"description\"", "\"descriptions\"");
-            window.paste(text, &wrong).await;
+            window.fill(text, &wrong).await;
             window.see_text(verdict, "problem").await;
             window
                 .see_text(
@@ -164,12 +164,12 @@ async fn the_editor_judges_a_card_as_it_is_written() {
                 )
                 .await;
         }
-        window.paste(text, &format!("{right},")).await;
+        window.fill(text, &format!("{right},")).await;
         window.see_text(verdict, "not JSON").await;
         window
             .see_text("[data-view=editor] .note-box.bad", "This is not JSON")
             .await;
-        window.paste(text, &right).await;
+        window.fill(text, &right).await;
         window.see_text(verdict, "keeps every rule").await;
         window
             .see_text("[data-view=editor] [data-value='1.0']", "reads it")

@@ -51,7 +51,7 @@ async fn text_files_and_data_reach_the_agent() {
         window.see_text(".composer-files", "notes.txt").await;
         window.click("[data-action=add-data]").await;
         window
-            .paste("[data-field=data]", r#"{"city": "Delft"}"#)
+            .fill("[data-field=data]", r#"{"city": "Delft"}"#)
             .await;
         say(window, "parts of a message").await;
         // The agent sends back what it has received.
@@ -75,7 +75,7 @@ async fn text_files_and_data_reach_the_agent() {
         );
         window.see_none(".composer-files .file-card").await;
 
-        window.paste("[data-field=data]", "{\"city\": Delft}").await;
+        window.fill("[data-field=data]", "{\"city\": Delft}").await;
         window.click("[data-action=send]").await;
         window.see_text(".composer-data", "This is not JSON").await;
     })

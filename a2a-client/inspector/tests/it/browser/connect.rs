@@ -21,7 +21,7 @@ const CANARY: &str = "CANARY0123456789";
 /// Writes into a field of the connection.
 pub(super) async fn fill(window: &Window, field: &str, text: &str) {
     window
-        .paste(&format!("{FORM} [data-field={field}]"), text)
+        .fill(&format!("{FORM} [data-field={field}]"), text)
         .await;
 }
 

@@ -130,7 +130,7 @@ async fn a_broken_request_is_sent_again_and_repaired() {
         let number = show_exchange(window, "echo hi", false).await;
         open_tab(window, "resend").await;
         let body = "[data-view=resend] [data-field=body]";
-        window.paste(body, "{\"jsonrpc\": \"2.0\", ").await;
+        window.fill(body, "{\"jsonrpc\": \"2.0\", ").await;
         window
             .see_text("[data-view=resend]", "The body is not JSON")
             .await;
@@ -150,7 +150,7 @@ async fn a_broken_request_is_sent_again_and_repaired() {
         open_tab(window, "resend").await;
         let request =
             json!({"jsonrpc": "2.0", "id": 7, "method": "GetTask", "params": {"id": "none"}});
-        window.paste(body, &request.to_string()).await;
+        window.fill(body, &request.to_string()).await;
         window.see_none(".wrong").await;
         window.press_together(&[keys::CONTROL, keys::ENTER]).await;
         window

@@ -24,7 +24,7 @@ async fn ask(window: &Window, url: &str, text: &str) {
 
 /// Sends a message in the chat that is shown.
 pub(super) async fn say(window: &Window, text: &str) {
-    window.paste("[data-field=message]", text).await;
+    window.fill("[data-field=message]", text).await;
     window.click("[data-action=send]").await;
 }
 
