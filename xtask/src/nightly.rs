@@ -23,8 +23,16 @@ const JOBS: &[(&str, &str)] = &[
         "cargo test -p a2a-conformance --test it -- wire_mutations --nocapture",
     ),
     (
-        "the suite of stores on PostgreSQL, behind a pooler",
-        "cargo test -p a2a-postgres --test it -- suite",
+        "faults of replays",
+        "cargo test -p a2a-conformance --test it -- replay",
+    ),
+    (
+        "faults of stores",
+        "cargo test -p a2a-server --all-features --test it -- suite",
+    ),
+    (
+        "PostgreSQL: faults, and behind a pooler",
+        "cargo test -p a2a-postgres --test it -- suite faults",
     ),
     (
         "accessibility in every view",

@@ -28,10 +28,18 @@ async fn memory_keeps_every_promise_on_one_thread() {
     assert_eq!(violations, []);
 }
 
+/// One fault in this many is tested on every run, and each by `cargo xtask nightly`.
+const ONE_OF: usize = 3;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_fault_is_found() {
+    let step = if std::env::var_os("A2A_EXHAUSTIVE").is_some() {
+        1
+    } else {
+        ONE_OF
+    };
     let mut checks = JoinSet::new();
-    for &(fault, names) in Fault::ALL {
+    for &(fault, names) in Fault::ALL.iter().step_by(step) {
         for &name in names {
             checks.spawn(async move {
                 let case = suite::cases().find(|case| case.name == name);
