@@ -1,11 +1,11 @@
 //! `cargo xtask test`: the checks after a change; with `--all`, every check there is.
 //!
 //! ```text
-//! fmt, schema, tidy ─► Clippy builds ─┬─► run the tests, two programs at a time ───┬─► tests: N passed
+//! fmt, schema, tidy ─► Clippy builds ─┬─► run the tests, three programs at a time ─┬─► tests: N passed
 //!                      the tests      └─► replay; with --all: examples in docs, … ─┘
 //! ```
 //!
-//! Tests wait for timers and sockets a third of their time. The tasks of Cargo alone fill that time.
+//! Tests wait for timers and sockets a third of their time. A third program and the tasks of Cargo fill that time.
 //! `cargo xtask nightly` has the rest of the documentation, that of the programs.
 
 mod lint;

@@ -17,7 +17,7 @@ use super::tally::Tally;
 use crate::{Failure, console, workspace};
 
 /// Number of programs that run at the same time, each with a thread for each processor.
-const PROGRAMS_AT_ONCE: usize = 2;
+const PROGRAMS_AT_ONCE: usize = 3;
 
 /// One program of tests.
 #[derive(Debug)]
