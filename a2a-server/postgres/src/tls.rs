@@ -6,6 +6,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
+use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{PostgresError, PostgresOptions};
@@ -19,7 +20,12 @@ pub(crate) fn connector(options: &PostgresOptions) -> Result<MakeRustlsConnect, 
     let builder = builder
         .with_safe_default_protocol_versions()
         .map_err(PostgresError::options)?;
+    let is_plain = options.config.get_ssl_mode() == SslMode::Disable;
     let config = match &options.roots {
+        // The certificates of the system are not read: there may be none.
+        None if is_plain => builder
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth(),
         None => {
             let verifier = Verifier::new(provider).map_err(PostgresError::options)?;
             let builder = builder.dangerous();

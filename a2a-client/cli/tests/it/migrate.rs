@@ -1,6 +1,6 @@
 //! `a2a migrate`, and `a2a serve` with a database that is not there.
 
-use crate::check;
+use crate::{a2a, check};
 
 #[test]
 fn migrate_prints_statements_without_a_database() {
@@ -25,4 +25,15 @@ fn a_database_that_cannot_be_used_is_an_error_of_this_machine() {
     );
     check(&["migrate", "postgres://"], 2, &["the URL of the database"]);
     check(&["migrate"], 2, &["<URL>"]);
+}
+
+#[test]
+fn a_database_without_tls_needs_no_certificate_authorities() {
+    let mut migrate = a2a();
+    migrate.args(["migrate", "postgres://a2a@127.0.0.1:1/a2a?sslmode=disable"]);
+    migrate.env("SSL_CERT_FILE", "/nonexistent");
+    migrate.env("SSL_CERT_DIR", "/nonexistent");
+    let output = migrate.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("no connection to the database"), "{error}");
 }
