@@ -16,6 +16,8 @@ mod sealed_webhooks;
 mod secrets;
 #[path = "../it/stores/mod.rs"]
 mod stores;
+#[path = "../it/waiting.rs"]
+mod waiting;
 mod webhook_registration;
 mod wire;
 

@@ -18,6 +18,7 @@ use crate::agent::builder;
 use crate::log::{check, log};
 use crate::secrets::{BEARER, TOKEN, URL_KEY, found};
 use crate::stores::new_file;
+use crate::waiting::{eventually, reopened};
 use crate::wire::{TAKEN, hook};
 
 const SECRETS: [&str; 3] = [TOKEN, BEARER, URL_KEY];
@@ -48,20 +49,6 @@ fn serve_from(
         ids => builder.seal_secrets(keys(ids)),
     };
     sealed.build().unwrap()
-}
-
-/// Opens a file as soon as the server that had it open is gone.
-async fn reopened(file: &Path) -> SqliteStore {
-    let reopened = async {
-        loop {
-            match SqliteStore::open(file) {
-                Ok(store) => return store,
-                Err(_) => tokio::task::yield_now().await,
-            }
-        }
-    };
-    let reopened = tokio::time::timeout(Duration::from_secs(60), reopened).await;
-    reopened.expect("the file stays in use")
 }
 
 async fn ask(server: &Server, name: &str, request: impl Into<Request>) -> Result<Response, Error> {
@@ -318,13 +305,7 @@ async fn until_given_back(file: &Path) {
     let sql = "select taken, attempt from push_outbox";
     let mut statement = connection.prepare(sql).unwrap();
     let mut read = || statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)));
-    let given_back = async {
-        while read() != Ok((0_i64, 1_i64)) {
-            tokio::task::yield_now().await;
-        }
-    };
-    let given_back = tokio::time::timeout(Duration::from_secs(20), given_back).await;
-    given_back.expect("it uses up attempts");
+    eventually(async || (read() == Ok((0_i64, 1_i64))).then_some(())).await;
 }
 
 #[tokio::test]

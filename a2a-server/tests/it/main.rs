@@ -25,4 +25,5 @@ mod stores;
 mod suite;
 #[cfg(feature = "push")]
 mod traces;
+mod waiting;
 mod wire;

@@ -118,6 +118,11 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "a browser tells nobody what it shows: it is asked again",
     },
     Exception {
+        path: "a2a-server/tests/it/waiting.rs",
+        word: "sleep",
+        reason: "nothing tells of a file that is let go, or of a store that is well again: it is asked again",
+    },
+    Exception {
         path: "a2a-server/postgres/tests/it/database.rs",
         word: "sleep",
         reason: "a database tells nobody what waits in it or is counted: it is asked again",

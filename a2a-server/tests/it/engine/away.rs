@@ -7,8 +7,9 @@ use a2a_client::{Client, Retries, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{ErrorKind, Message, TaskState};
 
-use super::faulty_store::{FaultyStore, server, soon};
+use super::faulty_store::{FaultyStore, server};
 use super::{card, task};
+use crate::waiting::soon;
 
 /// Followers get the events that they missed, and no error.
 #[tokio::test(start_paused = true)]

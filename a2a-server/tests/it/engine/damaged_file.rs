@@ -8,6 +8,7 @@ use a2a_server::{Server, SqliteStore};
 
 use crate::engine::{Worker, card, task};
 use crate::stores;
+use crate::waiting::reopened;
 
 #[tokio::test]
 async fn a_damaged_page_is_found() {
@@ -26,7 +27,7 @@ async fn a_damaged_page_is_found() {
     assert_eq!(report.damages, Vec::<String>::new());
     drop(client);
     // The store that had the file has written all of it when it can be opened again.
-    drop(crate::engine::retention::reopened(&file).await);
+    drop(reopened(&file).await);
 
     let mut pages = OpenOptions::new().write(true).open(&file).unwrap();
     let half = pages.metadata().unwrap().len() / 2 / 4096 * 4096;

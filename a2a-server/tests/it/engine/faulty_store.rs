@@ -19,6 +19,7 @@ use a2a_types::{
 use tokio::sync::Notify;
 
 use crate::engine::{another_message_arrived, card, task};
+use crate::waiting::soon;
 
 /// The store in memory, in a mood.
 #[derive(Clone, Default)]
@@ -190,12 +191,6 @@ pub(super) fn server(store: &FaultyStore) -> Server {
     server.build().unwrap()
 }
 
-/// Waits for this, and fails the test if it never comes.
-pub(super) async fn soon<F: Future>(what: F) -> F::Output {
-    let limit = Duration::from_secs(60);
-    tokio::time::timeout(limit, what).await.expect("in time")
-}
-
 /// Sends a message in a protocol version; returns its task. In 0.1 its caller has named it.
 async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error> {
     let named = dialect.rules().caller_names_tasks;
@@ -279,6 +274,7 @@ async fn a_task_that_a_panic_has_left_is_abandoned() {
     };
     let refused = soon(client.stream(answer).into_future()).await;
     assert!(refused.is_err());
+    // Not for long: the server takes it over.
     let found = async {
         loop {
             let orphans = store.inner.orphans(10).await.unwrap();

@@ -14,9 +14,9 @@ use a2a_types::{
 };
 use rusqlite::{Connection, params};
 
-use crate::engine::retention::reopened;
 use crate::engine::{Worker, card, task};
 use crate::stores;
+use crate::waiting::reopened;
 
 #[tokio::test]
 async fn files_of_every_earlier_version_are_read_and_written() {

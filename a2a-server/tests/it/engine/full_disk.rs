@@ -14,6 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::engine::{Worker, card};
+use crate::waiting::eventually;
 
 /// Set in the process that has the small file system, to its directory.
 const SMALL_DISK: &str = "A2A_SMALL_DISK";
@@ -82,13 +83,11 @@ async fn until_there_is_room(disk: &Path) {
     check(get(address, &path).await, 200, "TASK_STATE_INPUT_REQUIRED");
 
     std::fs::remove_file(ballast).unwrap();
-    let ready = async {
-        while !get(address, "/readyz").await.starts_with("HTTP/1.1 200 ") {
-            tokio::task::yield_now().await;
-        }
-    };
-    let ready = tokio::time::timeout(MAX_WAIT, ready).await;
-    ready.expect("it is ready when there is room");
+    eventually(async || {
+        let answer = get(address, "/readyz").await;
+        answer.starts_with("HTTP/1.1 200 ").then_some(())
+    })
+    .await;
     // The refused message has left nothing behind: it is taken as if it were sent for the first time.
     for id in ["alone", "1", "after"] {
         let sent = send(address, id, "echo hello").await;
@@ -175,4 +174,3 @@ fn check_refused(answer: String) {
 
 /// Time in which a server says that it cannot: less than it takes to try again.
 const MAX_REFUSAL_TIME: Duration = Duration::from_secs(5);
-const MAX_WAIT: Duration = Duration::from_secs(60);

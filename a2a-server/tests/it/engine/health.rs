@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::engine::metrics_recorder::whole;
 use crate::engine::{Worker, card};
+use crate::waiting::eventually;
 
 fn server() -> Server {
     let builder = Server::builder(card(), Worker::default());
@@ -122,17 +123,11 @@ async fn a_server_whose_store_does_not_answer_is_not_ready_until_it_does() {
 
 /// Asks until the answer is this.
 async fn until(service: &HttpService<Server>, status: u16) -> (u16, String) {
-    let wanted = async {
-        loop {
-            let said = said(service, "/readyz").await;
-            if said.0 == status {
-                return said;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let found = tokio::time::timeout(Duration::from_secs(60), wanted).await;
-    found.unwrap_or_else(|_| panic!("it was never {status}"))
+    eventually(async || {
+        let said = said(service, "/readyz").await;
+        (said.0 == status).then_some(said)
+    })
+    .await
 }
 
 #[tokio::test]

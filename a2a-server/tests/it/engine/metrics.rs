@@ -1,7 +1,5 @@
 //! Metrics, counted exactly.
 
-use std::time::Duration;
-
 use a2a_client::{Client, HttpTransport, StreamExt};
 use a2a_server::{AuthError, MemoryStore, Principal, Server};
 use a2a_transport::http::{Authenticator, HttpService};
@@ -17,6 +15,7 @@ use crate::engine::metrics_recorder::{
     MetricsRecorder, ask, ask_at, message, question, service, whole,
 };
 use crate::engine::{Worker, builders, card};
+use crate::waiting::eventually;
 
 const REQUESTS: &str = "a2a_server_requests_total";
 const SECONDS: &str = "a2a_server_request_duration_seconds";
@@ -218,14 +217,12 @@ fn a_caller_who_disconnects_leaves_no_open_stream() {
         recorder.check(&[(REQUESTS, &[]), (STREAMS, &["1"])]);
         drop(caller);
         let mut changes = Vec::new();
-        let noticed = async {
-            while !changes.iter().any(|(name, _)| name == REQUESTS) {
-                tokio::task::yield_now().await;
-                changes.extend(recorder.changes());
-            }
-        };
-        let patience = Duration::from_secs(20);
-        tokio::time::timeout(patience, noticed).await.unwrap();
+        eventually(async || {
+            changes.extend(recorder.changes());
+            let is_noticed = changes.iter().any(|(name, _)| name == REQUESTS);
+            is_noticed.then_some(())
+        })
+        .await;
         for (name, expected) in [
             (REQUESTS, "SendStreamingMessage 1.0 JSONRPC abandoned 1"),
             (STREAMS, "-1"),

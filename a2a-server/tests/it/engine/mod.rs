@@ -22,7 +22,6 @@ mod webhooks;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use a2a_client::{Client, SendMessageResponse};
 use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn, UpdateError};
@@ -31,6 +30,7 @@ use serde_json::json;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::stores;
+use crate::waiting::eventually;
 
 /// An agent that does what messages say, and counts its runs.
 #[derive(Clone, Default)]
@@ -148,16 +148,9 @@ pub(crate) fn task(response: SendMessageResponse) -> Task {
 
 /// Reads a task until it is as wanted.
 pub(crate) async fn until(client: &Client, id: &a2a_types::TaskId, state: TaskState) -> Task {
-    let wanted = async {
-        loop {
-            let task = client.get_task(id.clone(), None).await.unwrap();
-            if task.status.state == state {
-                return task;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let patience = Duration::from_secs(20);
-    let found = tokio::time::timeout(patience, wanted).await;
-    found.unwrap_or_else(|_| panic!("the task did not become {}", state.as_str()))
+    eventually(async || {
+        let task = client.get_task(id.clone(), None).await.unwrap();
+        (task.status.state == state).then_some(task)
+    })
+    .await
 }

@@ -8,6 +8,7 @@ use a2a_types::TaskState;
 
 use crate::engine::{card, task};
 use crate::stores;
+use crate::waiting::soon;
 
 /// Goes off when it is dropped.
 struct PanicOnDrop;
@@ -29,12 +30,6 @@ async fn fragile(turn: Turn) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Waits for this, and fails the test if it never comes.
-async fn soon<F: Future>(what: F) -> F::Output {
-    let limit = Duration::from_secs(60);
-    tokio::time::timeout(limit, what).await.expect("in time")
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use a2a_types::{ErrorKind, Message, TaskId, TaskState};
 
 use crate::engine::{Worker, builders, card, task};
 use crate::stores;
+use crate::waiting::{eventually, reopened};
 
 /// A server looks after old tasks when its work begins, and then all the time.
 #[tokio::test]
@@ -78,31 +79,8 @@ async fn a_server_that_would_keep_no_task_is_not_built() {
 
 /// Waits until a task is not there any more.
 async fn gone(client: &Client, task: &TaskId) {
-    let gone = async {
-        loop {
-            match client.get_task(task.clone(), None).await {
-                Ok(_) => tokio::task::yield_now().await,
-                Err(error) => return error,
-            }
-        }
-    };
-    let patience = Duration::from_secs(20);
-    match tokio::time::timeout(patience, gone).await.unwrap() {
+    match eventually(async || client.get_task(task.clone(), None).await.err()).await {
         Error::Agent(error) => assert_eq!(error.kind, ErrorKind::TaskNotFound),
         other => panic!("{other:?}"),
     }
-}
-
-/// Opens a file once the server that had it has let it go.
-pub(crate) async fn reopened(file: &std::path::Path) -> SqliteStore {
-    let reopened = async {
-        loop {
-            match SqliteStore::open(file) {
-                Ok(store) => return store,
-                Err(_) => tokio::task::yield_now().await,
-            }
-        }
-    };
-    let patience = Duration::from_secs(20);
-    tokio::time::timeout(patience, reopened).await.unwrap()
 }

@@ -1,9 +1,8 @@
 //! Notifications of webhooks, over real sockets.
 
-use std::time::Duration;
-
 use crate::engine::{Worker, builders, card, task, until};
 use crate::receiver::{next, receiver};
+use crate::waiting::eventually;
 use a2a_client::{Client, Error, HttpClient};
 use a2a_server::{
     Algorithm, Challenge, Notification, Secret, Server, ServerBuilder, SigningKey, SqliteStore,
@@ -350,15 +349,9 @@ async fn dead_letters_are_redelivered_on_request() {
 
 /// The dead letters, once there are so many.
 async fn dead_letters(server: &Server, count: usize) -> Vec<Notification> {
-    let wanted = async {
-        loop {
-            let dead = server.dead_letters(10).await.unwrap();
-            if dead.len() == count {
-                return dead;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let found = tokio::time::timeout(Duration::from_secs(20), wanted).await;
-    found.unwrap_or_else(|_| panic!("there are not {count} dead letters"))
+    eventually(async || {
+        let dead = server.dead_letters(10).await.unwrap();
+        (dead.len() == count).then_some(dead)
+    })
+    .await
 }

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use crate::operations::{
     ALL, CommandAgent, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to,
 };
+use crate::waiting::eventually;
 
 #[tokio::test]
 async fn a_message_is_answered_by_a_task() {
@@ -191,18 +192,11 @@ async fn a_message_to_a_busy_agent_is_its_next_turn() {
                 async move { client.send(message).await }
             });
             // It waits when it is in the history.
-            while client
-                .get_task(begun.id.clone(), Some(10))
-                .await
-                .unwrap()
-                .history
-                .last()
-                .unwrap()
-                .text()
-                != "second"
-            {
-                tokio::task::yield_now().await;
-            }
+            eventually(async || {
+                let task = client.get_task(begun.id.clone(), Some(10)).await.unwrap();
+                (task.history.last()?.text() == "second").then_some(())
+            })
+            .await;
             release.notify_one();
             let answered = task(second.await.unwrap().unwrap());
             let answer = (

@@ -12,6 +12,7 @@ use a2a_types::{Dialect, ErrorKind, Message, Task, TaskState};
 
 use super::OwnStore;
 use crate::engine::{Worker, card, task, until};
+use crate::waiting::eventually;
 
 /// Longer than any of these tests takes: nothing here may need it to run out.
 const LONG: Duration = Duration::from_secs(3600);
@@ -96,9 +97,11 @@ async fn a_message_reaches_a_task_that_the_other_works_on() {
             .iter()
             .any(|it| it.message_id == sent.message_id)
     };
-    while !is_there(&here.get_task(begun.id.clone(), None).await.unwrap()) {
-        tokio::task::yield_now().await;
-    }
+    eventually(async || {
+        let task = here.get_task(begun.id.clone(), None).await.unwrap();
+        is_there(&task).then_some(())
+    })
+    .await;
     one.go_on.open();
     let done = task(sending.await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);

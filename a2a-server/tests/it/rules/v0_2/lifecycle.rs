@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{configured, say, say_to, serve, state, with};
 use crate::rules::scripted_agent::ServedAgent;
 use crate::rules::wire::{code, texts, unique};
+use crate::waiting::eventually;
 
 #[tokio::test]
 async fn rule_5_2_01_the_server_names_tasks_and_contexts() {
@@ -140,9 +141,11 @@ async fn rule_5_2_08_credentials_are_asked_for_in_the_status() {
 /// Reads a task until it is worked on.
 async fn works(served: &ServedAgent, task: &Value) {
     let read = json!({"id": task["id"]});
-    while state(&served.rpc("tasks/get", read.clone()).await.unwrap()) != "working" {
-        tokio::task::yield_now().await;
-    }
+    eventually(async || {
+        let task = served.rpc("tasks/get", read.clone()).await.unwrap();
+        (state(&task) == "working").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -5,18 +5,16 @@ use serde_json::{Value, json};
 use super::{HTTP_BINDINGS, HttpBinding, configured, say, say_to};
 use crate::rules::scripted_agent::{ServedAgent, serve};
 use crate::rules::wire::texts;
+use crate::waiting::eventually;
 
 /// Reads the caller's tasks until one is worked on.
 async fn someone_works(served: &ServedAgent, binding: HttpBinding) {
     let working = json!({"status": "TASK_STATE_WORKING"});
-    while served
-        .ask(binding, "ListTasks", working.clone())
-        .await
-        .unwrap()["totalSize"]
-        == 0
-    {
-        tokio::task::yield_now().await;
-    }
+    eventually(async || {
+        let list = served.ask(binding, "ListTasks", working.clone()).await;
+        (list.unwrap()["totalSize"] != 0).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,0 +1,33 @@
+//! Waiting for what must come.
+
+#[cfg(feature = "sqlite")]
+use std::path::Path;
+use std::time::Duration;
+
+#[cfg(feature = "sqlite")]
+use a2a_server::SqliteStore;
+
+/// Waits for this, and fails the test if it never comes.
+pub(crate) async fn soon<F: Future>(what: F) -> F::Output {
+    let limit = Duration::from_secs(60);
+    tokio::time::timeout(limit, what).await.expect("in time")
+}
+
+/// Asks until there is an answer, and fails the test if there never is one. For what nothing tells of.
+pub(crate) async fn eventually<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let answered = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    soon(answered).await
+}
+
+/// Opens a file as soon as the store that had it open is gone.
+#[cfg(feature = "sqlite")]
+pub(crate) async fn reopened(file: &Path) -> SqliteStore {
+    eventually(async || SqliteStore::open(file).ok()).await
+}
