@@ -18,7 +18,7 @@ use a2a_types::{
 };
 use tokio::sync::Notify;
 
-use crate::engine::{another_message_arrived, card, task};
+use crate::engine::{another_message_arrived, card, task, until};
 use crate::waiting::soon;
 
 /// The store in memory, in a mood.
@@ -259,7 +259,7 @@ async fn a_message_that_was_written_reaches_the_agent() {
     }
 }
 
-/// A task that was left in the middle is found as any abandoned task.
+/// A task that was left in the middle is found as any abandoned task: nobody can go on with it.
 #[tokio::test]
 async fn a_task_that_a_panic_has_left_is_abandoned() {
     let store = FaultyStore::default();
@@ -274,17 +274,7 @@ async fn a_task_that_a_panic_has_left_is_abandoned() {
     };
     let refused = soon(client.stream(answer).into_future()).await;
     assert!(refused.is_err());
-    // Not for long: the server takes it over.
-    let found = async {
-        loop {
-            let orphans = store.inner.orphans(10).await.unwrap();
-            if orphans.iter().any(|orphan| orphan.task == asked.id) {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    soon(found).await;
+    until(&client, &asked.id, TaskState::Failed).await;
 }
 
 /// Begins an agent that waits for another message, then asks if `asks`, and has the store refuse once;
