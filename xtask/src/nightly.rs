@@ -66,7 +66,7 @@ const JOBS: &[(&str, &str)] = &[
 const DOC: &str = r#"cargo doc --quiet --workspace --no-deps --all-features --config build.rustdocflags=["-Dwarnings"]"#;
 
 /// All tests, with what dependencies assert of themselves: builds for tests leave it out.
-const ASSERTED: &str = r#"cargo test --quiet --workspace --all-features --tests --config profile.dev.package."*".debug-assertions=true --config profile.dev.package."*".overflow-checks=true"#;
+const ASSERTED: &str = r#"cargo test --quiet --no-fail-fast --workspace --all-features --config profile.dev.package."*".debug-assertions=true --config profile.dev.package."*".overflow-checks=true"#;
 
 /// Replaced by a build with the `rust-version` of the workspace.
 const MSRV: &str = "cargo check --workspace --all-features with the oldest compiler";
