@@ -237,7 +237,7 @@ const MAX_TASK_BYTES: usize = 4 << 20;
 const SHORT_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Deadline of an impatient caller.
-const DEADLINE: Duration = Duration::from_secs(2);
+const DEADLINE: Duration = Duration::from_secs(1);
 
 /// Time after which a call counts as hanging.
 const HANG_TIMEOUT: Duration = Duration::from_secs(120);
