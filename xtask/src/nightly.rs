@@ -4,6 +4,7 @@
 //! the machine and the commit.
 
 use std::fmt::Write as _;
+use std::iter;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
@@ -145,7 +146,7 @@ struct JobResult<'j> {
     output: String,
 }
 
-/// All jobs: the fixed ones, and one for each feature of each crate.
+/// All jobs: the fixed ones, and for each crate one without its features and one for each of them.
 fn jobs() -> Result<Vec<Job>, Failure> {
     let metadata = metadata()?;
     let fixed = JOBS.iter().map(|&(name, command)| Job {
@@ -161,20 +162,25 @@ fn jobs() -> Result<Vec<Job>, Failure> {
     Ok(fixed.chain(features(&metadata)).collect())
 }
 
-/// One build for each feature by itself.
+/// For each crate: Clippy on it without its features, so with no TLS, no SQLite and no compiler of C; then a check of
+/// each feature by itself.
 fn features(metadata: &Value) -> Vec<Job> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let packages = packages.filter(|package| package["name"] != "xtask");
-    let pairs = packages.flat_map(|package| {
+    let jobs = packages.flat_map(|package| {
         let name = package["name"].as_str().unwrap_or_default();
         let features = package["features"].as_object().into_iter().flatten();
-        features.map(move |(feature, _)| (name, feature))
+        let alone = features.map(move |(feature, _)| Job {
+            name: format!("feature {feature} of {name}"),
+            command: format!("cargo check -p {name} --no-default-features --features {feature}"),
+        });
+        let none = Job {
+            name: format!("no features of {name}"),
+            command: format!("cargo clippy -p {name} --no-default-features -- -Dwarnings"),
+        };
+        iter::once(none).chain(alone)
     });
-    let alone = pairs.map(|(package, feature)| Job {
-        name: format!("feature {feature} of {package}"),
-        command: format!("cargo check -p {package} --no-default-features --features {feature}"),
-    });
-    alone.collect()
+    jobs.collect()
 }
 
 fn metadata() -> Result<Value, Failure> {
@@ -355,6 +361,8 @@ mod tests {
         let commands: Vec<_> = jobs.iter().map(|job| job.command.as_str()).collect();
         let sqlite = "cargo check -p a2a-server --no-default-features --features sqlite";
         assert!(commands.contains(&sqlite), "{commands:?}");
+        let none = "cargo clippy -p a2a-server --no-default-features -- -Dwarnings";
+        assert!(commands.contains(&none), "{commands:?}");
     }
 
     #[test]

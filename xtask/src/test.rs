@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Tests wait for timers and sockets a third of their time. A third program and the tasks of Cargo fill that time.
-//! `cargo xtask nightly` has the rest of the documentation, that of the programs.
+//! `cargo xtask nightly` has the crates without their features, and the documentation of the programs.
 
 mod lint;
 mod pass_record;
@@ -25,7 +25,7 @@ use tally::Tally;
 #[derive(Args)]
 pub(crate) struct TestArgs {
     /// Make every check: also the slow tests, those of packages that passed and have not changed since, the
-    /// documentation with its examples, the libraries without their features, and the public API.
+    /// documentation with its examples, and the public API.
     #[arg(long)]
     pub(crate) all: bool,
 }

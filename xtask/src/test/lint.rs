@@ -37,7 +37,8 @@ fn checks(all: bool, tally: &mut Tally) -> Result<(), Failure> {
     if !all {
         return Ok(());
     }
-    let mut examples = with_clippy("test --quiet --workspace --all-features --doc");
+    let mut examples = cargo("test --quiet --workspace --all-features --doc");
+    compile_with_clippy(&mut examples);
     api::beside_examples(&mut examples)?;
     examples.env("RUSTDOCFLAGS", "-D warnings");
     check("doc, examples in docs", |said| {
@@ -45,16 +46,7 @@ fn checks(all: bool, tally: &mut Tally) -> Result<(), Failure> {
         tally.add(Tally::of(said));
         Ok(())
     })?;
-    // Each alone, without what its features bring: no TLS, no SQLite, no compiler of C.
-    let lean = "check --quiet -p a2a-types -p a2a-jsonrpc -p a2a-transport -p a2a-client -p a2a-server --no-default-features";
-    check("lean", |said| output(with_clippy(lean), said))?;
     check("public API", |_| api::compare())
-}
-
-fn with_clippy(arguments: &str) -> Command {
-    let mut cargo = cargo(arguments);
-    compile_with_clippy(&mut cargo);
-    cargo
 }
 
 /// Makes one check, and prints what it said if it failed.
