@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use a2a_postgres::{PostgresOptions, PostgresStore};
 
@@ -139,13 +139,9 @@ impl Database {
         ready
             .args(["--quiet", "--username=a2a", "--dbname=postgres", "-h"])
             .arg(&self.directory);
-        for _ in 0..1000 {
-            if ready.status().expect("pg_isready is there").success() {
-                return;
-            }
-        }
+        let answers = wait_until(|| ready.status().expect("pg_isready is there").success());
         let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
-        panic!("postgres does not start:\n{log}");
+        assert!(answers, "postgres does not start:\n{log}");
     }
 
     /// Writes a file beside the data that only the server reads.
@@ -307,8 +303,20 @@ impl Programs {
 /// Longer than anything takes that a test waits for.
 const LONG_WAIT: Duration = Duration::from_secs(60);
 
-/// Time between two questions to the database about what a test waits for.
+/// Time between two questions about what a test waits for.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// Asks until this is so, for what no program tells of; returns `false` if it never becomes so.
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    while !is_so() {
+        if begin.elapsed() > LONG_WAIT {
+            return false;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    true
+}
 
 /// Returns the directory of `initdb` and `postgres`: the one of Debian's packages, or one in `PATH`.
 fn folder() -> Option<PathBuf> {

@@ -1,12 +1,13 @@
 //! PgBouncer in transaction mode before the database.
 
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
 use a2a_postgres::PostgresOptions;
 
-use crate::database::Database;
+use crate::database::{Database, wait_until};
 
 /// A pooler, which ends with this process. Transactions of one client run on changing connections.
 pub(crate) struct Pooler {
@@ -43,9 +44,10 @@ impl Pooler {
             .stdout(Stdio::null());
         let running = command.spawn().expect("pgbouncer is there");
         let socket = directory.join(".s.PGSQL.6432");
-        while !socket.exists() {
-            std::thread::yield_now();
-        }
+        // The file of the socket is there before it accepts connections.
+        let answers = wait_until(|| UnixStream::connect(&socket).is_ok());
+        let log = fs::read_to_string(directory.join("pgbouncer.log")).unwrap_or_default();
+        assert!(answers, "pgbouncer does not start:\n{log}");
         let url = format!("{}?", database.url()).replace("/postgres?", ":6432/postgres");
         Some(Self {
             url,
