@@ -2,6 +2,7 @@
 
 mod check;
 mod columns;
+mod file_lock;
 mod folded_task;
 mod log_rows;
 mod maintenance_writes;
@@ -16,15 +17,15 @@ mod transaction;
 mod writer;
 
 use crate::store::TaskKey;
-use std::fs::{File, TryLockError};
 use std::future::ready;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 
 pub use self::check::SqliteReport;
+use self::file_lock::FileLock;
 use self::folded_task::FoldedTask;
 use self::log_rows::LogRows;
 use self::readers::Readers;
@@ -57,7 +58,7 @@ pub struct SqliteStore {
     /// Large tasks that were read from the file and are still used.
     loaded: TaskBudget,
     unfinished: i64,
-    _lock: File,
+    _lock: FileLock,
 }
 
 /// Options of a [`SqliteStore`]. They are made with [`Default`], and their fields are set.
@@ -95,7 +96,7 @@ impl SqliteStore {
     /// Opens the file, or begins it, with other limits.
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        let lock = lock(path)?;
+        let lock = FileLock::take(path)?;
         let connection = schema::open_writer(path, options.bytes / schema::PAGE)?;
         let shared = Arc::new(Shared::new(ReceiptFilter::load(&connection)?));
         Ok(Self {
@@ -150,21 +151,6 @@ impl SqliteStore {
         let (of, task) = (owner_text(owner), task.clone());
         let read = move |connection: &_| read(connection, &of, &task);
         self.readers.run(read).await
-    }
-}
-
-/// Locks the file: two processes that write to it would not know of each other's tasks.
-fn lock(path: &Path) -> Result<File, StoreError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let file = File::create(PathBuf::from(name)).map_err(StoreError::failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let text = format!("`{}` is in use by another process", path.display());
-            Err(StoreError::failed(text))
-        }
-        Err(TryLockError::Error(error)) => Err(StoreError::failed(error)),
     }
 }
 
