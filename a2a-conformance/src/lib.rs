@@ -51,6 +51,7 @@ pub mod coverage;
 pub mod coverage_gap;
 pub mod documents;
 pub mod explanation;
+mod free_port;
 pub mod interface_kind;
 pub mod level;
 pub mod lint;

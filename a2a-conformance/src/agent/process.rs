@@ -8,6 +8,8 @@ use a2a_client::Cards;
 use a2a_transport::http::HttpClient;
 use tokio::process::{Child, Command};
 
+use crate::free_port::free_port;
+
 /// An agent process under test, in its own process group, which is killed when this value is dropped.
 pub struct Process {
     child: Child,
@@ -77,9 +79,4 @@ impl Drop for Process {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
-}
-
-fn free_port() -> io::Result<u16> {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-    Ok(listener.local_addr()?.port())
 }

@@ -4,11 +4,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::process::{Process, shell};
 use crate::client::driver_request::{DriverOutcome, DriverRequest, EXIT_UNIMPLEMENTED};
+use crate::free_port::free_port;
 
 /// Runs the command for one case. Only its requests and its exit code are seen.
 pub(super) async fn run(command: &str, request: &DriverRequest) -> DriverOutcome {
@@ -32,7 +33,7 @@ async fn drive(
     };
     let mut context = request.context()?;
     let port = match request.receives() {
-        true => Some(free_port().await?),
+        true => Some(free_port().map_err(|error| error.to_string())?),
         false => None,
     };
     if let Some(port) = port {
@@ -76,15 +77,6 @@ fn end(code: Option<i32>, outcome: &mut DriverOutcome) -> Result<(), String> {
         Some(126 | 127) => Err("the command cannot be started".to_owned()),
         _ => Ok(()),
     }
-}
-
-/// Returns a free port for the client to listen on.
-async fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind("127.0.0.1:0").await;
-    let address = listener.and_then(|listener| listener.local_addr());
-    address
-        .map(|address| address.port())
-        .map_err(|error| error.to_string())
 }
 
 /// Waits until the client listens on the port.
