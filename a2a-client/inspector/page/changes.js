@@ -9,7 +9,7 @@ const topics = new Map();
 /** Published with `true` when the stream opens, `false` when it is lost. */
 export const linkChanged = new Topic();
 
-/** Published when changes were missed: everything shown is to be read again. */
+/** Published when the stream opens, and when it left out changes: everything shown is to be read, if again. */
 export const reloadNeeded = new Topic();
 
 /** Adds a listener of one kind of change: `exchange`, `notification`, `proxy`, `run`, `prompt`, `agents`. */
@@ -21,12 +21,10 @@ export function onChange(kind, listener) {
 /** Follows the changes for as long as the page lives; reconnects with backoff. */
 export async function followChanges() {
   let attempt = 0;
-  let opened = 0;
   const onOpen = () => {
     attempt = 0;
-    opened += 1;
     linkChanged.publish(true);
-    if (opened > 1) reloadNeeded.publish();
+    reloadNeeded.publish();
   };
   for (;;) {
     try {

@@ -26,14 +26,13 @@ export function exchangeByNumber(number) {
   return exchanges[at]?.number === number ? exchanges[at] : undefined;
 }
 
-/** Reads the log, and follows its changes. */
-export async function startExchanges() {
+/** Reads the log as soon as its changes are followed. */
+export function startExchanges() {
   onChange("exchange", (summary) => {
     put(summary);
     publish();
   });
   reloadNeeded.subscribe(loadExchanges);
-  await loadExchanges();
 }
 
 /** Reads the whole log, page by page. */

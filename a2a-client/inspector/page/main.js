@@ -34,9 +34,9 @@ async function start() {
   reloadNeeded.subscribe(loadAgents);
   exchangesChanged.subscribe(() => setBadge("wire", allExchanges().length));
   notificationsChanged.subscribe(() => setBadge("webhooks", allNotifications().length));
+  startNotifications();
+  startExchanges();
   followChanges();
-  startNotifications().catch(showError);
-  startExchanges().catch(showError);
 }
 
 /** Replaces the page by a question for the launch token. */

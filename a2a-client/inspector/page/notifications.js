@@ -16,11 +16,10 @@ export const allNotifications = () => notifications;
 /** Returns how many the server has dropped. */
 export const droppedNotifications = () => dropped;
 
-/** Reads all notifications, and follows those to come. */
-export async function startNotifications() {
+/** Reads all notifications as soon as those to come are followed. */
+export function startNotifications() {
   onChange("notification", (notification) => add([notification]));
   reloadNeeded.subscribe(load);
-  await load();
 }
 
 async function load() {

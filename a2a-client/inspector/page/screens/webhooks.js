@@ -18,6 +18,7 @@ import { bodyView, headersView } from "../wire/body_view.js";
 export function create() {
   let receivers = [];
   let chosen;
+  let isOpen = false;
   let loaded = false;
   const receiverList = h("div", { class: "receiver-list" });
   const problem = h("div");
@@ -53,7 +54,8 @@ export function create() {
   const open = (number) => {
     chosen = number;
     const notification = allNotifications().find((one) => one.number === number);
-    panes.setOpen(Boolean(notification));
+    isOpen = Boolean(notification);
+    panes.setOpen(isOpen);
     for (const row of list.children)
       row.setAttribute("aria-selected", String(Number(row.dataset.notification) === number));
     list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
@@ -255,7 +257,12 @@ export function create() {
     event.preventDefault();
     step(by);
   });
-  notificationsChanged.subscribe(() => element.isConnected && drawList());
+  notificationsChanged.subscribe(() => {
+    if (!element.isConnected) return;
+    drawList();
+    // The address may name one that has just come.
+    if (chosen !== undefined && !isOpen) open(chosen);
+  });
   const element = h(
     "div",
     { class: "screen", data: { screen: "webhooks" } },
