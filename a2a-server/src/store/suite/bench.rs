@@ -98,10 +98,12 @@ where
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             beat.tick().await;
+            // A look that takes long is not the last one.
+            let is_last = begun.elapsed() > PATIENCE;
             if let Some(seen) = look().await? {
                 return Ok(seen);
             }
-            if begun.elapsed() > PATIENCE {
+            if is_last {
                 return Err(too_late);
             }
         }
