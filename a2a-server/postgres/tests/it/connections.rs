@@ -9,7 +9,7 @@ use a2a_types::{Message, Task};
 use futures_util::future::try_join_all;
 use tokio::time::timeout;
 
-use crate::database::{open, shared};
+use crate::database::{LONG_WAIT, open, shared};
 use crate::sample::{ada, chunk, new};
 use crate::worker::{Worker, card};
 
@@ -53,6 +53,9 @@ async fn statements_do_not_wait_behind_a_slow_one() {
     let Some(database) = shared() else { return };
     // Two are for all statements.
     let options = database.options().schema("slow").connections(3);
+    let options = options
+        .statement_timeout(LONG_WAIT)
+        .acquire_timeout(LONG_WAIT);
     let store = open(&options.listen(false)).await;
     for id in ["t", "u"] {
         store.create(&ada(), new(id)).await.unwrap();

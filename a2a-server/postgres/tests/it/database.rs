@@ -224,9 +224,13 @@ impl Database {
                 .expect("it is there")
                 .get::<_, i64>(0)
         };
-        while waiting().await < count {
-            tokio::time::sleep(PAUSE).await;
-        }
+        let wait = async {
+            while waiting().await < count {
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        let waited = tokio::time::timeout(LONG_WAIT, wait).await;
+        waited.unwrap_or_else(|_| panic!("no {count} statements wait for a lock: {text}"));
     }
 
     /// Waits until a statement returns `true`.
@@ -301,7 +305,7 @@ impl Programs {
 }
 
 /// Longer than anything takes that a test waits for.
-const LONG_WAIT: Duration = Duration::from_secs(60);
+pub(crate) const LONG_WAIT: Duration = Duration::from_secs(60);
 
 /// Time between two questions about what a test waits for.
 const PAUSE: Duration = Duration::from_millis(5);

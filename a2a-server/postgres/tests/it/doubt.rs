@@ -7,7 +7,7 @@ use a2a_postgres::{PostgresOptions, PostgresStore};
 use a2a_server::{Append, Outcome, Receipt, Store, StoreError, Tail};
 use a2a_types::{Message, Task};
 
-use crate::database::{open, shared};
+use crate::database::{LONG_WAIT, open, shared};
 use crate::proxy::{MARK, Proxy};
 use crate::sample::{LONG, ada, chunk, new};
 
@@ -100,17 +100,18 @@ async fn task_and_answer_are_stored_once_though_the_answer_is_lost() {
 async fn append_that_is_repeated_while_its_first_attempt_waits_is_stored_once() {
     let Some(database) = shared() else { return };
     let proxy = Proxy::start(database);
-    let schema = "waits";
+    let schema = "appended_again";
     let options = PostgresOptions::new(&proxy.url())
         .unwrap()
         .schema(schema)
+        .statement_timeout(LONG_WAIT)
         .listen(false);
     let store = open(&options).await;
     store.create(&ada(), new("t")).await.unwrap();
     let mut blocking = database.connect().await;
     let blocked = blocking.transaction().await.unwrap();
     blocked
-        .execute("select from waits.task for update", &[])
+        .execute("select from appended_again.task for update", &[])
         .await
         .unwrap();
     proxy.cut();

@@ -6,7 +6,7 @@ use a2a_postgres::Fault;
 use a2a_server::{Append, Store, suite};
 use tokio::time::timeout;
 
-use crate::database::{open, options};
+use crate::database::{LONG_WAIT, open, options};
 use crate::sample::{ada, chunk, new};
 
 const FAULTS: &[(Fault, &str)] = &[
@@ -63,7 +63,7 @@ async fn each_fault_is_noticed() {
 }
 
 /// Returns whether a follower at one store is woken by an append at another.
-async fn is_woken(fault: Option<Fault>, listen: bool) -> Option<bool> {
+async fn is_woken(fault: Option<Fault>, listen: bool, within: Duration) -> Option<bool> {
     let options = options()?.listen(listen);
     let (here, there) = (open(&options).await, options.clone());
     let there = match fault {
@@ -74,21 +74,21 @@ async fn is_woken(fault: Option<Fault>, listen: bool) -> Option<bool> {
     let mut watch = there.watch(&ada(), &"t".into()).await.unwrap();
     let append = Append::held(1, 1, vec![chunk("t", "x")]);
     here.append(&ada(), &"t".into(), append).await.unwrap();
-    let woken = timeout(Duration::from_secs(3), watch.wait_for(|head| *head == 2));
+    let woken = timeout(within, watch.wait_for(|head| *head == 2));
     Some(woken.await.is_ok())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follower_elsewhere_is_woken() {
-    assert!(is_woken(None, true).await != Some(false));
+    assert!(is_woken(None, true, LONG_WAIT).await != Some(false));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follower_elsewhere_is_woken_without_hints() {
-    assert!(is_woken(None, false).await != Some(false));
+    assert!(is_woken(None, false, LONG_WAIT).await != Some(false));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_loses_hints_and_never_looks_wakes_nobody() {
-    assert!(is_woken(Some(Fault::LosesHints), true).await != Some(true));
+    assert!(is_woken(Some(Fault::LosesHints), true, Duration::from_secs(3)).await != Some(true));
 }

@@ -7,7 +7,7 @@ use futures_util::future::{join_all, poll_fn};
 use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, NoTls};
 
-use crate::database::{open, options, shared};
+use crate::database::{LONG_WAIT, open, options, shared};
 use crate::sample::{ada, chunk, new};
 
 /// More than one statement polls.
@@ -18,7 +18,9 @@ async fn thousands_of_idle_followers_need_no_connections_and_each_is_woken() {
     let (Some(database), Some(options)) = (shared(), options()) else {
         return;
     };
-    let here = open(&options.clone().application_name("writes")).await;
+    // Five hundred writes wait for connections.
+    let writes = options.clone().application_name("writes");
+    let here = open(&writes.acquire_timeout(LONG_WAIT)).await;
     let there = open(&options.application_name("follows").listen(false)).await;
     let id = |number: usize| format!("t{number}");
     for first in (0..TASKS).step_by(500) {

@@ -8,7 +8,7 @@ use a2a_server::{Append, Server, Store};
 use a2a_types::{Message, TaskState};
 use tokio::time::timeout;
 
-use crate::database::{Database, open, shared};
+use crate::database::{Database, LONG_WAIT, open, shared};
 use crate::proxy::Proxy;
 use crate::sample::{LONG, ada, chunk, new};
 use crate::worker::{Worker, card, task};
@@ -29,6 +29,7 @@ async fn locked_row_holds_up_the_renewal_of_no_other_lease() {
     let Some(database) = shared() else { return };
     // One is for all statements but renewals.
     let options = database.options().schema("locked").connections(2);
+    let options = options.statement_timeout(LONG_WAIT);
     let store = open(&options.listen(false)).await;
     for id in ["t", "u", "v"] {
         store.create(&ada(), new(id)).await.unwrap();

@@ -94,13 +94,13 @@ async fn migration_takes_as_long_as_it_needs() {
     let other = blocking.transaction().await.unwrap();
     let lock = "select pg_advisory_xact_lock(hashtextextended('a2a migration', 0))";
     other.execute(lock, &[]).await.unwrap();
-    let options = options.statement_timeout(Duration::from_millis(500));
+    let options = options.statement_timeout(Duration::from_secs(2));
     let waits = async {
         database
             .wait_for_locks("create schema \"migration\"", 1)
             .await;
         // Longer than the time limit.
-        other.execute("select pg_sleep(1)", &[]).await.unwrap();
+        other.execute("select pg_sleep(2.5)", &[]).await.unwrap();
         other.commit().await.unwrap();
     };
     let (migrated, ()) = tokio::join!(migrate(&options), waits);

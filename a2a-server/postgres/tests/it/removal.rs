@@ -3,7 +3,7 @@
 use a2a_server::{Receipt, Retention, Store};
 use a2a_types::{Message, TaskPushNotificationConfig};
 
-use crate::database::{open, shared};
+use crate::database::{LONG_WAIT, open, shared};
 use crate::sample::{LONG, ada, new};
 
 /// The database refuses a statement that deletes too much, as it would when it takes too long.
@@ -76,7 +76,8 @@ async fn receipts_beyond_the_maximum_are_removed_and_no_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn notifications_go_with_their_webhook() {
     let Some(database) = shared() else { return };
-    let store = open(&database.options().schema("webhooks")).await;
+    let options = database.options().schema("webhooks");
+    let store = open(&options.statement_timeout(LONG_WAIT)).await;
     let mut begun = new("t");
     begun.config = Some(TaskPushNotificationConfig {
         id: "w".into(),

@@ -8,7 +8,7 @@ use a2a_postgres::PostgresOptions;
 use a2a_server::{NewTask, Owner, Principal, Recovery, Server, ServerBuilder, Store};
 use a2a_types::{Dialect, Message, Task, TaskState};
 
-use crate::database::{open, options};
+use crate::database::{LONG_WAIT, open, options};
 use crate::worker::{Worker, card, task};
 
 /// Longer than any of these tests takes: none may depend on its expiry.
@@ -23,7 +23,8 @@ async fn builder(worker: &Worker, options: &PostgresOptions) -> ServerBuilder {
 
 /// Returns two servers with an agent each, or `None` without a database.
 async fn replicas() -> Option<[(Worker, Client); 2]> {
-    let options = options()?;
+    // A thousand messages wait for connections.
+    let options = options()?.acquire_timeout(LONG_WAIT);
     let mut replicas = Vec::new();
     for _ in 0..2 {
         let worker = Worker::default();
@@ -73,6 +74,20 @@ async fn a_thousand_messages_that_both_get_are_worked_on_once() {
     assert!(one.runs() > 0 && other.runs() > 0, "one has done it all");
 }
 
+/// Waits until the message is in the history of its task.
+async fn until_stored(client: &Client, message: &Message) {
+    let is_stored = async || {
+        let id = message.task_id.clone().unwrap();
+        let task = client.get_task(id, None).await.unwrap();
+        task.history
+            .iter()
+            .any(|it| it.message_id == message.message_id)
+    };
+    while !is_stored().await {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_reaches_a_task_that_the_other_works_on() {
     let Some([(one, here), (other, there)]) = replicas().await else {
@@ -83,14 +98,7 @@ async fn a_message_reaches_a_task_that_the_other_works_on() {
     let sent = to(&begun, "echo more");
     let again = sent.clone();
     let sending = tokio::spawn(async move { there.send(again).await.unwrap() });
-    let is_there = |task: &Task| {
-        task.history
-            .iter()
-            .any(|it| it.message_id == sent.message_id)
-    };
-    while !is_there(&here.get_task(begun.id.clone(), None).await.unwrap()) {
-        tokio::task::yield_now().await;
-    }
+    until_stored(&here, &sent).await;
     one.go_on.notify_one();
     let done = task(sending.await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);
@@ -132,7 +140,7 @@ async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
     let store = open(&options).await;
     let owner = Owner::from(Principal::anonymous());
     let mut left = Task::submitted("t".into(), "c".into());
-    left.history.push(Message::user("ask first"));
+    left.history.push(Message::user("wait first"));
     let term = Duration::from_secs(1);
     let new = NewTask::new(Arc::new(left), Dialect::V1_0, "gone".into(), term);
     store.create(&owner, new).await.unwrap();
@@ -145,7 +153,11 @@ async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
         task_id: Some("t".into()),
         ..Message::user("echo second")
     };
-    let done = task(client.send(message).await.unwrap());
+    let (sender, sent) = (client.clone(), message.clone());
+    let sending = tokio::spawn(async move { sender.send(sent).await.unwrap() });
+    until_stored(&client, &message).await;
+    worker.go_on.notify_one();
+    let done = task(sending.await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);
     assert_eq!(done.artifacts.len(), 1);
 }
