@@ -65,9 +65,18 @@ impl CapturedLog {
     pub(crate) async fn until(&self, words: &[&str]) {
         let mut grown = self.grown.subscribe();
         let says = |line: &str| words.iter().all(|word| line.contains(word));
+        let mut start = 0;
         let logged = async {
-            while !self.text().lines().any(says) {
+            loop {
+                let text = self.text_after(start);
+                if text.lines().any(says) {
+                    return;
+                }
+                // The last line may not be whole.
+                start += text.rfind('\n').map_or(0, |end| end + 1);
                 grown.changed().await.unwrap();
+                // What logs so much must not keep out what is waited for.
+                tokio::task::yield_now().await;
             }
         };
         let logged = tokio::time::timeout(Duration::from_secs(60), logged).await;
@@ -82,7 +91,12 @@ impl CapturedLog {
 
     /// All of it.
     pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
+        self.text_after(0)
+    }
+
+    /// Returns what was logged after so many bytes.
+    fn text_after(&self, start: usize) -> String {
+        String::from_utf8_lossy(&self.text.lock().unwrap()[start..]).into_owned()
     }
 }
 

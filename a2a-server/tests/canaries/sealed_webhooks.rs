@@ -176,6 +176,11 @@ fn as_is(builder: ServerBuilder) -> ServerBuilder {
     builder
 }
 
+/// A notification that is not delivered stays so for as long as the test lasts.
+fn with_late_retries(builder: ServerBuilder) -> ServerBuilder {
+    builder.retry_webhooks([Duration::from_secs(3600)])
+}
+
 /// A notification that is not delivered is a dead letter at once.
 fn without_retries(builder: ServerBuilder) -> ServerBuilder {
     builder.retry_webhooks([])
@@ -263,7 +268,7 @@ async fn without_its_key_a_webhook_waits() {
     log();
     let file = new_file();
     let (address, mut requests) = hook("HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n").await;
-    let first = serve(&file, &["lost"], as_is).await;
+    let first = serve(&file, &["lost"], with_late_retries).await;
     let task = send(&first, "ada", "m", config(&format!("http://{address}/")))
         .await
         .unwrap();

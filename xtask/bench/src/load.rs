@@ -60,12 +60,14 @@ pub(crate) async fn drive(
     for mut caller in callers {
         asking.spawn(async move {
             let mut times = Vec::with_capacity(64 * 1024);
-            while begun.elapsed() < period {
+            loop {
                 let asked = Instant::now();
                 caller.ask().await?;
                 times.push(asked.elapsed());
+                if begun.elapsed() >= period {
+                    return Ok::<_, Failure>(times);
+                }
             }
-            Ok::<_, Failure>(times)
         });
     }
     let mut times = Vec::new();

@@ -42,6 +42,9 @@ async fn no_secret_is_written() {
         .with_ansi(false)
         .with_writer(log.clone())
         .finish();
+    // With a single subscriber, `tracing` would ask the thread that comes first to a place, which may be another test's,
+    // whether anybody wants to know of it.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let guard = tracing::subscriber::set_default(subscriber);
 
     let directory = tempfile::tempdir().unwrap();

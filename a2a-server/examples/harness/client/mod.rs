@@ -113,12 +113,14 @@ async fn measure(
         let caller = caller.clone();
         callers.spawn(async move {
             let mut times = Vec::new();
-            while begun.elapsed() < period {
+            loop {
                 let asked = Instant::now();
                 caller.call().await?;
                 times.push(asked.elapsed().as_secs_f64() * 1e6);
+                if begun.elapsed() >= period {
+                    return Ok::<_, Failure>(times);
+                }
             }
-            Ok::<_, Failure>(times)
         });
     }
     let mut times = Vec::new();

@@ -59,7 +59,7 @@ async fn until_there_is_room(disk: &Path) {
     let address = bound.local_addr();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(bound.run(async { drop(stopped.await) }));
-    check(get(address, "/readyz").await, 200, "ready");
+    until_ready(address).await;
     let asked = send(address, "asked", "ask which").await;
     let waiting = task(&check(asked, 200, "TASK_STATE_INPUT_REQUIRED"));
 
@@ -83,11 +83,7 @@ async fn until_there_is_room(disk: &Path) {
     check(get(address, &path).await, 200, "TASK_STATE_INPUT_REQUIRED");
 
     std::fs::remove_file(ballast).unwrap();
-    eventually(async || {
-        let answer = get(address, "/readyz").await;
-        answer.starts_with("HTTP/1.1 200 ").then_some(())
-    })
-    .await;
+    until_ready(address).await;
     // The refused message has left nothing behind: it is taken as if it were sent for the first time.
     for id in ["alone", "1", "after"] {
         let sent = send(address, id, "echo hello").await;
@@ -100,6 +96,14 @@ async fn until_there_is_room(disk: &Path) {
     let report = SqliteStore::check(&file).unwrap();
     assert_eq!((report.unfinished, report.ended), (0, 4));
     assert_eq!(report.damages, Vec::<String>::new());
+}
+
+async fn until_ready(address: SocketAddr) {
+    eventually(async || {
+        let answer = get(address, "/readyz").await;
+        answer.starts_with("HTTP/1.1 200 ").then_some(())
+    })
+    .await;
 }
 
 /// Writes a file that takes all the room there is.

@@ -111,7 +111,7 @@ async fn a_server_whose_store_does_not_answer_is_not_ready_until_it_does() {
     let builder = Server::builder(card(), Worker::default());
     let builder = builder.store(SqliteStore::open(&path).unwrap());
     let service = closed(&builder.build().unwrap());
-    check(said(&service, "/readyz").await, 200, "ready");
+    check(until(&service, 200).await, 200, "ready");
     // Another writer keeps the store from writing.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("begin immediate").unwrap();

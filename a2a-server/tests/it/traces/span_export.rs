@@ -9,8 +9,8 @@ use opentelemetry::trace::{SpanId, SpanKind, Status, TracerProvider};
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
 use tokio::sync::mpsc;
-use tracing::Instrument;
-use tracing::subscriber::DefaultGuard;
+use tracing::subscriber::{DefaultGuard, NoSubscriber};
+use tracing::{Dispatch, Instrument};
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::traces::traced_agents::{BINDINGS, MAX_WAIT, NOTIFICATIONS, TracedAgents, streamed};
@@ -30,6 +30,9 @@ impl SpanExporter for ChannelExporter {
 /// The spans of this thread, which all tasks of a test run in.
 struct ExportedSpans {
     spans: mpsc::UnboundedReceiver<SpanData>,
+    /// With a single subscriber, `tracing` would ask the thread that comes first to a span, which may be another test's,
+    /// whether anybody wants to know of it.
+    _second: Dispatch,
     _listens: DefaultGuard,
 }
 
@@ -39,9 +42,11 @@ impl ExportedSpans {
         let provider = SdkTracerProvider::builder().with_simple_exporter(ChannelExporter(hand));
         let tracer = provider.build().tracer("test");
         let layer = tracing_opentelemetry::layer().with_tracer(tracer);
+        let second = Dispatch::new(NoSubscriber::default());
         let listens = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
         Self {
             spans,
+            _second: second,
             _listens: listens,
         }
     }

@@ -38,7 +38,7 @@ async fn rule_5_3_03_the_client_uses_the_url_of_the_transport() {
 
 #[tokio::test]
 async fn rule_5_3_04_the_client_falls_back_to_another_transport() {
-    let nobody = nobody().await;
+    let nobody = nobody();
     let recorder = RecordingAgent::with_card(move |host| {
         let other = json!([{"url": format!("http://{host}/other"), "transport": "HTTP+JSON"}]);
         card(&format!("http://{nobody}/"), "JSONRPC", other)

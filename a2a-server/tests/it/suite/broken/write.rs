@@ -149,6 +149,9 @@ impl Broken {
         if self.fault == Fault::WakesBackwards {
             let back = if end % 10 == 5 { 3 } else { 0 };
             self.announce(owner, task, end - back);
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
         }
         if self.fault == Fault::TellsMessages && whole.notify {
             self.tell_messages(owner, task, &whole).await?;
