@@ -440,12 +440,9 @@ fn a_stream_survives_its_agent() {
     let directory = TempDir::new().unwrap();
     let db = directory.path().join("tasks.db");
     let db = db.to_str().unwrap();
-    let mut agent = Agent::begin(&["reference", "--address", "127.0.0.1:0", "--db", db]);
-    let address = agent
-        .url
-        .trim_start_matches("http://")
-        .trim_end_matches('/')
-        .to_owned();
+    // The system gives this port to nobody while the agent is away.
+    let address = format!("127.0.0.1:{}", 10_000 + std::process::id() % 20_000);
+    let mut agent = Agent::begin(&["reference", "--address", &address, "--db", db]);
     let mut follower = a2a()
         .args(["stream", &agent.url, "--json", "wait"])
         .stdout(Stdio::piped())

@@ -137,7 +137,7 @@ async fn a_delayed_answer_comes_too_late() {
     let page = Page::open().await;
     let proxy = Proxy::to(&page, &reference().await).await;
     let mut timeouts = Timeouts::default();
-    timeouts.first_byte = Duration::from_millis(200);
+    timeouts.first_byte = Duration::from_secs(2);
     let hasty = HttpClient::builder().timeouts(timeouts);
     let hasty = Client::builder(&proxy.url).http(hasty);
     let hasty = hasty.connect_at(Dialect::V1_0).unwrap();

@@ -259,7 +259,11 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
             "silence in a stream of HTTP/2",
             Follow,
             answers(&[&streaming]),
-            Err(Error::Connection(_))
+            Err(Error::Connection(_)
+                | Error::Timeout {
+                    phase: Phase::Idle,
+                    ..
+                })
         )
         .with_short_timeout(Phase::Idle),
         faulty_agent!(

@@ -61,8 +61,16 @@ impl Drop for EndlessUpdates {
 
 /// Starts a server of an [`EndlessAgent`]. The receiver gets `()` when one of its streams is dropped.
 async fn talker(options: ServeOptions) -> (SocketAddr, UnboundedReceiver<()>) {
+    talker_with(options, |service| service).await
+}
+
+/// The same, with other settings of the service.
+async fn talker_with(
+    options: ServeOptions,
+    set: impl FnOnce(HttpService<EndlessAgent>) -> HttpService<EndlessAgent>,
+) -> (SocketAddr, UnboundedReceiver<()>) {
     let (left, leaving) = unbounded_channel();
-    let service = HttpService::new(EndlessAgent { left }).body_timeout(SHORT);
+    let service = set(HttpService::new(EndlessAgent { left }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(listener, service, options, std::future::pending()));

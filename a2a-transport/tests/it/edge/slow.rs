@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::edge::{PATIENCE, SHORT, is_served, read_to_end, talker};
+use crate::edge::{PATIENCE, SHORT, is_served, read_to_end, talker, talker_with};
 
 /// Says one byte after the other, until the connection ends.
 async fn drip(stream: TcpStream, byte: u8) {
@@ -54,7 +54,8 @@ async fn heads_that_drip_hold_no_place_while_good_requests_go_on() {
 
 #[tokio::test]
 async fn a_body_that_drips_is_refused() {
-    let (address, _) = talker(ServeOptions::default()).await;
+    let options = ServeOptions::default();
+    let (address, _) = talker_with(options, |it| it.body_timeout(SHORT)).await;
     let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n";
     for framing in [
         "content-length: 4000\r\n\r\n",
@@ -90,14 +91,16 @@ async fn a_body_that_drips_is_refused() {
 /// The whole may take any time: every KiB comes in time.
 #[tokio::test]
 async fn a_body_that_comes_steadily_is_read() {
-    let (address, _) = talker(ServeOptions::default()).await;
+    let timeout = Duration::from_millis(1500);
+    let options = ServeOptions::default();
+    let (address, _) = talker_with(options, |it| it.body_timeout(timeout)).await;
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}}"#;
     let body = format!("{}{body}", " ".repeat(20 * 1024));
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = "POST / HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: application/json";
     let head = format!("{head}\r\ncontent-length: {}\r\n\r\n", body.len());
     stream.write_all(head.as_bytes()).await.unwrap();
-    let mut pause = tokio::time::interval(SHORT / 10);
+    let mut pause = tokio::time::interval(timeout / 15);
     for part in body.as_bytes().chunks(1024) {
         pause.tick().await;
         stream.write_all(part).await.unwrap();

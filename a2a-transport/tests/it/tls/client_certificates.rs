@@ -88,7 +88,7 @@ async fn no_session_is_resumed_once_the_certificate_of_its_client_has_expired() 
     let pem = files.write("clients.pem", authority.pem());
     let tls = files.tls().client_authorities(&pem, ClientAuth::Required);
     let address = start(&tls.build().unwrap()).await;
-    let soon = SystemTime::now() + Duration::from_secs(3);
+    let soon = SystemTime::now() + Duration::from_secs(5);
     let ada = authority.vouch_until(&["ada"], soon);
     let sessions = VERSIONS.map(|version| authority.config(&[version], &[HTTP1], Some(&ada)));
     for config in &sessions {
