@@ -93,7 +93,10 @@ async fn nothing_of_a_hostile_agent_runs_or_is_loaded() {
         let body = json!({"statusUpdate": {"taskId": shown("task"), "contextId": "c", "status": status}});
         let notification = Request::post(url).header("webhook-id", "'><img src=x onerror=alert(1)>");
         let notification = notification.body(Full::from(body.to_string())).unwrap();
+        // The page shows a notification that it was asked for before it came.
+        window.go("/webhooks/1").await;
         HttpClient::default().fetch(notification).await.unwrap();
+        window.see("[data-row=verdict]").await;
         window.page.post("/api/proxies", json!({"upstream": url})).await;
         let lists = [
             ("/webhooks/1", "[data-row=verdict]"),
