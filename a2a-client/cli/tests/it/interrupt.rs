@@ -104,10 +104,10 @@ fn a_timeout_is_that_of_the_whole_command() {
     let url = &*agent.url;
     for command in ["send", "stream"] {
         let expected = [
-            "timed out after 4s",
+            "timed out after 3s",
             "hint: the task continues: follow it with a2a subscribe",
         ];
-        check(&[command, url, "--timeout", "4", "wait"], 4, &expected);
+        check(&[command, url, "--timeout", "3", "wait"], 4, &expected);
     }
     // Events do not extend the limit.
     let task = lines(&["--json", "send", url, "--no-wait", "chunks 100 500"], "");
