@@ -71,14 +71,14 @@ async fn a_token_is_renewed_before_it_ends() {
     // It ages after 20 s, and after 37 s it is too old.
     let (server, credentials) = giver(40, |_| ok()).await;
     ask(&server, &credentials).await.unwrap();
-    pass(10).await;
+    pass(19).await;
     ask(&server, &credentials).await.unwrap();
     assert_eq!(server.asked("/token").len(), 1);
-    pass(15).await;
+    pass(2).await;
     // The call does not wait.
     ask(&server, &credentials).await.unwrap();
     asked(&server, 2).await;
-    pass(15).await;
+    pass(17).await;
     ask(&server, &credentials).await.unwrap();
     assert_eq!(tokens(&server), ["t1", "t1", "t1", "t2"]);
     assert_eq!(server.asked("/token").len(), 2);

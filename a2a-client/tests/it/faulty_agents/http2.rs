@@ -259,11 +259,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
             "silence in a stream of HTTP/2",
             Follow,
             answers(&[&streaming]),
-            Err(Error::Connection(_)
-                | Error::Timeout {
-                    phase: Phase::Idle,
-                    ..
-                })
+            Err(Error::Connection(_))
         )
         .with_short_timeout(Phase::Idle),
         faulty_agent!(
