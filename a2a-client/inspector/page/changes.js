@@ -9,7 +9,7 @@ const topics = new Map();
 /** Published with `true` when the stream opens, `false` when it is lost. */
 export const linkChanged = new Topic();
 
-/** Published when the stream opens, and when it left out changes: everything shown is to be read, if again. */
+/** Published when the stream opens, and when it has left out changes: everything shown is to be read. */
 export const reloadNeeded = new Topic();
 
 /** Adds a listener of one kind of change: `exchange`, `notification`, `proxy`, `run`, `prompt`, `agents`. */

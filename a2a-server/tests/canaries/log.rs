@@ -75,7 +75,7 @@ impl CapturedLog {
                 // The last line may not be whole.
                 start += text.rfind('\n').map_or(0, |end| end + 1);
                 grown.changed().await.unwrap();
-                // What logs so much must not keep out what is waited for.
+                // Reading the log of other tests must not keep this one from going on.
                 tokio::task::yield_now().await;
             }
         };
