@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use a2a_transport::{BoxFuture, Principal, TraceContext};
 use a2a_types::{
-    Artifact, ArtifactId, ContextId, Message, Object, Part, Role, SendMessageRequest, Task, TaskId,
-    TaskState,
+    Artifact, ContextId, Message, Object, Part, Role, SendMessageRequest, Task, TaskId, TaskState,
 };
 
 use crate::engine::pending_message::{PendingMessage, Resumed};
@@ -133,13 +132,15 @@ impl Turn {
         boxed(self.writer.status(state, message, Some(metadata)))
     }
 
-    /// Begins an artifact.
+    /// Begins an artifact. Its id follows from the task, the message and the name: in a turn that is
+    /// [resumed](Self::resumed), it replaces what the interrupted turn wrote under the same name.
     pub fn artifact(&self, name: impl Into<String>) -> ArtifactDraft<'_> {
+        let name = name.into();
         ArtifactDraft {
             turn: self,
             artifact: Box::new(Artifact {
-                artifact_id: ArtifactId::random(),
-                name: Some(name.into()),
+                artifact_id: self.writer.artifact_id(self.pending.number, &name),
+                name: Some(name),
                 ..Artifact::default()
             }),
             begun: false,

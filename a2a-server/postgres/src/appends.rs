@@ -12,7 +12,7 @@ use crate::log_rows::{LogRows, lines, write};
 use crate::metric;
 use crate::names::task_key;
 use crate::reads::{get, number};
-use crate::statement::{Parts, Refused, Statement, is_active, micros, time};
+use crate::statement::{Parts, Refused, Statement, micros, time};
 use crate::store::Inner;
 
 impl Inner {
@@ -156,6 +156,7 @@ impl Inner {
         folded.admit_artifacts(&rows.events)?;
         let mut later = folded.clone();
         (later.messages, later.bytes) = (messages, bytes);
+        later.turn = append.turn.unwrap_or(folded.turn);
         let added: Vec<_> = (append.after + 1..)
             .zip(&rows.events)
             .map(|(sequence, event)| Logged::new(sequence, event.clone()))
@@ -168,7 +169,7 @@ impl Inner {
             self.keyed(&key.0, append.receipt.as_ref()),
         );
         parts.sequence = later.sequence as i64;
-        let rests = state != folded.state && !is_active(state);
+        let rests = state != folded.state && state.is_settled();
         let most = if rests { SHORT as u64 } else { SNAPSHOT_EVERY };
         if later.sequence - later.written > most {
             later.fold();
@@ -181,34 +182,43 @@ impl Inner {
             Lease::Seized { holder, term } => (None, true, Some(&**holder), micros(*term), true),
         };
         let (after, count, size) = (append.after as i64, messages as i32, bytes as i64);
+        // Another server may have begun a turn since the task was cached.
+        let turn = append.turn.map(|turn| turn as i32);
         let bodies = rows.bodies();
         let mut statement = Statement::default();
         statement.add(
-            "with u as (update @task set sequence = ?, messages = ?, bytes = ?",
+            "with u as (update @task set sequence = ?, messages = ?, bytes = ?, turn = coalesce(?, turn)",
             &[
                 (&parts.sequence, Type::INT8),
                 (&count, Type::INT4),
                 (&size, Type::INT8),
+                (&turn, Type::INT4),
             ],
         );
         let name = state.as_str();
-        let (active, ends, waits) = (
-            is_active(state),
-            state.is_terminal(),
-            state.is_interrupted(),
-        );
+        let (ends, waits) = (state.is_terminal(), state.is_interrupted());
+        let goes_on = !state.is_settled();
         let time = rows.status().map(time);
         let leased = !append.release;
-        if time.is_some() || takes || append.release {
+        let changes = time.is_some() || turn.is_some() || waits;
+        if changes || takes || append.release {
             statement.add(
-                ", state = ?, status_time = coalesce(?, status_time), active = ?, busy = ? or ",
-                &[
-                    (&name, Type::TEXT),
-                    (&time, Type::INT8),
-                    (&active, Type::BOOL),
-                    (&active, Type::BOOL),
-                ],
+                ", state = ?, status_time = coalesce(?, status_time)",
+                &[(&name, Type::TEXT), (&time, Type::INT8)],
             );
+            for column in [", active = ", ", busy = "] {
+                statement.text += column;
+                statement.add(
+                    "(? or ? and coalesce(?, turn, messages) < ?)",
+                    &[
+                        (&goes_on, Type::BOOL),
+                        (&waits, Type::BOOL),
+                        (&turn, Type::INT4),
+                        (&count, Type::INT4),
+                    ],
+                );
+            }
+            statement.text += " or ";
             statement.text += match (append.release, takes) {
                 (true, _) => "false",
                 (false, true) => "true",
@@ -255,7 +265,7 @@ impl Inner {
         let checkpoint = rows.checkpoint.as_deref();
         statement.add_log(&parts, &bodies);
         statement.add_notifications(&parts);
-        statement.add_checkpoint(&checkpoint);
+        statement.add_checkpoint(&checkpoint, append.turn.is_some());
         statement.add_document(&parts);
         statement.add_receipt(&parts);
         statement.text += " select lease_epoch from u";
@@ -271,7 +281,7 @@ impl Inner {
         let id = task_key(&key.0, &key.1);
         self.recent.publish(key, append.after, added, &later);
         self.announce(key, id, later.sequence);
-        Ok(Some(Appended::new(later.sequence, epoch)))
+        Ok(Some(Appended::new(later.sequence, epoch, later.messages)))
     }
 
     /// Reads why an append matched no row. Returns the error for the writer, or `Ok` if another try may succeed.

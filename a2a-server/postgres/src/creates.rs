@@ -14,7 +14,7 @@ use crate::folded::{Folded, Key};
 use crate::log_rows::{LogRows, write};
 use crate::names::{column, config_key, owner_key, owner_text, task_key};
 use crate::reads::get;
-use crate::statement::{Parts, Refused, Statement, is_active, micros, time};
+use crate::statement::{Parts, Refused, Statement, micros, time};
 use crate::store::Inner;
 
 impl Inner {
@@ -86,6 +86,7 @@ impl Inner {
             dialect: new.dialect,
             checkpoint: None,
             messages,
+            turn: 1,
             bytes,
             written: 1,
             tail: Default::default(),
@@ -103,7 +104,8 @@ impl Inner {
         let context = task.context_id.as_ref().map(|id| column(id.as_str()));
         let (version, name) = (new.dialect.version(), state.as_str());
         let time = time(rows.status().unwrap_or(&task.status));
-        let (active, leased) = (is_active(state), !rows.release);
+        let active = limits::is_active(state, 1, messages);
+        let leased = !rows.release;
         let (ends, waits) = (state.is_terminal(), state.is_interrupted());
         let (count, size) = (messages as i32, bytes as i64);
         let (holder, term) = (&*new.holder, micros(new.term));
@@ -111,10 +113,10 @@ impl Inner {
         let mut statement = Statement::default();
         statement.add(
             "with u as (insert into @task(key, owner_key, owner, id, context_id, dialect, sequence, state,
-               status_time, active, busy, ended, waits, messages, bytes, lease_owner, lease_epoch, lease_until)
+               status_time, active, busy, ended, waits, messages, bytes, lease_owner, lease_epoch, lease_until, turn)
              select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? or ?, case when ? then clock_timestamp() end,
                case when ? then clock_timestamp() end, ?, ?, ?, 1,
-               case when ? then clock_timestamp() + ? * interval '1 microsecond' end
+               case when ? then clock_timestamp() + ? * interval '1 microsecond' end, 1
              returning seq, lease_epoch)",
             &[
                 (&id, Type::UUID),

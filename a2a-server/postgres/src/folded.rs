@@ -26,6 +26,8 @@ pub(crate) struct Folded {
     pub(crate) dialect: Dialect,
     pub(crate) checkpoint: Option<Arc<Object>>,
     pub(crate) messages: usize,
+    /// Number of the message whose turn began last.
+    pub(crate) turn: usize,
     pub(crate) bytes: usize,
     /// Sequence number of the stored document.
     pub(crate) written: u64,
@@ -130,6 +132,7 @@ impl From<Folded> for Snapshot {
         folded.fold();
         let mut snapshot = Self::new(folded.base, folded.sequence, folded.dialect);
         snapshot.checkpoint = folded.checkpoint.map(Arc::unwrap_or_clone);
+        snapshot.turn = folded.turn;
         snapshot
     }
 }

@@ -69,6 +69,7 @@ pub(crate) async fn load(
     }
     folded.extend(later);
     (folded.messages, folded.bytes) = (number(row, 3)?, bytes);
+    folded.turn = number(row, 13)?;
     let checkpoint: Option<&[u8]> = get(row, 8)?;
     folded.checkpoint = checkpoint.map(parse::<Object>).transpose()?.map(Arc::new);
     match folded.sequence == number(row, 2)? as u64 {
@@ -80,10 +81,11 @@ pub(crate) async fn load(
 /// A task and the end of its log, in one row. Of a task over the limit only the numbers are read. The last columns are
 /// the log after the known part, or after the document; whether the known part is part of the log; and the server.
 const LOAD: &str = "
-with t as materialized (select seq, dialect, sequence, messages, bytes,
+with t as materialized (select seq, dialect, sequence, messages, bytes, turn,
   seq = $2 and sequence >= $3 and pg_postmaster_start_time() = $5 as is_known from @task where key = $1)
 select t.seq, t.dialect, t.sequence, t.messages, t.bytes, t.bytes <= $4,
-  d.sequence, d.body, c.body, l.sequences, l.bodies, t.is_known, pg_postmaster_start_time()
+  d.sequence, d.body, c.body, l.sequences, l.bodies, t.is_known, pg_postmaster_start_time(),
+  coalesce(t.turn, t.messages)
 from t
   left join @task_doc d on not t.is_known and t.bytes <= $4 and d.task = t.seq
   left join @task_checkpoint c on t.bytes <= $4 and c.task = t.seq
@@ -120,6 +122,7 @@ fn from_document(row: &Row) -> Result<Folded, StoreError> {
         dialect: dialect(row, 1)?,
         checkpoint: None,
         messages: 0,
+        turn: 0,
         bytes: 0,
         written,
         tail: VecDeque::new(),

@@ -76,6 +76,7 @@ impl Recent {
         } else if known.sequence == after {
             known.extend(added);
             (known.messages, known.bytes) = (later.messages, later.bytes);
+            known.turn = later.turn;
             if later.written > known.written {
                 known.fold();
                 known.written = later.written;

@@ -14,11 +14,18 @@ struct Migration {
     sql: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    major: 1,
-    sql: include_str!("migrations/1.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        major: 1,
+        sql: include_str!("migrations/1.sql"),
+    },
+    Migration {
+        version: 2,
+        major: 1,
+        sql: include_str!("migrations/2.sql"),
+    },
+];
 
 /// Major version of the tables that this software knows.
 const MAJOR: i32 = 1;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_server::{Receipt, StoreError};
-use a2a_types::{IllegalEvent, TaskId, TaskState, TaskStatus, Timestamp};
+use a2a_types::{IllegalEvent, TaskId, TaskStatus, Timestamp};
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
@@ -75,7 +75,10 @@ impl<'a> Statement<'a> {
     }
 
     /// Adds the checkpoint of the task in `u`.
-    pub(crate) fn add_checkpoint(&mut self, checkpoint: &'a Option<&'a [u8]>) {
+    pub(crate) fn add_checkpoint(&mut self, checkpoint: &'a Option<&'a [u8]>, begins_turn: bool) {
+        if begins_turn && checkpoint.is_none() {
+            self.text += ", k as (delete from @task_checkpoint c using u where c.task = u.seq)";
+        }
         if checkpoint.is_some() {
             self.add(
                 ", k as (insert into @task_checkpoint(task, body) select seq, ? from u
@@ -177,11 +180,6 @@ impl From<PostgresError> for Refused {
     fn from(error: PostgresError) -> Self {
         Self::Database(error)
     }
-}
-
-/// Returns whether the agent has to work on a task in this state.
-pub(crate) fn is_active(state: TaskState) -> bool {
-    !state.is_terminal() && !state.is_interrupted()
 }
 
 /// Returns the time of a status in milliseconds, by which lists are sorted.

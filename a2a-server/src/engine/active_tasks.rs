@@ -58,7 +58,7 @@ impl ActiveTasks {
         let (confirmed, reservation) = oneshot::channel();
         busy.waiting.push_back(QueuedMessage {
             pending,
-            reservation,
+            reservation: Ok(reservation),
         });
         Ok(QueueReservation(confirmed))
     }
@@ -85,18 +85,34 @@ impl ActiveTasks {
         running.of(writer).is_some_and(|it| !it.waiting.is_empty())
     }
 
-    /// Ends a run even if messages wait for its next turn: they are in the history.
+    /// Ends a run even if messages wait for its next turn: they are in the history, for the next run.
     pub(crate) fn forget(&self, writer: &TaskWriter) {
         self.lock().end(writer, |_| true);
     }
 
-    /// The first message that waits and is in the history.
+    /// The first message that waits and is in the history, with its number there.
     pub(crate) async fn next(&self, writer: &TaskWriter) -> Option<Arc<PendingMessage>> {
         loop {
-            let first = self.lock().of(writer)?.waiting.pop_front()?;
-            if first.reservation.await.is_ok() {
+            let mut first = self.lock().of(writer)?.waiting.pop_front()?;
+            let number = match first.reservation {
+                Ok(reservation) => reservation.await.ok(),
+                Err(number) => Some(number),
+            };
+            if let Some(number) = number {
+                Arc::make_mut(&mut first.pending).number = number;
                 return Some(first.pending);
             }
+        }
+    }
+
+    /// Puts a message back to the head of the queue.
+    pub(crate) fn put_back(&self, writer: &TaskWriter, pending: Arc<PendingMessage>) {
+        if let Some(run) = self.lock().of(writer) {
+            let reservation = Err(pending.number);
+            run.waiting.push_front(QueuedMessage {
+                pending,
+                reservation,
+            });
         }
     }
 
@@ -112,13 +128,13 @@ impl ActiveTasks {
 }
 
 /// A place in the queue of a busy task; given up unless it is confirmed.
-pub(crate) struct QueueReservation(oneshot::Sender<()>);
+pub(crate) struct QueueReservation(oneshot::Sender<usize>);
 
 impl QueueReservation {
-    /// The message is in the history now.
-    pub(crate) fn confirm(self) {
+    /// The message is in the history now, under this number.
+    pub(crate) fn confirm(self, number: usize) {
         // A run that is over has no use for it.
-        let _ = self.0.send(());
+        let _ = self.0.send(number);
     }
 }
 
@@ -148,10 +164,10 @@ struct ActiveRun {
     waiting: VecDeque<QueuedMessage>,
 }
 
-/// A message that will be in the task's history when its reservation says so.
+/// A message that will be in the task's history when its reservation says so, or is there under a number.
 struct QueuedMessage {
     pending: Arc<PendingMessage>,
-    reservation: oneshot::Receiver<()>,
+    reservation: Result<oneshot::Receiver<usize>, usize>,
 }
 
 impl RunTable {

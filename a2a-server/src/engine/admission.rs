@@ -281,8 +281,9 @@ impl Engine {
         let message = &pending.request.message;
         let then = woken(state);
         writer.belong_to(pending.context.trace.clone()).await;
-        let sequence = match writer.append_message(message.clone(), then, receipt).await {
-            Ok(sequence) => sequence,
+        let appended = writer.append_message(message.clone(), then, receipt, true);
+        let place = match appended.await {
+            Ok(place) => place,
             Err(UpdateError::Store(StoreError::Behind(_))) => {
                 return Ok(AdmissionOutcome::TooLate(pending));
             }
@@ -291,7 +292,8 @@ impl Engine {
             }
             Err(error) => return Err(error.into()),
         };
-        let from = position(&writer, dialect, sequence);
+        Arc::make_mut(&mut pending).number = place.number;
+        let from = position(&writer, dialect, place.sequence);
         let snapshot = first_snapshot(&writer, first_step).await;
         guard.start(pending, first_step.of_known(), Some(permit));
         let accepted = Accepted::Run {
@@ -325,6 +327,7 @@ impl Engine {
         }
         busy.place(&mut Arc::make_mut(&mut pending).request.message);
         let detached = busy.run_state().is(|run| run.detached);
+        let in_order = busy.message_order.lock().await;
         let queue_reservation = match self.scheduler.active.queue(&busy, Arc::clone(&pending)) {
             Ok(queue_reservation) => queue_reservation,
             Err(QueueRefusal::RunIsOver) => return Ok(AdmissionOutcome::TooLate(pending)),
@@ -336,21 +339,23 @@ impl Engine {
         // The task is working from the answer on, even if the answer's turn comes later.
         let then = asked.then_some(TaskState::Working);
         let message = &pending.request.message;
-        let sequence = match busy.append_message(message.clone(), then, receipt).await {
-            Ok(sequence) => sequence,
+        let appended = busy.append_message(message.clone(), then, receipt, false);
+        let place = match appended.await {
+            Ok(place) => place,
             // It ended in between.
             Err(UpdateError::Illegal(_)) => {
-                drop(queue_reservation);
+                drop((queue_reservation, in_order));
                 busy.ended().await;
                 return Ok(AdmissionOutcome::TooLate(pending));
             }
             Err(error) => return Err(error.into()),
         };
-        let from = position(&busy, dialect, sequence);
+        let from = position(&busy, dialect, place.sequence);
         let snapshot = first_snapshot(&busy, first_step).await;
         // The turn that the message waits for has it to itself.
         drop(pending);
-        queue_reservation.confirm();
+        queue_reservation.confirm(place.number);
+        drop(in_order);
         let accepted = Accepted::Run {
             writer: busy,
             from: Some(from),

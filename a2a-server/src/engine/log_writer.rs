@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use crate::engine::chunk_buffer::ChunkBuffer;
 use crate::engine::run_state::{Progress, StopReason};
 use crate::engine::store_handle::ActiveTask;
-use crate::store::{Append, Appended, Lease, NewTask, Receipt, StoreError};
+use crate::store::{Append, Appended, Lease, NewTask, Receipt, Snapshot, StoreError};
 
 /// Writes to the log of one task.
 ///
@@ -24,6 +24,10 @@ pub(crate) struct LogWriter {
     state: Option<TaskState>,
     /// The epoch of the lease; none if there is none.
     epoch: Option<u64>,
+    /// Number of the caller's messages in the log.
+    messages: usize,
+    /// Number of the message whose turn began last.
+    turn: usize,
     /// The trace that all appends belong to.
     trace: Option<TraceContext>,
     /// Text whose append has begun, and has not succeeded.
@@ -42,6 +46,7 @@ enum CallEffect {
     /// The log is longer, and the task may have another state.
     Logged {
         state: Option<TaskState>,
+        turn: Option<usize>,
         released: bool,
     },
     /// The answer is a message, and there will be no task.
@@ -54,6 +59,8 @@ pub(crate) struct AppendRequest {
     pub(crate) events: Vec<Event>,
     pub(crate) receipt: Option<Receipt>,
     pub(crate) checkpoint: Option<Object>,
+    /// Number of the message whose turn begins.
+    pub(crate) turn: Option<usize>,
     /// `true` if the lease ends with this append.
     pub(crate) release: bool,
     /// `true` if a lease is taken even if there is nothing to write.
@@ -65,18 +72,20 @@ pub(crate) struct AppendRequest {
 impl LogWriter {
     /// For a task that is not stored yet.
     pub(crate) fn for_new(active: Arc<ActiveTask>, new: NewTask) -> Self {
-        let mut writer = Self::at(active, 1);
+        let mut writer = Self::at(active, &new.snapshot());
         writer.trace.clone_from(&new.trace);
         writer.new = Some(Box::new(new));
         writer
     }
 
-    /// For a task whose log ends at a sequence number.
-    pub(crate) fn at(active: Arc<ActiveTask>, sequence: u64) -> Self {
+    /// For a task of the store, as it stood.
+    pub(crate) fn at(active: Arc<ActiveTask>, known: &Snapshot) -> Self {
         Self {
             active,
             new: None,
-            sequence,
+            sequence: known.sequence,
+            messages: known.messages(),
+            turn: known.turn,
             state: None,
             epoch: None,
             trace: None,
@@ -100,6 +109,21 @@ impl LogWriter {
         self.sequence
     }
 
+    /// Returns the number of the caller's messages in the log.
+    pub(crate) fn messages(&self) -> usize {
+        self.messages
+    }
+
+    /// Returns the number of the first message that waits for its turn, or `None` if none does.
+    pub(crate) fn next_message(&self) -> Option<usize> {
+        (self.turn < self.messages).then_some(self.turn + 1)
+    }
+
+    /// Has a message get no turn.
+    pub(crate) fn skip(&mut self, message: usize) {
+        self.turn = message;
+    }
+
     /// Returns whether there is a lease to give back.
     pub(crate) fn has_lease(&self) -> bool {
         self.new.is_none() && self.epoch.is_some()
@@ -114,7 +138,15 @@ impl LogWriter {
         self.active.store_handle.note_written(&done);
         let effect = self.writing.take().map(|writing| writing.effect);
         match (done, effect) {
-            (Ok(Some(appended)), Some(CallEffect::Logged { state, released })) => {
+            (
+                Ok(Some(appended)),
+                Some(CallEffect::Logged {
+                    state,
+                    turn,
+                    released,
+                }),
+            ) => {
+                self.turn = turn.unwrap_or(self.turn);
                 self.logged(appended, state, released);
                 Ok(())
             }
@@ -134,7 +166,7 @@ impl LogWriter {
     }
 
     fn logged(&mut self, appended: Appended, state: Option<TaskState>, released: bool) {
-        self.sequence = appended.sequence;
+        (self.sequence, self.messages) = (appended.sequence, appended.messages);
         self.state = state.or(self.state);
         self.epoch = (!released).then_some(appended.epoch);
         self.pending = None;
@@ -170,8 +202,9 @@ impl LogWriter {
         };
         let state = last_state(&events);
         let release = state.is_some_and(TaskState::is_settled);
-        let created = Appended::new(1 + events.len() as u64, 1);
+        let created = Appended::new(1 + events.len() as u64, 1, self.messages);
         let effect = CallEffect::Logged {
+            turn: None,
             state: Some(state.unwrap_or(new.task.status.state)),
             released: release,
         };
@@ -269,7 +302,10 @@ impl LogWriter {
         let store_handle = &self.active.store_handle;
         let pending = self.pending.as_deref().cloned();
         let pending = pending.map(Event::ArtifactUpdate);
-        let idle = leaves_idle(&request.events);
+        let idle = last_state(&request.events).is_some_and(|state| match self.next_message() {
+            Some(_) => state.is_terminal(),
+            None => state.is_settled(),
+        });
         Append {
             after: self.sequence,
             lease: match self.epoch {
@@ -282,6 +318,7 @@ impl LogWriter {
             events: pending.into_iter().chain(request.events).collect(),
             receipt: request.receipt,
             checkpoint: request.checkpoint,
+            turn: request.turn,
             trace: self.trace.clone(),
         }
     }
@@ -289,6 +326,7 @@ impl LogWriter {
     async fn append(&mut self, append: Append) -> Result<(), StoreError> {
         let effect = CallEffect::Logged {
             state: last_state(&append.events),
+            turn: append.turn,
             released: append.release,
         };
         let active = Arc::clone(&self.active);
@@ -338,7 +376,11 @@ impl AppendRequest {
     }
 
     fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.checkpoint.is_none() && !self.release && !self.takes
+        self.events.is_empty()
+            && self.checkpoint.is_none()
+            && self.turn.is_none()
+            && !self.release
+            && !self.takes
     }
 }
 

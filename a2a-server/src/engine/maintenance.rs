@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use a2a_transport::{Context, Principal};
-use a2a_types::{Role, SendMessageRequest, TaskState};
+use a2a_transport::Context;
+use a2a_types::{SendMessageRequest, TaskState};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +17,7 @@ use crate::engine::task_guard::TaskGuard;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::{TurnScheduler, close};
 use crate::engine::update::UpdateError;
+use crate::store::limits::is_active;
 use crate::store::{Orphan, Owner, Retention, Snapshot, StoreError};
 
 /// Treatment of tasks whose process ended before they did.
@@ -142,7 +143,7 @@ impl Maintenance {
             .snapshot(&orphan.owner, &orphan.task)
             .await
         {
-            Ok(Some(snapshot)) if !snapshot.task.status.state.is_settled() => snapshot,
+            Ok(Some(snapshot)) if needs_agent(&snapshot) => snapshot,
             // It has ended meanwhile, or waits for its caller.
             Ok(_) => return,
             Err(error) => return warn(&error, "could not read an abandoned task"),
@@ -165,44 +166,60 @@ impl Maintenance {
                 return tracing::debug!(task = %orphan.task, %error, "did not take an abandoned task");
             }
         }
-        match self.recovery {
+        let pending = match self.recovery {
+            // Its turn is over: another one begins, which repeats nothing.
+            _ if snapshot.task.status.state.is_interrupted() => {
+                match self.scheduler.next_turn(&writer).await {
+                    Ok(Some(pending)) => pending,
+                    Ok(None) | Err(_) => return drop(writer.hand_back().await),
+                }
+            }
             Recovery::Fail => {
-                let text = "The agent's process ended before it had answered, and the task was not resumed.";
-                let failed = close(&writer, TaskState::Failed, Some(text)).await;
+                let text = failure(&snapshot);
+                let failed = close(&writer, TaskState::Failed, Some(&text)).await;
                 if let Err(UpdateError::Store(error)) = failed {
                     warn(&error, "could not end an abandoned task");
                 }
+                return;
             }
-            Recovery::Resume => {
-                let limiter = Arc::clone(&self.limiter);
-                let pending = Arc::new(resumed(orphan, snapshot));
-                // It may take long until there is room for another turn; the task is not held meanwhile.
-                tokio::spawn(async move {
-                    let permit = limiter.wait(None).await;
-                    guard.start(pending, FirstStep::Apart, permit);
-                });
-            }
-        }
+            Recovery::Resume => Arc::new(resumed(&orphan.owner, snapshot)),
+        };
+        let limiter = Arc::clone(&self.limiter);
+        // It may take long until there is room for another turn; the task is not held meanwhile.
+        tokio::spawn(async move {
+            let permit = limiter.wait(None).await;
+            guard.start(pending, FirstStep::Apart, permit);
+        });
     }
 }
 
-/// Returns the message that the agent resumes with: the last one of its caller.
-fn resumed(orphan: Orphan, snapshot: Snapshot) -> PendingMessage {
-    let mut history = snapshot.task.history.iter().rev();
-    let message = history.find(|message| message.role == Role::User).cloned();
-    let request = SendMessageRequest {
-        message: message.unwrap_or_default(),
-        ..SendMessageRequest::default()
-    };
-    let Owner { principal, tenant } = orphan.owner;
-    let principal = principal.map_or_else(Principal::anonymous, Principal::named);
-    let context = Context::new(snapshot.dialect)
-        .principal(principal)
-        .tenant(tenant);
+/// Returns whether an agent has to work on a task.
+fn needs_agent(snapshot: &Snapshot) -> bool {
+    let state = snapshot.task.status.state;
+    is_active(state, snapshot.turn, snapshot.messages())
+}
+
+/// Returns the message whose turn was interrupted. The messages after it get their turns when that one is over.
+fn resumed(owner: &Owner, snapshot: Snapshot) -> PendingMessage {
+    let pending = PendingMessage::from_history(owner, &snapshot, snapshot.turn);
+    let pending = pending.unwrap_or_else(|| {
+        let context = Context::new(snapshot.dialect);
+        PendingMessage::new(SendMessageRequest::default(), context)
+    });
     let checkpoint = snapshot.checkpoint;
     PendingMessage {
         resumed: Some(Resumed { checkpoint }.into()),
-        ..PendingMessage::new(request, context)
+        ..pending
+    }
+}
+
+/// Message of a task that fails because its turn was interrupted.
+fn failure(snapshot: &Snapshot) -> String {
+    let text = "The agent's process ended before it had answered, and the task was not resumed.";
+    match snapshot.messages() - snapshot.turn.min(snapshot.messages()) {
+        0 => text.to_owned(),
+        1 => format!("{text} The last message was not worked on."),
+        waiting => format!("{text} The last {waiting} messages were not worked on."),
     }
 }
 

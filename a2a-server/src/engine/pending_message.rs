@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use a2a_transport::Context;
+use a2a_transport::{Context, Principal};
 use a2a_types::{Object, SendMessageRequest};
 
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::limiter::HeldBytes;
-use crate::store::Receipt;
+use crate::store::{Owner, Receipt, Snapshot};
 
 /// A request whose message is in the task's history.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingMessage {
     pub(crate) request: SendMessageRequest,
     pub(crate) context: Context,
+    /// Number of the message among the caller's messages to the task, counted from 1.
+    pub(crate) number: usize,
     /// If the message was being answered before, by a process that is gone.
     pub(crate) resumed: Option<Box<Resumed>>,
     /// The message as its sender may send it again: open until it is answered.
@@ -27,10 +29,29 @@ impl PendingMessage {
         Self {
             request,
             context,
+            number: 1,
             resumed: None,
             in_flight: None,
             held: None,
         }
+    }
+
+    /// Returns the message of this number from a task's history, as a task knows it without the process that accepted it:
+    /// in the task's protocol version, without what else its request had. `None` if the history has no such message.
+    pub(crate) fn from_history(owner: &Owner, snapshot: &Snapshot, number: usize) -> Option<Self> {
+        let request = SendMessageRequest {
+            message: snapshot.message(number)?.clone(),
+            ..SendMessageRequest::default()
+        };
+        let Owner { principal, tenant } = owner.clone();
+        let principal = principal.map_or_else(Principal::anonymous, Principal::named);
+        let context = Context::new(snapshot.dialect)
+            .principal(principal)
+            .tenant(tenant);
+        Some(Self {
+            number,
+            ..Self::new(request, context)
+        })
     }
 
     /// Returns whether the message is recognised when it is sent again.

@@ -4,16 +4,19 @@ mod signals;
 
 pub(crate) use self::signals::FirstStep;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use a2a_transport::TraceContext;
 use a2a_types::{
-    ContextId, Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
-    TaskStatus, TaskStatusUpdateEvent, Timestamp,
+    ArtifactId, ContextId, Event, Message, Object, Role, Task, TaskArtifactUpdateEvent, TaskId,
+    TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
 };
 use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
+use uuid::Uuid;
 
 use crate::engine::chunk_buffer::{ChunkBuffer, PushOutcome, is_mere_text};
 use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
@@ -33,10 +36,40 @@ pub(crate) struct TaskWriter {
     log: Mutex<LogWriter>,
     /// Text for the task's log that waits for the log writer.
     kept: ChunkBuffer,
+    /// Held while a message gets its places in the log and in the queue of messages: both are in the same order.
+    pub(crate) message_order: Mutex<()>,
+    artifact_names: ArtifactNames,
     /// `true` if the task is known to be stored, so that text can wait for the log writer.
     is_stored: AtomicBool,
     /// Number of the update from here after which the agent pauses; 0 for none.
     pause: AtomicU8,
+}
+
+/// Names of the artifacts that the turn of a message has begun, by their hashes, and how many of each.
+#[derive(Default)]
+struct ArtifactNames(std::sync::Mutex<(usize, HashMap<u64, u32>)>);
+
+impl ArtifactNames {
+    /// Counts an artifact of a turn, and returns how many of its name came before it.
+    fn count(&self, message: usize, name: &str) -> u32 {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (turn, counts) = &mut *names;
+        if *turn != message {
+            *turn = message;
+            counts.clear();
+        }
+        let count = counts.entry(counts.hasher().hash_one(name)).or_default();
+        *count += 1;
+        *count - 1
+    }
+}
+
+/// Where a message of the caller stands.
+pub(crate) struct MessagePlace {
+    /// Sequence number at which the log ended with it.
+    pub(crate) sequence: u64,
+    /// Its number among the caller's messages, counted from 1.
+    pub(crate) number: usize,
 }
 
 impl std::fmt::Debug for TaskWriter {
@@ -63,7 +96,7 @@ impl TaskWriter {
         known: &Snapshot,
     ) -> Self {
         Self::new(store_handle, owner, &known.task, |active| {
-            LogWriter::at(active, known.sequence)
+            LogWriter::at(active, known)
         })
     }
 
@@ -84,6 +117,8 @@ impl TaskWriter {
             log: Mutex::new(log(Arc::clone(&active))),
             active,
             kept: ChunkBuffer::default(),
+            message_order: Mutex::default(),
+            artifact_names: ArtifactNames::default(),
             is_stored: AtomicBool::new(false),
             pause: AtomicU8::default(),
         }
@@ -179,6 +214,13 @@ impl TaskWriter {
         left > next && next == 0 && !leaves_idle(events)
     }
 
+    /// Returns the id of the next artifact of this name in the turn of a message: the same one if the turn is run again.
+    pub(crate) fn artifact_id(&self, message: usize, name: &str) -> ArtifactId {
+        let repeated = self.artifact_names.count(message, name);
+        let place = format!("{}/{message}/{repeated}/{name}", self.task_id().as_str());
+        ArtifactId::from(Uuid::new_v5(&Uuid::NAMESPACE_OID, place.as_bytes()).to_string())
+    }
+
     /// The task as it stands in the store.
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         self.active.snapshot().await
@@ -219,7 +261,10 @@ impl TaskWriter {
             context_id: Some(self.context.clone()),
             status: TaskStatus {
                 state,
-                message: message.map(|message| self.placed(message).into()),
+                message: message.map(|message| {
+                    let role = Role::Agent;
+                    self.placed(Message { role, ..message }).into()
+                }),
                 timestamp: Some(Timestamp::now()),
             },
             metadata,
@@ -311,14 +356,15 @@ impl TaskWriter {
         Ok(log.write(Box::default(), &self.kept).await?)
     }
 
-    /// Adds a message of the caller to the history, with the state that follows from it; returns the
-    /// sequence number at which the log ends then.
+    /// Adds a message of the caller to the history, with the state that follows from it; its turn begins with that, or it
+    /// waits for one. Returns where it stands.
     pub(crate) async fn append_message(
         &self,
         message: Message,
         then: Option<TaskState>,
         receipt: Option<Receipt>,
-    ) -> Result<u64, UpdateError> {
+        begins_turn: bool,
+    ) -> Result<MessagePlace, UpdateError> {
         let mut log = self.ready().await?;
         let mut events = vec![Event::Message(self.placed(message))];
         events.extend(then.map(|state| self.status_event(state, None, None)));
@@ -328,10 +374,39 @@ impl TaskWriter {
         }
         let request = AppendRequest {
             receipt,
+            turn: begins_turn.then(|| log.messages() + 1),
             ..AppendRequest::of(events)
         };
         log.write(request.into(), &self.kept).await?;
-        Ok(log.sequence())
+        Ok(MessagePlace {
+            sequence: log.sequence(),
+            number: log.messages(),
+        })
+    }
+
+    /// Begins the turn of a message that waited for it, with the state that follows from it.
+    pub(crate) async fn begin_turn(
+        &self,
+        number: usize,
+        state: Option<TaskState>,
+    ) -> Result<(), UpdateError> {
+        let mut log = self.ready().await?;
+        let status = state.map(|state| self.status_event(state, None, None));
+        let request = AppendRequest {
+            turn: Some(number),
+            ..AppendRequest::of(Vec::from_iter(status))
+        };
+        Ok(log.write(request.into(), &self.kept).await?)
+    }
+
+    /// Returns the number of the first message that waits for its turn, or `None` if none does.
+    pub(crate) async fn next_message(&self) -> Option<usize> {
+        self.log().await.next_message()
+    }
+
+    /// Has a message get no turn: its task has ended.
+    pub(crate) async fn skip(&self, message: usize) {
+        self.log().await.skip(message);
     }
 
     /// Writes a step on the way to an answer, if steps are kept.

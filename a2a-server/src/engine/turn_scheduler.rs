@@ -131,14 +131,48 @@ impl TurnScheduler {
 
     /// Returns the message that the next turn is for, once the task is ready for that turn, or `None`.
     /// Errors: the end of the run instead, if the task cannot be made ready.
-    async fn next_turn(&self, writer: &TaskWriter) -> Result<Option<Arc<PendingMessage>>, TurnEnd> {
-        let Some(pending) = self.active.next(writer).await else {
-            return Ok(None);
+    pub(crate) async fn next_turn(
+        &self,
+        writer: &TaskWriter,
+    ) -> Result<Option<Arc<PendingMessage>>, TurnEnd> {
+        let begun = async {
+            let Some(pending) = self.next_message(writer).await? else {
+                return Ok(None);
+            };
+            let begins = begin_next(writer, &pending).await?;
+            if !begins {
+                writer.skip(pending.number).await;
+            }
+            Ok::<_, UpdateError>(begins.then_some(pending))
         };
-        match begin_next(writer, &pending).await {
-            Ok(begins) => Ok(begins.then_some(pending)),
+        match begun.await {
+            Ok(next) => Ok(next),
             Err(_) if writer.is_lost() => Err(TurnEnd::Lost),
             Err(error) => Err(TurnEnd::Failed(logged(writer, &error))),
+        }
+    }
+
+    /// Returns the first message that waits for its turn. The history alone has those that a process accepted that is
+    /// gone, and those whose writes the store had confirmed too late.
+    async fn next_message(
+        &self,
+        writer: &TaskWriter,
+    ) -> Result<Option<Arc<PendingMessage>>, UpdateError> {
+        loop {
+            let queued = self.active.next(writer).await;
+            let Some(number) = writer.next_message().await else {
+                return Ok(None);
+            };
+            match queued {
+                Some(pending) if pending.number == number => return Ok(Some(pending)),
+                Some(pending) => self.active.put_back(writer, pending),
+                None => {}
+            }
+            let snapshot = persist(writer, async || Ok(writer.snapshot().await?)).await?;
+            match PendingMessage::from_history(writer.owner(), &snapshot, number) {
+                Some(pending) => return Ok(Some(Arc::new(pending))),
+                None => writer.skip(number).await,
+            }
         }
     }
 
@@ -147,7 +181,9 @@ impl TurnScheduler {
     async fn complete(&self, writer: &TaskWriter) -> Result<(), UpdateError> {
         let step = || async {
             let state = writer.state().await?;
-            match state.is_settled() || self.active.is_awaited(writer) {
+            let is_awaited =
+                self.active.is_awaited(writer) || writer.next_message().await.is_some();
+            match state.is_settled() || is_awaited {
                 true => Ok(()),
                 false => close(writer, TaskState::Completed, None).await,
             }
@@ -205,17 +241,15 @@ async fn begin_next(writer: &TaskWriter, pending: &PendingMessage) -> Result<boo
         return Ok(false);
     }
     let reopens = pending.reopens_ended_task();
-    persist(writer, || wake(writer, reopens)).await
+    persist(writer, || wake(writer, pending.number, reopens)).await
 }
 
-async fn wake(writer: &TaskWriter, reopens: bool) -> Result<bool, UpdateError> {
+async fn wake(writer: &TaskWriter, number: usize, reopens: bool) -> Result<bool, UpdateError> {
     let state = writer.task().await?.status.state;
     if state.is_terminal() && !reopens {
         return Ok(false);
     }
-    if let Some(state) = woken(state) {
-        writer.status(state, None, None).await?;
-    }
+    writer.begin_turn(number, woken(state)).await?;
     Ok(true)
 }
 

@@ -18,8 +18,9 @@ use std::collections::HashSet;
 
 use a2a_transport::TraceContext;
 pub use a2a_types::size::{size_of_event, size_of_task};
-use a2a_types::{Event, Role, Task, TaskPushNotificationConfig};
+use a2a_types::{Event, Task, TaskPushNotificationConfig, TaskState};
 
+use super::read::is_of_caller;
 use super::{Append, Logged, Owner, StoreError, Tail};
 
 /// Messages of its caller that a task takes.
@@ -82,6 +83,13 @@ pub fn admit_artifacts<'e>(
     }
 }
 
+/// Returns whether an agent has to work on a task in this state: it goes on, or it waits for its caller, of whom a
+/// message waits for its turn. `turn` is the number of the message whose turn began last, of `messages` in all. Without a
+/// lease, such a task is among [`Store::orphans`](super::Store::orphans).
+pub fn is_active(state: TaskState, turn: usize, messages: usize) -> bool {
+    !state.is_terminal() && (!state.is_interrupted() || turn < messages)
+}
+
 /// Messages and bytes that an append adds to a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Growth {
@@ -93,10 +101,9 @@ pub struct Growth {
 impl Growth {
     /// Measures an append.
     pub fn of(append: &Append) -> Self {
-        let is_user_message =
-            |event: &&Event| matches!(event, Event::Message(it) if it.role != Role::Agent);
+        let is_message = |event: &&Event| matches!(event, Event::Message(it) if is_of_caller(it));
         Self {
-            messages: append.events.iter().filter(is_user_message).count(),
+            messages: append.events.iter().filter(is_message).count(),
             bytes: size_of_append(append),
             ends: append.ends(),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use a2a_transport::{SharedEvent, TraceContext};
 use a2a_types::{
-    ContextId, Dialect, Message, Object, Task, TaskId, TaskPushNotificationConfig, TaskState,
+    ContextId, Dialect, Message, Object, Role, Task, TaskId, TaskPushNotificationConfig, TaskState,
     TaskStatus, Timestamp,
 };
 
@@ -23,21 +23,44 @@ pub struct Snapshot {
     pub dialect: Dialect,
     /// Checkpoint of the agent, for a turn that resumes after a crash.
     pub checkpoint: Option<Object>,
+    /// Number of the caller's message whose turn began last, counted from 1: see [`Append::turn`](super::Append::turn).
+    pub turn: usize,
     /// Share of the memory that the store allows for large tasks: held for as long as the task is.
     pub share: TaskShare,
 }
 
 impl Snapshot {
-    /// Makes the snapshot of a task at a sequence number, without a checkpoint.
+    /// Makes the snapshot of a task at a sequence number, in the turn of its first message and without a checkpoint.
     pub fn new(task: Arc<Task>, sequence: u64, dialect: Dialect) -> Self {
         Self {
             task,
             sequence,
             dialect,
             checkpoint: None,
+            turn: 1,
             share: TaskShare::default(),
         }
     }
+
+    /// Returns the number of the caller's messages in the history.
+    pub fn messages(&self) -> usize {
+        self.task
+            .history
+            .iter()
+            .filter(|it| is_of_caller(it))
+            .count()
+    }
+
+    /// Returns the caller's message of this number, counted from 1.
+    pub(crate) fn message(&self, number: usize) -> Option<&Message> {
+        let mut messages = self.task.history.iter().filter(|it| is_of_caller(it));
+        messages.nth(number.checked_sub(1)?)
+    }
+}
+
+/// Returns whether a message in a task's history is of the caller.
+pub(crate) fn is_of_caller(message: &Message) -> bool {
+    message.role != Role::Agent
 }
 
 /// Events of a log after a sequence number.

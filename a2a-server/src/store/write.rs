@@ -86,6 +86,10 @@ pub struct Append {
     pub receipt: Option<Receipt>,
     /// Replacement of the agent's checkpoint.
     pub checkpoint: Option<Object>,
+    /// Number of the caller's message whose turn begins with this, counted from 1 over the task's history. The
+    /// messages after it wait for their turns. A new task begins with the turn of its first message. The checkpoint of the
+    /// turn before goes.
+    pub turn: Option<usize>,
     /// `true` if the task's webhooks are to be notified of those events that streams get.
     pub notify: bool,
     /// The trace that the events belong to: kept with their notifications.
@@ -102,6 +106,7 @@ impl Append {
             events,
             receipt: None,
             checkpoint: None,
+            turn: None,
             notify: false,
             trace: None,
         }
@@ -163,12 +168,19 @@ pub struct Appended {
     pub sequence: u64,
     /// The epoch of the writer's lease.
     pub epoch: u64,
+    /// Number of the caller's messages in the log.
+    pub messages: usize,
 }
 
 impl Appended {
-    /// Makes the outcome of an append after which the log is so long, by the lease of this epoch.
-    pub const fn new(sequence: u64, epoch: u64) -> Self {
-        Self { sequence, epoch }
+    /// Makes the outcome of an append: the length of the log, the epoch of the writer's lease, and the number of the
+    /// caller's messages in the log.
+    pub const fn new(sequence: u64, epoch: u64, messages: usize) -> Self {
+        Self {
+            sequence,
+            epoch,
+            messages,
+        }
     }
 }
 

@@ -305,14 +305,14 @@ impl TaskUnderTest {
                 let sequence = end + append.events.len() as u64;
                 append.after = self.look().await.0;
                 let appended = self.store.append(&self.owner, &self.task, append).await?;
-                return Ok(Appended::new(sequence, appended.epoch));
+                return Ok(Appended::new(sequence, appended.epoch, appended.messages));
             }
             (InjectedRace::ChecksEpochFirst, &Lease::Held { epoch }) => {
                 let probe = Append::held(append.after, epoch, Vec::new());
                 self.store.append(&self.owner, &self.task, probe).await?;
                 yield_now().await;
                 let appended = self.append_unfenced(append).await?;
-                return Ok(Appended::new(appended.sequence, epoch));
+                return Ok(Appended::new(appended.sequence, epoch, appended.messages));
             }
             (InjectedRace::WakesFirst, _) => {
                 let sequence = append.after + append.events.len() as u64;

@@ -25,7 +25,9 @@ pub(super) struct Log {
     pub(super) checkpoint: Option<Object>,
     pub(super) held_lease: HeldLease,
     /// Number of messages that the caller has sent.
-    messages: usize,
+    pub(super) messages: usize,
+    /// Number of the message whose turn began last.
+    pub(super) turn: usize,
     /// Bytes of the task, the events, the webhooks and the names of the owner.
     pub(super) bytes: usize,
     /// Bytes of that which the task table has counted.
@@ -53,6 +55,7 @@ impl Log {
         let config = webhook.as_ref().map(|(it, _)| limits::admit_config(it));
         Ok(Self {
             messages: task.history.len(),
+            turn: 1,
             bytes: names + limits::size_of_task(&task) + config.transpose()?.unwrap_or(0),
             counted: 0,
             task,
@@ -96,9 +99,10 @@ impl Log {
         if append.release {
             self.held_lease.until = None;
         }
-        if append.checkpoint.is_some() {
+        if append.checkpoint.is_some() || append.turn.is_some() {
             self.checkpoint = append.checkpoint;
         }
+        self.turn = append.turn.unwrap_or(self.turn);
         let before = self.events.len();
         self.events.extend(append.events.into_iter().map(Arc::new));
         let added = &self.events[before..];

@@ -109,7 +109,7 @@ impl MemoryStore {
         drop(forgotten);
         let mut log = lock(&record.log);
         log.add(append)?;
-        let appended = Appended::new(log.sequence(), log.held_lease.epoch);
+        let appended = Appended::new(log.sequence(), log.held_lease.epoch, log.messages);
         if !notified.is_empty() {
             self.enqueue(&record.key, &log.webhooks(), &notified, &trace);
         }
@@ -252,7 +252,7 @@ impl MemoryStore {
         let task_table = lock(&self.task_table);
         let orphaned = |record: &&Arc<Record>| {
             let log = lock(&record.log);
-            !log.state().is_settled() && !log.held_lease.lasts()
+            limits::is_active(log.state(), log.turn, log.messages) && !log.held_lease.lasts()
         };
         let orphans = task_table
             .records()
@@ -323,6 +323,7 @@ impl Store for MemoryStore {
             let mut log = lock(&record.log);
             Snapshot {
                 checkpoint: log.checkpoint.clone(),
+                turn: log.turn,
                 ..Snapshot::new(log.task(), log.sequence(), record.dialect)
             }
         });

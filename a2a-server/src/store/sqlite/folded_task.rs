@@ -22,6 +22,8 @@ pub(super) struct FoldedTask {
     pub(super) checkpoint: Option<Arc<Object>>,
     pub(super) epoch: u64,
     pub(super) messages: usize,
+    /// Number of the message whose turn began last.
+    pub(super) turn: usize,
     pub(super) bytes: usize,
     /// Sequence number at which the task was last written as a whole.
     pub(super) written: u64,
@@ -31,6 +33,11 @@ pub(super) struct FoldedTask {
 }
 
 impl FoldedTask {
+    /// Returns whether an agent has to work on the task.
+    pub(super) fn is_active(&self) -> bool {
+        limits::is_active(self.state, self.turn, self.messages)
+    }
+
     /// Notes an event that was written.
     pub(super) fn remember(&mut self, logged: Logged) {
         if self.tail.len() >= MAX_TAIL_EVENTS {

@@ -24,6 +24,7 @@ create table task(
   messages integer not null,
   bytes integer not null,
   lease_owner text not null, lease_epoch integer not null, lease_until integer not null,
+  turn integer not null,
   unique(owner, id));
 create index task_ended on task(ended) where ended is not null;
 create index task_waits on task(waits) where waits is not null;
@@ -48,7 +49,7 @@ create index push_outbox_dead on push_outbox(dead) where dead is not null;
 /// `A2A!`: the file is ours.
 pub(super) const APPLICATION: i32 = 0x4132_4121;
 /// Version of the tables.
-const VERSION: i32 = 5;
+const VERSION: i32 = 6;
 
 /// Tables and indexes that are the same since version 4. A task is listed by one index while it is worked
 /// on and by the other from then on: each change of either is felt. Messages stand in the order in which
@@ -82,6 +83,11 @@ drop table send_dedupe_3;";
 /// its own: an event of more than 1,000 bytes takes a page of 4 KiB there. It stays as it is.
 const SINCE_4: &str = "drop index if exists send_dedupe_message;";
 
+/// Change to the tables of version 5: until then no message of a task was known to wait for its turn.
+const SINCE_5: &str = "
+alter table task add column turn integer not null default 1;
+update task set turn = messages;";
+
 /// Opens the file for the only writer, and makes the tables in a new one.
 pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreError> {
     let connection = Connection::open(path).map_err(failed)?;
@@ -111,7 +117,7 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
             let (since_1, since_2) = (since(1, SINCE_1.to_owned()), since(2, SINCE_2.to_owned()));
             let of_4 = since(3, [BEFORE_4, OF_4, AFTER_4].concat());
             let added = format!(
-                "begin; {since_1} {since_2} {of_4} {SINCE_4}
+                "begin; {since_1} {since_2} {of_4} {SINCE_4} {SINCE_5}
                  pragma user_version = {VERSION}; commit;"
             );
             connection.execute_batch(&added).map_err(failed)?;

@@ -27,7 +27,7 @@ impl<'c> Statements<'c> {
             events: connection
                 .prepare("insert into task_event(task, generation, body) values(?1, ?2, ?3)")?,
             grown: connection.prepare(
-                "update task set generation = ?2, messages = ?3, bytes = ?4 where seq = ?1",
+                "update task set generation = ?2, messages = ?3, bytes = ?4, turn = ?5 where seq = ?1",
             )?,
             changed: connection.prepare(CHANGED)?,
             receipt: connection.prepare(
@@ -40,13 +40,14 @@ impl<'c> Statements<'c> {
 
 const TASK: &str = "
 insert into task(owner, id, context_id, dialect, generation, state, status_time, active, ended, waits,
-  messages, bytes, lease_owner, lease_epoch, lease_until)
-values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14) on conflict do nothing";
+  messages, bytes, lease_owner, lease_epoch, lease_until, turn)
+values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14, 1) on conflict do nothing";
 
 const CHANGED: &str = "
 update task set generation = ?2, messages = ?3, bytes = ?4, state = ?5,
   status_time = coalesce(?6, status_time), active = ?7,
   ended = case when ?8 then coalesce(ended, ?10) end,
   waits = case when ?9 then coalesce(waits, ?10) end,
-  lease_epoch = ?11, lease_owner = coalesce(?12, lease_owner), lease_until = coalesce(?13, lease_until)
+  lease_epoch = ?11, lease_owner = coalesce(?12, lease_owner), lease_until = coalesce(?13, lease_until),
+  turn = ?14
 where seq = ?1";

@@ -48,7 +48,7 @@ pub(super) fn load_bounded(
     let sql = "select seq, dialect, task.generation, messages, bytes, lease_epoch,
                  task_doc.generation, task_doc.body, task_checkpoint.body,
                  task_doc.body is not null, task_checkpoint.body is not null,
-                 exists(select 1 from push_config where push_config.task = seq)
+                 exists(select 1 from push_config where push_config.task = seq), turn
                from task left join task_doc on task_doc.task = seq
                  left join task_checkpoint on task_checkpoint.task = seq
                where owner = ?1 and id = ?2";
@@ -102,6 +102,7 @@ pub(super) fn load_bounded(
         checkpoint: checkpoint.map(Arc::new),
         epoch: count(row, 5)? as u64,
         messages: count(row, 3)?,
+        turn: count(row, 12)?,
         bytes,
         written,
         has_configs: get(row, 11)?,
@@ -116,6 +117,7 @@ impl From<FoldedTask> for Snapshot {
         folded.fold();
         Self {
             checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
+            turn: folded.turn,
             ..Self::new(folded.base, folded.sequence, folded.dialect)
         }
     }

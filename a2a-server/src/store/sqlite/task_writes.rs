@@ -52,7 +52,7 @@ impl WriteTransaction<'_> {
             sequence as i64,
             state.as_str(),
             time(status),
-            is_active(state),
+            limits::is_active(state, 1, messages),
             state.is_terminal().then_some(now),
             state.is_interrupted().then_some(now),
             messages as i64,
@@ -74,6 +74,7 @@ impl WriteTransaction<'_> {
             checkpoint: None,
             epoch: 1,
             messages,
+            turn: 1,
             bytes,
             written: 1,
             has_configs: new.config.is_some(),
@@ -122,16 +123,23 @@ impl WriteTransaction<'_> {
         folded.admit_artifacts(&log_rows.events)?;
         // From here on nothing is refused.
         let changed_at = log_rows.status().map(time);
+        let was_active = folded.is_active();
         (folded.messages, folded.bytes) = (messages, bytes);
+        folded.turn = append.turn.unwrap_or(folded.turn);
         folded.epoch += u64::from(taken.is_some());
         self.write_log(folded.seq, folded.sequence, log_rows)?;
         self.extend(folded, &log_rows.events, state)?;
-        match changed_at.is_some() || taken.is_some() || log_rows.release {
+        let changes = changed_at.is_some() || was_active != folded.is_active();
+        match changes || taken.is_some() || log_rows.release {
             true => self.write_change(folded, changed_at, taken, log_rows.release)?,
             false => self.write_growth(folded)?,
         }
         self.count(before, -1);
         self.count(state, 1);
+        if append.turn.is_some() && folded.checkpoint.take().is_some() {
+            let sql = "delete from task_checkpoint where task = ?1";
+            self.execute(sql, params![folded.seq])?;
+        }
         if let Some(body) = &log_rows.checkpoint {
             let sql = "insert or replace into task_checkpoint(task, body) values(?1, ?2)";
             self.execute(sql, params![folded.seq, body])?;
@@ -143,7 +151,11 @@ impl WriteTransaction<'_> {
         if let Some(receipt) = &append.receipt {
             self.note(&log_rows.of, receipt, Some(task), None)?;
         }
-        Ok(Appended::new(folded.sequence, folded.epoch))
+        Ok(Appended::new(
+            folded.sequence,
+            folded.epoch,
+            folded.messages,
+        ))
     }
 
     /// Writes events that follow a sequence number.
@@ -168,7 +180,7 @@ impl WriteTransaction<'_> {
         events: &[SharedEvent],
         state: TaskState,
     ) -> Result<(), StoreError> {
-        let rests = state != folded.state && !is_active(state);
+        let rests = state != folded.state && state.is_settled();
         for event in events {
             folded.sequence += 1;
             let (sequence, event) = (folded.sequence, event.clone());
@@ -192,6 +204,7 @@ impl WriteTransaction<'_> {
             folded.sequence as i64,
             folded.messages as i64,
             folded.bytes as i64,
+            folded.turn as i64,
         ]))
     }
 
@@ -215,13 +228,14 @@ impl WriteTransaction<'_> {
             folded.bytes as i64,
             state.as_str(),
             changed_at,
-            is_active(state),
+            folded.is_active(),
             state.is_terminal(),
             state.is_interrupted(),
             self.now,
             folded.epoch as i64,
             taken.as_ref().map(|(holder, _)| &**holder),
             until,
+            folded.turn as i64,
         ]))
     }
 
@@ -340,10 +354,6 @@ fn one_row(changed: rusqlite::Result<usize>) -> Result<(), StoreError> {
         1 => Ok(()),
         _ => Err(StoreError::NoTask),
     }
-}
-
-fn is_active(state: TaskState) -> bool {
-    !state.is_terminal() && !state.is_interrupted()
 }
 
 fn time(status: &TaskStatus) -> i64 {

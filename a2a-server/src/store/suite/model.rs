@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use a2a_transport::TraceContext;
 use a2a_types::steps::is_step;
-use a2a_types::{Dialect, Event, TaskPushNotificationConfig};
+use a2a_types::{Dialect, Event, Role, TaskPushNotificationConfig};
 
 use super::super::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
 use super::super::{
@@ -31,6 +31,8 @@ pub(super) type Key = (Owner, String);
 pub(super) struct Log {
     pub(super) look: Look,
     pub(super) epoch: u64,
+    /// Number of the caller's messages.
+    messages: usize,
     holder: Arc<str>,
     /// None if it was handed back.
     lasts: Option<bool>,
@@ -107,11 +109,13 @@ impl Model {
         let dialect = |config: &TaskPushNotificationConfig| (config.id.to_string(), new.dialect);
         let mut log = Log {
             dialects: new.config.iter().map(dialect).collect(),
+            messages: new.task.history.len(),
             look: Look {
                 task: Arc::unwrap_or_clone(new.task),
                 sequence: 1,
                 dialect: new.dialect,
                 checkpoint: None,
+                turn: 1,
                 events: Vec::new(),
                 configs: new.config.into_iter().collect(),
             },
@@ -144,7 +148,7 @@ impl Model {
         if !reasons.is_empty() {
             return Err(reasons);
         }
-        let appended = Appended::new(next.look.sequence, next.epoch);
+        let appended = Appended::new(next.look.sequence, next.epoch, next.messages);
         let outcome = Outcome::Task(next.look.task.id.clone());
         *log = next;
         self.note(&key.0, receipt, outcome);
@@ -210,7 +214,9 @@ impl Model {
     pub(super) fn orphans(&self) -> BTreeSet<Key> {
         let orphaned = |log: &Log| {
             let state = log.look.task.status.state;
-            log.lasts != Some(true) && !state.is_terminal() && !state.is_interrupted()
+            let waits = log.look.turn < log.messages;
+            let rests = state.is_terminal() || state.is_interrupted() && !waits;
+            log.lasts != Some(true) && !rests
         };
         let logs = self.logs.iter().filter(|(_, log)| orphaned(log));
         logs.map(|(key, _)| key.clone()).collect()
@@ -317,7 +323,10 @@ impl Log {
         if append.release {
             self.lasts = None;
         }
-        self.look.checkpoint = append.checkpoint.or(self.look.checkpoint.take());
+        if append.checkpoint.is_some() || append.turn.is_some() {
+            self.look.checkpoint = append.checkpoint;
+        }
+        self.look.turn = append.turn.unwrap_or(self.look.turn);
         for event in append.events {
             self.add(event, append.notify, append.trace.as_ref());
         }
@@ -352,6 +361,8 @@ impl Log {
 
     fn add(&mut self, event: Event, notify: bool, trace: Option<&TraceContext>) {
         self.look.sequence += 1;
+        let is_of_caller = matches!(&event, Event::Message(it) if it.role != Role::Agent);
+        self.messages += usize::from(is_of_caller);
         if notify && !matches!(event, Event::Message(_)) && !is_step(&event) {
             for config in &self.look.configs {
                 let rows = self.outbox.entry(config.id.to_string()).or_default();

@@ -203,6 +203,7 @@ impl Round {
             release: dice.chance(6),
             events: dice.events(&task, count),
             checkpoint: dice.chance(4).then(|| object("step", step)),
+            turn: dice.chance(4).then(|| 1 + dice.below(3) as usize),
             notify: dice.chance(2),
             trace: dice.trace(),
             receipt: self.dice.chance(4).then(|| self.receipt()),

@@ -45,7 +45,12 @@ impl Writer {
             Lease::Taken { .. } | Lease::Seized { .. } => self.epoch + 1,
         };
         let appended = self.append(append).await?;
-        same("an append", appended, Appended::new(sequence, epoch))?;
+        let messages = appended.messages;
+        same(
+            "an append",
+            appended,
+            Appended::new(sequence, epoch, messages),
+        )?;
         (self.sequence, self.epoch) = (sequence, epoch);
         Ok(())
     }
@@ -115,6 +120,7 @@ impl Writer {
             sequence: snapshot.sequence,
             dialect: snapshot.dialect,
             checkpoint: snapshot.checkpoint,
+            turn: snapshot.turn,
             events: self.read(1).await?,
             configs: self.store.configs(&self.owner, &self.task).await?,
         })
@@ -128,6 +134,7 @@ pub(super) struct Look {
     pub(super) sequence: u64,
     pub(super) dialect: Dialect,
     pub(super) checkpoint: Option<Object>,
+    pub(super) turn: usize,
     pub(super) events: Vec<Event>,
     pub(super) configs: Vec<TaskPushNotificationConfig>,
 }

@@ -76,6 +76,19 @@ impl Agent for Worker {
                     () = self.go_on.passed() => {}
                     () = turn.canceled() => {}
                 }
+                if rest == "and ask" {
+                    turn.ask("which?").await?;
+                    std::future::pending::<()>().await;
+                }
+            }
+            // Is interrupted after the first artifact.
+            "draft" => {
+                turn.artifact("draft").text(rest).done().await?;
+                if turn.resumed().is_none() {
+                    self.begun.notify_one();
+                    std::future::pending::<()>().await;
+                }
+                turn.artifact("draft").text("again").done().await?;
             }
             "remember" => match turn.resumed() {
                 Some(resumed) => {

@@ -112,6 +112,144 @@ fn a_message_to_an_abandoned_task_comes_after_what_becomes_of_it() {
     }
 }
 
+/// Sends a message that waits behind the running turn; returns once it is in the history.
+async fn queue(client: &Client, task: &TaskId, text: &str) {
+    let mut request = at_once(text);
+    request.message.task_id = Some(task.clone());
+    client.send(request).await.unwrap();
+}
+
+/// Returns the texts of the artifacts, in order.
+fn texts(task: &Task) -> Vec<&str> {
+    let parts = task.artifacts.iter().flat_map(|artifact| &artifact.parts);
+    parts.filter_map(Part::as_text).collect()
+}
+
+#[test]
+fn queued_messages_get_their_turns_after_a_kill_in_order_and_once() {
+    let file = stores::new_file();
+    let id = process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        let begun = task(client.send(at_once("remember this")).await.unwrap());
+        worker.begun.notified().await;
+        for text in ["echo b", "echo c", "remember that", "echo d"] {
+            queue(&client, &begun.id, text).await;
+        }
+        begun.id
+    });
+    // Dies again in the turn of the third message of the queue.
+    process(async {
+        let worker = Worker::default();
+        let server = builder(&worker, &file).recovery(Recovery::Resume);
+        let client = Client::new(server.build().unwrap());
+        worker.begun.notified().await;
+        let left = client.get_task(id.clone(), None).await.unwrap();
+        assert_eq!(texts(&left), [r#"{"note":"this"}"#, "b", "c"]);
+        assert_eq!(worker.runs(), 4);
+    });
+    process(async {
+        let worker = Worker::default();
+        let server = builder(&worker, &file).recovery(Recovery::Resume);
+        let client = Client::new(server.build().unwrap());
+        let done = until(&client, &id, TaskState::Completed).await;
+        let found = [r#"{"note":"this"}"#, "b", "c", r#"{"note":"that"}"#, "d"];
+        assert_eq!(texts(&done), found);
+        assert_eq!(worker.runs(), 2);
+    });
+}
+
+#[test]
+fn queued_message_gets_its_turn_though_the_turn_before_has_asked() {
+    for recovery in [Recovery::Fail, Recovery::Resume] {
+        let file = stores::new_file();
+        let id = process(async {
+            let worker = Worker::default();
+            let client = Client::new(builder(&worker, &file).build().unwrap());
+            let begun = task(client.send(at_once("wait and ask")).await.unwrap());
+            worker.begun.notified().await;
+            queue(&client, &begun.id, "echo b").await;
+            worker.go_on.open();
+            until(&client, &begun.id, TaskState::InputRequired).await;
+            begun.id
+        });
+        process(async {
+            let worker = Worker::default();
+            let server = builder(&worker, &file).recovery(recovery);
+            let client = Client::new(server.build().unwrap());
+            let done = until(&client, &id, TaskState::Completed).await;
+            assert_eq!((texts(&done), worker.runs()), (vec!["b"], 1));
+        });
+    }
+}
+
+#[test]
+fn failed_task_says_how_many_messages_were_not_worked_on() {
+    let file = stores::new_file();
+    let id = process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        let begun = task(client.send(at_once("wait")).await.unwrap());
+        worker.begun.notified().await;
+        for text in ["echo b", "echo c"] {
+            queue(&client, &begun.id, text).await;
+        }
+        begun.id
+    });
+    process(async {
+        let worker = Worker::default();
+        let client = Client::new(builder(&worker, &file).build().unwrap());
+        let failed = until(&client, &id, TaskState::Failed).await;
+        let message = failed.status.message.as_ref().unwrap().text();
+        assert!(
+            message.ends_with("The last 2 messages were not worked on."),
+            "{message}"
+        );
+        assert_eq!(worker.runs(), 0);
+    });
+}
+
+#[test]
+fn server_that_closes_in_a_turn_leaves_its_queue_to_the_next() {
+    let file = stores::new_file();
+    let id = process(async {
+        let worker = Worker::default();
+        let server = builder(&worker, &file).build().unwrap();
+        let client = Client::new(server.clone());
+        let begun = task(client.send(at_once("remember this")).await.unwrap());
+        worker.begun.notified().await;
+        for text in ["echo b", "echo c"] {
+            queue(&client, &begun.id, text).await;
+        }
+        server.shutdown(Duration::ZERO).await;
+        begun.id
+    });
+    process(async {
+        let worker = Worker::default();
+        let server = builder(&worker, &file).recovery(Recovery::Resume);
+        let client = Client::new(server.build().unwrap());
+        let done = until(&client, &id, TaskState::Completed).await;
+        assert_eq!(texts(&done), [r#"{"note":"this"}"#, "b", "c"]);
+        assert_eq!(worker.runs(), 3);
+    });
+}
+
+#[test]
+fn resumed_turn_replaces_artifacts_of_the_same_name() {
+    let file = stores::new_file();
+    let id = die_during(&file, "draft twice");
+    process(async {
+        let worker = Worker::default();
+        let server = builder(&worker, &file).recovery(Recovery::Resume);
+        let client = Client::new(server.build().unwrap());
+        queue(&client, &id, "echo b").await;
+        let done = until(&client, &id, TaskState::Completed).await;
+        let names: Vec<_> = done.artifacts.iter().map(|it| it.name.as_deref()).collect();
+        assert_eq!(names, [Some("draft"), Some("draft"), Some("echo")]);
+        assert_eq!(texts(&done), ["twice", "again", "b"]);
+    });
+}
+
 #[track_caller]
 fn assert_kind<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind) {
     match result {

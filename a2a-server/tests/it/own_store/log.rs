@@ -18,6 +18,7 @@ pub(super) struct TaskLog {
     leased_until: Option<Instant>,
     changed: Instant,
     messages: usize,
+    turn: usize,
     bytes: usize,
 }
 
@@ -26,6 +27,7 @@ impl TaskLog {
         new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
         Ok(Self {
             messages: new.task.history.len(),
+            turn: 1,
             bytes: limits::size_of_task(&new.task),
             first: new.task,
             dialect: new.dialect,
@@ -53,6 +55,7 @@ impl TaskLog {
         let task = Arc::new(self.task());
         let mut snapshot = Snapshot::new(task, self.sequence(), self.dialect);
         snapshot.checkpoint = self.checkpoint.clone();
+        snapshot.turn = self.turn;
         snapshot
     }
 
@@ -68,11 +71,12 @@ impl TaskLog {
         task.state_after(task.status.state, &append.events)?;
         limits::admit_artifacts(&task, append.events.iter())?;
         (self.messages, self.bytes) = (messages, bytes);
+        self.turn = append.turn.unwrap_or(self.turn);
         (self.holder, self.epoch, self.leased_until) = lease;
         if append.release {
             self.leased_until = None;
         }
-        if append.checkpoint.is_some() {
+        if append.checkpoint.is_some() || append.turn.is_some() {
             self.checkpoint = append.checkpoint;
         }
         if append.events.iter().any(|event| event.status().is_some()) {
@@ -110,7 +114,8 @@ impl TaskLog {
     }
 
     pub(super) fn is_orphan(&self) -> bool {
-        !self.is_leased() && !self.task().status.state.is_settled()
+        let state = self.task().status.state;
+        !self.is_leased() && limits::is_active(state, self.turn, self.messages)
     }
 
     pub(super) fn renew(&mut self, holder: &str, term: Duration) {
@@ -120,7 +125,7 @@ impl TaskLog {
     }
 
     pub(super) fn appended(&self) -> Appended {
-        Appended::new(self.sequence(), self.epoch)
+        Appended::new(self.sequence(), self.epoch, self.messages)
     }
 
     pub(super) fn after(&self, sequence: u64) -> Tail {

@@ -194,6 +194,16 @@ impl Broken {
             _ => limit,
         };
         let mut orphans = self.inner.orphans(limit).await?;
+        if self.fault == Fault::ForgetsQueuedMessages {
+            let all = std::mem::take(&mut orphans);
+            for orphan in all {
+                let snapshot = self.inner.snapshot(&orphan.owner, &orphan.task).await?;
+                let waits = |it: &Snapshot| it.task.status.state.is_interrupted();
+                if !snapshot.as_ref().is_some_and(waits) {
+                    orphans.push(orphan);
+                }
+            }
+        }
         let tasks = self.notes().tasks.clone();
         for (owner, task) in tasks.into_keys() {
             let Some(snapshot) = self.inner.snapshot(&owner, &task).await? else {

@@ -122,6 +122,7 @@ impl Broken {
         match self.fault {
             Fault::DropsEvent if append.events.len() > 2 => drop(append.events.remove(1)),
             Fault::LosesCheckpoint => append.checkpoint = None,
+            Fault::LosesTurn => append.turn = None,
             Fault::KeepsLease => append.release = false,
             Fault::TellsLess if append.events.len() > 1 => append.notify = false,
             Fault::IgnoresSequence => append.after = self.sequence(owner, task).await?,
@@ -161,7 +162,7 @@ impl Broken {
             Fault::DropsEvent | Fault::ChecksSequenceFirst => end,
             _ => appended.sequence + u64::from(uncounted),
         };
-        Ok(Appended::new(sequence, appended.epoch))
+        Ok(Appended::new(sequence, appended.epoch, appended.messages))
     }
 
     /// Applies this fault to a refused append; returns the answer.
@@ -178,6 +179,7 @@ impl Broken {
                 Lease::Held { epoch } => epoch,
                 Lease::Taken { .. } | Lease::Seized { .. } => 1,
             },
+            1,
         );
         let receipt = append.receipt.clone();
         match (self.fault, error) {
