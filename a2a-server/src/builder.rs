@@ -47,6 +47,7 @@ pub struct ServerBuilder {
     first_event: Duration,
     cancel_grace: Duration,
     lease: Duration,
+    max_outage: Duration,
     merges_chunks: bool,
     hides_steps: bool,
     remember: Duration,
@@ -82,6 +83,7 @@ impl Server {
             first_event: Duration::from_secs(1),
             cancel_grace: Duration::from_secs(5),
             lease: Duration::from_secs(15),
+            max_outage: Duration::from_secs(600),
             merges_chunks: true,
             hides_steps: false,
             remember: Duration::from_secs(24 * 3600),
@@ -178,6 +180,14 @@ impl ServerBuilder {
     /// died; 15 s by default.
     pub fn lease(mut self, term: Duration) -> Self {
         self.lease = term.min(MAX_DURATION);
+        self
+    }
+
+    /// Limits how long a turn waits for a shared store that is not available, as a database that is restarted; 10 minutes
+    /// by default. After that the turn is interrupted: once the store is back, its task is recovered like the tasks of a
+    /// server that died, by [`recovery`](Self::recovery).
+    pub fn max_outage(mut self, limit: Duration) -> Self {
+        self.max_outage = limit.min(MAX_DURATION);
         self
     }
 
@@ -346,13 +356,10 @@ impl ServerBuilder {
         // Without keys, too: it refuses what was sealed before.
         #[cfg(feature = "push")]
         let store: Arc<dyn Store> = Arc::new(SealedStore::new(store, self.sealing));
-        let store_handle = Arc::new(StoreHandle::new(
-            store,
-            self.lease,
-            self.merges_chunks,
-            keeps_steps,
-            notify,
-        ));
+        let mut store_handle =
+            StoreHandle::new(store, self.lease, self.merges_chunks, keeps_steps, notify);
+        store_handle.max_outage = self.max_outage;
+        let store_handle = Arc::new(store_handle);
         let scheduler = Arc::new(TurnScheduler::new(self.agent, self.cancel_grace));
         let limiter = Arc::new(Limiter::new(self.turns));
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());

@@ -38,7 +38,9 @@ impl Inner {
                 false => FirstStep::Here,
             };
             self.check(&pending.request, &pending.context).await?;
-            let Admission { accepted, .. } = self.engine.begin(pending, first_step).await?;
+            let Admission {
+                accepted, receipt, ..
+            } = self.engine.begin(pending, first_step).await?;
             // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
             let until = Instant::now()
                 + match soon {
@@ -49,7 +51,13 @@ impl Inner {
             let enough = |run: &RunState, since: u64| {
                 soon || run.settled > since || rules.may_stop_waiting && accepted.lets_go(run)
             };
-            let outcome = accepted.outcome(until, |run| enough(run, 1)).await?;
+            let outcome = match accepted.outcome(until, |run| enough(run, 1)).await {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    let elsewhere = self.engine.outcome_elsewhere(receipt, &context, error);
+                    Box::pin(elsewhere).await?
+                }
+            };
             let from = match outcome {
                 Outcome::Task(from) => from,
                 Outcome::Message(message) => {
@@ -91,10 +99,20 @@ impl Inner {
         async move {
             self.require_streaming()?;
             self.check(&pending.request, &pending.context).await?;
-            let Admission { accepted, snapshot } =
-                self.engine.begin(pending, FirstStep::UntilTold).await?;
+            let Admission {
+                accepted,
+                snapshot,
+                receipt,
+            } = self.engine.begin(pending, FirstStep::UntilTold).await?;
             let until = Instant::now() + self.engine.first_event;
-            let from = match accepted.outcome(until, |_| true).await? {
+            let outcome = match accepted.outcome(until, |_| true).await {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    let elsewhere = self.engine.outcome_elsewhere(receipt, &context, error);
+                    Box::pin(elsewhere).await?
+                }
+            };
+            let from = match outcome {
                 Outcome::Task(from) => match snapshot {
                     Some(snapshot) => snapshot,
                     None => self.engine.snapshot(&from.task, &context).await?,

@@ -87,7 +87,7 @@ impl Turn {
 
     /// The task as it stands, with its whole history, earlier turns included.
     pub async fn task(&self) -> Result<Task, UpdateError> {
-        Ok(Arc::unwrap_or_clone(self.writer.task().await?))
+        Ok(Arc::unwrap_or_clone(self.writer.task_for_agent().await?))
     }
 
     /// Sets the task working, with a message.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use a2a_server::{Owner, Receipt, StoreError};
 use a2a_types::MessageId;
 use tokio_postgres::types::Type;
+use uuid::Uuid;
 
 use crate::connections::{Query, Repeat};
 use crate::reads::{get, number};
@@ -39,16 +40,19 @@ impl Inner {
         receipt: &Receipt,
         holder: &str,
         term: Duration,
+        replaces: Option<u64>,
     ) -> Result<u64, StoreError> {
+        let replaces = replaces.map(|number| number as i64);
         let (key, term) = (self.message_key(owner, &receipt.message), micros(term));
         let query = Query::new(RESERVE)
             .with(&key, Type::UUID)
             .with(&holder, Type::TEXT)
-            .with(&term, Type::INT8);
+            .with(&term, Type::INT8)
+            .with(&replaces, Type::INT8);
         // If it runs twice, the second reservation replaces the first, whose number was not received.
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         let number = match rows.first() {
-            None => return Err(StoreError::Leased),
+            None => return Err(self.other_reservation(key).await?),
             Some(row) => number(row, 0)? as u64,
         };
         // While this statement waited for an earlier reservation to end, the message may have got its outcome.
@@ -58,6 +62,17 @@ impl Inner {
         }
         self.reservations.lock().insert(number, holder.into());
         Ok(number)
+    }
+
+    /// Returns why a message could not be reserved: the reservation of another holder.
+    async fn other_reservation(&self, key: Uuid) -> Result<StoreError, StoreError> {
+        let query = "select number from @reservation where key = $1 and until <= clock_timestamp()";
+        let query = Query::new(query).with(&key, Type::UUID);
+        let rows = self.connections.run(&query, Repeat::Harmless).await?;
+        match rows.first() {
+            Some(row) => Ok(StoreError::ReservationExpired(number(row, 0)? as u64)),
+            None => Ok(StoreError::Leased),
+        }
     }
 
     /// Releases the reservation of this number. If that fails, it runs out.
@@ -104,7 +119,7 @@ const RESERVE: &str = "
 insert into @reservation as held (key, holder, number, until)
 values ($1, $2, nextval('@reservation_number'), clock_timestamp() + $3 * interval '1 microsecond')
 on conflict (key) do update set holder = excluded.holder, number = excluded.number, until = excluded.until
-where held.holder = excluded.holder or held.until <= clock_timestamp()
+where held.holder = excluded.holder or held.number = $4 and held.until <= clock_timestamp()
 returning number";
 
 const RENEW: &str = "

@@ -420,8 +420,10 @@ impl SharedStore for PostgresStore {
         receipt: &'a Receipt,
         holder: &'a str,
         term: Duration,
+        replaces: Option<u64>,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        Box::pin(self.inner().reserve(owner, receipt, holder, term))
+        let inner = self.inner();
+        Box::pin(inner.reserve(owner, receipt, holder, term, replaces))
     }
 
     fn release<'a>(

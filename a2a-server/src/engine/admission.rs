@@ -29,6 +29,8 @@ pub(crate) struct Admission {
     /// Snapshot of the task for a caller that follows it; a caller that sends the message again reads the
     /// task itself.
     pub(crate) snapshot: Option<Snapshot>,
+    /// Receipt of the message, if another server may get it too.
+    pub(crate) receipt: Option<Receipt>,
 }
 
 impl Admission {
@@ -36,6 +38,7 @@ impl Admission {
         Self {
             accepted,
             snapshot: None,
+            receipt: None,
         }
     }
 }
@@ -79,7 +82,12 @@ impl Engine {
                 Ok::<_, A2aError>(admitted.accepted)
             };
             let accepted = in_flight.accepted.get_or_try_init(admit).await?.clone();
-            Ok(Admission { accepted, snapshot })
+            let is_shared = engine.store_handle.is_shared();
+            Ok(Admission {
+                accepted,
+                snapshot,
+                receipt: is_shared.then(|| in_flight.receipt()),
+            })
         });
         accepted
             .await
@@ -169,6 +177,12 @@ impl Engine {
             writer.open().await?;
         }
         pending.request.message = message;
+        if !needs_task
+            && let Some(in_flight) = &pending.in_flight
+            && let Some(known) = self.reserve(in_flight, &pending).await?
+        {
+            return Ok(Admission::without_snapshot(known));
+        }
         let first_step = match needs_task {
             true => first_step.of_known(),
             false => first_step,
@@ -179,7 +193,11 @@ impl Engine {
             from: None,
             detached: 0,
         };
-        Ok(Admission { accepted, snapshot })
+        Ok(Admission {
+            accepted,
+            snapshot,
+            receipt: None,
+        })
     }
 
     /// Gives a message to the agent for a task that exists.
@@ -301,7 +319,11 @@ impl Engine {
             from: Some(from),
             detached: 0,
         };
-        Ok(AdmissionOutcome::Admitted(Admission { accepted, snapshot }))
+        Ok(AdmissionOutcome::Admitted(Admission {
+            accepted,
+            snapshot,
+            receipt: None,
+        }))
     }
 
     /// Queues a message for a run in progress, unless the run has ended meanwhile.
@@ -361,7 +383,11 @@ impl Engine {
             from: Some(from),
             detached,
         };
-        Ok(AdmissionOutcome::Admitted(Admission { accepted, snapshot }))
+        Ok(AdmissionOutcome::Admitted(Admission {
+            accepted,
+            snapshot,
+            receipt: None,
+        }))
     }
 }
 

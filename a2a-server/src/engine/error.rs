@@ -30,9 +30,10 @@ impl From<StoreError> for A2aError {
                 Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())
             }
             // Another writer has the task: the caller may try again.
-            StoreError::Leased | StoreError::Fenced | StoreError::Behind(_) => {
-                ErrorKind::Unavailable.into()
-            }
+            StoreError::Leased
+            | StoreError::Fenced
+            | StoreError::Behind(_)
+            | StoreError::ReservationExpired(_) => ErrorKind::Unavailable.into(),
             StoreError::TaskExists | StoreError::Received | StoreError::Failed(_) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the store failed");
                 ErrorKind::Internal.into()

@@ -1,6 +1,6 @@
 //! Idempotency: messages in flight, by owner and id.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use a2a_transport::Context;
@@ -43,7 +43,7 @@ pub(crate) struct InFlightSend {
     hash: u64,
     registry: Arc<SendRegistry>,
     /// Reservation of the message at a store that several servers share.
-    reservation: OnceLock<Reservation>,
+    reservation: Mutex<Option<Reservation>>,
 }
 
 impl std::fmt::Debug for InFlightSend {
@@ -99,7 +99,7 @@ impl InFlightSends {
             accepted: OnceCell::new(),
             hash,
             registry: Arc::clone(registry),
-            reservation: OnceLock::new(),
+            reservation: Mutex::default(),
         });
         let entry = RegistryEntry {
             hash,
@@ -115,9 +115,25 @@ impl InFlightSend {
         &self.message
     }
 
-    /// Keeps the reservation of the message until the send ends.
+    /// Keeps the reservation of the message until the send ends, in place of an earlier one.
     pub(crate) fn keep(&self, reservation: Reservation) {
-        self.reservation.get_or_init(|| reservation);
+        if let Some(earlier) = self.reservation().replace(reservation) {
+            earlier.end();
+        }
+    }
+
+    /// Returns whether the message is reserved, and was so recently.
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.reservation()
+            .as_ref()
+            .is_some_and(Reservation::is_recent)
+    }
+
+    /// Nothing that is done under this lock can panic half-way.
+    fn reservation(&self) -> MutexGuard<'_, Option<Reservation>> {
+        self.reservation
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the receipt that the store keeps of it.
@@ -157,7 +173,7 @@ impl Drop for InFlightSend {
         drop(entries);
         let pending = |run: &RunState| matches!(run.progress, Progress::Pending);
         let came_to_nothing = self.accepted.get().is_none_or(|it| it.is(pending));
-        if !came_to_nothing && let Some(reservation) = self.reservation.take() {
+        if !came_to_nothing && let Some(reservation) = self.reservation().take() {
             reservation.end();
         }
     }

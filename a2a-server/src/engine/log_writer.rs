@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use a2a_transport::{BoxFuture, TraceContext};
-use a2a_types::{Event, Message, Object, Task, TaskArtifactUpdateEvent, TaskState};
+use a2a_types::{Event, Message, Object, Task, TaskState};
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::engine::chunk_buffer::ChunkBuffer;
 use crate::engine::run_state::{Progress, StopReason};
@@ -30,8 +31,10 @@ pub(crate) struct LogWriter {
     turn: usize,
     /// The trace that all appends belong to.
     trace: Option<TraceContext>,
-    /// Text whose append has begun, and has not succeeded.
-    pending: Option<Box<TaskArtifactUpdateEvent>>,
+    /// Events whose append has begun, and has not succeeded: they are written before all others.
+    pending: Vec<Event>,
+    /// Time at which the last successful call was made: the lease lasts for its term from then on, or longer.
+    confirmed: Instant,
     writing: Option<StoreCall>,
 }
 
@@ -39,6 +42,7 @@ pub(crate) struct LogWriter {
 struct StoreCall {
     call: BoxFuture<'static, Result<Option<Appended>, StoreError>>,
     effect: CallEffect,
+    asked: Instant,
 }
 
 /// Change that a successful call makes.
@@ -63,10 +67,12 @@ pub(crate) struct AppendRequest {
     pub(crate) turn: Option<usize>,
     /// `true` if the lease ends with this append.
     pub(crate) release: bool,
-    /// `true` if a lease is taken even if there is nothing to write.
+    /// `true` if a lease is taken, even if there is nothing to write and this writer has one.
     pub(crate) takes: bool,
     /// `true` if the lease is taken from its holder.
     pub(crate) seizes: bool,
+    /// `true` if the events are kept to be written first by the next call, if a shared store is not available.
+    pub(crate) keeps: bool,
 }
 
 impl LogWriter {
@@ -89,7 +95,8 @@ impl LogWriter {
             state: None,
             epoch: None,
             trace: None,
-            pending: None,
+            pending: Vec::new(),
+            confirmed: Instant::now(),
             writing: None,
         }
     }
@@ -129,6 +136,19 @@ impl LogWriter {
         self.new.is_none() && self.epoch.is_some()
     }
 
+    /// Returns whether the lease is known to last: see [`StoreHandle::is_recent`](super::store_handle::StoreHandle).
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.new.is_some() || self.active.store_handle.is_recent(self.confirmed)
+    }
+
+    /// Writes the events that are kept, with the task if it is not stored.
+    pub(crate) async fn write_again(&mut self, kept: &ChunkBuffer) -> Result<(), StoreError> {
+        match self.new.is_some() && !self.pending.is_empty() {
+            true => self.create(Vec::new()).await,
+            false => self.write(Box::default(), kept).await,
+        }
+    }
+
     /// Finishes the call in progress, if its caller stopped waiting.
     pub(crate) async fn finish(&mut self) -> Result<(), StoreError> {
         let Some(writing) = &mut self.writing else {
@@ -136,7 +156,13 @@ impl LogWriter {
         };
         let done = writing.call.as_mut().await;
         self.active.store_handle.note_written(&done);
-        let effect = self.writing.take().map(|writing| writing.effect);
+        let (effect, asked) = match self.writing.take() {
+            Some(writing) => (Some(writing.effect), writing.asked),
+            None => (None, self.confirmed),
+        };
+        if done.is_ok() {
+            self.confirmed = asked;
+        }
         match (done, effect) {
             (
                 Ok(Some(appended)),
@@ -157,7 +183,10 @@ impl LogWriter {
             }
             (Ok(_), _) => Ok(()),
             (Err(error), _) => {
-                if matches!(error, StoreError::Fenced) {
+                // Another server works on the task, or has an answer to its first message.
+                let is_begun_elsewhere =
+                    matches!(error, StoreError::Received) && self.new.is_some();
+                if matches!(error, StoreError::Fenced) || is_begun_elsewhere {
                     self.active.run_state.stop(StopReason::Lost);
                 }
                 Err(error)
@@ -169,7 +198,7 @@ impl LogWriter {
         (self.sequence, self.messages) = (appended.sequence, appended.messages);
         self.state = state.or(self.state);
         self.epoch = (!released).then_some(appended.epoch);
-        self.pending = None;
+        self.pending.clear();
         let begun = self.new.take().map(|new| new.dialect);
         let settled = state.is_some_and(TaskState::is_settled);
         if begun.is_some() || settled {
@@ -190,13 +219,19 @@ impl LogWriter {
         effect: CallEffect,
         call: impl Future<Output = Result<Option<Appended>, StoreError>> + Send + 'static,
     ) -> Result<(), StoreError> {
-        let call = Box::pin(call);
-        self.writing = Some(StoreCall { call, effect });
+        self.writing = Some(StoreCall {
+            call: Box::pin(call),
+            effect,
+            asked: Instant::now(),
+        });
         self.finish().await
     }
 
-    /// Stores the new task with its first events in one append.
+    /// Stores the new task with its first events in one append. They are kept if the store is not available: see
+    /// [`AppendRequest::keeps`].
     pub(crate) async fn create(&mut self, events: Vec<Event>) -> Result<(), StoreError> {
+        let mut events = events;
+        events.splice(..0, self.pending.iter().cloned());
         let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
         };
@@ -215,13 +250,22 @@ impl LogWriter {
             events,
             ..new.clone()
         };
+        let kept = self
+            .active
+            .store_handle
+            .is_shared()
+            .then(|| whole.events.clone());
         let active = Arc::clone(&self.active);
         let create = async move {
             let store = &active.store_handle.store;
             store.create(&active.owner, whole).await?;
             Ok(Some(created))
         };
-        self.call(effect, create).await
+        let created = self.call(effect, create).await;
+        if let (Err(StoreError::Unavailable(_)), Some(events)) = (&created, kept) {
+            self.pending = events;
+        }
+        created
     }
 
     /// Answers the message that would have begun the task with a message alone, and keeps that for callers
@@ -252,7 +296,7 @@ impl LogWriter {
         let ends = last_state(&request.events).is_some_and(TaskState::is_terminal);
         let written = self.write_kept(request, kept).await;
         if ends && matches!(written, Err(StoreError::TooLong(_))) {
-            self.pending = None;
+            self.pending.clear();
             drop(kept.take());
         }
         written
@@ -263,18 +307,25 @@ impl LogWriter {
         request: Box<AppendRequest>,
         kept: &ChunkBuffer,
     ) -> Result<(), StoreError> {
-        if self.pending.is_some() && !kept.is_empty() {
+        if !self.pending.is_empty() && !kept.is_empty() {
             // An earlier append has failed: the text of that goes first, so that there is never more of it.
             self.write_pending().await?;
         }
-        if self.pending.is_none() {
-            self.pending = kept.take();
+        if self.pending.is_empty() {
+            let text = kept.take().map(|text| Event::ArtifactUpdate(*text));
+            self.pending.extend(text);
         }
         if request.is_empty() {
             return self.write_pending().await;
         }
+        let keeps = request.keeps && self.active.store_handle.is_shared();
         let append = self.to_append(*request);
+        let events = keeps.then(|| append.events.clone());
         match self.append(append).await {
+            Err(error @ StoreError::Unavailable(_)) => {
+                self.pending = events.unwrap_or_else(|| std::mem::take(&mut self.pending));
+                Err(error)
+            }
             Err(StoreError::Illegal(illegal)) => {
                 // The text may be legal, and then does not go with what is not.
                 self.write_pending().await?;
@@ -284,25 +335,25 @@ impl LogWriter {
         }
     }
 
-    /// Writes the text whose append has begun; it is dropped if it cannot happen to the task.
+    /// Writes the events whose append has begun; they are dropped if they cannot happen to the task.
     async fn write_pending(&mut self) -> Result<(), StoreError> {
-        if self.pending.is_none() {
+        if self.pending.is_empty() {
             return Ok(());
         }
         let append = self.to_append(AppendRequest::default());
         let appended = self.append(append).await;
         if matches!(appended, Err(StoreError::Illegal(_))) {
-            self.pending = None;
+            self.pending.clear();
         }
         appended
     }
 
-    /// Returns an append of the pending text, followed by the request.
+    /// Returns an append of the pending events, followed by the request.
     fn to_append(&self, request: AppendRequest) -> Append {
         let store_handle = &self.active.store_handle;
-        let pending = self.pending.as_deref().cloned();
-        let pending = pending.map(Event::ArtifactUpdate);
-        let idle = last_state(&request.events).is_some_and(|state| match self.next_message() {
+        let pending = self.pending.iter().cloned();
+        let events: Vec<_> = pending.chain(request.events).collect();
+        let idle = last_state(&events).is_some_and(|state| match self.next_message() {
             Some(_) => state.is_terminal(),
             None => state.is_settled(),
         });
@@ -310,12 +361,13 @@ impl LogWriter {
             after: self.sequence,
             lease: match self.epoch {
                 _ if request.seizes => store_handle.seize(),
+                _ if request.takes => store_handle.take(),
                 Some(epoch) => Lease::Held { epoch },
                 None => store_handle.take(),
             },
             release: request.release || idle,
             notify: store_handle.notify,
-            events: pending.into_iter().chain(request.events).collect(),
+            events,
             receipt: request.receipt,
             checkpoint: request.checkpoint,
             turn: request.turn,

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, TaskId};
+use tokio::time::Instant;
 
 use crate::engine::Engine;
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::MAIL_INTERVAL;
-use crate::store::{self, Owner, StoreError};
+use crate::store::{self, Owner, Receipt, StoreError};
 
 impl Engine {
     /// Returns the outcome of a message that was received before, or `None` if it is new.
@@ -45,22 +47,53 @@ impl Engine {
         }))
     }
 
-    /// Has no other server that shares the store work on a message that is new; returns its outcome if one did.
+    /// Returns the outcome of a message that this server could not work on, because another one has: that of the other.
+    /// Errors: `error`, if no outcome is known.
+    pub(crate) async fn outcome_elsewhere(
+        &self,
+        receipt: Option<Receipt>,
+        context: &Context,
+        error: A2aError,
+    ) -> Result<Outcome, A2aError> {
+        let Some(receipt) = receipt else {
+            return Err(error);
+        };
+        let owner = Owner::of(context);
+        match self.store().received(&owner, &receipt.message).await? {
+            Some(received) if received.digest == receipt.digest => match received.outcome {
+                store::Outcome::Message(message) => Ok(Outcome::Message(*message)),
+                store::Outcome::Task(task) => {
+                    let snapshot = self.find(&task, context).await?;
+                    let snapshot = snapshot.ok_or_else(|| removed(&task))?;
+                    Ok(Outcome::Task(LogPosition::from(&snapshot)))
+                }
+            },
+            _ => Err(error),
+        }
+    }
+
+    /// Has no other server that shares the store work on a message that is new; returns its outcome if one did. The
+    /// reservation is recent then. That of another server is replaced once it has run out though that server could have
+    /// renewed it.
     pub(crate) async fn reserve(
         &self,
         in_flight: &InFlightSend,
         pending: &PendingMessage,
     ) -> Result<Option<Accepted>, A2aError> {
-        if self.store().shared().is_none() {
+        if !self.store_handle.is_shared() {
             return Ok(None);
         }
         let mut beat = tokio::time::interval(MAIL_INTERVAL);
-        loop {
+        let mut expired = None;
+        while !in_flight.is_reserved() {
             let (owner, receipt) = (Owner::of(&pending.context), in_flight.receipt());
-            match self.store_handle.reserve(owner, receipt).await {
-                Ok(reservation) => {
-                    in_flight.keep(reservation);
-                    return Ok(None);
+            let asked = Instant::now();
+            match self.store_handle.reserve(owner, receipt, expired).await {
+                Ok(reservation) => in_flight.keep(reservation),
+                Err(StoreError::ReservationExpired(number))
+                    if self.maintenance.finds_abandoned_tasks(asked) =>
+                {
+                    expired = Some(number);
                 }
                 Err(StoreError::Received) => {
                     if let Some(known) = self.known(in_flight, pending).await? {
@@ -68,12 +101,13 @@ impl Engine {
                     }
                 }
                 // Its outcome is in the store as soon as there is one.
-                Err(StoreError::Leased) => {
+                Err(StoreError::Leased | StoreError::ReservationExpired(_)) => {
                     beat.tick().await;
                 }
                 Err(error) => return Err(error.into()),
             }
         }
+        Ok(None)
     }
 }
 

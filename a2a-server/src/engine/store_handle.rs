@@ -7,6 +7,7 @@ use std::time::Duration;
 use a2a_types::{MessageId, TaskId};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::engine::fanout::Fanouts;
 use crate::engine::run_state::SharedRunState;
@@ -29,6 +30,8 @@ pub(crate) struct StoreHandle {
     pub(crate) filled: Arc<Notify>,
     /// Followers of the store's tasks in this process.
     pub(crate) fanouts: Arc<Fanouts>,
+    /// Time for which a turn waits for a store that is not available.
+    pub(crate) max_outage: Duration,
     /// `true` if the last append or new task could not be written.
     is_failing: AtomicBool,
 }
@@ -50,6 +53,7 @@ impl StoreHandle {
             notify,
             filled: Arc::default(),
             fanouts: Arc::default(),
+            max_outage: Duration::from_secs(600),
             is_failing: AtomicBool::new(false),
         }
     }
@@ -93,17 +97,31 @@ impl StoreHandle {
         self: &Arc<Self>,
         owner: Owner,
         receipt: Receipt,
+        replaces: Option<u64>,
     ) -> Result<Reservation, StoreError> {
         let shared = self.store.shared();
         let shared = shared.ok_or_else(|| StoreError::failed("the store is not shared"))?;
-        let reserved = shared.reserve(&owner, &receipt, &self.holder, self.term);
+        let asked = Instant::now();
+        let reserved = shared.reserve(&owner, &receipt, &self.holder, self.term, replaces);
         Ok(Reservation {
             number: reserved.await?,
+            asked,
             owner,
             message: receipt.message,
             runtime: Handle::current(),
             of: Some(Arc::clone(self)),
         })
+    }
+
+    /// Returns whether several servers share the store.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.store.shared().is_some()
+    }
+
+    /// Returns whether a lease or a reservation that was asked for at this time is known to last for two thirds of its
+    /// term or more. The answer to an earlier one may have come too late: another server may have taken over since.
+    pub(crate) fn is_recent(&self, asked: Instant) -> bool {
+        asked.elapsed() < self.term / 3
     }
 
     /// Signals that there may be notifications of webhooks to deliver.
@@ -117,6 +135,8 @@ impl StoreHandle {
 /// Reservation of a message, which is released when this is dropped.
 pub(crate) struct Reservation {
     number: u64,
+    /// Time at which it was asked for.
+    asked: Instant,
     owner: Owner,
     message: MessageId,
     /// Runtime of the server: its caller may end elsewhere.
@@ -126,6 +146,12 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
+    /// Returns whether the reservation was asked for recently: see [`StoreHandle::is_recent`].
+    pub(crate) fn is_recent(&self) -> bool {
+        let store_handle = self.of.as_ref();
+        store_handle.is_some_and(|it| it.is_recent(self.asked))
+    }
+
     /// Leaves the end of the reservation to the store, which has an outcome of the message.
     pub(crate) fn end(mut self) {
         self.of = None;

@@ -72,7 +72,11 @@ impl TaskGuard {
             let in_flight = Arc::make_mut(&mut pending).in_flight.take();
             // It needs more room than the agent's turn does, and not for long.
             let (pending, span) = Box::pin(begin(&self.writer, pending)).await;
-            let end = self.scheduler.run(&self.writer, pending, &span).await;
+            self.writer.confirm_lease().await;
+            let end = match self.writer.is_lost() {
+                true => TurnEnd::Lost,
+                false => self.scheduler.run(&self.writer, pending, &span).await,
+            };
             span.record(OUTCOME, end.as_str());
             if let TurnEnd::Failed(_) = end {
                 span.record(OTEL_STATUS, "ERROR");

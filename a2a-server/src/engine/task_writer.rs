@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use a2a_transport::TraceContext;
 use a2a_types::{
@@ -16,6 +17,7 @@ use a2a_types::{
 };
 use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::engine::chunk_buffer::{ChunkBuffer, PushOutcome, is_mere_text};
@@ -167,11 +169,76 @@ impl TaskWriter {
         }
     }
 
+    /// Repeats a step of the agent that failed because a shared store was not available, until it succeeds or fails
+    /// otherwise. When the outage has lasted too long, the turn is interrupted: the task is left to the next writer.
+    async fn outlast<T, F>(
+        &self,
+        first: Result<T, UpdateError>,
+        again: impl Fn() -> F,
+    ) -> Result<T, UpdateError>
+    where
+        F: Future<Output = Result<T, UpdateError>>,
+    {
+        let (begun, mut pause, mut tried) = (Instant::now(), FIRST_PAUSE, first);
+        loop {
+            let error = match tried {
+                Err(UpdateError::Store(error @ StoreError::Unavailable(_)))
+                    if self.store_handle().is_shared() && !self.is_lost() =>
+                {
+                    error
+                }
+                done => return done,
+            };
+            if self.is_outage_over(begun, &error) {
+                return Err(error.into());
+            }
+            tokio::select! {
+                () = tokio::time::sleep(pause) => pause = (pause * 2).min(MAX_PAUSE),
+                () = self.lost() => return Err(error.into()),
+            }
+            tried = again().await;
+        }
+    }
+
+    /// Leaves the task to the next writer if the store has not been available since `begun` for too long.
+    pub(crate) fn is_outage_over(&self, begun: Instant, error: &StoreError) -> bool {
+        let limit = self.store_handle().max_outage;
+        if begun.elapsed() < limit {
+            return false;
+        }
+        let error = error as &dyn std::error::Error;
+        tracing::error!(task = %self.task_id(), error, ?limit, "the store was not available for too long: the turn is interrupted");
+        self.lose();
+        true
+    }
+
+    /// Makes sure, before the agent begins, that no other server has taken over the task since the last write. If one may
+    /// have, the lease is taken again.
+    pub(crate) async fn confirm_lease(&self) {
+        if !self.store_handle().is_shared() || self.log().await.is_confirmed() {
+            return;
+        }
+        let confirm = || async {
+            let request = AppendRequest {
+                takes: true,
+                ..AppendRequest::default()
+            };
+            Ok(self.log().await.write(request.into(), &self.kept).await?)
+        };
+        if let Err(error) = self.outlast(confirm().await, confirm).await {
+            tracing::debug!(task = %self.task_id(), %error, "another server has taken over the task");
+            self.lose();
+        }
+    }
+
     /// Returns another task of the same owner, or `None` if the store has none of that id.
-    pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, StoreError> {
+    pub(crate) async fn other(&self, task: &TaskId) -> Result<Option<Task>, UpdateError> {
         let store = &self.store_handle().store;
-        let snapshot = store.snapshot(self.owner(), task).await?;
-        Ok(snapshot.map(|snapshot| Arc::unwrap_or_clone(snapshot.task)))
+        let read = || async {
+            let snapshot = store.snapshot(self.owner(), task).await?;
+            Ok(snapshot.map(|snapshot| Arc::unwrap_or_clone(snapshot.task)))
+        };
+        self.outlast(read().await, read).await
     }
 
     /// The log writer, once there is a task to write to.
@@ -190,13 +257,22 @@ impl TaskWriter {
             return Err(UpdateError::Answered);
         }
         let pauses = self.pauses_with(&events);
-        if log.is_stored() {
-            log.write(AppendRequest::of(events).into(), &self.kept)
-                .await?;
-        } else {
-            log.create(events).await?;
-        }
+        let written = match log.is_stored() {
+            true => {
+                let request = AppendRequest {
+                    keeps: true,
+                    ..AppendRequest::of(events)
+                };
+                log.write(request.into(), &self.kept).await
+            }
+            false => log.create(events).await,
+        };
         drop(log);
+        if written.is_err() {
+            let again = || async { Ok(self.log().await.write_again(&self.kept).await?) };
+            self.outlast(written.map_err(UpdateError::from), again)
+                .await?;
+        }
         if pauses {
             tokio::task::yield_now().await;
         }
@@ -229,6 +305,12 @@ impl TaskWriter {
     /// The task as it stands, or as it would be created.
     pub(crate) async fn task(&self) -> Result<Arc<Task>, StoreError> {
         self.log().await.task().await
+    }
+
+    /// The task as it stands, for its agent: see [`outlast`](Self::outlast).
+    pub(crate) async fn task_for_agent(&self) -> Result<Arc<Task>, UpdateError> {
+        let read = || async { Ok(self.task().await?) };
+        self.outlast(read().await, read).await
     }
 
     /// Returns the state of the task, as far as is known here.
@@ -311,7 +393,8 @@ impl TaskWriter {
     ) -> Result<(), UpdateError> {
         let pauses = self.pauses_with(&[]);
         if !self.is_stored.load(Ordering::Relaxed) {
-            drop(self.ready().await?);
+            let ready = || async { self.ready().await.map(drop) };
+            self.outlast(ready().await, ready).await?;
             self.is_stored.store(true, Ordering::Relaxed);
         }
         loop {
@@ -352,8 +435,11 @@ impl TaskWriter {
     }
 
     async fn flush(&self) -> Result<(), UpdateError> {
-        let mut log = self.log().await;
-        Ok(log.write(Box::default(), &self.kept).await?)
+        let write = || async {
+            let mut log = self.log().await;
+            Ok(log.write(Box::default(), &self.kept).await?)
+        };
+        self.outlast(write().await, write).await
     }
 
     /// Adds a message of the caller to the history, with the state that follows from it; its turn begins with that, or it
@@ -424,12 +510,15 @@ impl TaskWriter {
 
     /// Stores what the agent needs to go on after a crash.
     pub(crate) async fn checkpoint(&self, checkpoint: Object) -> Result<(), UpdateError> {
-        let mut log = self.ready().await?;
-        let request = AppendRequest {
-            checkpoint: Some(checkpoint),
-            ..AppendRequest::default()
+        let write = || async {
+            let mut log = self.ready().await?;
+            let request = AppendRequest {
+                checkpoint: Some(checkpoint.clone()),
+                ..AppendRequest::default()
+            };
+            Ok(log.write(request.into(), &self.kept).await?)
         };
-        Ok(log.write(request.into(), &self.kept).await?)
+        self.outlast(write().await, write).await
     }
 
     /// Becomes the only writer of a task that nobody else writes to.
@@ -465,6 +554,14 @@ impl TaskWriter {
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
     pub(crate) async fn reply(&self, message: Message) -> Result<(), UpdateError> {
+        if !self.store_handle().is_shared() {
+            return self.reply_once(message).await;
+        }
+        let reply = || self.reply_once(message.clone());
+        self.outlast(reply().await, reply).await
+    }
+
+    async fn reply_once(&self, message: Message) -> Result<(), UpdateError> {
         let mut log = self.log().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
@@ -482,7 +579,8 @@ impl TaskWriter {
     }
 
     pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
-        drop(self.ready().await?);
+        let ready = || async { self.ready().await.map(drop) };
+        self.outlast(ready().await, ready).await?;
         self.run_state().change(|run| run.detached += 1);
         Ok(())
     }
@@ -505,3 +603,7 @@ impl TaskWriter {
         message.context_id = Some(self.context.clone());
     }
 }
+
+/// Delay before a step that the store was not available for is tried again, the first and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(1);

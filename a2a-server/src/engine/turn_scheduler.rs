@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use a2a_transport::BoxFuture;
 use a2a_types::{Message, TaskState};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tracing::Span;
 
 use crate::engine::active_tasks::ActiveTasks;
@@ -26,10 +26,27 @@ pub(crate) struct TurnScheduler {
     pub(crate) active: ActiveTasks,
 }
 
+/// What callers are told of a failed turn: the log has the rest, under the same id.
+pub(crate) struct FailureReport {
+    correlation_id: uuid::Uuid,
+    /// `true` if the agent failed because its update could not be stored.
+    is_of_store: bool,
+}
+
+impl std::fmt::Display for FailureReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = match self.is_of_store {
+            true => "The server could not store an update of the agent.",
+            false => "The agent failed.",
+        };
+        write!(f, "{what} Correlation id: {}", self.correlation_id)
+    }
+}
+
 /// Way in which the agent's code left a turn.
 pub(crate) enum TurnEnd {
     Done,
-    Failed(uuid::Uuid),
+    Failed(FailureReport),
     Canceled,
     /// The task is left to another writer.
     Lost,
@@ -91,7 +108,7 @@ impl TurnScheduler {
     /// Ends a turn, and yields the message that the next one is for, if there is one.
     pub(crate) async fn conclude(
         &self,
-        writer: &TaskWriter,
+        writer: &Arc<TaskWriter>,
         mut end: TurnEnd,
     ) -> Option<Arc<PendingMessage>> {
         let mut next = match end {
@@ -108,17 +125,23 @@ impl TurnScheduler {
                 _ if writer.is_answered() => Ok(()),
                 TurnEnd::Lost => {
                     // If another writer has taken the lease, there is nothing to give back.
-                    drop(writer.hand_back().await);
+                    let handed_back = writer.hand_back().await;
                     self.active.forget(writer);
+                    if let Err(UpdateError::Store(StoreError::Unavailable(_))) = handed_back {
+                        tokio::spawn(hand_back(Arc::clone(writer)));
+                    }
                     return None;
                 }
                 TurnEnd::Done => self.complete(writer).await,
                 TurnEnd::Canceled => settle(writer, TaskState::Canceled, None).await,
-                TurnEnd::Failed(id) => {
-                    let text = format!("The agent failed. Correlation id: {id}");
-                    settle(writer, TaskState::Failed, Some(text)).await
+                TurnEnd::Failed(ref report) => {
+                    settle(writer, TaskState::Failed, Some(report.to_string())).await
                 }
             };
+            if writer.is_lost() {
+                next = Err(TurnEnd::Lost);
+                continue;
+            }
             if let Err(error) = closed {
                 tracing::error!(task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not store the end of a turn");
             }
@@ -168,7 +191,7 @@ impl TurnScheduler {
                 Some(pending) => self.active.put_back(writer, pending),
                 None => {}
             }
-            let snapshot = persist(writer, async || Ok(writer.snapshot().await?)).await?;
+            let snapshot = persist(writer, || async { Ok(writer.snapshot().await?) }).await?;
             match PendingMessage::from_history(writer.owner(), &snapshot, number) {
                 Some(pending) => return Ok(Some(Arc::new(pending))),
                 None => writer.skip(number).await,
@@ -233,6 +256,15 @@ impl Panic {
     }
 }
 
+/// Gives a lease back once the store is available: this server would renew it for as long as it lives.
+async fn hand_back(writer: Arc<TaskWriter>) {
+    let away =
+        |error: &UpdateError| matches!(error, UpdateError::Store(StoreError::Unavailable(_)));
+    while writer.hand_back().await.is_err_and(|error| away(&error)) {
+        tokio::time::sleep(MAX_PAUSE_AWAY).await;
+    }
+}
+
 /// Makes a task ready for the next turn, if it can have one: a task that ended meanwhile is submitted again
 /// where the caller's protocol version does that.
 async fn begin_next(writer: &TaskWriter, pending: &PendingMessage) -> Result<bool, UpdateError> {
@@ -279,7 +311,7 @@ async fn persist<T, F>(writer: &TaskWriter, step: impl Fn() -> F) -> Result<T, U
 where
     F: Future<Output = Result<T, UpdateError>>,
 {
-    let (mut pause, mut failure) = (FIRST_PAUSE, None);
+    let (begun, mut pause, mut failure) = (Instant::now(), FIRST_PAUSE, None);
     loop {
         let error = match step().await {
             Err(UpdateError::Store(
@@ -299,6 +331,9 @@ where
         }
         let failure = *failure.get_or_insert_with(uuid::Uuid::new_v4);
         let is_away = matches!(error, StoreError::Unavailable(_));
+        if is_away && (writer.is_lost() || writer.is_outage_over(begun, &error)) {
+            return Err(error.into());
+        }
         tracing::error!(correlation_id = %failure, task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not store the end of a turn yet: retrying");
         // The outage is transient: followers keep their streams.
         let longest = match is_away {
@@ -350,8 +385,12 @@ pub(crate) async fn close(
 }
 
 /// Logs why a turn failed, under the id that the caller gets.
-fn logged(writer: &TaskWriter, reason: &(dyn std::error::Error + 'static)) -> uuid::Uuid {
+fn logged(writer: &TaskWriter, reason: &(dyn std::error::Error + 'static)) -> FailureReport {
     let id = uuid::Uuid::new_v4();
+    let is_of_store = matches!(reason.downcast_ref(), Some(UpdateError::Store(_)));
     tracing::error!(correlation_id = %id, task = %writer.task_id(), error = reason, "the agent failed");
-    id
+    FailureReport {
+        correlation_id: id,
+        is_of_store,
+    }
 }

@@ -13,22 +13,25 @@ use super::{Owner, Receipt, StoreFuture};
 /// one of them, and each task is reached through any of them.
 pub trait SharedStore: Send + Sync {
     /// Reserves a message for one server, before its agent gets it, and returns the number of this reservation,
-    /// which no other of the message has. Its holder may reserve it again, which ends the earlier reservation. It
+    /// which no other of the message has. Its holder may reserve it again, which ends the earlier reservation. One of
+    /// another holder is replaced only if it has run out and has the number `replaces`. It
     /// lasts for `term` by the store's clock, and is prolonged with the holder's leases by
     /// [`Store::renew`](super::Store::renew) until its release was tried. Storing a task that the message begins, an
     /// addition to a task, or an answer ends it, whichever server stores that.
     ///
     /// Errors: [`StoreError::Received`] if an outcome is known; [`StoreError::Leased`] if another holder has a
-    /// reservation that has not run out.
+    /// reservation that has not run out, [`StoreError::ReservationExpired`] if it has.
     ///
     /// [`StoreError::Received`]: super::StoreError::Received
     /// [`StoreError::Leased`]: super::StoreError::Leased
+    /// [`StoreError::ReservationExpired`]: super::StoreError::ReservationExpired
     fn reserve<'a>(
         &'a self,
         owner: &'a Owner,
         receipt: &'a Receipt,
         holder: &'a str,
         term: Duration,
+        replaces: Option<u64>,
     ) -> StoreFuture<'a, u64>;
 
     /// Releases the reservation of this number, unless it has ended. If that fails, it runs out.

@@ -71,6 +71,41 @@ async fn streams_stay_open_and_senders_are_asked_to_retry() {
         .expect("the end of the task");
 }
 
+/// What the agents write while the database is away is stored when it is back.
+#[tokio::test(flavor = "multi_thread")]
+async fn turns_wait_for_the_database() {
+    let Some(mut database) = Database::start() else {
+        return;
+    };
+    let options = database.options();
+    let worker = Worker::default();
+    let server = Server::builder(card(), worker.clone()).store(open(&options).await);
+    let client = Client::new(server.build().unwrap());
+    let sends = ["wait and write", "late x"].map(|text| {
+        let client = client.clone();
+        tokio::spawn(async move { client.send(text).await })
+    });
+    for _ in 0..2 {
+        worker.begun.notified().await;
+    }
+    database.stop();
+    for _ in 0..2 {
+        worker.go_on.notify_one();
+        match timeout(Duration::from_secs(8), client.send("echo x")).await {
+            Ok(Err(Error::Agent(error))) => assert_eq!(error.kind, ErrorKind::Unavailable),
+            other => panic!("{other:?}"),
+        }
+    }
+    database.run();
+    for sent in sends {
+        let sent = timeout(Duration::from_secs(60), sent).await;
+        let done = task(sent.expect("the turn ends").unwrap().unwrap());
+        assert_eq!(done.status.state, TaskState::Completed, "{done:?}");
+        assert_eq!(done.artifacts.len(), 1);
+    }
+    assert_eq!(worker.runs(), 2);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_method_fails_within_seconds() {
     let Some(mut database) = Database::start() else {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use a2a_client::{Client, SendMessageResponse};
 use a2a_postgres::PostgresOptions;
-use a2a_server::{NewTask, Owner, Principal, Recovery, Server, ServerBuilder, Store};
-use a2a_types::{Dialect, Message, Task, TaskState};
+use a2a_server::{Append, NewTask, Owner, Principal, Recovery, Server, ServerBuilder, Store};
+use a2a_types::{Dialect, Event, Message, Part, Task, TaskId, TaskState};
 
 use crate::database::{LONG_WAIT, open, options};
 use crate::worker::{Worker, card, task};
@@ -160,4 +160,45 @@ async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
     let done = task(sending.await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);
     assert_eq!(done.artifacts.len(), 1);
+}
+
+/// The server that had accepted the messages is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn queued_messages_get_their_turns_at_the_server_that_takes_over() {
+    let Some(options) = options() else {
+        return;
+    };
+    let store = open(&options).await;
+    let owner = Owner::from(Principal::anonymous());
+    let mut left = Task::submitted("queue".into(), "c".into());
+    left.history.push(Message::user("echo first"));
+    let term = Duration::from_secs(1);
+    let new = NewTask::new(Arc::new(left), Dialect::V1_0, "gone".into(), term);
+    store.create(&owner, new).await.unwrap();
+    let task_id = TaskId::from("queue");
+    for (sequence, text) in [(1, "echo second"), (2, "echo third")] {
+        let queued = Event::Message(Message::user(text));
+        let append = Append::held(sequence, 1, vec![queued]);
+        let appended = store.append(&owner, &task_id, append).await.unwrap();
+        assert_eq!(appended.messages as u64, sequence + 1);
+    }
+    let worker = Worker::default();
+    let server = builder(&worker, &options)
+        .await
+        .lease(Duration::from_secs(3));
+    let client = Client::new(server.recovery(Recovery::Resume).build().unwrap());
+    let completed = async {
+        loop {
+            let task = client.get_task(task_id.clone(), None).await.unwrap();
+            if task.status.state == TaskState::Completed {
+                return task;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let done = tokio::time::timeout(LONG_WAIT, completed).await.unwrap();
+    let texts = done.artifacts.iter().flat_map(|it| &it.parts);
+    let texts: Vec<_> = texts.filter_map(Part::as_text).collect();
+    assert_eq!(texts, ["first", "second", "third"]);
+    assert_eq!(worker.runs(), 3);
 }

@@ -21,7 +21,9 @@ async fn reservation_runs_out_though_its_release_failed() {
     let receipt = |id: &str| Receipt::new(id.into(), [1; 32], LONG);
     let term = Duration::from_millis(200);
     for message in ["released", "kept"] {
-        let reserved = here.reserve(&ada(), &receipt(message), "h", term).await;
+        let reserved = here
+            .reserve(&ada(), &receipt(message), "h", term, None)
+            .await;
         let number = reserved.unwrap();
         if message == "kept" {
             break;
@@ -40,13 +42,20 @@ async fn reservation_runs_out_though_its_release_failed() {
     }
     here.renew("h", LONG).await.unwrap();
     let runs_out = async {
-        while let Err(error) = there.reserve(&ada(), &receipt("released"), "i", LONG).await {
-            assert!(matches!(error, StoreError::Leased), "{error:?}");
+        let mut expired = None;
+        let released = receipt("released");
+        while let Err(error) = there.reserve(&ada(), &released, "i", LONG, expired).await {
+            match error {
+                StoreError::ReservationExpired(number) => expired = Some(number),
+                error => assert!(matches!(error, StoreError::Leased), "{error:?}"),
+            }
             here.renew("h", LONG).await.unwrap();
         }
     };
     let released = timeout(Duration::from_secs(30), runs_out).await;
     released.expect("it runs out");
-    let kept = there.reserve(&ada(), &receipt("kept"), "i", LONG).await;
+    let kept = there
+        .reserve(&ada(), &receipt("kept"), "i", LONG, None)
+        .await;
     assert!(matches!(kept, Err(StoreError::Leased)), "{kept:?}");
 }

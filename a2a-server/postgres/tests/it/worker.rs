@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_client::SendMessageResponse;
 use a2a_server::{Agent, Failure, Turn};
-use a2a_types::{AgentCard, Message, Task};
+use a2a_types::{AgentCard, Message, Object, Task};
 use tokio::sync::Notify;
 
 #[derive(Clone, Default)]
@@ -33,6 +33,16 @@ impl Agent for Worker {
                     () = self.go_on.notified() => {}
                     () = turn.canceled() => {}
                 }
+                if rest == "and write" {
+                    turn.artifact("written").text("text").done().await?;
+                    turn.checkpoint(Object::new()).await?;
+                }
+            }
+            // Has no task before it goes on.
+            "late" => {
+                self.begun.notify_one();
+                self.go_on.notified().await;
+                turn.artifact("late").text(rest).done().await?;
             }
             other => return Err(format!("unknown command {other}").into()),
         }

@@ -10,7 +10,7 @@ use super::sample::{LONG, NONE, SHORT, ada, new, owner, receipt, seized};
 super::promises! {
     of a shared store:
     "shared.reserved_once": reserved_once = "a message of an owner is reserved for one holder until that reservation is released";
-    "shared.reservation_runs_out": reservation_runs_out = "a reservation that is not prolonged runs out, and one that is prolonged does not";
+    "shared.reservation_runs_out": reservation_runs_out = "a reservation that is not prolonged runs out and may be replaced by its number, and one that is prolonged does not";
     "shared.outcome_counts": outcome_counts = "what is stored of a message ends its reservation, and before that nothing is known of it";
     "shared.mail_in_order": mail_in_order = "the holder of a lease gets the mail of its task, in order, each piece once";
     "shared.mail_follows_the_lease": mail_follows_the_lease = "mail that was not taken goes to the next holder of the lease";
@@ -21,7 +21,7 @@ super::promises! {
 
 async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<u64, StoreError> {
     let receipt: Receipt = receipt("m");
-    shared.reserve(owner, &receipt, holder, LONG).await
+    shared.reserve(owner, &receipt, holder, LONG, None).await
 }
 
 async fn reserved_once(_: &Bench, shared: &dyn SharedStore) -> Checked {
@@ -42,19 +42,28 @@ async fn reserved_once(_: &Bench, shared: &dyn SharedStore) -> Checked {
 async fn reservation_runs_out(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     for (holder, message) in [("h", "lost"), ("i", "kept")] {
         let receipt = receipt(message);
-        shared.reserve(&ada(), &receipt, holder, SHORT).await?;
+        shared
+            .reserve(&ada(), &receipt, holder, SHORT, None)
+            .await?;
     }
     bench.store.renew("i", LONG).await?;
-    eventually("a reservation runs out", || async {
-        match shared.reserve(&ada(), &receipt("lost"), "j", LONG).await {
-            Ok(_) => Ok(Some(())),
+    let reserve = |message: &'static str, replaces| async move {
+        let receipt = receipt(message);
+        shared.reserve(&ada(), &receipt, "j", LONG, replaces).await
+    };
+    let expired = eventually("a reservation runs out", || async {
+        match reserve("lost", None).await {
+            Err(StoreError::ReservationExpired(number)) => Ok(Some(number)),
             Err(StoreError::Leased) => Ok(None),
             Err(other) => Err(Observation::from(other)),
+            Ok(_) => Err(Observation::new("it was replaced unasked".to_owned())),
         }
     })
     .await?;
-    let again = shared.reserve(&ada(), &receipt("kept"), "j", LONG).await;
-    refused!(again, StoreError::Leased);
+    refused!(reserve("kept", None).await, StoreError::Leased);
+    let another = reserve("lost", Some(expired + 1)).await;
+    refused!(another, StoreError::ReservationExpired(_));
+    reserve("lost", Some(expired)).await?;
     Ok(())
 }
 
@@ -71,10 +80,10 @@ async fn outcome_counts(bench: &Bench, shared: &dyn SharedStore) -> Checked {
         refused!(reserve(shared, &ada(), holder).await, StoreError::Received);
     }
     let answered = receipt("answered");
-    let reservation = shared.reserve(&ada(), &answered, "h", LONG).await?;
+    let reservation = shared.reserve(&ada(), &answered, "h", LONG, None).await?;
     let (store, answer) = (&bench.store, Message::agent("hello"));
     store.keep_answer(&ada(), answered.clone(), answer).await?;
-    let again = shared.reserve(&ada(), &answered, "i", LONG).await;
+    let again = shared.reserve(&ada(), &answered, "i", LONG, None).await;
     refused!(again, StoreError::Received);
     // Released too late, it changes nothing.
     let message = "answered".into();

@@ -76,10 +76,20 @@ impl Agent for Worker {
                     () = self.go_on.passed() => {}
                     () = turn.canceled() => {}
                 }
+                if rest == "and write" {
+                    turn.artifact("written").text("text").done().await?;
+                    turn.checkpoint(Object::new()).await?;
+                }
                 if rest == "and ask" {
                     turn.ask("which?").await?;
                     std::future::pending::<()>().await;
                 }
+            }
+            // Has no task before it goes on.
+            "late" => {
+                self.begun.notify_one();
+                self.go_on.passed().await;
+                turn.artifact("late").text(rest).done().await?;
             }
             // Is interrupted after the first artifact.
             "draft" => {

@@ -16,6 +16,7 @@ use a2a_server::{
     Tail, WakeHub, limits, suite,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use log::TaskLog;
@@ -34,6 +35,7 @@ async fn is_found_out_with_a_fault() {
     let faults = [
         (Fault::WakesNobody, "watch.tells_of_growth"),
         (Fault::ReservesTwice, "shared.reserved_once"),
+        (Fault::ReplacesExpired, "shared.reservation_runs_out"),
         (Fault::ReleasesAny, "shared.reserved_once"),
         (Fault::KeepsReservations, "shared.reservation_runs_out"),
         (Fault::ReservesWhatIsKnown, "shared.outcome_counts"),
@@ -65,6 +67,7 @@ async fn is_found_out_with_a_fault() {
 pub(crate) enum Fault {
     WakesNobody,
     ReservesTwice,
+    ReplacesExpired,
     ReleasesAny,
     KeepsReservations,
     ReservesWhatIsKnown,
@@ -82,6 +85,21 @@ pub(crate) struct OwnStore {
     state: Arc<Mutex<StoreState>>,
     wake_hub: Arc<WakeHub>,
     fault: Option<Fault>,
+    /// What this server gets of the store. The clones for one server share it.
+    pub(crate) reach: Arc<watch::Sender<Reach>>,
+}
+
+/// What a server gets of the store.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Reach {
+    #[default]
+    Whole,
+    /// Writes happen, and no answers come.
+    NoAnswers,
+    /// Every call fails.
+    Refused,
+    /// Calls wait.
+    Frozen,
 }
 
 #[derive(Default)]
@@ -226,6 +244,45 @@ impl OwnStore {
     }
 }
 
+impl OwnStore {
+    /// Returns the store as another server gets it.
+    pub(crate) fn for_another_server(&self) -> Self {
+        Self {
+            reach: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// Runs a call that reads, if this server reaches the store.
+    fn read<'a, T: Send + 'a>(
+        &'a self,
+        call: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let mut reach = self.reach.subscribe();
+        Box::pin(async move {
+            let thawed = reach.wait_for(|reach| *reach != Reach::Frozen).await;
+            match *thawed.expect("it is kept here") {
+                Reach::Refused => Err(StoreError::unavailable("refused")),
+                _ => call(self),
+            }
+        })
+    }
+
+    /// Runs a call that writes, and answers when this server gets answers.
+    fn answer<'a, T: Send + 'a>(
+        &'a self,
+        call: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, StoreError>> {
+        let mut reach = self.reach.subscribe();
+        Box::pin(async move {
+            let answer = self.read(call).await;
+            let answers = reach.wait_for(|reach| *reach != Reach::NoAnswers).await;
+            drop(answers.expect("it is kept here"));
+            answer
+        })
+    }
+}
+
 fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
 }
@@ -236,7 +293,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         new: NewTask,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        ready(self.state().create(owner, new))
+        self.answer(move |it| it.state().create(owner, new))
     }
 
     fn append<'a>(
@@ -245,15 +302,15 @@ impl Store for OwnStore {
         task: &'a TaskId,
         append: Append,
     ) -> BoxFuture<'a, Result<Appended, StoreError>> {
-        let mut state = self.state();
-        let added = state.append(owner, task, append);
-        let added = added.and_then(|()| state.log(owner, task)).map(|log| {
-            if self.fault != Some(Fault::WakesNobody) {
-                self.wake_hub.wake(owner, task, log.sequence());
+        self.answer(move |it| {
+            let mut state = it.state();
+            state.append(owner, task, append)?;
+            let log = state.log(owner, task)?;
+            if it.fault != Some(Fault::WakesNobody) {
+                it.wake_hub.wake(owner, task, log.sequence());
             }
-            log.appended()
-        });
-        ready(added)
+            Ok(log.appended())
+        })
     }
 
     fn snapshot<'a>(
@@ -261,11 +318,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         task: &'a TaskId,
     ) -> BoxFuture<'a, Result<Option<Snapshot>, StoreError>> {
-        ready(Ok(self
-            .state()
-            .log(owner, task)
-            .ok()
-            .map(|log| log.snapshot())))
+        self.read(move |it| Ok(it.state().log(owner, task).ok().map(|log| log.snapshot())))
     }
 
     fn events_after<'a>(
@@ -339,7 +392,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         message: &'a MessageId,
     ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
-        ready(Ok(self.state().received(owner, message).cloned()))
+        self.read(move |it| Ok(it.state().received(owner, message).cloned()))
     }
 
     fn keep_answer<'a>(
@@ -389,19 +442,27 @@ impl Store for OwnStore {
         holder: &'a str,
         term: Duration,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.state()
-            .logs
-            .values_mut()
-            .for_each(|log| log.renew(holder, term));
-        self.state().shared.renew(holder, term);
-        ready(Ok(()))
+        if *self.reach.borrow() == Reach::NoAnswers {
+            return Box::pin(std::future::pending());
+        }
+        self.answer(move |it| {
+            let mut state = it.state();
+            state
+                .logs
+                .values_mut()
+                .for_each(|log| log.renew(holder, term));
+            state.shared.renew(holder, term);
+            Ok(())
+        })
     }
 
     fn orphans(&self, limit: usize) -> BoxFuture<'_, Result<Vec<Orphan>, StoreError>> {
-        let state = self.state();
-        let orphans = state.logs.iter().filter(|(_, log)| log.is_orphan());
-        let orphans = orphans.map(|((owner, task), _)| Orphan::new(owner.clone(), task.clone()));
-        ready(Ok(orphans.take(limit).collect()))
+        self.read(move |it| {
+            let state = it.state();
+            let orphans = state.logs.iter().filter(|(_, log)| log.is_orphan());
+            let orphan = |(owner, task): &(Owner, TaskId)| Orphan::new(owner.clone(), task.clone());
+            Ok(orphans.map(|(key, _)| orphan(key)).take(limit).collect())
+        })
     }
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {

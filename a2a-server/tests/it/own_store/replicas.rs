@@ -10,7 +10,7 @@ use a2a_server::{
 };
 use a2a_types::{Dialect, ErrorKind, Message, Task, TaskState};
 
-use super::OwnStore;
+use super::{OwnStore, Reach};
 use crate::engine::{Worker, card, task, until};
 use crate::waiting::eventually;
 
@@ -173,4 +173,134 @@ async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
     let done = task(client.send(message).await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);
     assert_eq!(worker.runs(), 2);
+}
+
+/// Two servers that may be kept from their store. Leases are as long as by default.
+fn servers_of_away_store() -> ([OwnStore; 2], [(Worker, Client); 2]) {
+    let store = OwnStore::default();
+    let stores = [store.clone(), store.for_another_server()];
+    let servers = stores.clone().map(|store| {
+        let worker = Worker::default();
+        let server = Server::builder(card(), worker.clone()).store(store);
+        let server = server.recovery(Recovery::Resume).build().unwrap();
+        (worker, Client::new(server))
+    });
+    (stores, servers)
+}
+
+fn send(client: &Client, message: &Message) -> tokio::task::JoinHandle<SendMessageResponse> {
+    let (client, message) = (client.clone(), message.clone());
+    tokio::spawn(async move { client.send(message).await.unwrap() })
+}
+
+/// The reservation of the first server runs out before it learns of it.
+#[tokio::test(start_paused = true)]
+async fn message_whose_reservation_was_answered_late_is_begun_once() {
+    let ([store, _], [(one, here), (other, there)]) = servers_of_away_store();
+    let message = Message::user("late answer");
+    store.reach.send_replace(Reach::NoAnswers);
+    let first = send(&here, &message);
+    tokio::task::yield_now().await;
+    let second = send(&there, &message);
+    other.begun.notified().await;
+    store.reach.send_replace(Reach::Whole);
+    other.go_on.open();
+    let first = task(first.await.unwrap());
+    let second = task(second.await.unwrap());
+    assert_eq!(first.id, second.id);
+    assert_eq!((one.runs(), other.runs()), (0, 1));
+}
+
+/// The other server has taken over the task before the first learns that it has stored the message.
+#[tokio::test(start_paused = true)]
+async fn turn_that_was_taken_over_before_its_agent_begins_is_begun_once() {
+    let ([store, _], [(one, here), (other, there)]) = servers_of_away_store();
+    let asked = task(here.send("ask which").await.unwrap());
+    assert_eq!(task(there.send("ask what").await.unwrap()).history.len(), 1);
+    store.reach.send_replace(Reach::NoAnswers);
+    let sending = send(&here, &to(&asked, "late answer"));
+    other.begun.notified().await;
+    store.reach.send_replace(Reach::Whole);
+    other.go_on.open();
+    let done = task(sending.await.unwrap());
+    assert_eq!(done.status.state, TaskState::Completed);
+    assert_eq!((one.runs(), other.runs()), (1, 2));
+}
+
+/// A reservation that ran out while the store answered nobody is not one that is abandoned.
+#[tokio::test(start_paused = true)]
+async fn message_is_not_begun_again_after_the_store_has_answered_nobody() {
+    let (stores, [(one, here), (other, there)]) = servers_of_away_store();
+    let message = Message::user("late answer");
+    let first = send(&here, &message);
+    one.begun.notified().await;
+    assert_eq!(task(there.send("ask").await.unwrap()).history.len(), 1);
+    let reach = |reach| {
+        for store in &stores {
+            store.reach.send_replace(reach);
+        }
+    };
+    reach(Reach::Frozen);
+    let second = send(&there, &message);
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    reach(Reach::Whole);
+    one.go_on.open();
+    let first = task(first.await.unwrap());
+    assert_eq!(first.id, task(second.await.unwrap()).id);
+    assert_eq!((one.runs(), other.runs()), (1, 1));
+}
+
+/// The first server has no answer of its own, since its agent's was refused: the other's is stored.
+#[tokio::test(start_paused = true)]
+async fn sender_gets_the_answer_of_the_server_that_took_over() {
+    let ([store, _], [(one, here), (other, there)]) = servers_of_away_store();
+    let message = Message::user("late answer");
+    let first = send(&here, &message);
+    one.begun.notified().await;
+    store.reach.send_replace(Reach::NoAnswers);
+    let second = send(&there, &message);
+    other.begun.notified().await;
+    other.go_on.open();
+    let second = task(second.await.unwrap());
+    store.reach.send_replace(Reach::Whole);
+    one.go_on.open();
+    let first = task(first.await.unwrap());
+    assert_eq!(
+        (first.id, first.status.state),
+        (second.id, TaskState::Completed)
+    );
+    assert_eq!(first.artifacts.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns_wait_for_a_store_that_is_away() {
+    for text in ["late a", "wait and write"] {
+        let ([store, _], [(one, here), _]) = servers_of_away_store();
+        let sending = send(&here, &Message::user(text));
+        one.begun.notified().await;
+        store.reach.send_replace(Reach::Refused);
+        one.go_on.open();
+        // Half of the time that a turn waits.
+        tokio::time::sleep(Duration::from_secs(200)).await;
+        store.reach.send_replace(Reach::Whole);
+        let done = task(sending.await.unwrap());
+        assert_eq!(done.status.state, TaskState::Completed, "{text}");
+        assert_eq!((done.artifacts.len(), one.runs()), (1, 1), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn turn_is_interrupted_and_resumed_when_the_store_was_away_for_too_long() {
+    let ([store, _], [(one, here), (other, _)]) = servers_of_away_store();
+    let sent = here.send("wait and write").return_immediately();
+    let begun = task(sent.await.unwrap());
+    one.begun.notified().await;
+    store.reach.send_replace(Reach::Refused);
+    one.go_on.open();
+    tokio::time::sleep(Duration::from_secs(700)).await;
+    store.reach.send_replace(Reach::Whole);
+    other.go_on.open();
+    let done = until(&here, &begun.id, TaskState::Completed).await;
+    assert_eq!(done.artifacts.len(), 1);
+    assert_eq!(one.runs() + other.runs(), 2);
 }

@@ -48,36 +48,45 @@ impl SharedStore for OwnStore {
         receipt: &'a Receipt,
         holder: &'a str,
         term: Duration,
+        replaces: Option<u64>,
     ) -> BoxFuture<'a, Result<u64, StoreError>> {
-        let mut state = self.state();
-        if self.fault != Some(Fault::ReservesWhatIsKnown)
-            && let Err(error) = state.check(owner, Some(receipt))
-        {
-            return ready(Err(error));
-        }
-        let owner = match self.fault {
-            Some(Fault::MixesOwners) => &Owner::from(Principal::anonymous()),
-            _ => owner,
-        };
-        let key = (owner.clone(), receipt.message.clone());
-        let lasts =
-            |until: Instant| until > Instant::now() || self.fault == Some(Fault::KeepsReservations);
-        if let Some(other) = state.shared.reserved.get(&key)
-            && other.holder != holder
-            && lasts(other.until)
-            && self.fault != Some(Fault::ReservesTwice)
-        {
-            return ready(Err(StoreError::Leased));
-        }
-        state.shared.last += 1;
-        let number = state.shared.last;
-        let reservation = Reservation {
-            number,
-            holder: holder.to_owned(),
-            until: Instant::now() + term,
-        };
-        state.shared.reserved.insert(key, reservation);
-        ready(Ok(number))
+        self.answer(move |it| {
+            let mut state = it.state();
+            if it.fault != Some(Fault::ReservesWhatIsKnown)
+                && let Err(error) = state.check(owner, Some(receipt))
+            {
+                return Err(error);
+            }
+            let owner = match it.fault {
+                Some(Fault::MixesOwners) => &Owner::from(Principal::anonymous()),
+                _ => owner,
+            };
+            let key = (owner.clone(), receipt.message.clone());
+            let lasts = |until: Instant| {
+                until > Instant::now() || it.fault == Some(Fault::KeepsReservations)
+            };
+            if let Some(other) = state.shared.reserved.get(&key)
+                && other.holder != holder
+                && it.fault != Some(Fault::ReservesTwice)
+            {
+                let (number, lasts) = (other.number, lasts(other.until));
+                if lasts {
+                    return Err(StoreError::Leased);
+                }
+                if replaces != Some(number) && it.fault != Some(Fault::ReplacesExpired) {
+                    return Err(StoreError::ReservationExpired(number));
+                }
+            }
+            state.shared.last += 1;
+            let number = state.shared.last;
+            let reservation = Reservation {
+                number,
+                holder: holder.to_owned(),
+                until: Instant::now() + term,
+            };
+            state.shared.reserved.insert(key, reservation);
+            Ok(number)
+        })
     }
 
     fn release<'a>(
