@@ -131,11 +131,13 @@ impl From<String> for SendMessageRequest {
 }
 
 impl SendMessageRequest {
-    /// Checks a rule beyond the types: a message has at least one part (specification 1.0 §4.1.4).
+    /// Checks rules beyond the types: a message has an identifier and at least one part (specification 1.0
+    /// §4.1.4).
     pub fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
+        let at = at.member("message");
+        at.names("messageId", self.message.message_id.as_str())?;
         match self.message.parts.is_empty() {
             true => Err(at
-                .member("message")
                 .member("parts")
                 .violation("a message needs at least one part")),
             false => Ok(()),

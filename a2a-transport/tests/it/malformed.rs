@@ -278,6 +278,41 @@ fn queries_name_no_type_of_rust() {
     }
 }
 
+#[test]
+fn an_empty_message_id_is_refused_in_every_version_and_binding() {
+    // 0.1 has no identifiers of messages.
+    for dialect in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
+        for mode in [Mode::Lenient, Mode::Strict] {
+            let mut reading = ReadOptions::default();
+            reading.mode = mode;
+            let sent = SendMessageRequest::from(Message {
+                message_id: "".into(),
+                ..Message::user("x")
+            });
+            for request in [
+                Request::SendMessage(sent.clone()),
+                Request::SendStreamingMessage(sent),
+            ] {
+                let (body, _) =
+                    jsonrpc::write_call(request.clone(), dialect, &Id::number(1)).unwrap();
+                let read = jsonrpc::read_call(&body, Some(dialect.version()), &reading);
+                let error = read.map(drop).unwrap_err().error;
+                assert_eq!(error.kind, ErrorKind::InvalidParams, "{error:?}");
+                assert!(error.message.contains("messageId"), "{error:?}");
+                if dialect == Dialect::V0_2 {
+                    continue;
+                }
+                let call = write_call(request, dialect, Binding::HttpJson, &Id::Null).unwrap();
+                let route = Route::find(&Method::POST, &call.target, Some(dialect), mode).unwrap();
+                let read = rest::read_call(route, None, &call.body.unwrap(), &reading);
+                let error = read.map(drop).unwrap_err().error;
+                assert_eq!(error.kind, ErrorKind::InvalidParams, "{error:?}");
+                assert!(error.message.contains("messageId"), "{error:?}");
+            }
+        }
+    }
+}
+
 /// Reads a call of 1.0. Returns the repaired quirks, or the code and message of the refusal.
 fn read_1_0(message: &Value, mode: Mode) -> Result<Vec<String>, String> {
     let mut reading = ReadOptions::default();

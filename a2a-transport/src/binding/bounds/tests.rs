@@ -63,7 +63,7 @@ fn names_of_1_0_are_bounded() {
     let send = json!({
         "tenant": "",
         "message": {
-            "messageId": "", "contextId": "", "taskId": "", "role": "ROLE_USER", "parts": [{"text": ""}],
+            "messageId": "m", "contextId": "", "taskId": "", "role": "ROLE_USER", "parts": [{"text": ""}],
             "extensions": ["", ""], "referenceTaskIds": ["", ""],
         },
         "configuration": {"acceptedOutputModes": ["", ""], "taskPushNotificationConfig": config},
