@@ -68,9 +68,10 @@ fn flavour(operation: Operation, body: &str) -> Flavour {
     }
 }
 
-/// Returns the text of a body within its limits; an empty body is read as an empty object.
+/// Returns the text of a body within its limits. An empty body is read as an empty object, and so is `null`,
+/// which the official Go SDK sends when the path has all members.
 fn text<'a>(body: &'a [u8], limits: &Limits) -> Result<&'a str, A2aError> {
-    if body.trim_ascii().is_empty() {
+    if matches!(body.trim_ascii(), b"" | b"null") {
         return Ok("{}");
     }
     let parse = |problem: String| A2aError::new(ErrorKind::JsonParse, problem);

@@ -1,6 +1,7 @@
 //! Every route: the request that reaches the agent, and the answer.
 
 use a2a_transport::http::HttpService;
+use a2a_types::reading::Mode;
 use a2a_types::{
     AgentCard, CancelTaskRequest, Dialect, ListTasksRequest, Message, Request,
     SendMessageConfiguration, SendMessageRequest, TaskState,
@@ -216,6 +217,57 @@ async fn cancellation() {
     };
     assert_eq!(params.metadata.unwrap()["why"], "late");
     assert_eq!(params.tenant.as_deref(), Some("acme"));
+}
+
+/// The official Go SDK sends `null` when the path has all members.
+#[tokio::test]
+async fn a_request_whose_members_are_in_its_path_needs_no_body() {
+    let config = "pushNotificationConfigs";
+    let targets = |version: &str| {
+        [
+            format!("GET {version}/tasks"),
+            format!("GET {version}/tasks/t"),
+            format!("POST {version}/tasks/t:cancel"),
+            format!("GET {version}/tasks/t:subscribe"),
+            format!("POST {version}/tasks/t:subscribe"),
+            format!("GET {version}/tasks/t/{config}"),
+            format!("GET {version}/tasks/t/{config}/p"),
+            format!("DELETE {version}/tasks/t/{config}/p"),
+        ]
+    };
+    let cards = ["GET /extendedAgentCard", "GET /v1/card"].map(str::to_owned);
+    let targets = [targets("").to_vec(), targets("/v1").to_vec(), cards.into()].concat();
+    for target in targets {
+        let mut requests = Vec::new();
+        for body in ["", "{}", "null", " null\r\n"] {
+            for mode in [Mode::Lenient, Mode::Strict] {
+                let scripted = Scripted::default();
+                let service = HttpService::new(scripted.clone()).mode(mode);
+                let version = if target.contains("/v1/") {
+                    "0.3"
+                } else {
+                    "1.0"
+                };
+                let response = ask(&service, &target, &[("a2a-version", version)], body).await;
+                assert_eq!(response.status, 200, "{target} {body:?}: {}", response.text);
+                requests.push(scripted.last_call().request);
+            }
+        }
+        assert!(requests.iter().all(|it| *it == requests[0]), "{requests:?}");
+    }
+    // One that has a member elsewhere lacks it.
+    for target in [
+        "POST /message:send",
+        "POST /message:stream",
+        "POST /tasks/t/pushNotificationConfigs",
+        "POST /v1/message:send",
+        "POST /v1/message:stream",
+        "POST /v1/tasks/t/pushNotificationConfigs",
+    ] {
+        let service = HttpService::new(Scripted::default());
+        let response = ask(&service, target, &[], "null").await;
+        assert_eq!(response.status, 400, "{target}: {}", response.text);
+    }
 }
 
 #[tokio::test]
