@@ -26,7 +26,7 @@ impl Inner {
         context: Context,
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let (format, mut options) = (
-            ReplyFormat::of_sender(&context, Some(&params.message), self.keeps_steps()),
+            ReplyFormat::of_sender(&context, Some(&params.message), self.profile_support()),
             ReplyOptions::of(&params),
         );
         let configuration = params.configuration.as_ref();
@@ -93,7 +93,8 @@ impl Inner {
     ) -> impl Future<Output = Result<Reply, A2aError>> + Send {
         let configuration = params.configuration.as_ref();
         let history_length = configuration.and_then(|configuration| configuration.history_length);
-        let format = ReplyFormat::of_sender(&context, Some(&params.message), self.keeps_steps());
+        let format =
+            ReplyFormat::of_sender(&context, Some(&params.message), self.profile_support());
         let beginning = StreamStart::Message(params.message.message_id.clone());
         let pending = Box::new(PendingMessage::new(params, context.clone()));
         async move {

@@ -21,7 +21,7 @@ use crate::engine::Engine;
 use crate::engine::follower::FirstUpdate;
 use crate::extended_card::{self, ExtendedCard};
 use crate::health::Health;
-use crate::profile::reply_format::{ReplyFormat, StreamStart};
+use crate::profile::reply_format::{self, ProfileSupport, ReplyFormat, StreamStart};
 use crate::store::Snapshot;
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;
@@ -198,7 +198,7 @@ impl Inner {
         self.require_streaming()?;
         let snapshot = self.engine.snapshot(&params.id, &context).await?;
         let context = settled(context, &snapshot);
-        let format = ReplyFormat::of_reader(&context, &snapshot.task, self.keeps_steps());
+        let format = ReplyFormat::of_reader(&context, &snapshot.task, self.profile_support());
         let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
         let ends = match rules.follows_waiting_tasks {
             true => TaskState::is_terminal,
@@ -266,14 +266,17 @@ impl Inner {
         extended_card::answer(self.extended_card.as_ref(), is_promised, context)
     }
 
-    /// Returns whether tasks keep the steps on the way to an answer.
-    pub(crate) fn keeps_steps(&self) -> bool {
-        self.engine.store_handle.keeps_steps
+    /// Returns how far the agent supports the profile of trpc-agent-go.
+    pub(crate) fn profile_support(&self) -> ProfileSupport {
+        ProfileSupport {
+            is_declared: reply_format::is_declared(&self.card),
+            keeps_steps: self.engine.store_handle.keeps_steps,
+        }
     }
 
     /// Shows a task as its caller may see it, with as much of the history as was asked for.
     pub(crate) fn present(&self, task: &mut Task, length: Option<u32>, context: &Context) {
-        ReplyFormat::of_reader(context, task, self.keeps_steps()).present(task);
+        ReplyFormat::of_reader(context, task, self.profile_support()).present(task);
         task.trim_history(length.or_else(|| unasked(context)));
     }
 

@@ -19,6 +19,15 @@ pub(crate) fn is_declared(card: &AgentCard) -> bool {
     Version::is_understood(Version::of_card(card))
 }
 
+/// Support of the profile by the agent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProfileSupport {
+    /// The card declares the profile, in a version that is understood here.
+    pub(crate) is_declared: bool,
+    /// Tasks keep the steps on the way to an answer.
+    pub(crate) keeps_steps: bool,
+}
+
 /// Format in which a caller is answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ReplyFormat {
@@ -32,11 +41,12 @@ impl ReplyFormat {
     /// Returns the format for the sender of a message.
     ///
     /// Callers declare the profile in their message, or as an extension that they want active. Other
-    /// clients of the framework get the form that it keeps whole, and no steps.
+    /// clients of the framework get the form that it keeps whole, and no steps, from an agent whose card
+    /// declares the profile.
     pub(crate) fn of_sender(
         context: &Context,
         message: Option<&Message>,
-        keeps_steps: bool,
+        agent: ProfileSupport,
     ) -> Self {
         // Its streams have a form of their own.
         if context.dialect == Dialect::V0_1 {
@@ -46,11 +56,11 @@ impl ReplyFormat {
             None => context.extensions.iter().any(|uri| uri == URI),
             version => Version::is_understood(version),
         };
-        let agent = context.claims.user_agent.as_deref();
-        let of_framework = agent.is_some_and(is_client);
-        match declared || of_framework {
+        let client = context.claims.user_agent.as_deref();
+        let of_framework = client.is_some_and(is_client);
+        match declared || of_framework && agent.is_declared {
             true => Self::Profile {
-                shows_steps: declared && keeps_steps,
+                shows_steps: declared && agent.keeps_steps,
             },
             false => Self::Plain,
         }
@@ -58,10 +68,10 @@ impl ReplyFormat {
 
     /// Returns the format for a reader of a task: only messages have a place to declare the profile in, so
     /// the last one that was sent to the task counts.
-    pub(crate) fn of_reader(context: &Context, task: &Task, keeps_steps: bool) -> Self {
+    pub(crate) fn of_reader(context: &Context, task: &Task, agent: ProfileSupport) -> Self {
         let mut messages = task.history.iter().rev();
         let last = messages.find(|message| message.role == Role::User);
-        Self::of_sender(context, last, keeps_steps)
+        Self::of_sender(context, last, agent)
     }
 
     /// A task as the caller may see it.

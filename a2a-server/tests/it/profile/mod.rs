@@ -99,6 +99,39 @@ async fn in_every_manner(command: &str) -> String {
     text
 }
 
+/// The header `User-Agent` alone selects no format.
+#[tokio::test]
+async fn a_client_of_the_framework_gets_the_profile_only_by_card_or_message() {
+    for (declares, names, is_message) in [
+        (false, false, false),
+        (true, false, true),
+        (false, true, true),
+        (true, true, true),
+    ] {
+        let card = if declares { card() } else { plain_card() };
+        let caller = JsonCaller::of(Server::builder(card, StepAgent).build().unwrap()).await;
+        let text = json!([{"kind": "text", "text": "reasoning"}]);
+        let mut older = json!({"kind": "message", "messageId": "m", "role": "user", "parts": text});
+        let mut newest =
+            json!({"messageId": "n", "role": "ROLE_USER", "parts": [{"text": "reasoning"}]});
+        if names {
+            for message in [&mut older, &mut newest] {
+                message["metadata"] = json!({"interaction_spec_version": "0.1"});
+            }
+        }
+        let client = "trpc-a2a-go-client/0.1";
+        let ask = |method, message| {
+            let params = json!({"message": message});
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        };
+        let answers = caller.ask(&ask("message/send", older), client).await;
+        let kind = if is_message { "message" } else { "task" };
+        assert_eq!(answers[0]["result"]["kind"], kind, "{}", answers[0]);
+        let answers = caller.ask(&ask("SendMessage", newest), client).await;
+        assert!(answers[0]["result"][kind].is_object(), "{}", answers[0]);
+    }
+}
+
 /// Another major version is answered in plain A2A, another minor one as ours.
 #[tokio::test]
 async fn a_version_that_is_not_understood_gets_plain_answers() {
