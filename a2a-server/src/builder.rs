@@ -9,6 +9,8 @@ use a2a_transport::card_signature::SignError;
 use a2a_transport::http::{AuthError, Authenticator, Authorizer, Tenants};
 use a2a_transport::{Call, Principal};
 use a2a_types::AgentCard;
+#[cfg(feature = "card-signature")]
+use a2a_types::Dialect;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -26,6 +28,8 @@ use crate::engine::renewals::Renewals;
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::turn_scheduler::TurnScheduler;
 use crate::extended_card::ExtendedCard;
+#[cfg(feature = "card-signature")]
+use crate::extended_card::name_skill_modes;
 use crate::health::Health;
 use crate::profile::reply_format;
 use crate::server::{Inner, Server};
@@ -445,6 +449,14 @@ impl ServerBuilder {
         let sign = move |card: &mut AgentCard| {
             if card.supported_interfaces.is_empty() {
                 card.supported_interfaces.clone_from(&interfaces);
+            }
+            // What is added behind the signature is not covered by it.
+            let interfaces = &card.supported_interfaces;
+            if interfaces
+                .iter()
+                .any(|it| it.dialect() != Some(Dialect::LATEST))
+            {
+                name_skill_modes(card);
             }
             keys.sign(card)
         };

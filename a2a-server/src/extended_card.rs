@@ -49,10 +49,26 @@ pub(crate) fn answer(
             // Signatures are over the members of 1.0, which the card of an earlier version does not have.
             if context.dialect != Dialect::LATEST {
                 card.signatures.clear();
+                name_skill_modes(&mut card);
             }
             Ok(Reply::once(Response::GetExtendedAgentCard(card)))
         }
         None if is_promised => Err(ErrorKind::ExtendedAgentCardNotConfigured.into()),
         None => Err(ErrorKind::UnsupportedOperation.into()),
+    }
+}
+
+/// Names the media types of each skill that names none: those of the card. Readers of earlier versions insist
+/// on these members.
+pub(crate) fn name_skill_modes(card: &mut AgentCard) {
+    for skill in &mut card.skills {
+        for (modes, fallback) in [
+            (&mut skill.input_modes, &card.default_input_modes),
+            (&mut skill.output_modes, &card.default_output_modes),
+        ] {
+            if modes.is_empty() {
+                modes.clone_from(fallback);
+            }
+        }
     }
 }

@@ -108,6 +108,60 @@ async fn the_public_card_verifies_in_each_version() {
     }
 }
 
+/// Readers of earlier versions insist on the media types of each skill: they are there and signed.
+#[tokio::test]
+async fn the_media_types_of_skills_are_signed_with_the_card() {
+    let skill = |id: &str, modes: Value| {
+        let mut skill = json!({"id": id, "name": "n", "description": "d", "tags": ["t"]});
+        skill
+            .as_object_mut()
+            .unwrap()
+            .extend(modes.as_object().unwrap().clone());
+        skill
+    };
+    let own = json!({"inputModes": ["image/png"], "outputModes": ["text/html"]});
+    let skills = json!([skill("silent", json!({})), skill("own", own)]);
+    let card = || AgentCard {
+        skills: serde_json::from_value(skills.clone()).unwrap(),
+        ..card()
+    };
+    let key = key();
+    let server = builder(card()).extended_card(card());
+    let server = server.sign_card(CardKeys::new(key.clone())).build();
+    let service = server.unwrap().http().service();
+    let extended = "/agent/authenticatedExtendedCard";
+    for (path, version, is_signed) in [
+        ("/.well-known/agent-card.json", "1.0", true),
+        ("/.well-known/agent-card.json", "0.3", true),
+        ("/.well-known/agent.json", "0.2", true),
+        ("/rest/extendedAgentCard", "1.0", true),
+        ("/rest/v1/card", "0.3", false),
+        (extended, "0.2", false),
+    ] {
+        let document = get(&service, path, version).await;
+        let modes = |skill: usize| {
+            let skill = &document["skills"][skill];
+            json!([skill["inputModes"], skill["outputModes"]])
+        };
+        assert_eq!(
+            modes(0),
+            json!([["text/plain"], ["text/plain"]]),
+            "{path} {version}: {document}"
+        );
+        assert_eq!(
+            modes(1),
+            json!([["image/png"], ["text/html"]]),
+            "{path} {version}"
+        );
+        let verified = CardVerifier::new(Jwks::of([&key])).verify(&document);
+        assert_eq!(
+            verified.is_ok(),
+            is_signed,
+            "{path} {version}: {verified:?}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn the_extended_card_is_signed_for_callers_of_1_0() {
     let key = key();
