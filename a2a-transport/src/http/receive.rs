@@ -1,12 +1,17 @@
 //! Bodies on their way in: their rate, their limit and the budget that they share.
 
 use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use http::header::EXPECT;
+use http_body::{Frame, SizeHint};
+use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
-use super::budget::{Exhausted, Share, is_slow};
+use super::budget::{Exhausted, SMALL, Share, is_slow};
 use crate::Error;
 
 /// Minimum rate of a body.
@@ -82,6 +87,86 @@ where
     Ok(bytes.freeze())
 }
 
+pin_project! {
+    /// A body that knows whether any of it was asked for.
+    pub(super) struct TrackedBody<B> {
+        #[pin]
+        body: B,
+        is_begun: bool,
+    }
+}
+
+impl<B> TrackedBody<B> {
+    pub(super) fn new(body: B) -> Self {
+        Self {
+            body,
+            is_begun: false,
+        }
+    }
+}
+
+impl<B: http_body::Body<Data = Bytes>> TrackedBody<B> {
+    /// Discards a small body that nobody has begun to read, before its request is answered.
+    pub(super) async fn discard_unread(self: Pin<&mut Self>, headers: &HeaderMap) {
+        if !self.is_begun {
+            discard_small(self, headers).await;
+        }
+    }
+}
+
+impl<B: http_body::Body> http_body::Body for TrackedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let this = self.project();
+        *this.is_begun = true;
+        this.body.poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Reads a body of up to [`SMALL`] bytes and drops what it reads: a client that is answered before it has sent
+/// its body may lose the answer. In HTTP/1.1 the connection is reset below it; in HTTP/2 some clients take the
+/// reset of the stream for a failure.
+///
+/// Of a larger body none or little is read, and a slow one is not waited for.
+pub(super) async fn discard_small<B>(mut body: Pin<&mut B>, headers: &HeaderMap)
+where
+    B: http_body::Body<Data = Bytes>,
+{
+    use http_body_util::BodyExt;
+    // A client that expects `100 Continue` sends none of it before.
+    let is_large = body.size_hint().lower() > SMALL as u64;
+    if body.is_end_stream() || is_large || headers.contains_key(EXPECT) {
+        return;
+    }
+    let mut bytes = 0;
+    let reading = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            bytes += frame.data_ref().map_or(0, Bytes::len);
+            if bytes > SMALL {
+                break;
+            }
+        }
+    };
+    // Whether it ends or is late, the answer goes out.
+    drop(Box::pin(tokio::time::timeout(DISCARD_TIMEOUT, reading)).await);
+}
+
+/// Time for a small body that nobody reads.
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Reason for which a body was not read to its end.
 #[derive(Debug)]
 pub(super) enum BodyError {
@@ -119,7 +204,6 @@ mod tests {
     use std::pin::pin;
 
     use futures_util::stream;
-    use http_body::Frame;
     use http_body_util::StreamBody;
     use tokio::time::Interval;
 

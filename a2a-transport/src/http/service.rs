@@ -23,6 +23,7 @@ use super::denial::DenialFormat;
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use super::probes::{Probes, Readiness};
+use super::receive::TrackedBody;
 use super::response_budget::ResponseBudget;
 use super::server_span::ServerSpan;
 use super::service_settings::{Resource, Settings};
@@ -180,12 +181,23 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
-        self.answer(&head, pin!(body)).await
+        self.answer(&head, pin!(TrackedBody::new(body))).await
     }
 }
 
 impl<T: Transport> HttpService<T> {
-    async fn answer<B>(&self, head: &Parts, body: Pin<&mut B>) -> Response<Body>
+    /// Answers a request. If that takes none of the body, a small one is read first all the same.
+    async fn answer<B>(&self, head: &Parts, mut body: Pin<&mut TrackedBody<B>>) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let answer = self.dispatch(head, body.as_mut()).await;
+        body.discard_unread(&head.headers).await;
+        answer
+    }
+
+    async fn dispatch<B>(&self, head: &Parts, body: Pin<&mut B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -309,7 +321,10 @@ where
     fn call(&self, request: Request<B>) -> Self::Future {
         let service = self.clone();
         let (head, body) = request.into_parts();
-        Box::pin(async move { Ok(service.answer(&head, pin!(body)).await) })
+        Box::pin(async move {
+            let body = pin!(TrackedBody::new(body));
+            Ok(service.answer(&head, body).await)
+        })
     }
 }
 

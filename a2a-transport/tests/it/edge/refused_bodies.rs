@@ -2,20 +2,28 @@
 
 use std::collections::HashSet;
 use std::convert::Infallible;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
 
-use a2a_transport::http::ServeOptions;
+use a2a_transport::http::{
+    AuthChallenge, AuthError, Authenticator, Hosts, HttpService, ServeOptions,
+};
+use a2a_transport::{BoxFuture, Principal};
 use bytes::Bytes;
 use futures_util::future::join_all;
+use futures_util::{FutureExt, StreamExt};
 use http::{Request, StatusCode};
-use http_body::Frame;
+use http_body::{Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::UnboundedReceiverStream;
 
-use crate::edge::{PATIENCE, talker};
+use crate::edge::{EndlessAgent, PATIENCE, talker};
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -142,5 +150,143 @@ async fn late_frames_of_refused_bodies_do_not_end_their_connection() {
         if stream == last && flags & Raw::END_STREAM != 0 {
             break;
         }
+    }
+}
+
+/// Refuses everyone.
+struct Nobody;
+
+impl Authenticator for Nobody {
+    fn authenticate<'a>(
+        &'a self,
+        _: &'a http::request::Parts,
+    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        let challenges = vec![AuthChallenge::new("Bearer")];
+        Box::pin(std::future::ready(Err(AuthError::Unauthenticated {
+            challenges,
+        })))
+    }
+}
+
+/// Requests that are refused by their head alone, and the status of the refusal.
+const BY_HEAD: [(&str, &str, &str, StatusCode); 5] = [
+    (
+        "/",
+        "application/json",
+        "a.example",
+        StatusCode::UNAUTHORIZED,
+    ),
+    (
+        "/rest/message:send",
+        "application/json",
+        "a.example",
+        StatusCode::UNAUTHORIZED,
+    ),
+    (
+        "/",
+        "text/plain",
+        "a.example",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    ),
+    (
+        "/",
+        "application/json",
+        "other.example",
+        StatusCode::FORBIDDEN,
+    ),
+    (
+        "/elsewhere/at/all",
+        "application/json",
+        "a.example",
+        StatusCode::NOT_FOUND,
+    ),
+];
+
+/// Sends a request whose body comes through a channel, with this `Content-Length`.
+fn refused(
+    case: usize,
+    length: Option<usize>,
+) -> (
+    mpsc::UnboundedSender<Bytes>,
+    impl Future<Output = StatusCode>,
+) {
+    let (path, media_type, host, _) = BY_HEAD[case];
+    let (parts, body) = mpsc::unbounded_channel();
+    let frames = UnboundedReceiverStream::new(body).map(|it| Ok::<_, Infallible>(Frame::data(it)));
+    let body = HintedBody {
+        body: StreamBody::new(frames),
+        length,
+    };
+    let request = Request::post(path)
+        .header("host", host)
+        .header("content-type", media_type);
+    let request = request.body(body).unwrap();
+    let (left, _) = mpsc::unbounded_channel();
+    let service = HttpService::new(EndlessAgent { left })
+        .hosts(Hosts::none().and(["a.example"]))
+        .authenticator(Nobody);
+    let answering = async move { service.handle(request).await.status() };
+    (parts, answering)
+}
+
+/// A body that knows its length.
+struct HintedBody<B> {
+    body: B,
+    length: Option<usize>,
+}
+
+impl<B: http_body::Body + Unpin> http_body::Body for HintedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.length
+            .map_or_else(SizeHint::default, |it| SizeHint::with_exact(it as u64))
+    }
+}
+
+const SMALL: usize = 64 << 10;
+
+#[tokio::test(start_paused = true)]
+async fn a_small_body_is_read_before_its_request_is_refused() {
+    for (case, (.., status)) in BY_HEAD.iter().enumerate() {
+        for length in [Some(SMALL), Some(2), None] {
+            let (parts, answering) = refused(case, length);
+            let mut answering = pin!(answering);
+            assert!(
+                (&mut answering).now_or_never().is_none(),
+                "{case} {length:?}"
+            );
+            parts
+                .send(Bytes::from(vec![b' '; length.unwrap_or(SMALL)]))
+                .unwrap();
+            assert!(
+                (&mut answering).now_or_never().is_none(),
+                "{case} {length:?}"
+            );
+            drop(parts);
+            assert_eq!(answering.now_or_never(), Some(*status), "{case} {length:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_or_slow_body_is_not_waited_for() {
+    for (case, (.., status)) in BY_HEAD.iter().enumerate() {
+        let (_parts, answering) = refused(case, Some(SMALL + 1));
+        assert_eq!(answering.now_or_never(), Some(*status), "{case}");
+        let (parts, answering) = refused(case, None);
+        parts.send(Bytes::from(vec![b' '; SMALL + 1])).unwrap();
+        assert_eq!(answering.now_or_never(), Some(*status), "{case}");
+        // Time goes on while nothing else happens.
+        let (_parts, answering) = refused(case, Some(2));
+        assert_eq!(answering.await, *status, "{case}");
     }
 }
