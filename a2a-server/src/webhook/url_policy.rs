@@ -31,7 +31,7 @@ impl Default for WebhookPolicy {
         Self {
             ports: vec![443, 8443],
             hosts: Vec::new(),
-            max_length: 2048,
+            max_length: 4096,
             tls: Tls::default(),
         }
     }

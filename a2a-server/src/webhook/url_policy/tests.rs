@@ -293,8 +293,8 @@ fn hosts_of_the_list_are_trusted_and_no_others() {
 fn a_url_is_only_so_long() {
     let policy = WebhookPolicy::default();
     let url = |length: usize| format!("{:/<length$}", "https://hooks.example.com/");
-    check(&policy, &url(2048), None);
-    check(&policy, &url(2049), Some(Refusal::TooLong(2048)));
+    check(&policy, &url(4096), None);
+    check(&policy, &url(4097), Some(Refusal::TooLong(4096)));
     let label = "a".repeat(64);
     check(
         &policy,
