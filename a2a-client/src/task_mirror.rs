@@ -1,7 +1,7 @@
 //! Mirror of a task, built from its events.
 
 use a2a_types::size::{size_of_event, size_of_task};
-use a2a_types::{Event, IllegalEvent, Message, Task, TaskState, TaskStatus};
+use a2a_types::{ArtifactIndex, Event, IllegalEvent, Message, Task, TaskState, TaskStatus};
 
 use crate::task_diff::diff;
 
@@ -15,6 +15,8 @@ pub(crate) struct TaskMirror {
     answered: bool,
     /// Upper bound of the task's bytes of memory.
     mem_size: usize,
+    /// Places of the task's artifacts.
+    index: ArtifactIndex,
 }
 
 /// Answer to whether a snapshot contains an event.
@@ -85,6 +87,7 @@ impl TaskMirror {
                 self.is_complete = true;
                 self.mem_size = size_of_event(event);
                 self.task = Some(task.clone());
+                self.index = ArtifactIndex::default();
                 return;
             }
             // Without a task, the message is the answer.
@@ -107,7 +110,7 @@ impl TaskMirror {
             task.context_id.clone_from(&update.context_id);
         }
         let state = task.status.state;
-        match task.apply(event) {
+        match task.apply_indexed(event, &mut self.index) {
             Ok(()) | Err(IllegalEvent::OtherTask { .. }) => {}
             Err(IllegalEvent::Transition { to, .. }) => {
                 let Event::StatusUpdate(update) = event else {
@@ -123,7 +126,7 @@ impl TaskMirror {
             // After the end of the task: applied as if it had come in time.
             Err(_) => {
                 task.status.state = TaskState::Working;
-                drop(task.apply(event));
+                drop(task.apply_indexed(event, &mut self.index));
                 task.status.state = state;
             }
         }
@@ -143,6 +146,7 @@ impl TaskMirror {
         self.mem_size = self.mem_size.saturating_add(size_of_task(&snapshot));
         let Some(task) = self.task.as_mut().filter(|task| task.id == snapshot.id) else {
             self.task = Some(snapshot);
+            self.index = ArtifactIndex::default();
             return;
         };
         if snapshot.history.len() > task.history.len() {

@@ -46,10 +46,10 @@ impl Artifact {
     }
 }
 
-/// Index of a task's artifacts by id, for applying a batch of events. It is built only once searching
+/// Index of a task's artifacts by id, for applying many events. It is built only once searching
 /// the artifacts one by one has cost as much.
-#[derive(Default)]
-pub(crate) struct ArtifactIndex {
+#[derive(Debug, Default)]
+pub struct ArtifactIndex {
     /// Number of artifacts that were looked at one by one.
     pub(crate) visited: usize,
     places: HashMap<ArtifactId, usize>,
@@ -74,7 +74,11 @@ impl ArtifactIndex {
             self.places.insert(artifact.artifact_id.clone(), place);
         }
         self.indexed = artifacts.len();
-        self.places.get(id).copied()
+        let is_there = |place: &usize| {
+            let found = artifacts.get(*place);
+            found.is_some_and(|found| found.artifact_id == *id)
+        };
+        self.places.get(id).copied().filter(is_there)
     }
 }
 

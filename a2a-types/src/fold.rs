@@ -17,6 +17,18 @@ impl Task {
         self.apply_all(std::slice::from_ref(event))
     }
 
+    /// Applies an event like [`apply`](Self::apply), with an index of this task that is kept between its events: the
+    /// cost does not grow with the number of artifacts.
+    pub fn apply_indexed(
+        &mut self,
+        event: &Event,
+        index: &mut ArtifactIndex,
+    ) -> Result<(), IllegalEvent> {
+        self.state_after_one(self.status.state, event)?;
+        self.take(event, index);
+        Ok(())
+    }
+
     /// Applies several events; if one of them is refused, none changes anything.
     pub fn apply_all(&mut self, events: &[Event]) -> Result<(), IllegalEvent> {
         self.state_after(self.status.state, events)?;

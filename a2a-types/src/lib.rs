@@ -69,7 +69,7 @@ mod wire_types;
 /// A JSON object with any members.
 pub type Object = serde_json::Map<String, serde_json::Value>;
 
-pub use crate::artifact::Artifact;
+pub use crate::artifact::{Artifact, ArtifactIndex};
 pub use crate::base64::{Base64, InvalidBase64};
 pub use crate::card::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,

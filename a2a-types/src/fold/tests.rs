@@ -114,6 +114,12 @@ fn artifacts_are_found_by_id_in_an_index() {
     task.fold_indexed(&extended, &mut index);
     assert_eq!(task.artifacts.len(), COUNT);
     assert!(index.visited < 20 * COUNT, "{} to extend", index.visited);
+    let mut index = ArtifactIndex::default();
+    let replaced: Vec<_> = ids(7_919).map(|id| chunk(&id, "x", false)).collect();
+    for event in replaced.iter().chain(&extended) {
+        task.apply_indexed(event, &mut index).unwrap();
+    }
+    assert!(index.visited < 20 * COUNT, "{} one by one", index.visited);
     let are_extended = task.artifacts.iter().zip(ids(1)).all(|(artifact, id)| {
         artifact.artifact_id.as_str() == id && artifact.parts == ["x", "y"].map(Part::text)
     });
