@@ -88,38 +88,70 @@ impl Hosts {
 
     /// Refuses a request for another host, or from a page of another host.
     pub(super) fn check(&self, head: &Parts) -> Result<(), Response<Body>> {
-        if self.0.is_none() {
+        let Some(refusal) = self.refusal(head) else {
             return Ok(());
-        }
+        };
+        let text = match refusal {
+            HostRefusal::NoHost => "expected a `Host` header",
+            HostRefusal::OtherHost => WRONG_HOST,
+            HostRefusal::OtherOrigin => WRONG_ORIGIN,
+        };
+        Err(plain(refusal.status(), text))
+    }
+
+    /// Returns the reason to refuse a request, by its target, `Host` and `Origin`.
+    pub fn refusal(&self, head: &Parts) -> Option<HostRefusal> {
+        self.0.as_ref()?;
         let mut named = false;
         if let Some(authority) = head.uri.authority() {
             named = true;
-            self.demand(authority.as_str(), WRONG_HOST)?;
+            if !self.has(authority.as_str()) {
+                return Some(HostRefusal::OtherHost.of(authority.as_str()));
+            }
         }
         for (name, value) in &head.headers {
             if name == HOST {
                 named = true;
-                self.demand(text(value), WRONG_HOST)?;
+                if !self.has(text(value)) {
+                    return Some(HostRefusal::OtherHost.of(text(value)));
+                }
             } else if name == ORIGIN {
                 // `null`, which pages in sandboxes and files send, is no origin of ours.
                 let (_, host) = text(value).split_once("://").unwrap_or_default();
-                self.demand(host, WRONG_ORIGIN)?;
+                if !self.has(host) {
+                    return Some(HostRefusal::OtherOrigin.of(text(value)));
+                }
             }
         }
-        match named {
-            true => Ok(()),
-            false => Err(plain(StatusCode::BAD_REQUEST, "expected a `Host` header")),
+        (!named).then_some(HostRefusal::NoHost)
+    }
+}
+
+/// Reason to refuse a request by its `Host` or `Origin`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum HostRefusal {
+    /// It names no host.
+    NoHost,
+    /// It is for another host.
+    OtherHost,
+    /// It is from a page of another host.
+    OtherOrigin,
+}
+
+impl HostRefusal {
+    /// Returns the status of the answer.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::NoHost => StatusCode::BAD_REQUEST,
+            Self::OtherHost | Self::OtherOrigin => StatusCode::FORBIDDEN,
         }
     }
 
-    fn demand(&self, host: &str, otherwise: &'static str) -> Result<(), Response<Body>> {
-        match self.has(host) {
-            true => Ok(()),
-            false => {
-                tracing::debug!(host, otherwise, "refused a request");
-                Err(plain(StatusCode::FORBIDDEN, otherwise))
-            }
-        }
+    /// Logs the name that is refused.
+    fn of(self, name: &str) -> Self {
+        tracing::debug!(name, reason = ?self, "refused a request");
+        self
     }
 }
 

@@ -58,7 +58,7 @@ pub use challenge::AuthChallenge;
 pub use client::{FetchResponse, HttpClient, HttpClientBuilder, Timeouts};
 pub use client_certificates::ClientCertificates;
 pub use credentials::Credentials;
-pub use hosts::Hosts;
+pub use hosts::{HostRefusal, Hosts};
 pub use peer_address::PeerAddress;
 pub use probes::{AlwaysReady, Probes, Readiness};
 pub use proxy::Proxy;
