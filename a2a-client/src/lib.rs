@@ -58,6 +58,7 @@ mod retrying;
 mod sending;
 mod task_diff;
 mod task_mirror;
+pub mod terminal;
 mod updates;
 #[cfg(feature = "webhook")]
 pub mod webhook;

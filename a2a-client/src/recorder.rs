@@ -16,13 +16,14 @@ use http::header::HeaderMap;
 use http::{Method, request, response};
 use serde::{Deserialize, Serialize};
 
-use crate::credentials::shown_url;
+use crate::credentials::{shown_header, shown_text, shown_url};
 
 /// Writes every exchange with an agent into a file of its own, in a directory: `0001.json` and so on,
 /// each an [`Exchange`].
 ///
-/// Omits the values of headers that are marked as secret, and the API key that a card puts in the
-/// query. All else in URLs and bodies is written.
+/// Omits the values of headers that are marked as sensitive, and what is secret by its name: in headers, in queries
+/// ([`is_secret_name`](crate::credentials::is_secret_name)), and members of bodies like `access_token`, `credentials`
+/// and the `token` of a webhook. Whatever else is in a body is written.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     directory: Arc<Path>,
@@ -128,7 +129,7 @@ impl WireObserver for Recorder {
             method: head.method.to_string(),
             url: shown_url(head),
             headers: legible(&head.headers),
-            body: String::from_utf8_lossy(body).into_owned(),
+            body: shown_text(&String::from_utf8_lossy(body)).into_owned(),
         };
         Box::new(Recording {
             file: self.directory.join(format!("{number:04}.json")),
@@ -182,7 +183,7 @@ impl Recording {
     fn write(&mut self) {
         self.is_written = true;
         if let Some(response) = &mut self.exchange.response {
-            response.body = String::from_utf8_lossy(&self.body).into_owned();
+            response.body = shown_text(&String::from_utf8_lossy(&self.body)).into_owned();
         }
         let written = serde_json::to_vec_pretty(&self.exchange)
             .map_err(io::Error::other)
@@ -226,17 +227,13 @@ fn route(method: &str, path: &str, version: Option<Dialect>) -> Option<Route> {
 }
 
 fn legible(headers: &HeaderMap) -> BTreeMap<String, String> {
-    let legible = |value: &http::HeaderValue| match value.is_sensitive() {
-        true => "***".to_owned(),
-        false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
-    };
     let mut all: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in headers {
         let so_far = all.entry(name.to_string()).or_default();
         if !so_far.is_empty() {
             so_far.push_str(", ");
         }
-        so_far.push_str(&legible(value));
+        so_far.push_str(&shown_header(name.as_str(), value));
     }
     all
 }

@@ -11,6 +11,7 @@ use crate::config::NamedAgent;
 use crate::exit::Failure;
 use crate::files::expand;
 use crate::secret::Secret;
+use crate::show::note;
 
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Connection and credentials")]
@@ -205,7 +206,9 @@ impl ConnectionOptions {
                     user_code,
                     ..
                 } = prompt;
-                eprintln!("to log in, open {verification_uri} and enter the code {user_code}");
+                note(&format!(
+                    "to log in, open {verification_uri} and enter the code {user_code}"
+                ));
             });
         }
         if self.cert.is_some() {

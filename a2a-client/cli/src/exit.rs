@@ -167,7 +167,7 @@ pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
             let style = anstyle::AnsiColor::Red.on_default().bold();
             let written = writeln!(out, "{style}error{style:#}: {}", show::text(&text));
             match failure.hint() {
-                Some(hint) => written.and_then(|()| writeln!(out, "  hint: {hint}")),
+                Some(hint) => written.and_then(|()| writeln!(out, "  hint: {}", show::text(hint))),
                 None => written,
             }
         }

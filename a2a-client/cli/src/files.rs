@@ -1,10 +1,15 @@
 //! Files to attach and artifacts to save.
 
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use a2a_client::terminal::is_unsafe;
 use a2a_types::{Artifact, Content, Part};
 
 use crate::exit::Failure;
+use crate::show::note;
 
 /// Expands a leading `~` to the home directory.
 pub(crate) fn expand(path: &str) -> PathBuf {
@@ -25,16 +30,87 @@ pub(crate) fn attach(path: &Path) -> Result<Part, Failure> {
     })
 }
 
-/// Saves the parts of an artifact in a directory and returns their paths.
-pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |path: &Path| Failure::machine(path.display().to_string());
-    std::fs::create_dir_all(directory).map_err(failed(directory))?;
+/// A directory in which a command saves artifacts, without replacing or following what is there.
+#[derive(Debug)]
+pub(crate) struct OutDirectory {
+    path: PathBuf,
+    /// Number of the next file of each name.
+    next: HashMap<String, u32>,
+    files: usize,
+}
+
+impl OutDirectory {
+    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            next: HashMap::new(),
+            files: 0,
+        }
+    }
+
+    /// Saves the parts of artifacts, and says where.
+    pub(crate) fn save_all(&mut self, artifacts: &[Artifact]) -> Result<(), Failure> {
+        for artifact in artifacts {
+            for path in self.save(artifact)? {
+                note(&format!("saved {}", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Saves the parts of an artifact and returns their paths.
+    fn save(&mut self, artifact: &Artifact) -> Result<Vec<PathBuf>, Failure> {
+        let failed = |path: &Path| Failure::machine(path.display().to_string());
+        std::fs::create_dir_all(&self.path).map_err(failed(&self.path))?;
+        let mut saved = Vec::new();
+        for (name, bytes) in contents(artifact)? {
+            if self.files == MAX_FILES {
+                return Err(Failure::usage(format!(
+                    "{}: {MAX_FILES} files are saved, and the task has more: --json prints all of them",
+                    self.path.display()
+                )));
+            }
+            self.files += 1;
+            let (path, mut file) = self.create(&name)?;
+            file.write_all(&bytes).map_err(failed(&path))?;
+            saved.push(path);
+        }
+        Ok(saved)
+    }
+
+    /// Creates a file of this name, numbered if there is one already.
+    fn create(&mut self, name: &str) -> Result<(PathBuf, File), Failure> {
+        let next = self.next.entry(name.to_owned()).or_insert(1);
+        while *next <= MAX_NUMBER {
+            let path = self.path.join(numbered(name, *next));
+            *next += 1;
+            // Follows no symbolic link, not even one that leads nowhere.
+            match File::create_new(&path) {
+                Ok(file) => return Ok((path, file)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Failure::machine(path.display().to_string())(error)),
+            }
+        }
+        Err(Failure::usage(format!(
+            "{}: there are {MAX_NUMBER} files with the name {name} and a number: expected another directory",
+            self.path.display()
+        )))
+    }
+}
+
+/// Files that one command saves.
+const MAX_FILES: usize = 10_000;
+
+/// Number that a file's name may get.
+const MAX_NUMBER: u32 = 100_000;
+
+/// Returns the names and contents of the files of an artifact.
+fn contents(artifact: &Artifact) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let name = artifact
         .name
         .as_deref()
         .unwrap_or(artifact.artifact_id.as_str());
     let is_text = |part: &Part| part.as_text().is_some() && part.filename.is_none();
-    let mut saved = Vec::new();
     // Chunks of text become one file.
     let text: String = artifact
         .parts
@@ -68,12 +144,7 @@ pub(crate) fn save(artifact: &Artifact, directory: &Path) -> Result<Vec<PathBuf>
         };
         files.push((name, bytes));
     }
-    for (name, bytes) in files {
-        let path = vacant(directory, &name);
-        std::fs::write(&path, bytes).map_err(failed(&path))?;
-        saved.push(path);
-    }
-    Ok(saved)
+    Ok(files)
 }
 
 fn file_name(name: &str, media_type: Option<&str>, usual: &str) -> String {
@@ -91,15 +162,22 @@ fn file_name(name: &str, media_type: Option<&str>, usual: &str) -> String {
     }
 }
 
-/// Sanitizes a file name chosen by an agent: no directories, visible characters, at most 100 of them.
+/// Sanitizes a file name chosen by an agent: no directories, visible characters, at most 100 of them and 200 bytes.
 fn safe(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let keep = |letter: char| match letter {
+        letter if is_unsafe(letter) => '_',
         letter if letter.is_alphanumeric() => letter,
         '.' | '-' | '_' | ' ' => letter,
         _ => '_',
     };
-    let name: String = last.chars().map(keep).take(100).collect();
+    // File systems limit the bytes of a name, most of them to 255.
+    let mut bytes = 0;
+    let fits = |letter: &char| {
+        bytes += letter.len_utf8();
+        bytes <= 200
+    };
+    let name: String = last.chars().map(keep).take(100).take_while(fits).collect();
     let name = name.trim_matches(['.', ' ']);
     match name {
         "" => "artifact".to_owned(),
@@ -109,23 +187,15 @@ fn safe(name: &str) -> String {
     }
 }
 
-/// Returns a path that does not exist yet, numbered if necessary, so that no file is overwritten.
-fn vacant(directory: &Path, name: &str) -> PathBuf {
-    let path = Path::new(name);
-    let stem = path
-        .file_stem()
-        .and_then(|stem| stem.to_str())
-        .unwrap_or(name);
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let numbered = |number: u32| match (number, extension) {
-        (1, _) => name.to_owned(),
-        (_, Some(extension)) => format!("{stem}-{number}.{extension}"),
-        (_, None) => format!("{stem}-{number}"),
-    };
-    let mut paths = (1..).map(|number| directory.join(numbered(number)));
-    paths
-        .find(|path| !path.exists())
-        .unwrap_or_else(|| directory.join(name))
+/// Returns a name with a number before its extension, for numbers from 2.
+fn numbered(name: &str, number: u32) -> String {
+    if number == 1 {
+        return name.to_owned();
+    }
+    match name.rsplit_once('.') {
+        Some((stem, extension)) => format!("{stem}-{number}.{extension}"),
+        None => format!("{name}-{number}"),
+    }
 }
 
 #[cfg(test)]
@@ -144,10 +214,12 @@ mod tests {
             (".-rf", "_-rf"),
             (".bashrc", "bashrc"),
             ("Grüße 1", "Grüße 1"),
+            ("a\u{202e}b\u{e0041}\u{3164}", "a_b__"),
         ] {
             assert_eq!(safe(name), expected, "{name:?}");
         }
         assert_eq!(safe(&"x".repeat(1000)).len(), 100);
+        assert_eq!(safe(&"字".repeat(1000)).len(), 198);
     }
 
     #[test]
@@ -169,7 +241,7 @@ mod tests {
             ..Artifact::default()
         };
         let names = || -> Vec<String> {
-            let saved = save(&artifact, directory.path()).unwrap();
+            let saved = OutDirectory::new(directory.path()).save(&artifact).unwrap();
             let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
             saved.iter().map(name).collect()
         };
@@ -181,5 +253,53 @@ mod tests {
         let read = |name| std::fs::read_to_string(directory.path().join(name)).unwrap();
         assert_eq!(read("joke.txt"), "one two");
         assert_eq!(read("hello.txt"), "hello");
+    }
+
+    fn text(name: &str) -> Artifact {
+        Artifact {
+            artifact_id: "a".into(),
+            name: Some(name.to_owned()),
+            parts: vec![Part::text("x")],
+            ..Artifact::default()
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symbolic_links_are_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::os::unix::fs::symlink(path("elsewhere"), path("a.txt")).unwrap();
+        std::os::unix::fs::symlink(path("a-2.txt"), path("a-2.txt")).unwrap();
+        let saved = OutDirectory::new(directory.path()).save(&text("a"));
+        assert_eq!(saved.unwrap(), [path("a-3.txt")]);
+        assert!(!path("elsewhere").exists());
+    }
+
+    #[test]
+    fn a_name_is_looked_for_once_per_number() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut out = OutDirectory::new(directory.path());
+        for number in 1..=100 {
+            out.save(&text("a")).unwrap();
+            assert_eq!(out.next["a.txt"], number + 1);
+        }
+        out.next.insert("a.txt".to_owned(), MAX_NUMBER + 1);
+        let problem = out.save(&text("a")).unwrap_err().to_string();
+        assert!(problem.contains("files with the name a.txt"), "{problem}");
+    }
+
+    #[test]
+    fn the_files_of_a_command_are_bounded() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut out = OutDirectory::new(directory.path());
+        out.files = MAX_FILES - 1;
+        let problem = out.save_all(&[text("a"), text("b")]).unwrap_err();
+        assert!(
+            problem.to_string().contains("10000 files are saved"),
+            "{problem}"
+        );
+        let saved = std::fs::read_dir(directory.path()).unwrap();
+        assert_eq!(saved.count(), 1);
     }
 }

@@ -1,7 +1,8 @@
 //! The log of `a2a serve`, on standard error.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{self, IsTerminal, Write, stderr};
 
+use a2a_client::terminal::is_unsafe;
 use clap::Args;
 use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -30,9 +31,31 @@ impl LogOptions {
         S: Subscriber + for<'span> LookupSpan<'span>,
     {
         fmt::layer()
-            .with_writer(stderr)
+            .with_writer(|| Escaping(stderr()))
             .with_ansi(stderr().is_terminal())
             .with_filter(self.filter.clone())
+    }
+}
+
+/// Writer that escapes a peer's characters which change how a terminal displays others. Controls are escaped before,
+/// except those that the log is coloured with.
+struct Escaping<W>(W);
+
+impl<W: Write> Write for Escaping<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut escaped = String::new();
+        for character in String::from_utf8_lossy(line).chars() {
+            match !character.is_control() && is_unsafe(character) {
+                true => escaped.extend(character.escape_default()),
+                false => escaped.push(character),
+            }
+        }
+        self.0.write_all(escaped.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

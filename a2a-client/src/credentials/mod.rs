@@ -78,6 +78,6 @@ pub use device::DevicePrompt;
 pub use keyring::Keyring;
 pub use oauth_client::OAuthClient;
 pub use placement::bearer;
-pub use redact::shown_url;
+pub use redact::{is_secret_name, shown_header, shown_text, shown_url};
 pub use token::{AccessToken, BoxError, TokenProvider};
 pub use token_exchange::{SecurityToken, TokenExchange};

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use a2a_client::terminal::{escape, escape_line};
 use a2a_conformance::report::{ChangeKind, Changes, Error, read};
 use a2a_conformance::run::Verdict;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 
-use super::print::failed_by;
+use super::print::{failed_by, print_json};
 
 /// Compare two runs, check by check.
 #[derive(Args)]
@@ -43,8 +44,8 @@ impl Diff {
         let mut out = anstream::stdout();
         // The reader of our output may have closed it: the exit code says whether anything got worse.
         let _ = match (self.json, self.markdown) {
-            (true, _) => writeln!(out, "{:#}", serde_json::json!(changes)),
-            (_, true) => out.write_all(changes.markdown().as_bytes()),
+            (true, _) => print_json(&changes),
+            (_, true) => out.write_all(escape(&changes.markdown()).as_bytes()),
             _ => print(&changes, &mut out),
         };
         match changes.is_worse() {
@@ -73,8 +74,8 @@ fn print(changes: &Changes, out: &mut impl Write) -> io::Result<()> {
         let words = |verdict: Option<Verdict>| verdict.map_or("–", Verdict::words);
         for change in listed {
             // A report may come from anywhere.
-            let id: String = change.id.escape_debug().collect();
-            let place: String = change.column.to_string().escape_debug().collect();
+            let (id, place) = (escape_line(&change.id), change.column.to_string());
+            let place = escape_line(&place);
             let (old, new) = (words(change.old), words(change.new));
             writeln!(out, "  {style}{id}{style:#}  {place}: {old} → {new}")?;
         }

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use a2a_client::terminal::escape_line as line;
 use a2a_conformance::documents::StrictVerdict;
 use a2a_conformance::lint::{AppliedRepair, Context, DocumentKind, Finding, LintResult, lint};
 use a2a_types::Dialect;
@@ -177,7 +178,9 @@ fn print_one(out: &mut impl Write, place: &str, one: &LintResult) -> io::Result<
     let kind = format!("{}{}", one.kind, dialect.unwrap_or_default());
     writeln!(
         out,
-        "{BOLD}{place}{BOLD:#}: {kind}: {style}{verdict}{style:#}"
+        "{BOLD}{}{BOLD:#}: {}: {style}{verdict}{style:#}",
+        line(place),
+        line(&kind)
     )?;
     for Finding {
         path,
@@ -185,18 +188,21 @@ fn print_one(out: &mut impl Write, place: &str, one: &LintResult) -> io::Result<
         rule,
     } in &one.findings
     {
+        let (path, problem, rule) = (line(path), line(problem), line(rule));
         writeln!(out, "  {path}: {problem} {DIM}({rule}){DIM:#}")?;
     }
     for AppliedRepair { code, about, path } in &one.repairs {
         let path = path.as_deref().map(|path| format!(" at {path}"));
         let path = path.unwrap_or_default();
+        let (path, about) = (line(&path), line(about));
         writeln!(out, "  {FAIR}repaired {code}{FAIR:#}{path}: {about}")?;
     }
     match &one.unusable {
         None => Ok(()),
         Some(reason) => writeln!(
             out,
-            "  {BAD}not usable{BAD:#}, not even leniently: {reason}"
+            "  {BAD}not usable{BAD:#}, not even leniently: {}",
+            line(reason)
         ),
     }
 }

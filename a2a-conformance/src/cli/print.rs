@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use a2a_client::terminal::{escape, escape_json};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
@@ -27,7 +28,7 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 /// Prints as JSON.
 pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
-    writeln!(anstream::stdout(), "{text}")
+    writeln!(anstream::stdout(), "{}", escape_json(&text))
 }
 
 /// Returns the exit code of a command that has printed: [`USAGE`] if the output could not be written.
@@ -45,7 +46,7 @@ pub(crate) fn refused(problem: &str) -> ExitCode {
 
 /// Prints a failure, and returns its exit code.
 pub(crate) fn failed(code: u8, problem: &str) -> ExitCode {
-    anstream::eprintln!("{BAD}error{BAD:#}: {problem}");
+    anstream::eprintln!("{BAD}error{BAD:#}: {}", escape(problem));
     ExitCode::from(code)
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use a2a_client::terminal::{escape_json, escape_line as line};
 use a2a_conformance::recorded::{
     ExchangeFindings, check as check_exchange, read as read_recording,
 };
@@ -31,11 +32,8 @@ pub(crate) fn check(places: &[PathBuf], as_json: bool) -> ExitCode {
             let all = checked
                 .iter()
                 .map(|(place, found)| json!({"file": place, "found": found}));
-            writeln!(
-                out,
-                "{}",
-                json!({"green": red == 0, "exchanges": all.collect::<Vec<_>>()})
-            )
+            let report = json!({"green": red == 0, "exchanges": all.collect::<Vec<_>>()});
+            writeln!(out, "{}", escape_json(&report.to_string()))
         }
         false => checked
             .iter()
@@ -116,12 +114,13 @@ fn print_result(
         0 => String::new(),
         count => format!(", {count} events"),
     };
+    let place = line(place);
     writeln!(out, "{verdict} {place} {operation} {dialect}{events}")?;
     for problem in &found.problems {
-        writeln!(out, "       {problem}")?;
+        writeln!(out, "       {}", line(problem))?;
     }
     for mended in &found.mended {
-        writeln!(out, "       not as specified: {mended}")?;
+        writeln!(out, "       not as specified: {}", line(mended))?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `a2a-conformance replay`: the documented examples, or what a client has recorded.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,7 +7,7 @@ use a2a_conformance::documents::{Corpus, Fault, Options, Report, replay};
 use a2a_conformance::report::Progress;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::print::{failed, refused};
+use super::print::{failed, print_json, refused};
 use super::recordings;
 
 /// Examples or recordings to replay.
@@ -69,12 +68,9 @@ pub(crate) async fn run(args: Args) -> ExitCode {
         return refused(&format!("nothing to replay: no id begins with {only:?}"));
     }
     let report = Report::new(&corpus, outcomes);
-    let mut out = anstream::stdout();
     let printed = match json {
-        true => serde_json::to_string_pretty(&report)
-            .map_err(std::io::Error::other)
-            .and_then(|text| writeln!(out, "{text}")),
-        false => report.print(&corpus, &mut out),
+        true => print_json(&report),
+        false => report.print(&corpus, &mut anstream::stdout()),
     };
     match (printed, report.passes()) {
         (Ok(()), true) => ExitCode::SUCCESS,

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use a2a_client::terminal::escape_line as line;
 use a2a_conformance::interface_kind::InterfaceKind;
 use a2a_conformance::mutant::agent::{Trial, mutations, try_out};
 use a2a_conformance::mutant::{
@@ -60,7 +61,7 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
         return match try_some(count, &arguments).await {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
-                eprintln!("{problem}");
+                eprintln!("{}", line(&problem));
                 ExitCode::FAILURE
             }
         };
@@ -73,7 +74,7 @@ pub(crate) async fn command(arguments: Arguments) -> ExitCode {
     let proofs = match prove(&subjects, arguments.jobs).await {
         Ok(proofs) => proofs,
         Err(problem) => {
-            eprintln!("{problem}");
+            eprintln!("{}", line(&problem));
             return ExitCode::from(BROKEN);
         }
     };
@@ -168,7 +169,7 @@ fn print_proof(proof: &Proof, out: &mut impl Write) -> std::io::Result<()> {
         (&proof.collateral, "should be green"),
     ] {
         for FailedCheck { check, place, why } in failed_checks {
-            writeln!(out, "      {check} ({place}) {what}: {why}")?;
+            writeln!(out, "      {check} ({place}) {what}: {}", line(why))?;
         }
     }
     Ok(())

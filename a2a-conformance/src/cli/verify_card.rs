@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use a2a_client::terminal::escape_line as line;
 use a2a_conformance::card::{Inspection, Problem, inspect};
 use a2a_conformance::requirement::Level;
 use a2a_transport::card_signature::{
@@ -94,7 +95,7 @@ async fn read_card(card: &str) -> Result<(String, String), DocumentError> {
 fn print_canonical(found: &Inspection) -> ExitCode {
     match canonical(&found.card, SignatureForm::Specification) {
         Err(problem) => {
-            eprintln!("{problem}");
+            eprintln!("{}", line(&problem.to_string()));
             ExitCode::FAILURE
         }
         Ok(bytes) => match io::stdout().write_all(&bytes) {
@@ -131,6 +132,7 @@ fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io
         .as_str()
         .unwrap_or("a card without a name");
     let dialects = found.dialects.join(" and ");
+    let (name, place) = (line(name), line(place));
     writeln!(out, "{BOLD}{name}{BOLD:#}, A2A {dialects} ({place})")?;
     for Problem {
         path,
@@ -141,6 +143,7 @@ fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io
     {
         let style = if *level == Level::Must { BAD } else { FAIR };
         let level = level.name();
+        let (path, problem) = (line(path), line(problem));
         writeln!(
             out,
             "  {style}{level:<6}{style:#} {path}: {problem} {DIM}({requirement}){DIM:#}"
@@ -158,7 +161,10 @@ fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io
             out,
             "  {FAIR}signed, but not verified{FAIR:#}: --jwks names the keys that are trusted"
         ),
-        Some(Err(problem)) => writeln!(out, "  {BAD}not verified{BAD:#}: {problem}"),
+        Some(Err(problem)) => {
+            let problem = problem.to_string();
+            writeln!(out, "  {BAD}not verified{BAD:#}: {}", line(&problem))
+        }
         Some(Ok(verified)) => {
             let Verification {
                 key,
@@ -166,6 +172,7 @@ fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io
                 form,
                 ..
             } = verified;
+            let (key, algorithm) = (line(key), line(algorithm));
             writeln!(
                 out,
                 "  {GOOD}signed{GOOD:#} by the key {key} ({algorithm}): {form}"

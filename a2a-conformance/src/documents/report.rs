@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use a2a_client::terminal::escape_line;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -149,7 +150,7 @@ impl Report {
                 outcome.direction.title()
             )?;
             for problem in &outcome.problems {
-                writeln!(out, "  {problem}")?;
+                writeln!(out, "  {}", escape_line(problem))?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Shell command that repeats an exchange.
 
-use super::visible::acts;
+use super::visible::is_unsafe;
 use crate::run::{Evidence, HttpMessage};
 
 /// Returns the command that sends the request of an exchange again, or `None` if it has no URL. The
@@ -88,7 +88,7 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    if !word.contains(acts) {
+    if !word.contains(is_unsafe) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
     let mut quoted = String::from("$'");
@@ -98,7 +98,7 @@ fn quoted(word: &str) -> String {
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
             '\'' | '\\' => quoted.extend(['\\', character]),
-            _ if !acts(character) => quoted.push(character),
+            _ if !is_unsafe(character) => quoted.push(character),
             _ if character.is_ascii() => quoted += &format!("\\x{:02x}", u32::from(character)),
             _ => quoted += &format!("\\U{:08x}", u32::from(character)),
         }

@@ -3,15 +3,16 @@
 use std::fs;
 use std::path::Path;
 
+use a2a_client::terminal::escape_json;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::Error;
 use crate::run::{FORMAT, Run};
 
-/// Returns the run as indented JSON.
+/// Returns the run as indented JSON, with characters that could act on a terminal escaped.
 pub fn json(run: &Run) -> String {
-    format!("{:#}\n", run.to_json())
+    escape_json(&format!("{:#}\n", run.to_json())).into_owned()
 }
 
 /// Reads a run from a report. Errors: the file cannot be read, or has another format.

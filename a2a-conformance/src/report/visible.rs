@@ -1,29 +1,6 @@
-//! Escaping of control and bidirectional characters in a target's text.
+//! Escaping and shortening of a target's text.
 
-use std::borrow::Cow;
-
-/// Escapes every character that is invisible, or that changes how others are displayed. Keeps line
-/// breaks and tabs.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    spelled(text, |character| {
-        !matches!(character, '\n' | '\t') && acts(character)
-    })
-}
-
-/// Escapes line breaks and tabs too.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    spelled(text, acts)
-}
-
-/// Returns whether a character is invisible or changes how others are displayed.
-pub(crate) fn acts(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-        )
-}
+pub(crate) use a2a_client::terminal::{escape as visible, escape_line as line, is_unsafe};
 
 /// Returns the first part of a text, of at most `bytes` bytes, and the number of bytes left out.
 pub(crate) fn head(text: &str, bytes: usize) -> (&str, usize) {
@@ -33,39 +10,25 @@ pub(crate) fn head(text: &str, bytes: usize) -> (&str, usize) {
     (head, rest.len())
 }
 
-fn spelled(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(&is_spelled) {
-        return Cow::Borrowed(text);
-    }
-    let mut escaped = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        match is_spelled(character) {
-            true => escaped.extend(character.escape_default()),
-            false => escaped.push(character),
-        }
-    }
-    Cow::Owned(escaped)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_escaped() {
-        assert_eq!(
-            visible("plain “text”, 中文, 👩\n\tok"),
-            "plain “text”, 中文, 👩\n\tok"
-        );
-        assert_eq!(visible("\u{1b}[31mred\r\0"), "\\u{1b}[31mred\\r\\u{0}");
-        assert_eq!(
-            visible("\u{202e}txt.exe\u{2066}\u{9b}"),
-            "\\u{202e}txt.exe\\u{2066}\\u{9b}"
-        );
-        let unseen =
-            "\u{ad}\u{61c}\u{180e}\u{200b}\u{200f}\u{2028}\u{2060}\u{feff}\u{fff9}\u{e0041}\u{7f}";
-        assert!(unseen.chars().all(acts));
-        assert_eq!(line("one\ntwo\tthree"), "one\\ntwo\\tthree");
+    fn what_is_escaped_is_what_unicode_calls_ignorable() {
+        let class = r"[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}--\u{fe00}-\u{fe0f}]";
+        let expected = regex::Regex::new(class).unwrap();
+        for character in char::MIN..=char::MAX {
+            let mut text = [0; 4];
+            let text = character.encode_utf8(&mut text);
+            let is_expected = expected.is_match(text);
+            assert_eq!(
+                is_unsafe(character),
+                is_expected,
+                "U+{:04X}",
+                u32::from(character)
+            );
+        }
     }
 
     #[test]

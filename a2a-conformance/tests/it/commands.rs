@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use a2a_transport::card_signature::{SignatureForm, canonical, sign};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[track_caller]
 fn run(arguments: &[&str], code: i32) -> String {
@@ -249,6 +249,32 @@ fn lint_refuses_bytes_that_are_no_text_and_judges_the_other_files() {
     let text = run(&["lint", &path(&bytes), &path(&task)], 1);
     assert!(text.contains("not UTF-8 from byte 0 on"), "{text}");
     assert!(text.contains("1 of 2 documents accepted"), "{text}");
+}
+
+#[test]
+fn commands_print_documents_escaped() {
+    let evil = "\u{1b}[2J\u{9b}\u{202e}evil\u{200b}\u{61c}\u{2028}\u{e0041}\u{7f}";
+    let is_safe = |letter: char| letter == '\n' || !a2a_client::terminal::is_unsafe(letter);
+    let message = json!({"kind": "message", "role": evil, "messageId": "m", "parts": [{"kind": evil}], evil: 1});
+    let (_one, message) = file("message.json", &message.to_string());
+    let card = json!({"name": evil, "url": evil, "protocolVersion": evil, "capabilities": evil});
+    let (_two, card_path) = file("card.json", &card.to_string());
+    let exchange = json!({"request": {"method": evil, "url": evil, "body": evil},
+        "response": {"status": 200, "body": evil}, "failure": evil});
+    let (_three, recording) = file(&format!("{evil}.json"), &exchange.to_string());
+    for arguments in [
+        &["lint", &message][..],
+        &["lint", &message, "--json"],
+        &["verify-card", &card_path],
+        &["replay", &recording],
+        &["replay", &recording, "--json"],
+    ] {
+        let printed = run(arguments, 1);
+        assert!(printed.contains("evil"), "{arguments:?} {printed:?}");
+        assert!(printed.chars().all(is_safe), "{arguments:?} {printed:?}");
+    }
+    let printed = run(&["lint", &format!("{message}{evil}")], 2);
+    assert!(printed.chars().all(is_safe), "{printed:?}");
 }
 
 fn card() -> Value {

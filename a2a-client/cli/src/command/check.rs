@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use a2a_client::terminal::escape_line;
 use a2a_server::{SqliteReport, SqliteStore};
 use clap::Args;
 use serde_json::json;
@@ -59,7 +60,8 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
                 "{file}: {verdict}; {unfinished} unfinished tasks, {ended} ended tasks, {receipts} remembered messages"
             ))?;
             for damage in damages {
-                screen.line(&format!("  {damage}"))?;
+                // It names tasks as their agents and callers did.
+                screen.line(&format!("  {}", escape_line(&damage.to_string())))?;
             }
         }
     }

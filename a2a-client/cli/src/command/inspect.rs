@@ -15,7 +15,7 @@ use crate::exit::{Code, Failure};
 use crate::files::expand;
 use crate::interrupt;
 use crate::secret::Secret;
-use crate::show::Screen;
+use crate::show::{Screen, note};
 
 /// Agent to connect to, and addresses to listen at.
 #[derive(Args)]
@@ -46,6 +46,10 @@ pub(crate) struct Options {
     /// URL of the agent behind --proxy-listen.
     #[arg(long, value_name = "URL", requires = "proxy_listen")]
     upstream: Option<String>,
+    /// Pass requests on to this origin, too, if the card behind --upstream names it, like `https://api.example`; may be
+    /// repeated.
+    #[arg(long, value_name = "ORIGIN", requires = "proxy_listen")]
+    proxy_origin: Vec<String>,
     #[command(flatten)]
     connection: ConnectionOptions,
 }
@@ -83,7 +87,8 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     let url = inspector.url(address);
     let proxy = match (options.proxy_listen, &options.upstream) {
         (Some(listen), Some(upstream)) => {
-            let started = inspector.start_proxy(&listen.to_string(), upstream).await;
+            let (listen, origins) = (listen.to_string(), &options.proxy_origin);
+            let started = inspector.start_proxy(&listen, upstream, origins).await;
             let failed = Failure::machine(format!("--proxy-listen {listen}"));
             Some(format!("http://{}/", started.map_err(failed)?))
         }
@@ -94,7 +99,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         false => {
             screen.line(&url)?;
             if let Some(proxy) = &proxy {
-                eprintln!("proxy: {proxy}");
+                note(&format!("proxy: {proxy}"));
             }
         }
     }
@@ -107,7 +112,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         if let Some(settings) = settings
             && let Err(error) = connecting.connect(settings).await
         {
-            eprintln!("not connected: {error}");
+            note(&format!("not connected: {error}"));
         }
     });
     let served = inspector.serve(listener, stop).await;
@@ -192,7 +197,7 @@ fn open(url: String) {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
-        eprintln!("no browser was opened: {}: {problem}", OPENER[0]);
+        note(&format!("no browser was opened: {}: {problem}", OPENER[0]));
     });
 }
 

@@ -10,9 +10,9 @@ use tokio::io::AsyncReadExt;
 use super::sent::Sent;
 use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
-use crate::files;
+use crate::files::{OutDirectory, attach};
 use crate::secret::Secret;
-use crate::show::{Events, Screen, text};
+use crate::show::{Events, Screen, note};
 
 /// Message to send, and options of the answer.
 #[derive(Args)]
@@ -89,7 +89,7 @@ async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, 
             let context = message.context_id.clone().filter(|_| !screen.json);
             Events::default().show(&Event::Message(message), screen)?;
             if let Some(context) = context {
-                eprintln!("context {}", text(context.as_str()));
+                note(&format!("context {context}"));
             }
             return Ok(Code::Done);
         }
@@ -103,9 +103,7 @@ async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, 
         screen.history(&task)?;
     }
     if let Some(directory) = out {
-        for artifact in &task.artifacts {
-            report_saved(&files::save(artifact, &directory)?);
-        }
+        OutDirectory::new(directory).save_all(&task.artifacts)?;
     }
     Ok(Code::of(task.status.state))
 }
@@ -151,7 +149,7 @@ impl Options {
             parts.push(Part::text(text));
         }
         for file in &self.files {
-            parts.push(files::attach(file)?);
+            parts.push(attach(file)?);
         }
         parts.extend(self.data.into_iter().map(Part::data));
         if parts.is_empty() {
@@ -204,7 +202,7 @@ pub(crate) async fn follow(
         if updates.reconnections() > reconnections {
             reconnections = updates.reconnections();
             events.close(screen)?;
-            eprintln!("(the connection broke; reconnected)");
+            note("(the connection broke; reconnected)");
         }
         events.show(&event, screen)?;
         if let (Some(sent), Some(task)) = (sent, updates.task()) {
@@ -216,19 +214,13 @@ pub(crate) async fn follow(
         return Ok(Code::Done);
     };
     if let Some(directory) = out {
-        for artifact in &task.artifacts {
-            report_saved(&files::save(artifact, directory)?);
-        }
+        OutDirectory::new(directory).save_all(&task.artifacts)?;
     }
     if task.status.state == TaskState::InputRequired && !screen.json {
-        let id = text(task.id.as_str());
-        eprintln!("the agent waits for input: answer with a2a send AGENT --task {id} TEXT");
+        let id = &task.id;
+        note(&format!(
+            "the agent waits for input: answer with a2a send AGENT --task {id} TEXT"
+        ));
     }
     Ok(Code::of(task.status.state))
-}
-
-fn report_saved(saved: &[PathBuf]) {
-    for path in saved {
-        eprintln!("saved {}", path.display());
-    }
 }

@@ -8,7 +8,6 @@ use a2a_types::{ListTasksRequest, MessageId, Task, TaskId};
 
 use crate::exit::{Code, Failure};
 use crate::interrupt;
-use crate::show::text;
 
 /// A sent message and its task, if known: for a caller that stops waiting.
 pub(crate) struct Sent {
@@ -59,7 +58,6 @@ impl Sent {
         };
         let hint = match self.task(client, message).await {
             Some(task) => {
-                let task = text(task.as_str());
                 format!(
                     "the task continues: follow it with a2a subscribe {} {task}",
                     self.agent

@@ -8,8 +8,8 @@ use clap::Args;
 use super::send::follow;
 use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
-use crate::files;
-use crate::show::Screen;
+use crate::files::OutDirectory;
+use crate::show::{Screen, note};
 
 /// Task to show, and how much of its history.
 #[derive(Args)]
@@ -38,11 +38,7 @@ pub(crate) async fn get(options: Get, screen: &Screen) -> Result<Code, Failure> 
         screen.history(&task)?;
     }
     if let Some(directory) = &options.out {
-        for artifact in &task.artifacts {
-            for path in files::save(artifact, directory)? {
-                eprintln!("saved {}", path.display());
-            }
-        }
+        OutDirectory::new(directory).save_all(&task.artifacts)?;
     }
     Ok(Code::Done)
 }
@@ -90,11 +86,11 @@ pub(crate) async fn list(options: List, screen: &Screen) -> Result<Code, Failure
             return Ok(Code::Done);
         }
         if !options.all {
-            eprintln!(
+            note(&format!(
                 "{} of {} tasks; --all lists the others",
                 list.tasks.len(),
                 list.total_size
-            );
+            ));
             return Ok(Code::Done);
         }
         request.page_token = list.next_page_token;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use a2a_client::HttpClient;
+use a2a_client::terminal::escape_line;
 use a2a_client::webhook::{JwksUrl, Notification, Receiver, Secret as Signature, Tokens};
 use a2a_transport::http::{ServeOptions, serve};
 use clap::{Args, Subcommand};
@@ -12,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::exit::{Code, Failure};
 use crate::secret::Secret;
-use crate::show::{Events, Screen, text};
+use crate::show::{Events, Screen, note};
 
 /// Commands that receive notifications.
 #[derive(Subcommand)]
@@ -94,7 +95,7 @@ pub(crate) async fn run(command: WebhookCommand, screen: &Screen) -> Result<Code
         .map_err(Failure::machine("the receiver cannot be configured"))?;
     let listener = TcpListener::bind(options.address).await;
     let listener = listener.map_err(Failure::machine(format!("--address {}", options.address)))?;
-    eprintln!("listening at http://{}/", listener.local_addr()?);
+    note(&format!("listening at http://{}/", listener.local_addr()?));
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(serve(listener, receiver, ServeOptions::default(), async {
         let _ = stopped.await;
@@ -130,7 +131,7 @@ fn show(notification: &Notification, screen: &Screen) -> Result<(), Failure> {
         .as_ref()
         .map_or("a task", |task| task.as_str());
     match &notification.event {
-        None => screen.line(&format!("{} has changed", text(about))),
+        None => screen.line(&format!("{} has changed", escape_line(about))),
         Some(event) => {
             let mut events = Events::default();
             events.show(event, screen)?;

@@ -14,7 +14,7 @@ impl Screen {
         }
         self.line(&format!(
             "{} {}",
-            bold(&text(&card.name)),
+            bold(&line(&card.name)),
             dim(&line(&card.version))
         ))?;
         self.line(&text(&card.description))?;

@@ -1,8 +1,9 @@
 //! Output of events as they happen.
 
+use a2a_client::terminal::escape_line;
 use a2a_types::{Artifact, ArtifactId, Event, TaskArtifactUpdateEvent, TaskId, TaskStatus};
 
-use super::{Screen, bold, dim, parts, state, text};
+use super::{Screen, bold, dim, parts, state};
 use crate::exit::Failure;
 
 /// Prints events; text that comes in chunks, chunk by chunk.
@@ -31,9 +32,10 @@ impl Events {
                     return self.status(&task.status, screen);
                 }
                 self.task = Some(task.id.clone());
-                let id = dim(&text(task.id.as_str()));
+                let id = dim(&escape_line(task.id.as_str()));
                 let context = task.context_id.as_ref();
-                let context = context.map(|id| format!("  context {}", dim(&text(id.as_str()))));
+                let context =
+                    context.map(|id| format!("  context {}", dim(&escape_line(id.as_str()))));
                 screen.line(&format!("task {id}{}", context.unwrap_or_default()))?;
                 self.status(&task.status, screen)?;
                 let mut artifacts = task.artifacts.iter();
@@ -85,7 +87,7 @@ impl Events {
             .name
             .as_deref()
             .unwrap_or(artifact.artifact_id.as_str());
-        let name = bold(&text(name));
+        let name = bold(&escape_line(name));
         let content = parts(&artifact.parts);
         let gap = if content.contains('\n') { "\n" } else { " " };
         self.open = Some(artifact.artifact_id.clone());

@@ -1,8 +1,10 @@
 //! Output of tasks and webhooks.
 
+use a2a_client::credentials::shown_text;
+use a2a_client::terminal::escape_line;
 use a2a_types::{Event, ListTasksResponse, Role, Task, TaskPushNotificationConfig};
 
-use super::{Events, Screen, bold, dim, line, parts, state, text};
+use super::{Events, Screen, bold, dim, line, parts, state};
 use crate::exit::Failure;
 
 impl Screen {
@@ -54,8 +56,8 @@ impl Screen {
             true => String::new(),
             false => dim(&format!("  (with {})", known.join(" and "))),
         };
-        let id = bold(&text(config.id.as_str()));
-        self.line(&format!("{id}  {}{known}", line(&config.url)))
+        let id = bold(&escape_line(config.id.as_str()));
+        self.line(&format!("{id}  {}{known}", line(&shown_text(&config.url))))
     }
 
     /// Prints tasks, one per line.
@@ -70,7 +72,7 @@ impl Screen {
             let said = task.status.message.as_ref().map(|message| message.text());
             let said = said.or_else(|| Some(task.history.first()?.text()));
             let said = line(&said.unwrap_or_default());
-            let id = bold(&text(task.id.as_str()));
+            let id = bold(&escape_line(task.id.as_str()));
             self.line(&format!(
                 "{id}  {since}  {}  {said}",
                 state(task.status.state)

@@ -119,6 +119,39 @@ fn a_proxy_is_started_with_the_page() {
 }
 
 #[test]
+fn a_page_that_is_pointed_at_the_proxy_is_refused() {
+    let agent = Agent::named("joke");
+    let arguments = [
+        "--proxy-listen",
+        "127.0.0.1:0",
+        "--upstream",
+        &agent.url,
+        "--proxy-origin",
+        "https://api.example",
+    ];
+    let inspector = Inspector::begin(&arguments);
+    let proxy = inspector.proxy.clone().unwrap();
+    let address = proxy.trim_start_matches("http://").trim_end_matches('/');
+    for (host, expected) in [("rebound.example", "403"), (address, "200")] {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let path = "/.well-known/agent-card.json";
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {expected} ")),
+            "{host}: {answer}"
+        );
+    }
+    let proxies = inspector.get("/api/proxies");
+    assert!(proxies.contains("https://api.example"), "{proxies}");
+}
+
+#[test]
 fn several_are_started_at_once() {
     let (one, other) = (Inspector::begin(&[]), Inspector::begin(&[]));
     assert_ne!(one.address, other.address);

@@ -1,5 +1,7 @@
 //! Redaction of secrets in output and recordings.
 
+use std::io::{BufRead, BufReader, Write};
+
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -77,4 +79,69 @@ fn nor_is_a_key_in_the_query() {
     let recorded = std::fs::read_to_string(record.join("0002.json")).unwrap();
     assert!(recorded.contains(&shown), "{recorded}");
     assert!(!recorded.contains("s3cret"), "{recorded}");
+}
+
+#[test]
+fn secrets_of_agents_are_not_shown_either() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!(
+        "http://{}/?access_token=s3cret",
+        listener.local_addr().unwrap()
+    );
+    let agent = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(reader.read_line(&mut head).unwrap() > 0);
+        }
+        let body = r#"{"jsonrpc":"2.0","id":1,"result":{"id":"c","taskId":"t","url":"https://h/?sig=s3cret","token":"s3cret-\"s3cret"}}"#;
+        let length = body.len();
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nX-Access-Token: s3cret\r\n\
+             DPoP-Nonce: s3cret\r\nLocation: /x?code=s3cret\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        // In pieces, some of which end within a secret.
+        for piece in body.as_bytes().chunks(7) {
+            stream.write_all(piece).unwrap();
+            stream.flush().unwrap();
+            std::thread::yield_now();
+        }
+    });
+    let directory = TempDir::new().unwrap();
+    let record = directory.path().to_str().unwrap();
+    let output = a2a()
+        .args([
+            "push",
+            "get",
+            &url,
+            "t",
+            "c",
+            "--no-card",
+            "--dialect",
+            "1.0",
+        ])
+        .args(["-v", "--record", record])
+        .args(["--header", "X-Access-Token: s3cret"])
+        .output()
+        .unwrap();
+    agent.join().unwrap();
+    let verbose = text(&output.stderr);
+    for shown in [
+        "?access_token=***",
+        "< x-access-token: ***",
+        "< dpop-nonce: ***",
+        "< location: /x?code=***",
+        r#""token":"***""#,
+    ] {
+        assert!(verbose.contains(shown), "no {shown} in {verbose}");
+    }
+    let recorded = std::fs::read_to_string(directory.path().join("0001.json")).unwrap();
+    let printed = text(&output.stdout);
+    assert!(printed.contains("https://h/?sig=***"), "{printed}");
+    for output in [verbose, recorded, printed] {
+        assert!(!output.contains("s3cret"), "{output}");
+    }
 }

@@ -87,13 +87,18 @@ export function create() {
 function proxyForm(start) {
   const upstream = textInput({ type: "url", class: "mono", placeholder: "https://agent.example", required: true });
   const listen = textInput({ class: "mono", placeholder: "127.0.0.1:0, a free port" });
+  const origins = textInput({ class: "mono", placeholder: "https://api.example" });
   const problem = h("div");
   const submit = async (event) => {
     event.preventDefault();
     if (!setWrong(upstream, /^https?:\/\//.test(upstream.value) ? "" : "Expected an http or https URL."))
       return upstream.focus();
     try {
-      await start({ upstream: upstream.value.trim(), listen: listen.value.trim() || "127.0.0.1:0" });
+      await start({
+        upstream: upstream.value.trim(),
+        listen: listen.value.trim() || "127.0.0.1:0",
+        origins: origins.value.split(/[\s,]+/).filter(Boolean),
+      });
       problem.replaceChildren();
       element.hidden = true;
     } catch (error) {
@@ -109,6 +114,7 @@ function proxyForm(start) {
       { class: "fields" },
       field("upstream", "Agent", upstream, "Where requests go."),
       field("listen", "Listen on", listen, "Where clients connect to."),
+      field("origins", "Other origins", origins, "Where requests go, too, if the card names them."),
     ),
     problem,
     h(
@@ -147,6 +153,8 @@ function proxyRow(id, stop) {
     href: href("wire", [], { q: `proxy:${id}` }),
     data: { action: "show-exchanges" },
   });
+  const origins = h("div", { class: "stack tight" });
+  const confirm = (origin) => post(path`proxies/${id}/origins`, { origin }).then((proxy) => update(proxy), showError);
   const fault = faultForm(async (next) => update(await put(path`proxies/${id}/fault`, next)));
   const element = h(
     "section",
@@ -179,6 +187,7 @@ function proxyRow(id, stop) {
       ),
     ),
     h("div", { class: "line proxy-flow" }, icon("right"), upstream),
+    origins,
     fault.element,
   );
   const update = (proxy) => {
@@ -186,6 +195,30 @@ function proxyRow(id, stop) {
     address.textContent = proxy.url ?? proxy.address;
     upstream.textContent = proxy.upstream;
     requests.textContent = count(proxy.requests ?? 0, "request");
+    fill(
+      origins,
+      (proxy.origins ?? []).map((origin) =>
+        h("div", { class: "line proxy-flow" }, icon("right"), h("span", { class: "mono soft wrap-any" }, origin)),
+      ),
+      (proxy.namedOrigins ?? []).map((origin) =>
+        h(
+          "div",
+          { class: "line wrap" },
+          h("span", { class: "help" }, "The card names another origin, to which clients go past the proxy:"),
+          h("span", { class: "mono soft wrap-any" }, origin),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "quiet",
+              data: { action: "confirm-origin", value: origin },
+              onClick: () => confirm(origin),
+            },
+            "Pass on to it",
+          ),
+        ),
+      ),
+    );
     fault.show(proxy.fault);
   };
   return { element, update };

@@ -41,11 +41,20 @@ pub(super) async fn add(
         let query = url.split_once('?').map_or("", |(_, query)| query);
         query.split('&').map(str::to_owned).collect()
     };
+    // The suite calls the URLs of the card with their own parameters.
+    let card = agent.client.card();
+    let interfaces = card.iter().flat_map(|card| &card.supported_interfaces);
+    let urls = interfaces.map(|interface| interface.url.as_str());
+    let own: Vec<_> = urls
+        .chain([agent.settings.url.as_str()])
+        .flat_map(pairs)
+        .collect();
     let shown = pairs(&sent.request.shown_url);
     for (pair, shown) in pairs(&sent.request.url).iter().zip(shown) {
         if let Some((name, secret)) = pair.split_once('=')
             && shown.ends_with(MASK)
             && pair != &shown
+            && !own.contains(pair)
             && let Ok(value) = HeaderValue::from_str(secret)
         {
             redaction = redaction.secret(secret);

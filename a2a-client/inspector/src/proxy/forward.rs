@@ -1,8 +1,10 @@
 //! One request on its way through a proxy.
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use a2a_client::credentials::shown_text;
 use a2a_client::{HttpClient, ResponseObserver};
 use a2a_types::{Dialect, Operation};
 use bytes::Bytes;
@@ -14,16 +16,16 @@ use http::header::{
 use http::uri::Authority;
 use http::{Request, Response, StatusCode, Version, request};
 use http_body::Body;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use tokio::time::{sleep, timeout};
 
 use super::Proxy;
 use super::body::ProxiedBody;
 use super::fault::FaultKind;
-use super::upstream::Destination;
+use super::secret_names::SecretNames;
 use crate::problem::causes;
-use crate::wire::{self, Recording, Source, is_credential, is_event_stream};
+use crate::wire::{self, Recording, Source, is_event_stream};
 
 /// Bytes of a request's body.
 const MAX_REQUEST_BYTES: usize = 16 << 20;
@@ -36,12 +38,28 @@ const KIB: u64 = 1 << 10;
 /// KiB of the bodies of all requests that wait for their answers.
 pub(super) const MAX_PENDING_KIB: usize = 128 << 10;
 
-/// Answers one request of a caller with the agent's answer, or with a fault.
+/// Answers one request of a caller with the agent's answer, or with a fault. Requests for another host, and from
+/// pages of other hosts, are refused and not recorded: they would evict the caller's.
 pub(super) async fn forward(
     proxy: Arc<Proxy>,
     request: Request<Incoming>,
-) -> Response<ProxiedBody> {
+) -> Response<Either<ProxiedBody, Full<Bytes>>> {
     let (head, body) = request.into_parts();
+    if let Some(refusal) = proxy.hosts.refusal(&head) {
+        let mut response = Response::new(Either::Right(Full::from(WRONG_HOST)));
+        *response.status_mut() = refusal.status();
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(CONTENT_TYPE, text);
+        return response;
+    }
+    proxy.requests.fetch_add(1, Ordering::Relaxed);
+    answer(proxy, head, body).await.map(Either::Left)
+}
+
+const WRONG_HOST: &str = "this proxy answers as 127.0.0.1, localhost and [::1] only, and no pages of other hosts: \
+    call it by the address at which it listens\n";
+
+async fn answer(proxy: Arc<Proxy>, head: request::Parts, body: Incoming) -> Response<ProxiedBody> {
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
     let destination = proxy.upstream.destination(path);
     let size = body.size_hint().exact().unwrap_or(MAX_REQUEST_BYTES as u64);
@@ -49,9 +67,7 @@ pub(super) async fn forward(
     // The room is never closed.
     let _share = proxy.pending.acquire_many(share as u32).await;
     let body = receive(body).await;
-    let url = destination
-        .as_ref()
-        .map_or(path, |destination| &destination.url);
+    let url = destination.as_deref().unwrap_or(path);
     let mut recording = begin(&proxy, &head, url, body.as_deref().unwrap_or_default());
     let is_public_card = recording.operation() == Some("GetAgentCard");
     let answered = async {
@@ -120,14 +136,15 @@ async fn receive(body: Incoming) -> Result<Bytes, Refusal> {
 }
 
 fn begin(proxy: &Proxy, head: &request::Parts, url: &str, body: &[u8]) -> Recording {
-    let request = wire::Request {
+    let mut request = wire::Request {
         method: head.method.clone(),
-        shown_url: url.to_owned(),
+        shown_url: shown_text(url).into_owned(),
         url: url.to_owned(),
         http_version: Some(head.version),
         headers: head.headers.clone(),
         body: wire::Body::of(body),
     };
+    request.mark(&proxy.secret_names());
     proxy.log.begin(Source::Proxy(proxy.id.clone()), request)
 }
 
@@ -155,8 +172,8 @@ impl Proxy {
     }
 
     /// Returns the client for a request: cleartext HTTP/2 for callers that speak it.
-    fn client_for(&self, version: Version, destination: &Destination) -> &HttpClient {
-        match version == Version::HTTP_2 && destination.url.starts_with("http:") {
+    fn client_for(&self, version: Version, url: &str) -> &HttpClient {
+        match version == Version::HTTP_2 && url.starts_with("http:") {
             true => &self.http2,
             false => &self.http,
         }
@@ -176,11 +193,27 @@ impl Proxy {
         match serde_json::from_slice(&card) {
             Ok(mut document) => {
                 let authority = self.authority(head);
+                let named = self.upstream.named().len();
                 self.upstream.rewrite_card(&mut document, &authority);
+                if self.upstream.named().len() > named {
+                    self.changes.send("proxy", &self.view());
+                }
+                if self.secret_names().learn(&document) {
+                    // Callers may know the card from before.
+                    let source = Source::Proxy(self.id.clone());
+                    self.log.mark(&source, &self.secret_names());
+                }
                 document.to_string().into()
             }
             Err(_) => card,
         }
+    }
+
+    /// Locks the names. No code under this lock panics half-way, so poisoning is ignored.
+    fn secret_names(&self) -> MutexGuard<'_, SecretNames> {
+        self.secret_names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the host and port by which the caller has found the proxy.
@@ -209,7 +242,7 @@ impl Refusal {
     }
 
     fn no_origin() -> Self {
-        let problem = "no card has named such an origin".to_owned();
+        let problem = "nothing is at this path: requests are passed on to the agent's origin, and to others that the user confirms".to_owned();
         Self::new(StatusCode::NOT_FOUND, problem)
     }
 
@@ -235,10 +268,10 @@ fn full(body: Bytes, proxy: Arc<Proxy>, recording: Recording) -> ProxiedBody {
     ProxiedBody::new(body.boxed_unsync(), proxy, recording, false)
 }
 
-/// Returns the request to the agent. Credentials go to no origin but the agent's, which the caller has chosen.
+/// Returns the request to the agent.
 fn outgoing(
     head: &request::Parts,
-    destination: &Destination,
+    url: &str,
     body: Bytes,
 ) -> Result<Request<Full<Bytes>>, Refusal> {
     let mut headers = head.headers.clone();
@@ -247,19 +280,9 @@ fn outgoing(
     for name in [ACCEPT_ENCODING, CONTENT_LENGTH, EXPECT, HOST] {
         headers.remove(name);
     }
-    if destination.is_foreign {
-        let credentials: Vec<_> = headers
-            .keys()
-            .filter(|name| is_credential(name))
-            .cloned()
-            .collect();
-        for name in credentials {
-            headers.remove(name);
-        }
-    }
     let request = Request::builder()
         .method(head.method.clone())
-        .uri(&destination.url)
+        .uri(url)
         .body(Full::from(body));
     let mut request = request.map_err(|error| {
         let problem = format!("the request cannot be passed on: {error}");

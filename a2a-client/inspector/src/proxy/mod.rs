@@ -7,13 +7,17 @@
 //!
 //! A proxy passes requests and answers on as they are, but for what it must change: `Host`, headers of one
 //! connection, compression, and the URLs of cards, so that callers stay with it. It speaks HTTP/1.1 and cleartext
-//! HTTP/2 with its callers, and with the agent what the caller speaks; TLS with agents at `https`. Origins that a card
-//! names beside that of the agent are passed on, too, without the caller's credentials.
+//! HTTP/2 with its callers, and with the agent what the caller speaks; TLS with agents at `https`.
+//!
+//! On loopback it answers as this machine only, as a server does: a page whose name resolves here cannot call an
+//! agent through it. It passes requests on to the agent's origin, and to others that the user has confirmed, with all
+//! that the caller sends. An origin that only a card names is not reached through it.
 
 mod body;
 mod fault;
 mod forward;
 mod routes;
+mod secret_names;
 mod upstream;
 
 use std::collections::BTreeMap;
@@ -25,7 +29,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use a2a_client::{HttpClient, Tls};
-use a2a_transport::http::{ServeOptions, serve};
+use a2a_transport::http::{Hosts, ServeOptions, serve};
 use http::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -36,6 +40,7 @@ use tokio::sync::{Semaphore, oneshot};
 use self::fault::{Fault, FaultKind};
 use self::forward::{MAX_PENDING_KIB, forward};
 pub(crate) use self::routes::routes;
+pub(crate) use self::secret_names::SecretNames;
 use self::upstream::Upstream;
 use crate::Inspector;
 use crate::changes::Changes;
@@ -63,7 +68,9 @@ struct Running {
 pub(crate) struct Proxy {
     id: String,
     address: SocketAddr,
+    hosts: Hosts,
     upstream: Upstream,
+    secret_names: Mutex<SecretNames>,
     requests: AtomicU64,
     fault: Mutex<Option<Fault>>,
     http: HttpClient,
@@ -84,6 +91,9 @@ struct ProxySettings {
     listen: String,
     /// URL of the agent, or of its card.
     upstream: String,
+    /// Other origins to which requests are passed on, if a card names them.
+    #[serde(default)]
+    origins: Vec<String>,
     /// Certificate authorities to trust besides those of the system, in PEM.
     authorities: Option<String>,
 }
@@ -94,12 +104,17 @@ fn any_port() -> String {
 
 /// A proxy as the page gets it.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ProxyView {
     id: String,
     /// URL for callers.
     url: String,
     address: SocketAddr,
     upstream: String,
+    /// Other origins to which requests are passed on.
+    origins: Vec<String>,
+    /// Origins that cards have named, and to which no request is passed on.
+    named_origins: Vec<String>,
     requests: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<Fault>,
@@ -113,14 +128,20 @@ const MAX_CONNECTIONS: usize = 256;
 const GRACE: Duration = Duration::from_millis(200);
 
 impl Inspector {
-    /// Starts a recording proxy that listens on an address like `127.0.0.1:7421`, for an agent at a URL. Returns the
-    /// address.
+    /// Starts a recording proxy that listens on an address like `127.0.0.1:7421`, for an agent at a URL. Requests are
+    /// passed on to the agent's origin, and to these other origins if the card names them. Returns the address.
     ///
-    /// Errors: the address cannot be listened on, the URL is not of `http` or `https`, too many proxies run.
-    pub async fn start_proxy(&self, listen: &str, upstream: &str) -> io::Result<SocketAddr> {
+    /// Errors: the address cannot be listened on, a URL is not of `http` or `https`, too many proxies run.
+    pub async fn start_proxy(
+        &self,
+        listen: &str,
+        upstream: &str,
+        origins: &[String],
+    ) -> io::Result<SocketAddr> {
         let settings = ProxySettings {
             listen: listen.to_owned(),
             upstream: upstream.to_owned(),
+            origins: origins.to_vec(),
             authorities: None,
         };
         let started = self.proxies.start(settings).await;
@@ -142,6 +163,9 @@ impl Proxies {
     /// Starts a proxy. Errors: a parameter is wrong, the address is taken, too many run.
     async fn start(&self, settings: ProxySettings) -> Result<ProxyView, Problem> {
         let upstream = Upstream::of(&settings.upstream)?;
+        for origin in &settings.origins {
+            upstream.confirm(origin)?;
+        }
         let mut tls = Tls::default();
         if let Some(authorities) = &settings.authorities {
             tls = tls
@@ -163,7 +187,9 @@ impl Proxies {
         let proxy = Arc::new(Proxy {
             id: format!("p{number}"),
             address,
+            hosts: Hosts::of(address),
             upstream,
+            secret_names: Mutex::default(),
             requests: AtomicU64::new(0),
             fault: Mutex::default(),
             http: HttpClient::builder().tls(tls).build(),
@@ -187,7 +213,6 @@ impl Proxies {
         self.0.changes.send("proxy", &view);
         let service = service_fn(move |request: Request<Incoming>| {
             let proxy = Arc::clone(&proxy);
-            proxy.requests.fetch_add(1, Ordering::Relaxed);
             async move { Ok::<_, Infallible>(forward(proxy, request).await) }
         });
         let mut options = ServeOptions::default();
@@ -239,9 +264,18 @@ impl Proxy {
             url: format!("http://{}", self.address),
             address: self.address,
             upstream: self.upstream.url().to_owned(),
+            origins: self.upstream.confirmed(),
+            named_origins: self.upstream.named(),
             requests: self.requests.load(Ordering::Relaxed),
             fault: *self.fault(),
         }
+    }
+
+    /// Passes requests on to this origin, too. Errors: it is no origin, or there are too many.
+    fn confirm(&self, origin: &str) -> Result<(), Problem> {
+        self.upstream.confirm(origin)?;
+        self.changes.send("proxy", &self.view());
+        Ok(())
     }
 
     fn set_fault(&self, fault: Option<Fault>) {

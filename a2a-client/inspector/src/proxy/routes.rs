@@ -1,9 +1,10 @@
 //! Routes of proxies.
 
 use axum::extract::{Path, State};
-use axum::routing::{delete, get, put};
+use axum::routing::{delete, get, post, put};
 use axum::{Json, Router};
 use http::StatusCode;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
@@ -17,6 +18,7 @@ pub(crate) fn routes() -> Router<Inspector> {
         .route("/api/proxies", get(list).post(start))
         .route("/api/proxies/{id}", delete(stop))
         .route("/api/proxies/{id}/fault", put(set_fault))
+        .route("/api/proxies/{id}/origins", post(confirm))
 }
 
 async fn list(State(inspector): State<Inspector>) -> Json<Value> {
@@ -36,6 +38,23 @@ async fn stop(
 ) -> Result<StatusCode, Problem> {
     inspector.proxies.stop(&id)?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// An origin to which requests are passed on.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Confirmation {
+    origin: String,
+}
+
+async fn confirm(
+    State(inspector): State<Inspector>,
+    Path(id): Path<String>,
+    JsonBody(Confirmation { origin }): JsonBody<Confirmation>,
+) -> Result<Json<ProxyView>, Problem> {
+    let proxy = inspector.proxies.find(&id)?;
+    proxy.confirm(&origin)?;
+    Ok(Json(proxy.view()))
 }
 
 async fn set_fault(

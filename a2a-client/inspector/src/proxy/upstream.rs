@@ -9,29 +9,29 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 
-/// The URLs that a proxy stands for: first that of the agent, to which the proxy's root leads; then the origins
-/// that its cards name besides, which are found at [`OTHERS`] with their number.
+/// The URLs that a proxy stands for: first that of the agent, to which the proxy's root leads; then the rest of its
+/// origin, and other origins that the user has confirmed, which are found at [`ORIGINS`] with their number. An origin
+/// that a card names is not one of them for that: the card is the agent's, and the agent may be hostile.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     /// Without a slash at its end.
     base: String,
-    origin: Origin,
-    others: Mutex<Vec<Origin>>,
+    origins: Mutex<Origins>,
 }
 
-/// Destination of a request.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Destination {
-    pub(crate) url: String,
-    /// It goes to another origin than that of the agent, which its callers have not chosen.
-    pub(crate) is_foreign: bool,
+#[derive(Debug)]
+struct Origins {
+    /// The agent's own first.
+    confirmed: Vec<Origin>,
+    /// Origins that cards have named, and that are not confirmed.
+    named: Vec<Origin>,
 }
 
-/// Path of the origins that cards name.
-const OTHERS: &str = "/.upstream/";
+/// Path of the origins.
+const ORIGINS: &str = "/.upstream/";
 
-/// Origins that cards may name.
-const MAX_OTHERS: usize = 16;
+/// Origins that are confirmed, and origins that are named.
+const MAX_ORIGINS: usize = 16;
 
 impl Upstream {
     /// Reads the URL of an agent, or of its card. Errors: it is no URL of `http` or `https`.
@@ -52,8 +52,10 @@ impl Upstream {
         let base = origin_of_card.unwrap_or(base);
         Ok(Self {
             base: base.trim_end_matches('/').to_owned(),
-            origin,
-            others: Mutex::default(),
+            origins: Mutex::new(Origins {
+                confirmed: vec![origin],
+                named: Vec::new(),
+            }),
         })
     }
 
@@ -61,22 +63,51 @@ impl Upstream {
         &self.base
     }
 
-    /// Returns where a request with this path and query goes; `None` if there is nothing at it.
-    pub(crate) fn destination(&self, path_and_query: &str) -> Option<Destination> {
-        let Some(rest) = path_and_query.strip_prefix(OTHERS) else {
-            return Some(Destination {
-                url: format!("{}{path_and_query}", self.base),
-                is_foreign: false,
-            });
+    /// Passes requests on to this origin, too. Errors: it is no origin of `http` or `https`, or there are too many.
+    pub(crate) fn confirm(&self, origin: &str) -> Result<(), Problem> {
+        let origin = Origin::of(origin)
+            .map_err(|error| Problem::bad_request(format!("`origins`: {error}")))?;
+        let mut origins = self.origins();
+        if origins.confirmed.contains(&origin) {
+            return Ok(());
+        }
+        if origins.confirmed.len() == MAX_ORIGINS {
+            return Err(Problem::conflict(format!(
+                "the proxy passes requests on to {MAX_ORIGINS} origins already"
+            )));
+        }
+        origins.named.retain(|named| *named != origin);
+        origins.confirmed.push(origin);
+        Ok(())
+    }
+
+    /// Returns the other origins that are confirmed.
+    pub(crate) fn confirmed(&self) -> Vec<String> {
+        let origins = self.origins();
+        let others = origins.confirmed.iter().skip(1);
+        others.map(ToString::to_string).collect()
+    }
+
+    /// Returns the origins that cards have named, and that are not confirmed.
+    pub(crate) fn named(&self) -> Vec<String> {
+        let origins = self.origins();
+        origins.named.iter().map(ToString::to_string).collect()
+    }
+
+    /// Returns the URL to which a request with this path and query goes; `None` if there is nothing at it.
+    pub(crate) fn destination(&self, path_and_query: &str) -> Option<String> {
+        // Without a slash, it would continue the name of the host.
+        if !path_and_query.starts_with('/') {
+            return None;
+        }
+        let Some(rest) = path_and_query.strip_prefix(ORIGINS) else {
+            return Some(format!("{}{path_and_query}", self.base));
         };
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let number: usize = rest[..end].parse().ok()?;
-        let others = self.others();
-        let origin = others.get(number)?;
-        Some(Destination {
-            url: format!("{origin}{}", &rest[end..]),
-            is_foreign: *origin != self.origin,
-        })
+        let origins = self.origins();
+        let origin = origins.confirmed.get(number)?;
+        Some(format!("{origin}{}", &rest[end..]))
     }
 
     /// Changes the URLs of a card so that its readers stay with the proxy, which they reach at `authority`. A card
@@ -107,11 +138,12 @@ impl Upstream {
 
     /// Returns the proxy's URL of a redirect within the origin of the agent.
     pub(crate) fn redirect(&self, location: &str, authority: &str) -> Option<String> {
+        let own = self.origins().confirmed.first()?.clone();
         let absolute = match location.starts_with('/') && !location.starts_with("//") {
-            true => format!("{}{location}", self.origin),
+            true => format!("{own}{location}"),
             false => location.to_owned(),
         };
-        let is_own = Origin::of(&absolute).ok().as_ref() == Some(&self.origin);
+        let is_own = Origin::of(&absolute).ok() == Some(own);
         let path = is_own.then(|| self.path_of(&absolute)).flatten()?;
         Some(format!("http://{authority}{path}"))
     }
@@ -124,34 +156,36 @@ impl Upstream {
         }
     }
 
-    /// Returns the path at which the proxy has a URL; `None` if it is no URL of HTTP, or too many origins are known.
+    /// Returns the path at which the proxy has a URL; `None` if it is no URL of HTTP, or of an origin that is not
+    /// confirmed.
     fn path_of(&self, url: &str) -> Option<String> {
         let origin = Origin::of(url).ok()?;
+        let mut origins = self.origins();
+        let Some(number) = origins.confirmed.iter().position(|known| *known == origin) else {
+            if !origins.named.contains(&origin) && origins.named.len() < MAX_ORIGINS {
+                origins.named.push(origin);
+            }
+            return None;
+        };
         if let Some(rest) = url.strip_prefix(&self.base) {
             // A request cannot tell the URL without a slash from that with one, unless both are the root.
-            let is_root = self.base.ends_with(&self.origin.to_string());
-            if is_root || rest.len() > 1 && rest.starts_with(['/', '?']) {
+            let is_root = origins
+                .confirmed
+                .first()
+                .is_some_and(|own| self.base.ends_with(&own.to_string()));
+            let is_below = rest.starts_with(['/', '?']);
+            if is_below && (is_root || rest.len() > 1) || is_root && rest.is_empty() {
                 return Some(rest.to_owned());
             }
         }
         let uri: Uri = url.parse().ok()?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let mut others = self.others();
-        let known = others.iter().position(|other| *other == origin);
-        let number = match known {
-            Some(number) => number,
-            None if others.len() < MAX_OTHERS => {
-                others.push(origin);
-                others.len() - 1
-            }
-            None => return None,
-        };
-        Some(format!("{OTHERS}{number}{path}"))
+        Some(format!("{ORIGINS}{number}{path}"))
     }
 
     /// Locks the origins. No code under this lock panics half-way, so poisoning is ignored.
-    fn others(&self) -> MutexGuard<'_, Vec<Origin>> {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    fn origins(&self) -> MutexGuard<'_, Origins> {
+        self.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -168,14 +202,14 @@ mod tests {
 
     /// Checks the proxy's URL for one of an agent, and that it leads back.
     #[track_caller]
-    fn check(upstream: &Upstream, url: &str, expected: &str, is_foreign: bool) {
+    fn check(upstream: &Upstream, url: &str, expected: &str) {
         let mut card = json!({"url": url});
         upstream.rewrite_card(&mut card, "p:1");
         assert_eq!(card["url"], format!("http://p:1{expected}"));
         let path = if expected.is_empty() { "/" } else { expected };
         let back = upstream.destination(path).unwrap();
-        let same = url.parse::<Uri>().unwrap() == back.url.parse::<Uri>().unwrap();
-        assert!(same && back.is_foreign == is_foreign, "{back:?}");
+        let same = url.parse::<Uri>().unwrap() == back.parse::<Uri>().unwrap();
+        assert!(same, "{back:?}");
     }
 
     #[test]
@@ -183,34 +217,85 @@ mod tests {
         let root = Upstream::of("http://a.example:80/.well-known/agent-card.json").unwrap();
         assert_eq!(root.url(), "http://a.example:80");
         let root = Upstream::of("http://a.example").unwrap();
-        check(&root, "http://a.example", "", false);
-        check(&root, "http://a.example/", "/", false);
-        check(&root, "http://a.example/rest?x=1", "/rest?x=1", false);
-        check(&root, "https://a.example/rpc", "/.upstream/0/rpc", true);
-        check(&root, "https://b.example", "/.upstream/1/", true);
-        check(&root, "https://b.example/?x", "/.upstream/1/?x", true);
+        check(&root, "http://a.example", "");
+        check(&root, "http://a.example/", "/");
+        check(&root, "http://a.example/rest?x=1", "/rest?x=1");
+        root.confirm("https://a.example/ignored").unwrap();
+        root.confirm("https://b.example").unwrap();
+        root.confirm("https://b.example:443").unwrap();
+        assert_eq!(root.confirmed(), ["https://a.example", "https://b.example"]);
+        check(&root, "https://a.example/rpc", "/.upstream/1/rpc");
+        check(&root, "https://b.example", "/.upstream/2/");
+        check(&root, "https://b.example/?x", "/.upstream/2/?x");
         let deep = Upstream::of("http://a.example/agents/a/").unwrap();
-        check(&deep, "http://a.example/agents/a/rpc", "/rpc", false);
-        check(
-            &deep,
-            "http://a.example/agents/a",
-            "/.upstream/0/agents/a",
-            false,
-        );
+        check(&deep, "http://a.example/agents/a/rpc", "/rpc");
+        check(&deep, "http://a.example/agents/a", "/.upstream/0/agents/a");
         check(
             &deep,
             "http://a.example/agents/a/",
             "/.upstream/0/agents/a/",
-            false,
         );
         check(
             &deep,
             "http://a.example/agents/ab",
             "/.upstream/0/agents/ab",
-            false,
         );
-        assert_eq!(deep.destination("/.upstream/7/x"), None);
-        assert_eq!(deep.destination("/.upstream/x"), None);
+    }
+
+    #[test]
+    fn origins_that_only_a_card_names_stay_out_of_reach() {
+        let upstream = Upstream::of("http://a.example").unwrap();
+        let urls = [
+            "http://169.254.169.254/latest/",
+            "https://a.example/",
+            "http://a.example:8080/",
+            "http://a.example@b.example/",
+            "http://a.example.evil.example/",
+        ];
+        for url in urls {
+            let mut card = json!({"url": url});
+            upstream.rewrite_card(&mut card, "p:1");
+            assert_eq!(
+                card["url"], url,
+                "its readers go there themselves, if they will"
+            );
+            for number in 1..=urls.len() {
+                assert_eq!(
+                    upstream.destination(&format!("/.upstream/{number}/x")),
+                    None
+                );
+            }
+        }
+        assert_eq!(upstream.named().len(), urls.len());
+        upstream.confirm("http://b.example").unwrap();
+        assert_eq!(upstream.named().len(), urls.len() - 1);
+        let to_b = Some("http://b.example/x".to_owned());
+        assert_eq!(upstream.destination("/.upstream/1/x"), to_b);
+    }
+
+    #[test]
+    fn a_path_never_continues_the_name_of_the_host() {
+        let upstream = Upstream::of("http://a.example").unwrap();
+        for path in [
+            "*",
+            "",
+            ".evil.example/",
+            "@evil.example/",
+            ":80@evil.example/",
+        ] {
+            assert_eq!(upstream.destination(path), None, "{path}");
+        }
+        for path in [
+            "/.upstream/7/x",
+            "/.upstream/x",
+            "/.upstream/",
+            "/.upstream/-1/",
+            "/.upstream/0@evil.example/",
+        ] {
+            assert_eq!(upstream.destination(path), None, "{path}");
+        }
+        let own = upstream.destination("/.upstream/0?x").unwrap();
+        assert_eq!(own, "http://a.example?x");
     }
 
     #[test]
@@ -251,10 +336,13 @@ mod tests {
     #[test]
     fn origins_are_bounded() {
         let upstream = Upstream::of("http://a.example").unwrap();
-        for number in 0..2 * MAX_OTHERS {
+        for number in 0..2 * MAX_ORIGINS {
             let mut card = json!({"url": format!("http://h{number}/")});
             upstream.rewrite_card(&mut card, "p:1");
+            let confirmed = upstream.confirm(&format!("http://c{number}/"));
+            assert_eq!(confirmed.is_ok(), number + 1 < MAX_ORIGINS);
         }
-        assert_eq!(upstream.others().len(), MAX_OTHERS);
+        assert_eq!(upstream.named().len(), MAX_ORIGINS);
+        assert!(upstream.confirm("ftp://h").is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! Shell command that sends a request again.
 
+use a2a_client::credentials::shown_header;
+use a2a_client::terminal::is_unsafe;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue};
 
@@ -24,7 +26,7 @@ pub(crate) fn curl(exchange: &Exchange) -> String {
     if url.contains("/.") {
         command.push_str(" --path-as-is");
     }
-    let body = request.body.text();
+    let body = request.body.shown_text();
     match (request.method.as_str(), body.is_empty()) {
         ("GET", true) | ("POST", false) => {}
         ("HEAD", true) => command.push_str(" --head"),
@@ -52,13 +54,14 @@ const COMPUTED: [HeaderName; 4] = [CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_EN
 const SCHEMES: [&str; 4] = ["Basic", "Bearer", "Digest", "DPoP"];
 
 fn header(name: &HeaderName, value: &HeaderValue) -> String {
-    let text = String::from_utf8_lossy(value.as_bytes());
     if !is_secret(name, value) {
+        let text = shown_header(name.as_str(), value);
         return match text.is_empty() {
             true => quoted(&format!("{name};")),
             false => quoted(&format!("{name}: {text}")),
         };
     }
+    let text = String::from_utf8_lossy(value.as_bytes());
     let scheme = text.split_once(' ').map(|(scheme, _)| scheme);
     let scheme = SCHEMES
         .into_iter()
@@ -103,25 +106,19 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    if !word.contains(is_invisible) {
+    if !word.contains(is_unsafe) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
     let mut quoted = String::from("$'");
     for character in word.chars() {
         match character {
             '\'' | '\\' => quoted.extend(['\\', character]),
-            _ if !is_invisible(character) => quoted.push(character),
+            _ if !is_unsafe(character) => quoted.push(character),
             _ if character.is_ascii() => quoted += &format!("\\x{:02x}", u32::from(character)),
             _ => quoted += &format!("\\U{:08x}", u32::from(character)),
         }
     }
     quoted + "'"
-}
-
-/// Returns whether a terminal acts on a character, or shows others in another order for it.
-fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use a2a_client::credentials::{is_secret_name, shown_header, shown_text};
 use a2a_client::recorder::{self, RecordedRequest, RecordedResponse};
 use a2a_transport::sse::{Bounds, Decoder};
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Version};
 use jiff::Timestamp;
+
+use crate::proxy::SecretNames;
 
 /// An exchange. Its headers and its URL are those that were sent, secrets included: what leaves the inspector is
 /// made by [`shown_headers`] and has the [shown URL](Request::shown_url).
@@ -153,7 +156,7 @@ impl Exchange {
             response: self.response.as_ref().map(|response| RecordedResponse {
                 status: response.status.as_u16(),
                 headers: joined(&response.headers),
-                body: response.body.text().into_owned(),
+                body: response.body.shown_text().into_owned(),
             }),
             failure: self.failure.clone(),
         }
@@ -161,7 +164,16 @@ impl Exchange {
 }
 
 impl Request {
-    pub(crate) fn recorded(&self) -> RecordedRequest {
+    /// Returns the request as the suite reads it, without secrets.
+    fn recorded(&self) -> RecordedRequest {
+        RecordedRequest {
+            body: self.body.shown_text().into_owned(),
+            ..self.readable()
+        }
+    }
+
+    /// Returns the request to be read, with the secrets of its body.
+    pub(crate) fn readable(&self) -> RecordedRequest {
         RecordedRequest {
             method: self.method.to_string(),
             url: self.shown_url.clone(),
@@ -170,9 +182,30 @@ impl Request {
         }
     }
 
+    /// Marks the headers and parameters of these names as secret.
+    pub(crate) fn mark(&mut self, names: &SecretNames) {
+        for (name, value) in &mut self.headers {
+            if names.headers.iter().any(|secret| secret == name.as_str()) {
+                value.set_sensitive(true);
+            }
+        }
+        let Some((place, query)) = self.shown_url.split_once('?') else {
+            return;
+        };
+        let is_secret = |pair: &str| {
+            let name = form_urlencoded::parse(pair.as_bytes()).next();
+            name.is_some_and(|(name, _)| names.parameters.contains(&name.to_ascii_lowercase()))
+        };
+        let shown = query.split('&').map(|pair| match pair.split_once('=') {
+            Some((name, _)) if is_secret(pair) => format!("{name}={MASK}"),
+            _ => pair.to_owned(),
+        });
+        self.shown_url = format!("{place}?{}", shown.collect::<Vec<_>>().join("&"));
+    }
+
     /// Returns the kind of call that it is, if it can be read as one.
     pub(crate) fn call_kind(&self) -> Option<CallKind> {
-        let recorded = self.recorded();
+        let recorded = self.readable();
         if recorded.is_card() {
             return Some(CallKind {
                 operation: "GetAgentCard",
@@ -240,6 +273,14 @@ impl Body {
     pub(crate) fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)
     }
+
+    /// Returns the text without secrets, for what leaves this machine.
+    pub(crate) fn shown_text(&self) -> Cow<'_, str> {
+        match self.text() {
+            Cow::Borrowed(text) => shown_text(text),
+            Cow::Owned(text) => Cow::Owned(shown_text(&text).into_owned()),
+        }
+    }
 }
 
 /// Returns whether headers announce Server-Sent Events that can be read.
@@ -252,13 +293,9 @@ pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
 
 /// Returns headers as they are shown, in order: [`MASK`] in place of secret values.
 pub(crate) fn shown_headers(headers: &HeaderMap) -> Vec<(String, String)> {
-    let shown = headers.iter().map(|(name, value)| {
-        let value = match is_secret(name, value) {
-            true => MASK.to_owned(),
-            false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
-        };
-        (name.to_string(), value)
-    });
+    let shown = headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), shown_header(name.as_str(), value)));
     shown.collect()
 }
 
@@ -278,25 +315,7 @@ fn joined(headers: &HeaderMap) -> std::collections::BTreeMap<String, String> {
 /// Text in place of a secret.
 pub(crate) const MASK: &str = "***";
 
-/// Returns whether a header is a secret: it is marked as one, or known to hold credentials.
+/// Returns whether a header is a secret: it is marked as one, or its name says so.
 pub(crate) fn is_secret(name: &HeaderName, value: &HeaderValue) -> bool {
-    value.is_sensitive() || is_credential(name)
+    value.is_sensitive() || is_secret_name(name.as_str())
 }
-
-/// Returns whether a header is known to hold credentials.
-pub(crate) fn is_credential(name: &HeaderName) -> bool {
-    CREDENTIALS.contains(&name.as_str())
-}
-
-/// Headers that hold credentials, of callers and of agents.
-const CREDENTIALS: &[&str] = &[
-    "a2a-notification-token",
-    "api-key",
-    "authorization",
-    "cookie",
-    "proxy-authorization",
-    "set-cookie",
-    "x-a2a-notification-token",
-    "x-api-key",
-    "x-auth-token",
-];

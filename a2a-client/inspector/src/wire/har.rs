@@ -1,5 +1,6 @@
 //! HTTP Archive 1.2: the export that browsers and proxies read.
 
+use a2a_client::credentials::shown_header;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
@@ -69,7 +70,7 @@ fn request(request: &Request, response: Option<&Response>) -> Value {
     if request.body.total > 0 {
         half["postData"] = json!({
             "mimeType": media_type(&request.headers),
-            "text": request.body.text(),
+            "text": request.body.shown_text(),
         });
         note_omitted(&mut half["postData"], &request.body);
     }
@@ -82,7 +83,7 @@ fn response(response: &Response) -> Value {
         "mimeType": media_type(&response.headers),
     });
     match std::str::from_utf8(&response.body.bytes) {
-        Ok(text) => content["text"] = text.into(),
+        Ok(_) => content["text"] = response.body.shown_text().into(),
         Err(_) => {
             content["text"] = STANDARD.encode(&response.body.bytes).into();
             content["encoding"] = "base64".into();
@@ -90,6 +91,7 @@ fn response(response: &Response) -> Value {
     }
     note_omitted(&mut content, &response.body);
     let location = response.headers.get(LOCATION);
+    let location = location.map(|url| shown_header(LOCATION.as_str(), url));
     json!({
         "status": response.status.as_u16(),
         "statusText": response.status.canonical_reason().unwrap_or_default(),
@@ -97,7 +99,7 @@ fn response(response: &Response) -> Value {
         "cookies": [],
         "headers": headers(&response.headers),
         "content": content,
-        "redirectURL": location.map_or("".into(), |url| String::from_utf8_lossy(url.as_bytes())),
+        "redirectURL": location.unwrap_or_default(),
         "headersSize": -1,
         "bodySize": response.body.total,
     })

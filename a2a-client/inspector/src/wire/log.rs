@@ -12,6 +12,7 @@ use super::exchange::{Exchange, Request, Source, State};
 use super::recording::Recording;
 use super::summary::Summary;
 use crate::changes::Changes;
+use crate::proxy::SecretNames;
 
 /// The log of exchanges. Of more than [`MAX_EXCHANGES`], or [`MAX_LOG_BYTES`] together, the oldest are evicted.
 /// Clones share it.
@@ -146,6 +147,24 @@ impl ExchangeLog {
             is_sending,
             ..Entries::default()
         };
+        drop(entries);
+        self.0.changes.send("lagged", &serde_json::json!({}));
+    }
+
+    /// Marks headers and parameters of these names as secret in all requests of a source.
+    pub(crate) fn mark(&self, source: &Source, names: &SecretNames) {
+        let mut entries = self.entries();
+        let Entries {
+            by_number, bytes, ..
+        } = &mut *entries;
+        for entry in by_number.values_mut() {
+            if entry.exchange.source == *source {
+                entry.exchange.request.mark(names);
+                *bytes -= entry.weight;
+                entry.weight = entry.exchange.weight();
+                *bytes += entry.weight;
+            }
+        }
         drop(entries);
         self.0.changes.send("lagged", &serde_json::json!({}));
     }

@@ -15,9 +15,7 @@ mod versions;
 pub(crate) use self::event_boundary::EventBoundary;
 #[cfg(feature = "conformance")]
 pub(crate) use self::exchange::MASK;
-pub(crate) use self::exchange::{
-    Body, Request, Source, is_credential, is_event_stream, shown_headers,
-};
+pub(crate) use self::exchange::{Body, Request, Source, is_event_stream, shown_headers};
 pub(crate) use self::log::ExchangeLog;
 pub(crate) use self::recording::Recording;
 pub(crate) use self::routes::routes;

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use a2a_client::credentials::{shown_header, shown_text};
 use a2a_client::{HttpClient, Origin, ResponseObserver};
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
-use super::exchange::{Body, Exchange, MASK, Request, Source, is_credential};
+use super::exchange::{Body, Exchange, MASK, Request, Source, is_secret};
 use super::log::{ExchangeLog, MAX_RESENDS};
 use super::recording::Recording;
 use crate::problem::Problem;
@@ -54,7 +55,7 @@ impl Resend {
         let origin = Origin::of(&self.url).map_err(|error| invalid("URL", error))?;
         let original =
             original.filter(|original| Origin::of(&original.request.url).ok() == Some(origin));
-        let url = unmasked_url(&self.url, original).ok_or_else(|| masked("the query"))?;
+        let url = unmasked_url(&self.url, original).ok_or_else(|| masked("the URL"))?;
         let uri: Uri = url.parse().map_err(|error| invalid("URL", error))?;
         let headers = headers(self.headers, original)?;
         let permit = log.resend_permit().ok_or_else(|| {
@@ -64,7 +65,7 @@ impl Resend {
         let agent = original.and_then(|original| original.source.agent());
         let sent = Request {
             method: method.clone(),
-            shown_url: self.url,
+            shown_url: shown_text(&self.url).into_owned(),
             url,
             http_version: None,
             headers: headers.clone(),
@@ -90,7 +91,7 @@ fn masked(place: &str) -> Problem {
     Problem::bad_request(format!("{place} {problem}")).hint("enter the value, or remove it")
 }
 
-/// Reads headers as edited. Of several values of a name, a masked one stands for that in the same place.
+/// Reads headers as edited. Of several values of a name, one with a mask stands for that in the same place.
 fn headers(
     edited: Vec<(String, String)>,
     original: Option<&Exchange>,
@@ -101,21 +102,19 @@ fn headers(
         if COMPUTED.contains(&name) {
             continue;
         }
-        let value = match text == MASK {
-            true => {
-                let place = headers.get_all(&name).iter().count();
-                let values = original.map(|original| original.request.headers.get_all(&name));
-                let value = values.and_then(|values| values.iter().nth(place).cloned());
-                value.map(|value| (value, true))
-            }
-            false => {
-                let value = text.parse().map_err(|error| invalid("header", error))?;
-                Some((value, is_credential(&name)))
-            }
+        let place = headers.get_all(&name).iter().count();
+        let values = original.map(|original| original.request.headers.get_all(&name));
+        let before = values.and_then(|values| values.iter().nth(place));
+        let as_shown = before.filter(|before| shown_header(name.as_str(), before) == text);
+        let (mut value, was_secret): (HeaderValue, bool) = match as_shown {
+            Some(before) => (before.clone(), before.is_sensitive()),
+            None if text == MASK => return Err(masked(&format!("the header `{name}`"))),
+            None => (
+                text.parse().map_err(|error| invalid("header", error))?,
+                before.is_some_and(HeaderValue::is_sensitive),
+            ),
         };
-        let (mut value, is_secret): (HeaderValue, bool) =
-            value.ok_or_else(|| masked(&format!("the header `{name}`")))?;
-        value.set_sensitive(is_secret);
+        value.set_sensitive(was_secret || is_secret(&name, &value));
         headers.append(name, value);
     }
     Ok(headers)
@@ -134,18 +133,31 @@ pub(crate) fn plain_client(original: Option<&Exchange>) -> HttpClient {
     }
 }
 
-/// Returns a URL with the original values of its masked parameters; `None` if there is none for one of them.
+/// Returns a URL with the original values of what is masked in it; `None` if there is none for one of them.
 fn unmasked_url(url: &str, from: Option<&Exchange>) -> Option<String> {
-    let Some((place, query)) = url.split_once('?') else {
-        return Some(url.to_owned());
+    let split = |url: &str| -> (String, Option<String>) {
+        let halves = url.split_once('?');
+        let (place, query) = halves.map_or((url, None), |(place, query)| (place, Some(query)));
+        (place.to_owned(), query.map(str::to_owned))
     };
-    let original = from.map_or("", |from| &from.request.url);
-    let original = original.split_once('?').map_or("", |(_, query)| query);
+    let (place, query) = split(url);
+    let shown = from.map(|from| split(&from.request.shown_url).0);
+    let original = from.map(|from| split(&from.request.url));
+    let (original, parameters) = original.unwrap_or_default();
+    let place = match place.contains(MASK) {
+        true if shown.as_deref() == Some(&place) => original,
+        true => return None,
+        false => place,
+    };
+    let Some(query) = query else {
+        return Some(place);
+    };
+    let parameters = parameters.unwrap_or_default();
     let filled = query.split('&').map(|pair| {
         let Some(name) = pair.strip_suffix(MASK) else {
             return Some(pair);
         };
-        original
+        parameters
             .split('&')
             .find(|pair| name.ends_with('=') && pair.starts_with(name))
     });

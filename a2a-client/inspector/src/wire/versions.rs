@@ -65,7 +65,7 @@ const FORMS: [(Dialect, Binding); 6] = [
 impl Versions {
     /// Writes an exchange in every form. Errors: it is no call of an agent.
     pub(crate) fn of(exchange: &Exchange) -> Result<Self, String> {
-        let call = exchange.request.recorded().read_call()?;
+        let call = exchange.request.readable().read_call()?;
         let extensions = Dialect::ALL
             .iter()
             .find_map(|dialect| exchange.request.headers.get(dialect.extensions_header()));

@@ -185,68 +185,183 @@ async fn fetch(request: Request<Full<bytes::Bytes>>) -> (StatusCode, String) {
     (head.status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-#[tokio::test]
-async fn credentials_go_to_the_agent_and_to_no_origin_that_its_card_names() {
-    let page = Page::open().await;
-    let other = mirror().await;
-    let card = json!({
+/// Returns a card whose only interface of HTTP is at this URL.
+fn card_of(url: &str) -> Value {
+    json!({
         "name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
         "defaultInputModes": [], "defaultOutputModes": [], "signatures": [{"protected": "", "signature": ""}],
         "supportedInterfaces": [
-            {"url": format!("{other}/rpc"), "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+            {"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
             {"url": "grpc://h", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
         ],
-    });
-    let proxy = Proxy::to(&page, &document(card.to_string()).await).await;
+        "securitySchemes": {
+            "partner": {"apiKeySecurityScheme": {"location": "header", "name": "X-Partner"}},
+            "tenant": {"type": "apiKey", "in": "query", "name": "Tenant"},
+        },
+    })
+}
+
+/// Reads the card through a proxy.
+async fn read_card(proxy: &Proxy) -> Value {
     let place = format!("{}/.well-known/agent-card.json", proxy.url);
     let (_, card) = fetch(Request::get(&place).body(Full::default()).unwrap()).await;
-    let card: Value = serde_json::from_str(&card).unwrap();
+    serde_json::from_str(&card).unwrap()
+}
+
+#[tokio::test]
+async fn an_origin_that_a_card_names_is_reached_once_the_user_confirms_it() {
+    let page = Page::open().await;
+    let other = mirror().await;
+    let named = format!("{other}/rpc");
+    let proxy = Proxy::to(&page, &document(card_of(&named).to_string()).await).await;
+    let mut changes = page.events("GET", "/api/changes", None).await;
+    let card = read_card(&proxy).await;
     assert_eq!(
         card["signatures"],
         Value::Null,
         "they are of the agent's own card"
     );
     assert_eq!(card["supportedInterfaces"][1]["url"], "grpc://h");
+    assert_eq!(card["supportedInterfaces"][0]["url"], named);
+    let told = changes.named("proxy").await;
+    assert_eq!(told["namedOrigins"], json!([other]));
+    assert_eq!(told["origins"], json!([]));
+    for number in 0..4 {
+        let request = Request::get(format!("{}/.upstream/{number}/rpc", proxy.url));
+        let (_, text) = fetch(request.body(Full::default()).unwrap()).await;
+        assert!(!text.contains("\"uri\""), "{number}: {text}");
+    }
+
+    let path = format!("/api/proxies/{}/origins", proxy.id);
+    for wrong in ["ftp://h", "", "h"] {
+        let refused = page
+            .call("POST", &path, Some(json!({"origin": wrong})))
+            .await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    }
+    let confirmed = page.post(&path, json!({"origin": other})).await;
+    assert_eq!(confirmed["origins"], json!([other]));
+    assert_eq!(confirmed["namedOrigins"], json!([]));
+    let card = read_card(&proxy).await;
     let url = card["supportedInterfaces"][0]["url"].as_str().unwrap();
-    assert!(
-        url.starts_with(&proxy.url) && url.ends_with("/rpc"),
-        "{url}"
-    );
-    let sent = |url: &str| {
-        let request = Request::post(url)
-            .header("authorization", "Bearer sesame")
-            .header("cookie", "a=b")
-            .header("connection", "x-hop")
-            .header("x-hop", "1")
-            .header("x-end", "1");
-        fetch(request.body(Full::from("{}")).unwrap())
-    };
-    let (_, seen) = sent(url).await;
-    for absent in ["sesame", "cookie", "x-hop", "accept-encoding"] {
+    assert_eq!(url, format!("{}/.upstream/1/rpc", proxy.url));
+    let request = Request::post(url)
+        .header("authorization", "Bearer sesame")
+        .header("connection", "x-hop")
+        .header("x-hop", "1")
+        .header("x-end", "1");
+    let (_, seen) = fetch(request.body(Full::from("{}")).unwrap()).await;
+    for absent in ["x-hop", "accept-encoding"] {
         assert!(!seen.contains(absent), "{absent} in {seen}");
     }
-    assert!(
-        seen.contains("x-end") && seen.contains(r#""uri":"/rpc""#),
-        "{seen}"
-    );
+    for sent in ["x-end", "sesame", r#""uri":"/rpc""#] {
+        assert!(seen.contains(sent), "no {sent} in {seen}");
+    }
     assert!(
         seen.contains(other.strip_prefix("http://").unwrap()),
         "the host is the agent's"
     );
-    let recorded = page.get("/api/exchanges").await;
-    let number = &recorded["exchanges"].as_array().unwrap().last().unwrap()["number"];
-    let recorded = page.get(&format!("/api/exchanges/{number}")).await;
-    let headers = recorded["request"]["headers"].as_array().unwrap();
-    assert!(
-        headers.contains(&json!(["authorization", "***"])),
-        "as the caller sent it"
-    );
+}
 
-    let own = Proxy::to(&page, &other).await;
-    let (_, seen) = sent(&format!("{}/rpc", own.url)).await;
-    assert!(seen.contains("sesame"), "{seen}");
-    let (status, _) = sent(&format!("{}/.upstream/7/x", own.url)).await;
-    assert_eq!(status, StatusCode::NOT_FOUND);
+#[tokio::test]
+async fn an_origin_that_is_confirmed_at_the_start_is_passed_on_to() {
+    let page = Page::open().await;
+    let other = mirror().await;
+    let agent = document(card_of(&format!("{other}/rpc")).to_string()).await;
+    let settings = json!({"upstream": agent, "origins": [other]});
+    let started = page.post("/api/proxies", settings).await;
+    assert_eq!(started["origins"], json!([other]));
+    let proxy = Proxy {
+        id: started["id"].as_str().unwrap().to_owned(),
+        url: started["url"].as_str().unwrap().to_owned(),
+    };
+    let card = read_card(&proxy).await;
+    let url = card["supportedInterfaces"][0]["url"].as_str().unwrap();
+    assert!(url.starts_with(&proxy.url), "{url}");
+}
+
+#[tokio::test]
+async fn pages_of_other_hosts_cannot_call_an_agent_through_a_proxy() {
+    let page = Page::open().await;
+    let agent = mirror().await;
+    let proxy = Proxy::to(&page, &agent).await;
+    let port = proxy.url.rsplit(':').next().unwrap();
+    let call = |host: String, origin: Option<&str>| {
+        let mut request = Request::post(format!("{}/rpc", proxy.url)).header("host", host);
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        fetch(request.body(Full::from("{}")).unwrap())
+    };
+    for host in ["rebound.example", "127.0.0.1.rebound.example", "10.0.0.1"] {
+        let (status, text) = call(format!("{host}:{port}"), None).await;
+        assert_eq!(status, StatusCode::FORBIDDEN, "{host}");
+        assert!(text.contains("this proxy answers as"), "{text}");
+    }
+    for origin in ["http://rebound.example", "null", "https://a.example:443"] {
+        let (status, _) = call(format!("127.0.0.1:{port}"), Some(origin)).await;
+        assert_eq!(status, StatusCode::FORBIDDEN, "{origin}");
+    }
+    assert!(
+        proxy.exchanges(&page).await.is_empty(),
+        "none evicts another"
+    );
+    let all = page.get("/api/proxies").await;
+    assert_eq!(all["proxies"][0]["requests"], 0);
+    for host in ["127.0.0.1", "localhost", "[::1]"] {
+        let host = format!("{host}:{port}");
+        let origin = format!("http://{host}");
+        let (status, text) = call(host, Some(&origin)).await;
+        assert_eq!(status, StatusCode::OK, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn keys_are_masked_wherever_the_card_wants_them() {
+    let page = Page::open().await;
+    let agent = document(card_of("{url}/rpc").to_string()).await;
+    let proxy = Proxy::to(&page, &agent).await;
+    let sent = || {
+        let request = Request::post(format!("{}/rpc?a=1&tenant=s3cret&token=s3cret", proxy.url))
+            .header("x-partner", "s3cret")
+            .header("X-Access-Token", "s3cret")
+            .header("DPoP", "s3cret")
+            .header("x-team", "blue");
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"t",
+            "url":"https://h/?sig=s3cret","token":"s3cret","authentication":{"scheme":"Bearer","credentials":"s3cret"}}}"#;
+        fetch(request.body(Full::from(body)).unwrap())
+    };
+    // The first one knows the card from elsewhere.
+    sent().await;
+    read_card(&proxy).await;
+    sent().await;
+    let exchanges = proxy.exchanges(&page).await;
+    assert_eq!(exchanges.len(), 2);
+    for exchange in exchanges {
+        assert!(
+            exchange["url"]
+                .as_str()
+                .unwrap()
+                .ends_with("/rpc?a=1&tenant=***&token=***"),
+            "{exchange}"
+        );
+        let number = &exchange["number"];
+        let one = page.get(&format!("/api/exchanges/{number}")).await;
+        let headers = one["request"]["headers"].as_array().unwrap();
+        for name in ["x-partner", "x-access-token", "dpop"] {
+            assert!(headers.contains(&json!([name, "***"])), "{headers:?}");
+        }
+        assert!(headers.contains(&json!(["x-team", "blue"])));
+        let views = [
+            page.get(&format!("/api/exchanges/{number}/curl")).await,
+            page.get(&format!("/api/export/har?numbers={number}")).await,
+            page.get(&format!("/api/export/recording?numbers={number}"))
+                .await,
+        ];
+        for view in views {
+            assert!(!view.to_string().contains("s3cret"), "{view}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -298,7 +413,10 @@ async fn what_the_proxy_cannot_pass_on_it_answers_and_records() {
 async fn a_proxy_of_the_command_line_is_on_the_page() {
     let page = Page::open().await;
     let upstream = reference().await;
-    let started = page.inspector.start_proxy("127.0.0.1:0", &upstream).await;
+    let started = page
+        .inspector
+        .start_proxy("127.0.0.1:0", &upstream, &[])
+        .await;
     let address = started.unwrap().to_string();
     let all = page.get("/api/proxies").await;
     assert_eq!(all["proxies"][0]["address"], address);
@@ -306,7 +424,7 @@ async fn a_proxy_of_the_command_line_is_on_the_page() {
         all["proxies"][0]["upstream"],
         upstream.trim_end_matches('/')
     );
-    let taken = page.inspector.start_proxy(&address, &upstream).await;
+    let taken = page.inspector.start_proxy(&address, &upstream, &[]).await;
     let problem = taken.unwrap_err().to_string();
     assert!(problem.contains(&address), "{problem}");
 }
@@ -348,6 +466,7 @@ async fn proxies_are_bounded_and_stopped() {
         (json!({"upstream": "ftp://h"}), 400),
         (json!({"upstream": "http://me:pass@h"}), 400),
         (json!({"upstream": agent, "authorities": "nonsense"}), 400),
+        (json!({"upstream": agent, "origins": ["nonsense"]}), 400),
     ] {
         let refused = page
             .call("POST", "/api/proxies", Some(settings.clone()))

@@ -125,6 +125,29 @@ async fn masked_values_go_to_their_origin_only() {
 }
 
 #[tokio::test]
+async fn a_secret_within_a_value_is_sent_again_as_it_was() {
+    let page = Page::open().await;
+    let url = mirror().await;
+    let first = json!({"method": "GET", "url": format!("{url}/a;key=s3cret/b?x=1&sig=s3cret"),
+        "headers": [["referer", "http://h/?code=s3cret"], ["x-team", "blue"]]});
+    let sent = page.post("/api/exchanges", first).await;
+    let shown = ended(&page, &sent["number"]).await;
+    assert!(!shown["request"].to_string().contains("s3cret"), "{shown}");
+    assert!(!shown["url"].to_string().contains("s3cret"), "{shown}");
+    let again = json!({"from": sent["number"], "method": "GET", "url": shown["url"],
+        "headers": shown["request"]["headers"]});
+    let again = page.post("/api/exchanges", again).await;
+    let seen = reflected(&ended(&page, &again["number"]).await);
+    assert_eq!(seen["uri"], "/a;key=s3cret/b?x=1&sig=s3cret");
+    let headers = seen["headers"].as_array().unwrap();
+    assert!(headers.contains(&json!(["referer", "http://h/?code=s3cret"])));
+    let elsewhere =
+        json!({"from": sent["number"], "method": "GET", "url": format!("{url}/c;key=***/b")});
+    let refused = page.call("POST", "/api/exchanges", Some(elsewhere)).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn what_is_no_request_is_refused() {
     let page = Page::open().await;
     for request in [

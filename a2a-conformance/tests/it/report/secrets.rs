@@ -15,6 +15,10 @@ const HEADERS: &[(&str, &str)] = &[
     ("X-A2A-Notification-Token", "canary-6"),
     ("X-Own", "canary-7"),
     ("Location", "https://user:canary-8@host/?token=canary-9&x=1"),
+    ("X-Access-Token", "canary-24"),
+    ("DPoP", "canary-25"),
+    ("X-Amz-Security-Token", "canary-26"),
+    ("Webhook-Signature", "v1,canary-27"),
     ("X-Echo", "you sent canary-10-that-the-user-gave"),
 ];
 
