@@ -21,6 +21,7 @@ use a2a_types::reading::{Mode, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
 use http::{Method, StatusCode};
 
+pub(crate) use bounds::MAX_NAME_BYTES;
 pub use event::{EventReader, EventWriter};
 pub use http_message::{OutgoingCall, OutgoingReply};
 pub use incoming_call::{CallRefusal, IncomingCall, ReadOptions};

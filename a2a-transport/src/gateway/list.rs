@@ -1,8 +1,11 @@
 //! The owner's part of an agent's list of tasks.
 
+use std::sync::Arc;
+
+use a2a_types::size::size_of_task;
 use a2a_types::{
-    Base64, Error as A2aError, ErrorKind, GetTaskRequest, ListTasksRequest, ListTasksResponse,
-    Request, Response, Task,
+    Base64, Error as A2aError, ErrorKind, ListTasksRequest, ListTasksResponse, Request, Response,
+    Task,
 };
 use futures_util::{StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
@@ -11,7 +14,8 @@ use serde_json::json;
 use super::Gateway;
 use super::owned_call::OwnedCall;
 use super::rewrite::Rewrite;
-use crate::{Answer, Call, Error, Reply, Transport};
+use super::settle::{Held, read_task};
+use crate::{Answer, Error, Reply, Transport};
 
 /// Position in a list, as a page token.
 #[derive(Deserialize, Serialize)]
@@ -40,6 +44,8 @@ const DEFAULT_PAGE: u32 = 50;
 const MAX_PAGE: u32 = 100;
 /// Pages of the agent that are read for one page of the owner.
 const MAX_READ: usize = 1_000;
+/// Size in bytes of a task that counts as small.
+const SMALL_TASK: usize = 64 << 10;
 /// Tasks that are read from the agent at once.
 const AT_ONCE: usize = 8;
 
@@ -72,14 +78,15 @@ impl<T: Transport> Gateway<T> {
             true => self.next_token(owned, &page, end, total).await?,
             false => String::new(),
         };
-        let tasks = self.complete(owned, params, page.tasks).await?;
+        let (tasks, held) = self.complete(owned, params, page.tasks).await?;
         let list = ListTasksResponse {
             tasks,
             next_page_token,
             page_size,
             total_size: total,
         };
-        Ok(Reply::once(Response::ListTasks(list)))
+        let held: Arc<dyn Send + Sync> = Arc::new(held);
+        Ok(Reply::once(Response::ListTasks(list)).holding(Some(held)))
     }
 
     /// Reads pages of the agent until the owner's is full and, on the first, all are counted.
@@ -160,42 +167,39 @@ impl<T: Transport> Gateway<T> {
         owned: &OwnedCall,
         params: &ListTasksRequest,
         tasks: Vec<Task>,
-    ) -> Result<Vec<Task>, Error> {
+    ) -> Result<(Vec<Task>, Vec<Held>), Error> {
         let is_complete = params.history_length == Some(0) && !params.include_artifacts;
-        let read = futures_util::stream::iter(tasks).map(|task| async move {
+        let read = futures_util::stream::iter(tasks).map(|mut task| async move {
             if is_complete {
-                return Ok(Some(task));
+                task.artifacts.clear();
+                return Ok(Some((task, None)));
             }
-            let request = GetTaskRequest {
-                id: task.id,
-                history_length: params.history_length,
-                tenant: params.tenant.clone(),
-            };
-            let call = Call {
-                request: request.into(),
-                context: owned.context().clone(),
-            };
-            match self.agent.call(call).await.map(|reply| reply.answer) {
-                Ok(Answer::Once(Response::GetTask(task))) => Ok(Some(task)),
-                Ok(_) => Err(ErrorKind::InvalidAgentResponse.into()),
+            match read_task(&*self.agent, owned, task.id, params.history_length).await {
+                Ok((mut task, held)) => {
+                    if !params.include_artifacts {
+                        task.artifacts.clear();
+                    }
+                    // Small tasks give their memory back, for a page has many.
+                    let held = held.filter(|_| size_of_task(&task) > SMALL_TASK);
+                    Ok(Some((task, held)))
+                }
                 Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotFound => Ok(None),
                 Err(error) => Err(error),
             }
         });
-        let read: Vec<Option<Task>> = read.buffered(AT_ONCE).try_collect().await?;
+        let read: Vec<Option<(Task, Held)>> = read.buffered(AT_ONCE).try_collect().await?;
         let mut complete = Vec::with_capacity(read.len());
+        let mut kept = Vec::new();
         let mut rewrite = Rewrite::new(owned, self.tasks.clone());
-        for mut task in read.into_iter().flatten() {
+        for (mut task, held) in read.into_iter().flatten() {
             let Some(name) = self.tasks.name_of(&owned.owner, &task.id) else {
                 continue;
             };
-            if !params.include_artifacts {
-                task.artifacts.clear();
-            }
             rewrite.listed(&mut task, name)?;
             complete.push(task);
+            kept.push(held);
         }
-        Ok(complete)
+        Ok((complete, kept))
     }
 }
 

@@ -4,24 +4,33 @@
 //! whether an ended task goes on, how a stream begins, and whose a task is. [`Gateway`] keeps its caller's
 //! rules with an agent that has others.
 
+mod capabilities;
+mod in_flight;
 mod list;
 mod owned_call;
 mod owner;
 mod rewrite;
+mod settle;
+mod stream;
 mod task_map;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a_types::{
-    ContextId, Dialect, Error as A2aError, ErrorKind, GetTaskRequest, Operation, Request, Response,
-    Task, TaskId,
+    AgentCard, ContextId, Dialect, Error as A2aError, ErrorKind, Request, Response,
+    SendMessageResponse, Task, TaskId,
 };
-use futures_util::{Stream, StreamExt, stream};
+use capabilities::translate;
+use in_flight::{NameInFlight, NamesInFlight};
 use owned_call::OwnedCall;
 use rewrite::Rewrite;
-use task_map::TaskMap;
+use settle::{read_task, settled};
+use stream::GatewayStream;
+use task_map::{KnownTask, TaskMap};
+use tokio::time::Instant;
 
-use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStream};
+use crate::{Answer, BoxFuture, Call, Error, Reply, Transport};
 
 /// Gateway to an agent that speaks one protocol version, for callers of every version.
 ///
@@ -42,21 +51,41 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport, Update, UpdateStre
 ///
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {
-    agent: T,
+    agent: Arc<T>,
     version: Dialect,
+    card: Option<Arc<AgentCard>>,
     shared: bool,
+    max_wait: Duration,
     tasks: Arc<TaskMap>,
+    names_in_flight: Arc<NamesInFlight>,
 }
 
 impl<T: Transport> Gateway<T> {
     /// Creates a gateway to `agent`, which speaks `version`.
     pub fn new(agent: T, version: Dialect) -> Self {
         Self {
-            agent,
+            agent: Arc::new(agent),
             version,
+            card: None,
             shared: false,
+            max_wait: DEFAULT_MAX_WAIT,
             tasks: Arc::default(),
+            names_in_flight: Arc::default(),
         }
+    }
+
+    /// Sets the agent's card. What it excludes is refused with the error of the caller's version, whatever
+    /// the agent would answer: streams with *unsupported operation*, for instance.
+    pub fn agent_card(mut self, card: &AgentCard) -> Self {
+        self.card = Some(Arc::new(card.clone()));
+        self
+    }
+
+    /// Returns the card for callers: the agent's, without its interfaces and signatures, and without
+    /// capabilities that the gateway does not pass on. `None` if the agent's card is not set.
+    pub fn public_card(&self) -> Option<AgentCard> {
+        let card = self.card.as_deref().cloned();
+        card.map(capabilities::shown)
     }
 
     /// Gives every caller every task of the agent and passes ids on as they are: for a gateway without an
@@ -65,55 +94,129 @@ impl<T: Transport> Gateway<T> {
         self.shared = true;
         self
     }
+
+    /// Sets how long a caller waits for the end of a task that the agent answers before it has ended; 4
+    /// minutes by default. Then the caller gets the task as it stands.
+    pub fn max_wait(mut self, limit: Duration) -> Self {
+        self.max_wait = limit;
+        self
+    }
 }
 
 impl<T: Transport> Transport for Gateway<T> {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
         Box::pin(async move {
-            let mut owned = OwnedCall::new(call, &self.tasks, self.shared);
-            if !self.shared && owned.names_absent_task() {
-                return Err(ErrorKind::TaskNotFound.into());
-            }
-            let reply = match &owned.call.request {
-                Request::SendMessage(_) | Request::SendStreamingMessage(_) => {
-                    self.place(&mut owned).await?;
-                    self.ask(&owned).await
-                }
-                Request::SubscribeToTask(_) => {
-                    self.require_open(&owned).await?;
-                    self.ask(&owned).await
-                }
-                Request::ListTasks(params) if !self.shared => {
-                    let listed = self.list(&owned, params).await;
-                    return listed.map_err(translate);
-                }
-                _ => self.ask(&owned).await,
-            };
-            match reply {
-                Ok(reply) => self.answer(owned, reply).await,
-                Err(error) => self.explain(owned, error).await,
-            }
+            let operation = call.request.operation();
+            let answer = self.answer(call).await;
+            answer.map_err(|error| translate(operation, self.version, error))
         })
     }
 }
 
-/// Returns the updates up to the first after which a stream ends.
-fn until_waiting(
-    updates: impl Stream<Item = Result<Update, Error>> + Send,
-) -> impl Stream<Item = Result<Update, Error>> + Send {
-    stream::unfold(Some(Box::pin(updates)), |updates| async {
-        let mut updates = updates?;
-        let update = updates.next().await?;
-        let status = update
-            .as_ref()
-            .ok()
-            .and_then(|update| update.event.status());
-        let ends = status.is_some_and(|status| status.state.ends_stream());
-        Some((update, (!ends).then_some(updates)))
-    })
-}
-
 impl<T: Transport> Gateway<T> {
+    async fn answer(&self, call: Call) -> Result<Reply, Error> {
+        capabilities::require(self.card.as_deref(), &call.request)?;
+        let mut owned = OwnedCall::new(call, &self.tasks, self.shared);
+        let name = self.enter_name(&mut owned).await;
+        if !self.shared && owned.names_unknown_task() && !owned.may_begin_by_name() {
+            return Err(ErrorKind::TaskNotFound.into());
+        }
+        match &owned.call.request {
+            Request::SendMessage(_) => {
+                self.place(&mut owned).await?;
+                self.send(owned, name).await
+            }
+            Request::SendStreamingMessage(_) => {
+                self.place(&mut owned).await?;
+                self.pass_on(owned, name).await
+            }
+            Request::SubscribeToTask(_) => {
+                self.require_open(&owned).await?;
+                self.pass_on(owned, None).await
+            }
+            Request::ListTasks(params) if !self.shared => self.list(&owned, params).await,
+            _ => self.pass_on(owned, None).await,
+        }
+    }
+
+    /// Enters the name of a task that the caller begins by naming it, if the agent chooses another name.
+    /// Waits while the message that began it under that name is on its way.
+    async fn enter_name(&self, owned: &mut OwnedCall) -> Option<NameInFlight> {
+        loop {
+            let name = owned.named.as_ref().filter(|_| owned.known.is_none())?;
+            let names = &self.names_in_flight;
+            let begins = owned.may_begin_by_name() && !self.version.rules().caller_names_tasks;
+            let mut entered = match begins {
+                true => match names.enter(&owned.owner, name) {
+                    Ok(entered) => return Some(entered),
+                    Err(other) => other,
+                },
+                false => names.entered(&owned.owner, name)?,
+            };
+            // An error is the end of the other call.
+            while entered.changed().await.is_ok() {}
+            owned.find(&self.tasks);
+            if !begins {
+                return None;
+            }
+        }
+    }
+
+    /// Sends a message, and waits for its task as the caller's version has it.
+    async fn send(&self, mut owned: OwnedCall, name: Option<NameInFlight>) -> Result<Reply, Error> {
+        let until = Instant::now() + self.max_wait;
+        let caller = owned.context().dialect;
+        let mut waits = match (caller, self.version) {
+            // It must have ended or be interrupted (1.0 §3.2.2).
+            (Dialect::V1_0, _) => true,
+            // There is no wish to wait in 0.1, so its agents do not know of the caller's.
+            (_, Dialect::V0_1) => caller != Dialect::V0_1,
+            _ => false,
+        };
+        if let Request::SendMessage(params) = &mut owned.call.request {
+            let configuration = params.configuration.get_or_insert_default();
+            waits &= !configuration.return_immediately;
+            if name.is_some() {
+                // The caller may cancel its task meanwhile, so the agent's id is needed at once.
+                waits = true;
+                configuration.return_immediately = true;
+            }
+        }
+        let mut reply = self.ask(&owned).await?;
+        let mut rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(name);
+        if let Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) =
+            &mut reply.answer
+        {
+            rewrite.claim(task)?;
+            if waits && !task.status.state.is_settled() {
+                // What the agent has answered is better than an error.
+                match settled(&*self.agent, &owned, &task.id, until).await {
+                    Ok((settled, held)) => (*task, reply.held) = (settled, held),
+                    Err(error) => tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "cannot wait for a task of the agent"
+                    ),
+                }
+            }
+        }
+        self.reply(owned, rewrite, reply).await
+    }
+
+    /// Passes a call on to the agent, and its answer back.
+    async fn pass_on(&self, owned: OwnedCall, name: Option<NameInFlight>) -> Result<Reply, Error> {
+        let reply = self.ask(&owned).await;
+        let rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(name);
+        let reply = match reply {
+            Ok(reply) => reply,
+            // A stream may be refused by its first event, too.
+            Err(error) if owned.operation().is_stream() => {
+                Reply::stream(tokio_stream::once(Err(error)))
+            }
+            Err(error) => return Err(error),
+        };
+        self.reply(owned, rewrite, reply).await
+    }
+
     async fn ask(&self, owned: &OwnedCall) -> Result<Reply, Error> {
         self.agent.call(owned.to_agent(&self.tasks)).await
     }
@@ -133,8 +236,9 @@ impl<T: Transport> Gateway<T> {
         } else if owned.known.is_none() && !agent.caller_names_tasks {
             owned.call.request.set_task_id(None);
         }
-        let known = owned.known_context();
+        let known = owned.known_context(&self.tasks);
         let names_contexts = self.version == Dialect::V0_1;
+        let mut sent = None;
         if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
             &mut owned.call.request
             && names_contexts
@@ -145,7 +249,28 @@ impl<T: Transport> Gateway<T> {
                 .take()
                 .or(known)
                 .or_else(|| Some(ContextId::random()));
+            sent.clone_from(context);
         }
+        if owned.names_unknown_task() && caller.caller_names_tasks && agent.caller_names_tasks {
+            // The caller may read or cancel its task before the agent answers.
+            self.record(owned, sent)?;
+        }
+        Ok(())
+    }
+
+    /// Records the caller as the owner of the task that it names to an agent which takes the name.
+    fn record(&self, owned: &mut OwnedCall, context: Option<ContextId>) -> Result<(), Error> {
+        let (Some(name), Some(id)) = (owned.named.clone(), owned.agent_task()) else {
+            return Ok(());
+        };
+        let task = KnownTask {
+            id,
+            context: context.map(|context| owned.agent_context(&context, &self.tasks)),
+            dialect: owned.context().dialect,
+        };
+        let given = self.tasks.give(&owned.owner, name, task);
+        given.map_err(|task_map::Foreign| Error::from(ErrorKind::TaskNotFound))?;
+        owned.find(&self.tasks);
         Ok(())
     }
 
@@ -169,86 +294,43 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Returns the agent's answer with the ids that the caller knows.
-    async fn answer(&self, owned: OwnedCall, reply: Reply) -> Result<Reply, Error> {
-        let mut rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks));
+    async fn reply(
+        &self,
+        owned: OwnedCall,
+        mut rewrite: Rewrite,
+        reply: Reply,
+    ) -> Result<Reply, Error> {
+        let created_in = owned.known.as_ref().map(|known| known.dialect);
         let answer = match reply.answer {
             Answer::Once(mut response) => {
                 rewrite.response(&mut response)?;
                 Answer::Once(response)
             }
-            Answer::Stream(updates) => Answer::Stream(self.stream(&owned, rewrite, updates).await?),
+            Answer::Stream(updates) => {
+                let agent = Arc::clone(&self.agent);
+                let stream = GatewayStream::new(
+                    agent,
+                    self.version,
+                    (owned, rewrite),
+                    updates,
+                    self.max_wait,
+                );
+                Answer::Stream(stream.begin().await?)
+            }
         };
         Ok(Reply {
             answer,
-            created_in: owned.known.map(|known| known.dialect),
+            created_in,
             held: reply.held,
         })
     }
 
-    async fn stream(
-        &self,
-        owned: &OwnedCall,
-        mut rewrite: Rewrite,
-        mut updates: UpdateStream,
-    ) -> Result<UpdateStream, Error> {
-        let caller = owned.context().dialect;
-        if caller != Dialect::V1_0 || self.version == Dialect::V1_0 {
-            let updates = updates.map(move |update| rewrite.update(update?));
-            let goes_on = self.version.rules().follows_waiting_tasks;
-            return Ok(match goes_on && !caller.rules().follows_waiting_tasks {
-                true => Box::pin(until_waiting(updates)),
-                false => Box::pin(updates),
-            });
-        }
-        // In 1.0 a stream begins with the task.
-        let Some(first) = updates.next().await.transpose()? else {
-            return Ok(Box::pin(tokio_stream::empty()));
-        };
-        let beginning = rewrite::stream_beginning(rewrite.update(first)?);
-        let later = updates.map(move |update| rewrite.update(update?));
-        Ok(Box::pin(tokio_stream::iter(beginning.map(Ok)).chain(later)))
-    }
-
-    /// Answers an older caller with an ended task's last event if an agent of 1.0 refuses to stream it.
-    async fn explain(&self, owned: OwnedCall, error: Error) -> Result<Reply, Error> {
-        let refused = |error: &Error| matches!(error, Error::Agent(error) if error.kind == ErrorKind::UnsupportedOperation);
-        let caller = owned.context().dialect.rules();
-        if let Some(named) = &owned.named
-            && owned.operation() == Operation::SubscribeToTask
-            && caller.subscribes_to_ended_tasks
-            && refused(&error)
-            && let Ok(task) = self.task(&owned, named.clone()).await
-            && task.status.state.is_terminal()
-        {
-            let event = rewrite::last_word(task, caller.ends_by_status);
-            let reply = Reply::stream(tokio_stream::once(Ok(event)));
-            return self.answer(owned, reply).await;
-        }
-        Err(translate(error))
-    }
-
     async fn task(&self, owned: &OwnedCall, id: TaskId) -> Result<Task, Error> {
         let id = owned.known.as_ref().map_or(id, |known| known.id.clone());
-        let request = GetTaskRequest {
-            id,
-            history_length: Some(0),
-            tenant: owned.call.request.tenant().map(str::to_owned),
-        };
-        let call = Call {
-            request: request.into(),
-            context: owned.context().clone(),
-        };
-        match self.agent.call(call).await?.answer {
-            Answer::Once(Response::GetTask(task)) => Ok(task),
-            _ => Err(ErrorKind::InvalidAgentResponse.into()),
-        }
+        let (task, _) = read_task(&*self.agent, owned, id, Some(0)).await?;
+        Ok(task)
     }
 }
 
-/// Returns an error of the gateway's own request as one of the caller's.
-fn translate(error: Error) -> Error {
-    match error {
-        Error::NotSupported { .. } => ErrorKind::MethodNotFound.into(),
-        error => error,
-    }
-}
+/// Longest wait for the end of a task by default.
+const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(4 * 60);

@@ -29,18 +29,26 @@ impl OwnedCall {
             }
         };
         let named = call.request.task_id().cloned();
-        let known = named.as_ref().and_then(|name| tasks.get(&owner, name));
-        if let Some(known) = &known {
-            call.context.dialect = call.context.dialect.about_task_of(known.dialect);
-        }
         // The agent trusts the gateway, perhaps so far as to believe the user that it claims to act for.
         call.context.claims.user_id = None;
-        Self {
+        let mut owned = Self {
             call,
             owner,
             scope,
             named,
-            known,
+            known: None,
+        };
+        owned.find(tasks);
+        owned
+    }
+
+    /// Looks the task up.
+    pub(super) fn find(&mut self, tasks: &TaskMap) {
+        let name = self.named.as_ref();
+        self.known = name.and_then(|name| tasks.get(&self.owner, name));
+        if let Some(known) = &self.known {
+            let caller = &mut self.call.context.dialect;
+            *caller = caller.about_task_of(known.dialect);
         }
     }
 
@@ -59,17 +67,37 @@ impl OwnedCall {
         &self.call.context
     }
 
-    /// Returns whether the call names a task that is not its owner's, and does not begin it by naming it.
-    pub(super) fn names_absent_task(&self) -> bool {
-        let begins = self.is_message() && self.context().dialect.rules().caller_names_tasks;
-        self.named.is_some() && self.known.is_none() && !begins
+    /// Returns whether the call names a task that its owner does not have yet.
+    pub(super) fn names_unknown_task(&self) -> bool {
+        self.named.is_some() && self.known.is_none()
+    }
+
+    /// Returns whether the call is a message that begins the task which it names, if there is none (0.1).
+    pub(super) fn may_begin_by_name(&self) -> bool {
+        self.is_message() && self.context().dialect.rules().caller_names_tasks
     }
 
     /// Returns the caller's id of the task's conversation.
-    pub(super) fn known_context(&self) -> Option<ContextId> {
+    pub(super) fn known_context(&self, tasks: &TaskMap) -> Option<ContextId> {
         let context = self.known.as_ref()?.context.as_ref()?;
         let own = self.scope.to_caller(context.as_str());
-        Some(own.map_or_else(|| context.clone(), ContextId::from))
+        Some(own.map_or_else(
+            || context.clone(),
+            |own| {
+                tasks
+                    .long_id(&self.owner, own)
+                    .unwrap_or_else(|| own.to_owned())
+                    .into()
+            },
+        ))
+    }
+
+    /// Returns an id of the caller's as the agent sees it.
+    fn agent_id(&self, id: &str, tasks: &TaskMap) -> String {
+        if self.scope.is_long(id) {
+            tasks.keep_long_id(&self.owner, Scope::hashed(id), id);
+        }
+        self.scope.to_agent(id)
     }
 
     /// Returns the agent's id of a conversation: the same for one that the agent named to this owner.
@@ -77,7 +105,7 @@ impl OwnedCall {
         let known = self.known.as_ref().and_then(|known| known.context.as_ref());
         match known == Some(context) || tasks.has_context(&self.owner, context) {
             true => context.clone(),
-            false => self.scope.to_agent(context.as_str()).into(),
+            false => self.agent_id(context.as_str(), tasks).into(),
         }
     }
 
@@ -103,7 +131,7 @@ impl OwnedCall {
     }
 
     /// Returns the agent's id of the task that the request names.
-    fn agent_task(&self) -> Option<TaskId> {
+    pub(super) fn agent_task(&self) -> Option<TaskId> {
         match &self.known {
             Some(known) => Some(known.id.clone()),
             None => {
@@ -116,7 +144,7 @@ impl OwnedCall {
     fn message_to_agent(&self, params: &mut SendMessageRequest, tasks: &TaskMap) {
         let message = &mut params.message;
         if !message.message_id.is_empty() {
-            message.message_id = self.scope.to_agent(message.message_id.as_str()).into();
+            message.message_id = self.agent_id(message.message_id.as_str(), tasks).into();
         }
         if let Some(context) = &mut message.context_id {
             *context = self.agent_context(context, tasks);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use a2a_types::Request;
 use sha2::{Digest as _, Sha256};
 
+use crate::binding::MAX_NAME_BYTES;
 use crate::{Context, Principal};
 
 /// A principal within a tenant.
@@ -44,6 +45,8 @@ impl Owner {
 /// of the owner: nothing has to be remembered to put it on or take it off, a message sent again after
 /// a restart has the same id, and no caller can write an id that has another owner's prefix, because
 /// its own goes before whatever it writes. Where all tasks are shared there is no prefix.
+///
+/// An id that would be longer than agents take is replaced by its hash, behind the prefix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope(String);
 
@@ -60,23 +63,38 @@ impl Scope {
                 }
             }
         }
-        let mut prefix = String::with_capacity(PREFIX);
-        for byte in &hash.finalize()[..PREFIX / 2] {
-            prefix.push_str(&format!("{byte:02x}"));
-        }
+        let mut prefix = hexadecimal(&hash.finalize()[..PREFIX / 2]);
         prefix.push('-');
         Self(prefix)
     }
 
     /// Returns the caller's id as the agent sees it.
     pub(super) fn to_agent(&self, id: &str) -> String {
-        format!("{}{id}", self.0)
+        match self.is_long(id) {
+            true => format!("{}{}", self.0, Self::hashed(id)),
+            false => format!("{}{id}", self.0),
+        }
     }
 
-    /// Returns the agent's id as the caller wrote it, or `None` if it is not one of the caller's.
+    /// Returns whether an id is replaced by its hash, because it has no room for the prefix.
+    pub(super) fn is_long(&self, id: &str) -> bool {
+        !self.0.is_empty() && self.0.len() + id.len() > MAX_NAME_BYTES
+    }
+
+    /// Returns the replacement of a long id.
+    pub(super) fn hashed(id: &str) -> String {
+        format!("sha256-{}", hexadecimal(&Sha256::digest(id)))
+    }
+
+    /// Returns the agent's id as the caller wrote it, a long one as its hash, or `None` if it is not one of the
+    /// caller's.
     pub(super) fn to_caller<'a>(&self, id: &'a str) -> Option<&'a str> {
         id.strip_prefix(&self.0)
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Length of the hash in hexadecimal: 128 bits, for which no second owner can be found.

@@ -8,6 +8,8 @@ use a2a_types::{
 };
 
 use super::OwnedCall;
+use super::capabilities;
+use super::in_flight::NameInFlight;
 use super::owner::{Owner, Scope};
 use super::task_map::{Foreign, KnownTask, TaskMap};
 use crate::{Error, Update};
@@ -27,7 +29,10 @@ pub(super) struct Rewrite {
     begins: bool,
     /// The last task that was recorded for the caller.
     recorded: Option<TaskId>,
-    without_history: bool,
+    /// Number of messages that the caller wants of a history.
+    history_length: Option<u32>,
+    /// Held until the task is recorded.
+    name_in_flight: Option<NameInFlight>,
     tasks: Arc<TaskMap>,
 }
 
@@ -49,12 +54,22 @@ impl Rewrite {
             scope: owned.scope.clone(),
             dialect: owned.context().dialect,
             named: owned.named.clone(),
-            conversation: conversation.or_else(|| owned.known_context()),
+            conversation: conversation.or_else(|| owned.known_context(&tasks)),
             begins: owned.is_message(),
             recorded: None,
-            without_history: request.history_length().is_none() && !rules.history_when_not_asked,
+            history_length: match request.history_length() {
+                None if !rules.history_when_not_asked => Some(0),
+                wanted => wanted,
+            },
+            name_in_flight: None,
             tasks,
         }
+    }
+
+    /// Holds the name of the task until the agent has answered with it.
+    pub(super) fn holding(mut self, name: Option<NameInFlight>) -> Self {
+        self.name_in_flight = name;
+        self
     }
 
     pub(super) fn response(&mut self, response: &mut Response) -> Result<(), Error> {
@@ -69,9 +84,17 @@ impl Rewrite {
                 let configs = list.configs.iter_mut();
                 configs.for_each(|config| self.id(&mut config.task_id));
             }
+            Response::GetExtendedAgentCard(card) => {
+                *card = capabilities::shown(std::mem::take(card));
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Records the caller as the owner of a task, without rewriting it.
+    pub(super) fn claim(&mut self, task: &Task) -> Result<(), Error> {
+        self.give(&task.id, task.context_id.as_ref())
     }
 
     /// Rewrites a task of a list, which the caller calls `name`.
@@ -107,8 +130,11 @@ impl Rewrite {
         self.give(&task.id, task.context_id.as_ref())?;
         self.id(&mut task.id);
         self.conversation(&mut task.context_id);
-        if self.without_history {
-            task.history.clear();
+        if let Some(length) = self.history_length {
+            // Some agents send more than was asked for.
+            let length = usize::try_from(length).unwrap_or(usize::MAX);
+            let excess = task.history.len().saturating_sub(length);
+            task.history.drain(..excess);
         }
         let messages = task.history.iter_mut();
         let messages = messages.chain(task.status.message.as_deref_mut());
@@ -134,7 +160,7 @@ impl Rewrite {
     }
 
     fn message(&self, message: &mut Message) {
-        if let Some(id) = self.scope.to_caller(message.message_id.as_str()) {
+        if let Some(id) = self.callers_id(message.message_id.as_str()) {
             message.message_id = id.into();
         }
         for id in &mut message.reference_task_ids {
@@ -158,9 +184,16 @@ impl Rewrite {
     }
 
     fn context(&self, context: &mut ContextId) {
-        if let Some(own) = self.scope.to_caller(context.as_str()) {
+        if let Some(own) = self.callers_id(context.as_str()) {
             *context = own.into();
         }
+    }
+
+    /// Returns an id that the caller chose, or `None` if the agent did.
+    fn callers_id(&self, id: &str) -> Option<String> {
+        let own = self.scope.to_caller(id)?;
+        let long = self.tasks.long_id(&self.owner, own);
+        Some(long.unwrap_or_else(|| own.to_owned()))
     }
 
     /// Records the caller as the owner of a task that its message has started or continued.
@@ -184,6 +217,7 @@ impl Rewrite {
                 A2aError::new(ErrorKind::InvalidAgentResponse, text)
             })?;
         self.recorded = Some(id.clone());
+        self.name_in_flight = None;
         Ok(())
     }
 
@@ -227,12 +261,17 @@ pub(super) fn stream_beginning(first: Update) -> impl Iterator<Item = Update> {
 pub(super) fn last_word(task: Task, by_status: bool) -> Update {
     let event = match by_status {
         false => Event::Task(task),
-        true => Event::StatusUpdate(TaskStatusUpdateEvent {
-            task_id: task.id,
-            context_id: task.context_id,
-            status: task.status,
-            metadata: None,
-        }),
+        true => status_update(task),
     };
     Update::new(event, None)
+}
+
+/// Returns the status of a task as an event.
+pub(super) fn status_update(task: Task) -> Event {
+    Event::StatusUpdate(TaskStatusUpdateEvent {
+        task_id: task.id,
+        context_id: task.context_id,
+        status: task.status,
+        metadata: None,
+    })
 }

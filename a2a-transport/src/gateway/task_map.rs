@@ -58,13 +58,24 @@ enum Name {
     Task(TaskId),
     /// A conversation that the agent named.
     Context(ContextId),
+    /// Hash of a long id of the owner's.
+    Hash(String),
 }
 
 #[derive(Debug)]
 struct Entry {
     used: u64,
     bytes: usize,
-    task: Option<KnownTask>,
+    value: Value,
+}
+
+/// What a name stands for.
+#[derive(Debug)]
+enum Value {
+    Task(KnownTask),
+    /// A conversation, which is called so at the agent, too.
+    Context,
+    Id(String),
 }
 
 /// Entries of one principal.
@@ -98,7 +109,28 @@ impl TaskMap {
     /// Returns the task that an owner calls by this name.
     pub(super) fn get(&self, owner: &Owner, name: &TaskId) -> Option<KnownTask> {
         let name = Name::Task(name.clone());
-        self.entries().used(owner, name)?.task.clone()
+        match &self.entries().used(owner, name)?.value {
+            Value::Task(task) => Some(task.clone()),
+            Value::Context | Value::Id(_) => None,
+        }
+    }
+
+    /// Returns the id of an owner that has this hash.
+    pub(super) fn long_id(&self, owner: &Owner, hash: &str) -> Option<String> {
+        let name = Name::Hash(hash.to_owned());
+        match &self.entries().used(owner, name)?.value {
+            Value::Id(id) => Some(id.clone()),
+            Value::Context | Value::Task(_) => None,
+        }
+    }
+
+    /// Keeps an id of an owner by its hash.
+    pub(super) fn keep_long_id(&self, owner: &Owner, hash: String, id: &str) {
+        let bytes = hash.len() + id.len();
+        let mut entries = self.entries();
+        let value = Value::Id(id.to_owned());
+        entries.add(owner, Name::Hash(hash), value, bytes);
+        entries.shrink(self.most_bytes, &owner.principal);
     }
 
     /// Returns the owner's name of the task that the agent calls `id`; `None` if it is not the owner's.
@@ -137,7 +169,7 @@ impl TaskMap {
         let bytes = 2 * name.as_str().len()
             + 2 * task.id.as_str().len()
             + context.map_or(0, |context| context.as_str().len());
-        entries.add(owner, Name::Task(name), Some(task), bytes);
+        entries.add(owner, Name::Task(name), Value::Task(task), bytes);
         entries.shrink(self.most_bytes, &owner.principal);
         Ok(())
     }
@@ -146,7 +178,7 @@ impl TaskMap {
     pub(super) fn give_context(&self, owner: &Owner, context: ContextId) {
         let bytes = context.as_str().len();
         let mut entries = self.entries();
-        entries.add(owner, Name::Context(context), None, bytes);
+        entries.add(owner, Name::Context(context), Value::Context, bytes);
         entries.shrink(self.most_bytes, &owner.principal);
     }
 
@@ -173,7 +205,7 @@ impl Entries {
         Some(entry)
     }
 
-    fn add(&mut self, owner: &Owner, name: Name, task: Option<KnownTask>, names: usize) {
+    fn add(&mut self, owner: &Owner, name: Name, value: Value, names: usize) {
         let key = Arc::new(Key {
             owner: owner.clone(),
             name,
@@ -185,9 +217,9 @@ impl Entries {
         let entry = Entry {
             used: self.uses,
             bytes: ENTRY_BYTES + names + 2 * owner.size(),
-            task,
+            value,
         };
-        if let Some(task) = &entry.task {
+        if let Value::Task(task) = &entry.value {
             self.by_agent.insert(task.id.clone(), Arc::clone(&key));
             *self.tasks_of.entry(owner.clone()).or_default() += 1;
         }
@@ -229,7 +261,9 @@ impl Entries {
                 self.shares.remove(principal);
             }
         }
-        let Some(task) = entry.task else { return };
+        let Value::Task(task) = entry.value else {
+            return;
+        };
         if self.by_agent.get(&task.id).is_some_and(|of| *of == key) {
             self.by_agent.remove(&task.id);
         }

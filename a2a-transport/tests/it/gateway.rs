@@ -6,8 +6,7 @@ use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Gateway, Principal,
 use a2a_transport::{Transport, Update};
 use a2a_types::{
     ContextId, Dialect, ErrorKind, Event, GetTaskRequest, Message, MessageId, Request, Response,
-    SendMessageConfiguration, SendMessageRequest, SendMessageResponse, Task, TaskId,
-    TaskPushNotificationConfig, TaskState, TaskStatus,
+    SendMessageRequest, SendMessageResponse, Task, TaskId, TaskState, TaskStatus,
 };
 use futures_util::StreamExt;
 
@@ -184,30 +183,13 @@ async fn a_message_reaches_its_owners_tasks_only() {
     assert_eq!(agent.count(), before, "the agent is not asked");
 
     let mut request = message("d", Some(&bobs.id));
-    request.tenant = Some(String::new());
     request.message.reference_task_ids = vec![alices.id.clone(), bobs.id.clone(), "none".into()];
-    request.configuration = Some(SendMessageConfiguration {
-        task_push_notification_config: Some(Box::new(TaskPushNotificationConfig {
-            task_id: alices.id.clone(),
-            tenant: Some("another".to_owned()),
-            url: "https://bob.example/".to_owned(),
-            ..TaskPushNotificationConfig::default()
-        })),
-        ..SendMessageConfiguration::default()
-    });
     send(&gateway, BOB, request).await.unwrap();
     let sent = agent.last_message();
     assert_eq!(
         sent.message.reference_task_ids,
         std::slice::from_ref(&bobs.id)
     );
-    let config = sent.configuration.unwrap().task_push_notification_config;
-    let config = config.unwrap();
-    assert_eq!(
-        (config.task_id, config.url.as_str()),
-        (bobs.id, "https://bob.example/")
-    );
-    assert_eq!(config.tenant, sent.tenant);
 }
 
 /// An agent that takes all callers for one may go on with the task of another.

@@ -1,0 +1,81 @@
+//! Waiting for a task by reading it again and again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_types::{GetTaskRequest, Response, Task, TaskId};
+use tokio::time::{Instant, sleep};
+
+use super::owned_call::OwnedCall;
+use crate::{Answer, Call, Error, Phase, Transport};
+
+/// Share of a budget of memory, kept with the answer that it is for.
+pub(super) type Held = Option<Arc<dyn Send + Sync>>;
+
+/// Returns the agent's task of this id as it stands.
+pub(super) async fn read_task(
+    agent: &impl Transport,
+    owned: &OwnedCall,
+    id: TaskId,
+    history_length: Option<u32>,
+) -> Result<(Task, Held), Error> {
+    let request = GetTaskRequest {
+        id,
+        history_length,
+        tenant: owned.call.request.tenant().map(str::to_owned),
+    };
+    let call = Call {
+        request: request.into(),
+        context: owned.context().clone(),
+    };
+    let reply = agent.call(call).await?;
+    match reply.answer {
+        Answer::Once(Response::GetTask(task)) => Ok((task, reply.held)),
+        _ => Err(a2a_types::ErrorKind::InvalidAgentResponse.into()),
+    }
+}
+
+/// Reads a task until it has ended or is interrupted, or as it stands at `until`. Errors: it cannot be read.
+pub(super) async fn settled(
+    agent: &impl Transport,
+    owned: &OwnedCall,
+    id: &TaskId,
+    until: Instant,
+) -> Result<(Task, Held), Error> {
+    let history_length = owned.call.request.history_length();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let now = Instant::now();
+        match read_task(agent, owned, id.clone(), history_length).await {
+            Ok((task, held)) if task.status.state.is_settled() || now >= until => {
+                return Ok((task, held));
+            }
+            Ok(_) => {}
+            Err(error) if is_passing(&error) && now < until => {}
+            Err(error) => return Err(error),
+        }
+        sleep(pause.min(until.saturating_duration_since(Instant::now()))).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Returns whether a connection failed, or the agent is busy: the next request may succeed.
+pub(super) fn is_passing(error: &Error) -> bool {
+    match error {
+        Error::Unfinished
+        | Error::Busy { .. }
+        | Error::Unreachable(_)
+        | Error::Connection(_)
+        | Error::NotA2a {
+            status: 502 | 504, ..
+        } => true,
+        Error::Timeout { phase, .. } => *phase != Phase::Deadline,
+        _ => false,
+    }
+}
+
+/// Pause between the first two readings of a task; then it doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// Longest pause between two readings of a task.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
