@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::{Map, Value};
 
 use super::query;
-use super::route::Route;
+use super::route::{Route, is_dots};
 use crate::binding::incoming_call::invalid_params;
 use crate::binding::{CallRefusal, IncomingCall, OutgoingCall, ReadOptions, bounds, canonical};
 use crate::error::clip;
@@ -231,7 +231,7 @@ fn read_0_3(
     }
 }
 
-/// Writes a request. Errors: the protocol version has no such operation.
+/// Writes a request. Errors: the protocol version has no such operation, or an id cannot stand in a path.
 pub fn write_call(request: Request, dialect: Dialect) -> Result<OutgoingCall, Error> {
     let operation = request.operation();
     let envelope = Envelope {
@@ -252,6 +252,13 @@ pub fn write_call(request: Request, dialect: Dialect) -> Result<OutgoingCall, Er
     };
     let names = PathParams::of(operation);
     let (task, config) = (take(names.task), take(names.config));
+    if let Some(id) = [&task, &config].into_iter().find(|id| is_dots(id)) {
+        return Err(Error::Address {
+            url: id.clone(),
+            problem: "an id cannot be a dot segment: on the way it would become another path"
+                .to_owned(),
+        });
+    }
     let (method, path) = match dialect {
         Dialect::V0_3 | Dialect::V1_0 => Route::write(operation, dialect, &task, &config),
         _ => return Err(Error::NotSupported { operation, dialect }),

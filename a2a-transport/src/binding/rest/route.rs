@@ -80,6 +80,12 @@ impl Route {
             Mode::Strict => version.or(Some(Dialect::V0_3)),
         };
         let segments: Vec<_> = path.trim_matches('/').split('/').collect();
+        if segments
+            .iter()
+            .any(|segment| is_dots(&decode_plain(segment)))
+        {
+            return Err(NoRoute::Path);
+        }
         let later = version.is_none_or(|dialect| dialect == Dialect::V1_0);
         let unprefixed = if later { Dialect::V1_0 } else { Dialect::V0_3 };
         if version != Some(Dialect::V1_0)
@@ -185,6 +191,12 @@ fn decode(segment: &str) -> Option<String> {
 /// Decodes a segment: some clients encode the colon of `message:send`.
 fn decode_plain(segment: &str) -> Cow<'_, str> {
     percent_decode_str(segment).decode_utf8_lossy()
+}
+
+/// Returns whether a segment means its folder or the one above (RFC 3986 §5.2.4), encoded or not: proxies
+/// resolve it, so it names nothing.
+pub(super) fn is_dots(segment: &str) -> bool {
+    matches!(segment, "." | "..")
 }
 
 fn encode(id: &str) -> String {
@@ -352,6 +364,30 @@ mod tests {
         );
         check("GET", "/tasks/%ff", None, Err(NoRoute::Path));
         check("GET", "/tasks/:cancel", None, Err(NoRoute::Path));
+    }
+
+    #[test]
+    fn dot_segments_name_nothing() {
+        for version in [None, Some(V0_3), Some(V1_0)] {
+            for path in [
+                "/../tasks",
+                "/./tasks",
+                "/%2e%2E/tasks/t",
+                "/.%2e/tasks",
+                "/tasks/..",
+                "/tasks/%2e",
+                "/v1/../tasks",
+                "/v1/tasks/..",
+                "/tasks/t/pushNotificationConfigs/..",
+            ] {
+                check("GET", path, version, Err(NoRoute::Path));
+            }
+        }
+        let tenant = Route {
+            tenant: Some("...".to_owned()),
+            ..route(ListTasks, V1_0)
+        };
+        check("GET", "/.../tasks", None, Ok(&tenant));
     }
 
     #[test]
