@@ -75,6 +75,15 @@ pub enum Error {
         /// The bound.
         limit: usize,
     },
+    /// The answers that are being received leave no room for this one.
+    #[error(
+        "too many answers are being received: more than {limit} bytes together: raise \
+         `HttpClientBuilder::receive_budget`"
+    )]
+    Crowded {
+        /// The bound of all answers.
+        limit: usize,
+    },
     /// The agent cannot be reached; nothing was sent.
     #[error("cannot connect")]
     Unreachable(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -162,6 +171,7 @@ impl Error {
             Self::Malformed(_) => "malformed",
             Self::NotA2a { .. } => "not_a2a",
             Self::TooLarge { .. } => "too_large",
+            Self::Crowded { .. } => "crowded",
             Self::Unreachable(_) => "unreachable",
             Self::Connection(_) => "connection",
             Self::Unfinished => "unfinished",
@@ -171,11 +181,18 @@ impl Error {
         }
     }
 
-    /// Returns the error for a caller further on: the agent's error as it is, every other only as an internal
-    /// error.
+    /// Returns the error for a caller further on: the agent's error or refusal as it is, every other only as an
+    /// internal error.
     pub fn into_answer(self) -> a2a_types::Error {
         match self {
             Self::Agent(error) => error,
+            Self::Busy { answer, .. } if answer.kind == ErrorKind::RateLimited => answer,
+            Self::Refused { status: 401, .. } => ErrorKind::Unauthenticated.into(),
+            Self::Refused { .. } => ErrorKind::PermissionDenied.into(),
+            Self::Crowded { .. } => {
+                let text = "too many answers are being received: ask again later";
+                a2a_types::Error::new(ErrorKind::Unavailable, text)
+            }
             // Only 1.0 has an error for it: the code of an older agent may mean nothing to the caller.
             Self::Busy { answer, .. } => a2a_types::Error {
                 kind: ErrorKind::Unavailable,

@@ -143,6 +143,11 @@ impl Decoder {
         Ok(complete.or_else(|| self.dispatch()))
     }
 
+    /// Returns the number of bytes of the event that is not complete yet.
+    pub(crate) fn buffered(&self) -> usize {
+        self.line.len() + self.event.data.len()
+    }
+
     /// Returns whether the stream is within a line of data: if it ends here, it was broken off.
     pub fn is_within_data(&self) -> bool {
         self.line.starts_with(b"data")

@@ -29,10 +29,15 @@ impl Budget {
         Self(Arc::new(Account { limit, taken }))
     }
 
+    /// Returns the number of bytes.
+    pub(super) fn limit(&self) -> usize {
+        self.0.limit
+    }
+
     /// Returns a share that has no bytes yet.
     pub(super) fn share(&self) -> Share {
         Share {
-            account: Some(Arc::clone(&self.0)),
+            account: Arc::clone(&self.0),
             bytes: 0,
         }
     }
@@ -62,29 +67,28 @@ impl Account {
 /// Bytes of a budget that one message holds. Dropping it gives the bytes back.
 #[derive(Debug)]
 pub(super) struct Share {
-    /// `None` if there is no limit.
-    account: Option<Arc<Account>>,
+    account: Arc<Account>,
     bytes: usize,
 }
 
 impl Share {
-    /// Returns a share of an unlimited budget.
-    pub(super) fn unlimited() -> Self {
-        Self {
-            account: None,
-            bytes: 0,
-        }
-    }
-
     /// Takes more bytes. On an error the share is as it was.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
-        let Some(account) = &self.account else {
-            return Ok(());
-        };
         let whole = self.bytes.saturating_add(bytes);
-        account.take(bytes, whole)?;
+        self.account.take(bytes, whole)?;
         self.bytes = whole;
         Ok(())
+    }
+
+    /// Takes or gives back bytes, so that it holds `bytes`. On an error the share is as it was.
+    pub(super) fn resize(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        match bytes.checked_sub(self.bytes) {
+            Some(more) => self.grow(more),
+            None => {
+                drop(self.split_off(self.bytes - bytes));
+                Ok(())
+            }
+        }
     }
 
     /// Separates so many of its bytes.
@@ -92,22 +96,20 @@ impl Share {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
         Self {
-            account: self.account.clone(),
+            account: Arc::clone(&self.account),
             bytes,
         }
     }
 
     /// Returns whether more than half of the budget is taken, so that slow peers should make room.
     pub(super) fn is_scarce(&self) -> bool {
-        self.account.as_ref().is_some_and(|it| it.is_scarce())
+        self.account.is_scarce()
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        if let Some(account) = &self.account {
-            account.taken.fetch_sub(self.bytes, Ordering::Relaxed);
-        }
+        self.account.taken.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -136,7 +138,7 @@ mod tests {
         drop(one);
         assert!(!other.is_scarce());
         assert!(other.grow(600).is_ok());
-        assert!(Share::unlimited().grow(usize::MAX).is_ok());
+        assert!(other.resize(100).is_ok() && budget.share().grow(900).is_ok());
     }
 
     #[test]

@@ -18,7 +18,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::address::{address, bad_address};
-use super::budget::Share;
+use super::budget::{Budget, Share};
 use super::connector::{Connector, Route, connector};
 use super::credentials::Credentials;
 use super::proxy::Proxy;
@@ -63,6 +63,8 @@ pub struct HttpClient {
     pool: Client<Connector, Full<Bytes>>,
     pub(super) timeouts: Timeouts,
     pub(super) limit: usize,
+    /// Budget of all answers that are being received.
+    pub(super) receiving: Budget,
     observers: Vec<Arc<dyn WireObserver>>,
 }
 
@@ -77,6 +79,7 @@ impl Default for HttpClient {
 pub struct HttpClientBuilder {
     timeouts: Timeouts,
     limit: usize,
+    receive_budget: usize,
     proxy: Option<Proxy>,
     #[cfg(feature = "tls")]
     tls: Tls,
@@ -95,6 +98,14 @@ impl HttpClientBuilder {
     /// task. A stream may have more, by events of a [limited](crate::sse::Bounds) size.
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
+        self
+    }
+
+    /// Sets the bytes that answers may have together while they are received and read, of this client and its
+    /// clones; 256 MiB by default. Further ones fail as [`Error::Crowded`]; the last quarter is kept for
+    /// answers up to 64 KiB.
+    pub fn receive_budget(mut self, bytes: usize) -> Self {
+        self.receive_budget = bytes;
         self
     }
 
@@ -162,10 +173,14 @@ impl HttpClientBuilder {
             pool,
             timeouts: self.timeouts,
             limit: self.limit,
+            receiving: Budget::new(self.receive_budget),
             observers: self.observers,
         }
     }
 }
+
+/// Bytes of all answers that are being received, by default.
+const DEFAULT_RECEIVE_BUDGET: usize = 256 << 20;
 
 /// Maximum head of an answer in bytes; it may have 100 headers.
 const MAX_HEAD: usize = 64 << 10;
@@ -187,6 +202,7 @@ impl HttpClient {
         HttpClientBuilder {
             timeouts: Timeouts::default(),
             limit: DEFAULT_MAX_EVENT,
+            receive_budget: DEFAULT_RECEIVE_BUDGET,
             proxy: None,
             #[cfg(feature = "tls")]
             tls: Tls::default(),
@@ -221,7 +237,7 @@ impl HttpClient {
         };
         let (head, body) = self.send_as(credentials, request).await?.into_parts();
         let limits = Limits::default();
-        let body = self.collect_at_most(limits.bytes, body).await?;
+        let (body, _) = self.collect_at_most(limits.bytes, body).await?;
         if head.status.is_success()
             && !body.is_empty()
             && let Err(fault) = a2a_jsonrpc::check(&body, &limits)
@@ -267,7 +283,7 @@ impl HttpClient {
         Ok(FetchResponse {
             status: head.status,
             headers: head.headers,
-            body: self.collect(body).await?,
+            body: self.collect(body).await?.0,
         })
     }
 
@@ -345,11 +361,16 @@ impl HttpClient {
         }
     }
 
-    pub(super) async fn collect(&self, body: ObservedBody) -> Result<Bytes, Error> {
+    /// Collects a body; its bytes are charged to the share.
+    pub(super) async fn collect(&self, body: ObservedBody) -> Result<(Bytes, Share), Error> {
         self.collect_at_most(self.limit, body).await
     }
 
-    async fn collect_at_most(&self, bytes: usize, body: ObservedBody) -> Result<Bytes, Error> {
+    async fn collect_at_most(
+        &self,
+        bytes: usize,
+        body: ObservedBody,
+    ) -> Result<(Bytes, Share), Error> {
         let (limit, idle) = (self.limit.min(bytes), self.timeouts.idle);
         // Any byte shows that the agent is at work.
         let rate = MinimumRate {
@@ -357,10 +378,14 @@ impl HttpClient {
             within: idle,
         };
         let mut body = pin!(body);
-        let mut share = Share::unlimited();
+        let mut share = self.receiving.share();
         let collected = collect(body.as_mut(), limit, rate, &mut share);
         match tokio::time::timeout(self.timeouts.body, collected).await {
-            Ok(body) => body.map_err(|incomplete| incomplete.into_error(limit, idle)),
+            Ok(body) => {
+                let budget = self.receiving.limit();
+                let body = body.map_err(|it| it.into_error(limit, budget, idle))?;
+                Ok((body, share))
+            }
             Err(_) => Err(Error::Timeout {
                 phase: Phase::Body,
                 limit: self.timeouts.body,

@@ -8,6 +8,7 @@ use futures_util::stream;
 use http_body_util::BodyExt;
 use tokio_stream::Stream;
 
+use super::budget::{Budget, Exhausted, Share};
 use super::wire_observer::ObservedBody;
 use crate::binding::EventReader;
 use crate::sse::{Bounds, Decoder, ServerSentEvent};
@@ -20,6 +21,9 @@ pub(super) struct EventStream {
     ready: std::vec::IntoIter<ServerSentEvent>,
     reader: EventReader,
     idle: Duration,
+    budget: Budget,
+    /// Bytes that were received and not read yet.
+    share: Share,
     /// `true` once nothing more is read.
     ended: bool,
     /// The last event is not whole.
@@ -30,12 +34,13 @@ pub(super) struct EventStream {
 
 impl EventStream {
     /// Returns the events of a body, until the peer marks one as the last, or ends the stream. A peer may be
-    /// silent for at most `idle`.
+    /// silent for at most `idle`. What was received and not read yet is charged to `budget`.
     pub(super) fn updates(
         body: ObservedBody,
         reader: EventReader,
         bounds: Bounds,
         idle: Duration,
+        budget: Budget,
     ) -> impl Stream<Item = Result<Update, Error>> {
         let events = Self {
             body,
@@ -43,6 +48,8 @@ impl EventStream {
             ready: Vec::new().into_iter(),
             reader,
             idle,
+            share: budget.share(),
+            budget,
             ended: false,
             broken_off: false,
             finished: false,
@@ -62,7 +69,7 @@ impl EventStream {
                 let is_first = !std::mem::replace(&mut self.finished, true);
                 return is_first.then_some(Err(Error::Unfinished));
             }
-            match self.more().await {
+            match self.more().await.and_then(|events| self.charge(events)) {
                 Ok(events) => self.ready = events.into_iter(),
                 Err(error) => {
                     (self.ended, self.finished) = (true, true);
@@ -93,6 +100,17 @@ impl EventStream {
                 self.broken_off = self.decoder.is_within_data();
                 Ok(self.decoder.finish()?.into_iter().collect())
             }
+        }
+    }
+
+    /// Charges what is not read yet to the budget.
+    fn charge(&mut self, events: Vec<ServerSentEvent>) -> Result<Vec<ServerSentEvent>, Error> {
+        let ready: usize = events.iter().map(|event| event.data.len()).sum();
+        match self.share.resize(self.decoder.buffered() + ready) {
+            Ok(()) => Ok(events),
+            Err(Exhausted) => Err(Error::Crowded {
+                limit: self.budget.limit(),
+            }),
         }
     }
 

@@ -181,13 +181,13 @@ pub(super) enum BodyError {
 }
 
 impl BodyError {
-    pub(super) fn into_error(self, limit: usize, idle: Duration) -> Error {
+    pub(super) fn into_error(self, limit: usize, budget: usize, idle: Duration) -> Error {
         match self {
-            // Only a server's bodies share a budget.
-            Self::TooLarge | Self::Crowded => Error::TooLarge {
+            Self::TooLarge => Error::TooLarge {
                 what: "body",
                 limit,
             },
+            Self::Crowded => Error::Crowded { limit: budget },
             Self::Stalled => Error::Timeout {
                 phase: crate::Phase::Idle,
                 limit: idle,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{self, Mode};
+use a2a_types::size::size_of_task;
 use a2a_types::{
     AgentInterface, Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2,
 };
@@ -19,6 +20,7 @@ use tracing::{Instrument, Span};
 
 use super::address::{address, bad_address};
 use super::answer::{A2A_JSON, JSON};
+use super::budget::Exhausted;
 use super::busy_error::busy_error;
 use super::client::{HttpClient, challenges};
 use super::client_span::ClientSpan;
@@ -200,12 +202,15 @@ impl Shared {
             let limits = self.limits(self.bounds.event);
             let reader = EventReader::new(envelope, self.mode, limits);
             let idle = self.http.timeouts.idle;
-            let updates = EventStream::updates(body, reader, self.bounds, idle);
+            let budget = self.http.receiving.clone();
+            let updates = EventStream::updates(body, reader, self.bounds, idle, budget);
             return Ok(Reply::stream(updates));
         }
 
-        let body = self.http.collect(body).await?;
-        let limits = self.limits(self.http.limit);
+        let (body, mut share) = self.http.collect(body).await?;
+        let mut limits = self.limits(self.http.limit);
+        // What is read is charged to the budget of all answers only when its size is known.
+        limits.heap = limits.heap.min(body.len().saturating_mul(4).max(MIN_HEAP));
         if streams && (head.status.is_success() || self.binding == Binding::JsonRpc) {
             // An error before the stream began, or a peer that does not stream: one event.
             let mut reader = EventReader::new(envelope, self.mode, limits);
@@ -221,7 +226,12 @@ impl Shared {
         if forgets {
             response.tasks_mut().for_each(|task| task.history.clear());
         }
-        Ok(Reply::once(response))
+        drop(body);
+        let bytes = response.tasks_mut().map(|task| size_of_task(task)).sum();
+        share.resize(bytes).map_err(|Exhausted| Error::Crowded {
+            limit: self.http.receiving.limit(),
+        })?;
+        Ok(Reply::once(response).holding(Some(Arc::new(share))))
     }
 
     /// Returns whether the request cannot be expressed: the proto of 0.3 cannot distinguish a history length of 0
@@ -408,6 +418,9 @@ impl Shared {
         limits
     }
 }
+
+/// Heap that any answer may take as a tree of values, however short it is.
+const MIN_HEAP: usize = 128 << 20;
 
 /// Returns an error if the agent wants other credentials, or denies access.
 fn refused(status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
