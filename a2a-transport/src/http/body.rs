@@ -15,7 +15,7 @@ use super::budget::Exhausted;
 use super::response_budget::{AdmittedResponse, LargeResponse, ResponseBudget};
 use super::server_span::{Outcome, ServerSpan};
 use crate::binding::EventWriter;
-use crate::{Update, UpdateStream, sse};
+use crate::{Error, Update, UpdateStream, sse};
 
 /// The body of an answer.
 pub struct Body(BodyKind);
@@ -123,7 +123,13 @@ impl EventEncoder {
             match updates.as_mut().poll_next(cx) {
                 Poll::Ready(Some(Ok(update))) => self.write(&update),
                 Poll::Ready(Some(Err(error))) => {
-                    tracing::debug!(%error, "a stream ended with an error");
+                    let cause = &error as &dyn std::error::Error;
+                    match error {
+                        Error::Agent(_) => {
+                            tracing::debug!(error = cause, "a stream ended with an error");
+                        }
+                        _ => tracing::warn!(error = cause, "a stream failed"),
+                    }
                     let answer = error.into_answer();
                     self.fail(answer);
                 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use a2a_types::ErrorKind;
+use a2a_types::{Error as A2aError, ErrorKind};
 use http::StatusCode;
 use http::response::Parts;
 
@@ -20,9 +20,21 @@ pub(super) fn busy_error(error: Error, head: &Parts) -> Error {
     ]
     .contains(&head.status);
     match error {
-        Error::Agent(answer) if by_status || after.is_some() => Error::Busy { answer, after },
+        Error::Agent(answer) if by_status || after.is_some() => Error::Busy {
+            answer: A2aError {
+                kind: match head.status {
+                    StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited,
+                    _ => answer.kind,
+                },
+                ..answer
+            },
+            after,
+        },
         Error::NotA2a { .. } if by_status => Error::Busy {
-            answer: ErrorKind::Unavailable.into(),
+            answer: match head.status {
+                StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited.into(),
+                _ => ErrorKind::Unavailable.into(),
+            },
             after,
         },
         error => error,
@@ -31,7 +43,6 @@ pub(super) fn busy_error(error: Error, head: &Parts) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use a2a_types::Error as A2aError;
     use http::Response;
     use http::header::RETRY_AFTER;
 

@@ -9,6 +9,7 @@ use a2a_types::extension::trpc::is_client;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
 use bytes::Bytes;
 use futures_util::future::Either;
+use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
@@ -16,7 +17,7 @@ use super::answer::{JSON, event_stream, for_caller_only, retry_later, status, ty
 use super::auth::{AuthError, Authorizer};
 use super::body::{Body, crowded};
 use super::budget::Exhausted;
-use super::denial::DenialFormat;
+use super::denial::{DenialFormat, whole_seconds};
 use super::error_format::ErrorFormat;
 use super::receive::{BodyError, collect};
 use super::request_headers::RequestHeaders;
@@ -117,7 +118,7 @@ impl<T: Transport> HttpService<T> {
                 Err(refusal) => return refusal,
             };
             let (call, envelope, options) =
-                self.prepare(headers, principal, call, &mut error_format);
+                self.prepare(head, headers, principal, call, &mut error_format);
             let call = match &self.settings.authorizer {
                 None => call,
                 Some(authorizer) => match authorized(authorizer, call).await {
@@ -132,7 +133,9 @@ impl<T: Transport> HttpService<T> {
             let reply = self.transport.call(call).await;
             let reply = self.introduce(head, reply);
             let mut response = self.respond(reply, envelope, options, error_format);
-            self.settings.challenge_unauthenticated(&mut response, head);
+            if self.settings.passed_credentials.is_none() {
+                self.settings.challenge_unauthenticated(&mut response, head);
+            }
             response
         }
     }
@@ -242,6 +245,7 @@ impl<T: Transport> HttpService<T> {
     /// Makes a call of a request, and what its answer depends on.
     fn prepare(
         &self,
+        head: &Parts,
         headers: RequestHeaders<'_>,
         principal: Principal,
         call: IncomingCall,
@@ -270,7 +274,10 @@ impl<T: Transport> HttpService<T> {
             last_event_id: headers.last_event_id(),
             extensions: headers.extensions,
             trace: error_format.server_span.trace(),
-            credentials: None,
+            credentials: {
+                let places = self.settings.passed_credentials.as_ref();
+                places.and_then(|places| places.read(head))
+            },
             repairs,
         };
         (Call { request, context }, envelope, options)
@@ -285,6 +292,7 @@ impl<T: Transport> HttpService<T> {
         mut error_format: ErrorFormat,
     ) -> Response<Body> {
         let mut held = None;
+        let mut refusal = RefusalHeaders::default();
         let outcome = match reply {
             Ok(reply) => {
                 held = reply.held;
@@ -297,7 +305,13 @@ impl<T: Transport> HttpService<T> {
                 if !matches!(error, Error::Agent(_)) {
                     tracing::warn!(error = &error as &dyn std::error::Error, "a call failed");
                 }
-                Err(error.into_answer())
+                let passes = self.settings.passed_credentials.is_some();
+                refusal = RefusalHeaders::of(&error, passes);
+                Err(match error {
+                    // The caller's credentials are not the ones that were refused.
+                    Error::Refused { status: 401, .. } if !passes => ErrorKind::Internal.into(),
+                    error => error.into_answer(),
+                })
             }
         };
         error_format.server_span.settled(envelope.dialect);
@@ -331,6 +345,7 @@ impl<T: Transport> HttpService<T> {
             }
             Err(error) => written(write_reply(&envelope, Err(error)), error_format.media_type),
         };
+        refusal.write(&mut response);
         drop(held);
         extensions::echo(&options.active, envelope.dialect, &mut response);
         response
@@ -358,6 +373,41 @@ impl<T: Transport> HttpService<T> {
                 reply.status = StatusCode::SERVICE_UNAVAILABLE;
                 retry_later(written(reply, error_format.media_type))
             }
+        }
+    }
+}
+
+/// Headers of an agent's refusal that are passed on to the caller.
+#[derive(Default)]
+struct RefusalHeaders {
+    challenge: Option<HeaderValue>,
+    retry_after: Option<HeaderValue>,
+}
+
+impl RefusalHeaders {
+    fn of(error: &Error, passes_credentials: bool) -> Self {
+        match error {
+            Error::Refused { challenge, .. } if passes_credentials => Self {
+                challenge: challenge.as_deref().and_then(|text| text.parse().ok()),
+                retry_after: None,
+            },
+            Error::Busy {
+                after: Some(after), ..
+            } => Self {
+                challenge: None,
+                retry_after: Some(HeaderValue::from(whole_seconds(*after))),
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn write(self, response: &mut Response<Body>) {
+        let headers = response.headers_mut();
+        if let Some(challenge) = self.challenge {
+            headers.insert(WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(retry_after) = self.retry_after {
+            headers.insert(RETRY_AFTER, retry_after);
         }
     }
 }

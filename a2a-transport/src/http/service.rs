@@ -22,6 +22,7 @@ use super::challenge::AuthChallenge;
 use super::denial::DenialFormat;
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
+use super::passed_credentials::CredentialPlaces;
 use super::probes::{Probes, Readiness};
 use super::receive::TrackedBody;
 use super::response_budget::ResponseBudget;
@@ -160,6 +161,13 @@ impl<T: Transport> HttpService<T> {
     /// Sets the authorizer; every call of an admitted principal is permitted by default.
     pub fn authorizer(self, authorizer: Arc<dyn Authorizer>) -> Self {
         self.with(|settings| settings.authorizer = Some(authorizer))
+    }
+
+    /// Gives every call the credentials of its request, for the agent behind the transport, and answers with
+    /// the challenge of an agent that refuses them. By default a caller's credentials go no further, and an
+    /// agent that asks the transport for others is an internal error.
+    pub fn pass_credentials(self, places: CredentialPlaces) -> Self {
+        self.with(|settings| settings.passed_credentials = Some(places))
     }
 
     /// Sets the silence after which a stream gets a comment; 15 s by default.

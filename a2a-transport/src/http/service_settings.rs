@@ -14,6 +14,7 @@ use super::body::Body;
 use super::budget::Budget;
 use super::discovery::PublicCard;
 use super::hosts::Hosts;
+use super::passed_credentials::CredentialPlaces;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
 use super::receive::MinimumRate;
 use super::response_budget::ResponseBudget;
@@ -41,6 +42,8 @@ pub(super) struct Settings {
     /// Schemes and requirements that the authenticator checks, as far as it names them.
     pub(super) security: Option<Security>,
     pub(super) authorizer: Option<Arc<dyn Authorizer>>,
+    /// Places of the credentials that calls bring for the agent.
+    pub(super) passed_credentials: Option<CredentialPlaces>,
     pub(super) keep_alive: Duration,
     pub(super) rate: MinimumRate,
     /// Budget of all request bodies.
@@ -79,6 +82,7 @@ impl Default for Settings {
             authenticator: Arc::new(AllowAnonymous),
             security: None,
             authorizer: None,
+            passed_credentials: None,
             keep_alive: Duration::from_secs(15),
             rate: MinimumRate {
                 bytes: 1024,

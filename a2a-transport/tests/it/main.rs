@@ -3,6 +3,7 @@
 mod edge;
 mod envelope;
 mod gateway;
+mod gateway_access;
 mod gateway_rules;
 mod hostile;
 mod http_json;
