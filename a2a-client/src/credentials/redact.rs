@@ -198,7 +198,7 @@ fn member(bytes: &[u8], quote: usize) -> Option<Range<usize>> {
             // An even number ends the string that is around this one.
             left = if left % 2 == 1 { left / 2 } else { 0 };
         }
-        if left % 2 == 0 {
+        if left.is_multiple_of(2) {
             return Some(start..start + offset - found.min(escapes));
         }
     }

@@ -45,8 +45,11 @@ faults! {
     KeepsReceipts [" and expires > clock_timestamp()" => ""];
     MixesOwners;
     ListsAllOwners ["owner_key = $1" => "$1 is not null"];
-    ReservesTwice ["where held.holder = excluded.holder or held.until <= clock_timestamp()" => ""];
-    KeepsReservations [" or held.until <= clock_timestamp()" => ""];
+    ReservesTwice [
+        "where held.holder = excluded.holder or held.number = $4 and held.until <= clock_timestamp()" =>
+            "where -1 <> coalesce($4, 0)"
+    ];
+    KeepsReservations [" or held.number = $4 and held.until <= clock_timestamp()" => " or false and held.number = $4"];
     ReleasesAny ["key = $1 and number = $2" => "key = $1 and -1 <> $2"];
     GivesMailTwice ["set taken = true, body = ''" => "set taken = false"];
     GivesMailToAnybody ["t.lease_owner = $1 and" => "$1 <> '' and"];

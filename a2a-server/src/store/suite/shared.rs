@@ -56,7 +56,7 @@ async fn reservation_runs_out(bench: &Bench, shared: &dyn SharedStore) -> Checke
             Err(StoreError::ReservationExpired(number)) => Ok(Some(number)),
             Err(StoreError::Leased) => Ok(None),
             Err(other) => Err(Observation::from(other)),
-            Ok(_) => Err(Observation::new("it was replaced unasked".to_owned())),
+            Ok(_) => Err(Observation::new("it was replaced unasked")),
         }
     })
     .await?;
