@@ -217,6 +217,8 @@ fn has_message(task: &Task, message: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use a2a_types::{Artifact, Part, TaskArtifactUpdateEvent};
+
     use super::*;
 
     #[test]
@@ -232,5 +234,27 @@ mod tests {
         };
         check(TaskState::Completed, Containment::No);
         check(TaskState::InputRequired, Containment::Yes);
+    }
+
+    #[test]
+    fn small_chunks_count_what_they_take() {
+        let mut mirror = TaskMirror::from_the_beginning();
+        let chunk = Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+            task_id: "t".into(),
+            context_id: None,
+            artifact: Artifact {
+                artifact_id: "a".into(),
+                parts: vec![Part::text("x")],
+                ..Artifact::default()
+            },
+            append: true,
+            last_chunk: false,
+            metadata: None,
+        });
+        for _ in 0..20_000 {
+            mirror.apply(&chunk);
+        }
+        // A part and its text take 150 bytes at least, and up to 270 in a list that has grown.
+        assert!(mirror.exceeds(3_000_000) && !mirror.exceeds(5_400_000));
     }
 }

@@ -1,9 +1,9 @@
-//! Memory budget: the cost of a tree of values, estimated while the document is still text.
+//! Memory budget: the cost of a tree of values, counted while the document is still text.
 
 /// The heap that is left for the document being scanned.
 ///
-/// The model is [`serde_json::Value`] on a 64-bit machine. A few bytes of text can ask for hundreds of
-/// bytes of tree: `{"":0}` is six bytes and needs a whole B-tree node.
+/// The model is [`serde_json::Value`] on a 64-bit machine with the allocator of glibc. A few bytes of text can ask for
+/// hundreds of bytes of tree: `{"":0}` is six bytes and needs a whole B-tree node.
 /// (With `serde_json/preserve_order` a value is twice as big: a test below fails, and `VALUE` must grow.)
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
@@ -21,22 +21,37 @@ impl MemoryBudget {
 
     /// Pays for the text of a string or a key.
     pub(crate) fn text(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
-        self.pay(bytes.saturating_add(TEXT))
+        self.pay(match bytes {
+            0 => 0,
+            _ => allocation(bytes),
+        })
     }
 
-    /// Pays for the place of an array's element: four places at once, then two for each element,
-    /// because a `Vec` that has just grown is half empty.
+    /// Pays for the place of an array's element: a `Vec` has room for four, and doubles that when it is full.
     pub(crate) fn element(&mut self, index: usize) -> Result<(), BudgetExceeded> {
-        self.pay(if index == 0 { 4 * VALUE } else { 2 * VALUE })
+        match index {
+            0 => self.pay(allocation(4 * VALUE)),
+            4.. if index.is_power_of_two() => self.pay(index * VALUE),
+            _ => Ok(()),
+        }
     }
 
-    /// Pays for the place of an object's member: a node for every six, because a node that has just
-    /// been split is about half empty.
+    /// Pays for the place of an object's member in a B-tree.
     pub(crate) fn member(&mut self, index: usize) -> Result<(), BudgetExceeded> {
-        if index.is_multiple_of(MEMBERS_PER_NODE) {
-            self.pay(NODE)
-        } else {
-            Ok(())
+        let (mut place, mut node) = (index, LEAF);
+        // Every node that becomes full is split: one of its members moves up, and one half of it gets no more.
+        loop {
+            if place == 0 {
+                return self.pay(allocation(node));
+            }
+            let Some(splits) = place.checked_sub(NODE_CAPACITY) else {
+                return Ok(());
+            };
+            if !splits.is_multiple_of(SPLIT_EVERY) {
+                return Ok(());
+            }
+            self.pay(allocation(node))?;
+            (place, node) = (splits / SPLIT_EVERY, INNER_NODE);
         }
     }
 
@@ -46,13 +61,26 @@ impl MemoryBudget {
     }
 }
 
-/// The handle of a string, or the allocator's share of its text.
-const TEXT: usize = 24;
+/// Returns the bytes that the allocator takes for so many: a header, in steps of 16, and 32 at least.
+fn allocation(bytes: usize) -> usize {
+    match bytes.checked_add(HEADER + 15) {
+        Some(bytes) => (bytes / 16 * 16).max(32),
+        None => usize::MAX,
+    }
+}
+
+/// Bytes of the allocator's header.
+const HEADER: usize = 8;
 /// One value in its place.
 const VALUE: usize = 32;
-/// A B-tree node: eleven keys, eleven values and the links.
-const NODE: usize = 640;
-const MEMBERS_PER_NODE: usize = 6;
+/// A B-tree node: eleven keys, eleven values and its place.
+const LEAF: usize = 632;
+/// A node with twelve nodes below it.
+const INNER_NODE: usize = 728;
+/// Members of a node.
+const NODE_CAPACITY: usize = 11;
+/// Members after which the last node is full again, if they come in the order of their names.
+const SPLIT_EVERY: usize = 7;
 
 #[cfg(test)]
 mod tests {
@@ -60,22 +88,26 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn estimates_cover_the_real_sizes() {
-        assert!(size_of::<Value>() <= VALUE);
-        assert!(size_of::<String>() <= TEXT);
-        assert!(11 * (size_of::<String>() + size_of::<Value>()) + 16 <= NODE);
+    fn sizes_are_those_of_the_values() {
+        assert_eq!(size_of::<Value>(), VALUE);
+        assert_eq!(NODE_CAPACITY * (size_of::<String>() + VALUE) + 16, LEAF);
+        assert_eq!(LEAF + 12 * size_of::<usize>(), INNER_NODE);
     }
 
     #[test]
     fn payments_add_up() {
-        let mut heap = MemoryBudget::new(NODE + 128 + 64 + TEXT + 3);
+        let mut heap = MemoryBudget::new(640 + 144 + 32 + 640 + 736);
         assert!(heap.member(0).is_ok());
         assert!(heap.member(1).is_ok());
         assert!(heap.element(0).is_ok());
         assert!(heap.element(1).is_ok());
-        assert!(heap.text(3).is_ok());
-        assert!(heap.member(5).is_ok());
-        assert!(heap.member(6).is_err());
+        assert!(heap.text(3).is_ok() && heap.text(0).is_ok());
+        assert!(heap.member(10).is_ok());
+        assert!(heap.member(11).is_ok());
+        assert_eq!(heap.left, 0);
+        assert!(heap.member(12).is_ok());
+        assert!(heap.member(18).is_err());
+        assert!(heap.element(4).is_err());
         assert!(heap.text(usize::MAX).is_err());
     }
 }

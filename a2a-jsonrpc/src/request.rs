@@ -273,7 +273,7 @@ mod tests {
         check(
             format!(r#"{{"params":[{nodes}0],"id":7}}"#),
             "7 -32700 more than 16777216 bytes would be needed to hold the values \
-             at $.params[23044] (line 1, column 161322)",
+             at $.params[24574] (line 1, column 172032)",
         );
         let long = "x".repeat(5_000_000);
         let too_long = "-32600 the body is longer than 4194304 bytes";

@@ -7,10 +7,16 @@ mod stores;
 mod wire;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use a2a_client::{Client, SendMessageResponse};
-use a2a_server::{Failure, MemoryStore, Server, Store, Turn};
-use a2a_types::{AgentCard, Message};
+use a2a_server::{Append, Failure, MemoryStore, NewTask, Owner, Server, Store, StoreError, Turn};
+use a2a_transport::Principal;
+use a2a_types::{
+    AgentCard, Artifact, ContextId, Dialect, Event, Message, Part, Task, TaskArtifactUpdateEvent,
+    TaskId,
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -24,6 +30,7 @@ async fn bad_input_costs_little_memory() {
     unread_answers_cost_little_memory().await;
     a_page_of_large_tasks_is_short().await;
     queued_messages_cost_what_they_hold().await;
+    a_full_store_holds_what_it_counts().await;
 }
 
 /// A chunked body that would be 1 GiB is refused after the first 4 MiB, and costs no memory.
@@ -213,3 +220,56 @@ async fn queued_messages_cost_what_they_hold() {
 
 const MESSAGES: usize = 60;
 const SIZE: usize = 256 << 10;
+
+/// Whatever a store in memory is full of, it holds as much as it may, also after its tasks were read.
+async fn a_full_store_holds_what_it_counts() {
+    let objects = json!({"k": vec![json!({"": 0}); 100]});
+    let deep = (0..50).fold(json!(0), |inner, _| json!({ "": inner }));
+    let kinds = [
+        ("chunks", 2000, Part::text("a ")),
+        ("small objects", 100, Part::data(objects)),
+        ("deep objects", 100, Part::data(vec![deep; 10])),
+        ("large texts", 20, Part::text("x".repeat(100_000))),
+    ];
+    for (what, events, part) in kinds {
+        let store = MemoryStore::with_capacity(10_000, CAPACITY);
+        let owner = Owner::from(Principal::anonymous());
+        let before = resident();
+        'full: loop {
+            let task = Arc::new(Task::submitted(TaskId::random(), ContextId::random()));
+            let (id, term) = (task.id.clone(), Duration::from_secs(3600));
+            let new = NewTask::new(Arc::clone(&task), Dialect::V1_0, "here".into(), term);
+            match store.create(&owner, new).await {
+                Err(StoreError::Full) => break,
+                created => created.unwrap(),
+            }
+            for sequence in 1..=events {
+                let chunk = Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+                    task_id: id.clone(),
+                    context_id: task.context_id.clone(),
+                    artifact: Artifact {
+                        artifact_id: "a".into(),
+                        parts: vec![part.clone()],
+                        ..Artifact::default()
+                    },
+                    append: true,
+                    last_chunk: false,
+                    metadata: None,
+                });
+                match store
+                    .append(&owner, &id, Append::held(sequence, 1, vec![chunk]))
+                    .await
+                {
+                    Err(StoreError::Full) => break 'full,
+                    appended => appended.unwrap(),
+                };
+            }
+            store.snapshot(&owner, &id).await.unwrap();
+        }
+        let growth = resident().saturating_sub(before) as usize;
+        let most = CAPACITY + CAPACITY / 5;
+        assert!(growth < most, "{what}: {growth} bytes of memory");
+    }
+}
+
+const CAPACITY: usize = 64 << 20;

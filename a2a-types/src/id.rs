@@ -30,6 +30,11 @@ macro_rules! ids {
             pub fn is_empty(&self) -> bool {
                 self.0.is_empty()
             }
+
+            /// Returns the text as it is shared with the copies of the identifier.
+            pub(crate) fn shared(&self) -> &Arc<str> {
+                &self.0
+            }
         }
 
         impl From<String> for $name {

@@ -1,42 +1,180 @@
-//! Estimates of the bytes of memory that tasks and their parts take, too many rather than too few.
+//! Bytes of memory that JSON, events and tasks take.
 //!
-//! Stores and clients use them to bound what a peer can make them keep.
+//! Stores, readers and clients bound by them what a peer can make them keep. Everything counts as the allocator of
+//! glibc gives it, lists with the room that they have left. What was read from JSON counts right within a fifth; a
+//! map that was built from sorted members at once is denser, and counts for up to half too much.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Artifact, Content, Event, Message, Object, Part, SendMessageRequest, Task};
+use crate::{
+    Artifact, Content, ContextId, Event, Message, Object, Part, SendMessageConfiguration,
+    SendMessageRequest, Task, TaskPushNotificationConfig,
+};
 
-/// Estimates the bytes of an event.
+/// Returns the bytes of an event in a list of shared ones.
 pub fn size_of_event(event: &Event) -> usize {
     let content = match event {
-        Event::Task(task) => size_of_task(task),
-        Event::Message(message) => size_of_message(message),
+        Event::Task(task) => content_of_task(task),
+        Event::Message(message) => content_of_message(message),
         Event::StatusUpdate(update) => {
-            update.status.message.as_deref().map_or(0, size_of_message)
-                + object(update.metadata.as_ref())
+            let ids = shared_id(update.task_id.shared()) + context(&update.context_id);
+            let message = update.status.message.as_deref().map_or(0, size_of_message);
+            ids + message + object(update.metadata.as_ref())
         }
         Event::ArtifactUpdate(update) => {
-            artifact(&update.artifact) + object(update.metadata.as_ref())
+            let ids = shared_id(update.task_id.shared()) + context(&update.context_id);
+            ids + content_of_artifact(&update.artifact) + object(update.metadata.as_ref())
         }
     };
-    FRAME + content
+    PLACE + shared::<Event>() + content
 }
 
-/// Estimates the bytes of a task.
+/// Returns the bytes of a shared task.
 pub fn size_of_task(task: &Task) -> usize {
-    let messages = task.history.iter().chain(task.status.message.as_deref());
-    let artifacts = task.artifacts.iter().map(|it| FRAME + artifact(it));
-    let context = task.context_id.as_ref().map_or(0, |id| id.as_str().len());
-    FRAME
-        + task.id.as_str().len()
-        + context
-        + messages.map(size_of_message).sum::<usize>()
-        + artifacts.sum::<usize>()
-        + object(task.metadata.as_ref())
+    shared::<Task>() + content_of_task(task)
 }
 
-/// Estimates the bytes of a message.
+/// Returns the bytes of a message by itself.
 pub fn size_of_message(message: &Message) -> usize {
+    allocation(size_of::<Message>()) + content_of_message(message)
+}
+
+/// Returns the bytes of a request to send a message.
+pub fn size_of_request(request: &SendMessageRequest) -> usize {
+    let SendMessageRequest {
+        tenant,
+        message,
+        configuration,
+        metadata,
+    } = request;
+    allocation(size_of::<SendMessageRequest>())
+        + optional_text(tenant)
+        + content_of_message(message)
+        + configuration.as_ref().map_or(0, content_of_configuration)
+        + object(metadata.as_ref())
+}
+
+/// Returns the bytes of a push notification config in a list.
+pub fn size_of_config(config: &TaskPushNotificationConfig) -> usize {
+    // A list that grows has room for twice as many.
+    2 * size_of::<TaskPushNotificationConfig>() + content_of_config(config)
+}
+
+/// Returns the bytes of the parts of a message or an artifact.
+pub fn size_of_parts(parts: &Vec<Part>) -> usize {
+    list(parts, |part| {
+        let content = match &part.content {
+            Content::Text(content) | Content::Url(content) => text(content),
+            Content::Raw(raw) => allocation(raw.as_text().len()),
+            Content::Data(data) => size_of_value(data),
+        };
+        let texts = optional_text(&part.media_type) + optional_text(&part.filename);
+        content + texts + object(part.metadata.as_ref())
+    })
+}
+
+/// Returns the bytes of a value on the heap: those beside the [`Value`] itself.
+pub fn size_of_value(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(string) => text(string),
+        Value::Array(values) => list(values, size_of_value),
+        Value::Object(members) => size_of_object(members),
+    }
+}
+
+/// Returns the bytes of an object on the heap: those beside the [`Object`] itself.
+pub fn size_of_object(object: &Object) -> usize {
+    let content = object
+        .iter()
+        .map(|(name, member)| text(name) + size_of_value(member));
+    nodes(object.len(), LEAF) + content.sum::<usize>()
+}
+
+/// Size of a task that is the fold of its log. Most events are counted without measuring all of the task.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FoldSize {
+    bytes: usize,
+    /// Bytes when all of the task was last measured.
+    measured: usize,
+    /// Number of places in the lists that grow most.
+    places: usize,
+}
+
+impl FoldSize {
+    /// Measures a task.
+    pub fn of(task: &Task) -> Self {
+        let bytes = size_of_task(task);
+        Self {
+            bytes,
+            measured: bytes,
+            places: places(task),
+        }
+    }
+
+    /// Counts events that were applied to the task.
+    pub fn grow<'e>(&mut self, task: &Task, events: impl IntoIterator<Item = &'e Event>) {
+        self.bytes += events.into_iter().map(growth_of_fold).sum::<usize>();
+        let places = places(task);
+        let has_grown = self.bytes - self.measured > self.measured / 8 + 1024;
+        // Content may have been replaced, or a list have doubled. So each part of a task is measured few times.
+        match has_grown || places > self.places + self.places / 4 + 8 {
+            true => *self = Self::of(task),
+            false => self.places = places,
+        }
+    }
+
+    /// Returns the bytes.
+    pub fn bytes(self) -> usize {
+        self.bytes
+    }
+}
+
+/// Returns the bytes that an event adds to the fold of its log.
+pub fn growth_of_fold(event: &Event) -> usize {
+    match event {
+        Event::Task(task) => content_of_task(task),
+        Event::Message(message) => size_of_message(message),
+        // It moves to the history with the next one.
+        Event::StatusUpdate(update) => update.status.message.as_deref().map_or(0, size_of_message),
+        Event::ArtifactUpdate(update) if update.append => {
+            size_of_parts(&update.artifact.parts) + object(update.artifact.metadata.as_ref())
+        }
+        Event::ArtifactUpdate(update) => {
+            size_of::<Artifact>() + content_of_artifact(&update.artifact)
+        }
+    }
+}
+
+/// Returns the number of places in the lists of a task that grow with most events.
+fn places(task: &Task) -> usize {
+    let parts = task
+        .artifacts
+        .last()
+        .map_or(0, |last| last.parts.capacity());
+    task.history.capacity() + task.artifacts.capacity() + parts
+}
+
+fn content_of_task(task: &Task) -> usize {
+    let Task {
+        id: task_id,
+        context_id,
+        status,
+        artifacts,
+        history,
+        metadata,
+    } = task;
+    id(task_id.shared())
+        + context_id.as_ref().map_or(0, |it| id(it.shared()))
+        + status.message.as_deref().map_or(0, size_of_message)
+        + list(artifacts, content_of_artifact)
+        + list(history, content_of_message)
+        + object(metadata.as_ref())
+}
+
+fn content_of_message(message: &Message) -> usize {
     let Message {
         message_id,
         context_id,
@@ -47,32 +185,16 @@ pub fn size_of_message(message: &Message) -> usize {
         extensions,
         reference_task_ids,
     } = message;
-    let context = context_id.as_ref().map_or(0, |id| id.as_str().len());
-    let task = task_id.as_ref().map_or(0, |id| id.as_str().len());
-    FRAME
-        + message_id.as_str().len()
-        + context
-        + task
+    id(message_id.shared())
+        + context(context_id)
+        + task_id.as_ref().map_or(0, |it| shared_id(it.shared()))
         + size_of_parts(parts)
         + object(metadata.as_ref())
-        + extensions.iter().map(|uri| text(uri)).sum::<usize>()
-        + reference_task_ids
-            .iter()
-            .map(|id| text(id.as_str()))
-            .sum::<usize>()
+        + list(extensions, text)
+        + list(reference_task_ids, |it| id(it.shared()))
 }
 
-/// Estimates the bytes of a request to send a message.
-pub fn size_of_request(request: &SendMessageRequest) -> usize {
-    size_of_message(&request.message) + object(request.metadata.as_ref())
-}
-
-/// Estimates the bytes of the parts of a message or an artifact.
-pub fn size_of_parts(parts: &[Part]) -> usize {
-    parts.iter().map(part).sum()
-}
-
-fn artifact(artifact: &Artifact) -> usize {
+fn content_of_artifact(artifact: &Artifact) -> usize {
     let Artifact {
         artifact_id,
         name,
@@ -81,113 +203,115 @@ fn artifact(artifact: &Artifact) -> usize {
         metadata,
         extensions,
     } = artifact;
-    artifact_id.as_str().len()
-        + name
-            .iter()
-            .chain(description)
-            .map(String::len)
-            .sum::<usize>()
+    id(artifact_id.shared())
+        + optional_text(name)
+        + optional_text(description)
         + size_of_parts(parts)
         + object(metadata.as_ref())
-        + extensions.iter().map(|uri| text(uri)).sum::<usize>()
+        + list(extensions, text)
 }
 
-fn part(part: &Part) -> usize {
-    let content = match &part.content {
-        Content::Text(text) | Content::Url(text) => text.len(),
-        Content::Raw(raw) => raw.as_text().len(),
-        Content::Data(data) => value(data),
-    };
-    let texts = part.media_type.iter().chain(&part.filename);
-    PART + content + texts.map(String::len).sum::<usize>() + object(part.metadata.as_ref())
+fn content_of_configuration(configuration: &SendMessageConfiguration) -> usize {
+    let SendMessageConfiguration {
+        accepted_output_modes,
+        task_push_notification_config,
+        history_length: _,
+        return_immediately: _,
+    } = configuration;
+    let config = task_push_notification_config.as_deref();
+    list(accepted_output_modes, text) + config.map_or(0, size_of_config)
 }
 
-/// Estimates the heap of a value: an array that has just grown is half empty, and so are the nodes of a map.
-fn value(value: &Value) -> usize {
-    let inner = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-        Value::String(text) => ALLOCATION + text.len(),
-        Value::Array(values) => {
-            let room = values.len() * size_of::<Value>();
-            room + values.iter().map(self::value).sum::<usize>()
-        }
-        Value::Object(members) => object(Some(members)),
-    };
-    size_of::<Value>() + inner
+fn content_of_config(config: &TaskPushNotificationConfig) -> usize {
+    let TaskPushNotificationConfig {
+        tenant,
+        id: config_id,
+        task_id,
+        url,
+        token,
+        authentication,
+    } = config;
+    let authentication = authentication.as_ref();
+    let secrets = authentication.map_or(0, |it| text(&it.scheme) + optional_text(&it.credentials));
+    id(config_id.shared())
+        + id(task_id.shared())
+        + text(url)
+        + optional_text(tenant)
+        + optional_text(token)
+        + secrets
+}
+
+fn id(id: &Arc<str>) -> usize {
+    match id.len() {
+        0 => 0,
+        bytes => allocation(COUNTS + bytes),
+    }
+}
+
+/// Returns the bytes of an identifier in an event: that of the task and its context is often shared with the task,
+/// which counts it.
+fn shared_id(shared: &Arc<str>) -> usize {
+    match Arc::strong_count(shared) {
+        1 => id(shared),
+        _ => 0,
+    }
+}
+
+fn context(context: &Option<ContextId>) -> usize {
+    context.as_ref().map_or(0, |it| shared_id(it.shared()))
 }
 
 fn object(object: Option<&Object>) -> usize {
-    let members = object.into_iter().flatten();
-    members
-        .map(|(name, member)| MEMBER + ALLOCATION + name.len() + value(member))
-        .sum()
+    object.map_or(0, size_of_object)
 }
 
-fn text(text: &str) -> usize {
-    size_of::<String>() + text.len()
+fn list<T>(items: &Vec<T>, content: impl Fn(&T) -> usize) -> usize {
+    allocation(items.capacity() * size_of::<T>()) + items.iter().map(content).sum::<usize>()
 }
 
-/// Bytes of an event, a message or an artifact beside its content.
-const FRAME: usize = 256;
-/// Bytes of a member of a map beside its value and the text of its name: the handle of the name, and the
-/// empty place beside it.
-const MEMBER: usize = 2 * size_of::<String>() + size_of::<Value>();
-/// Bytes of a text on the heap beside its content.
-const ALLOCATION: usize = 16;
-/// Bytes of a part beside its content.
-const PART: usize = 64;
+fn text(text: &String) -> usize {
+    allocation(text.capacity())
+}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{TaskState, TaskStatus, TaskStatusUpdateEvent};
+fn optional_text(optional: &Option<String>) -> usize {
+    optional.as_ref().map_or(0, text)
+}
 
-    #[test]
-    fn what_is_held_counts() {
-        let mut task = Task::default();
-        assert_eq!(size_of_task(&task), FRAME);
-        let artifact = Artifact {
-            parts: vec![Part::text("x".repeat(10_000))],
-            ..Artifact::default()
-        };
-        task.artifacts.push(artifact);
-        assert!((10_500..11_000).contains(&size_of_task(&task)));
-        let numbers = Value::from(vec![1; 10_000]);
-        task.status.message = Some(Message::agent("hello").into());
-        task.history.push(Message {
-            parts: vec![Part::data(numbers)],
-            ..Message::default()
-        });
-        assert!(size_of_task(&task) > 300_000);
-        assert_eq!(
-            size_of_event(&Event::Task(task.clone())),
-            FRAME + size_of_task(&task)
-        );
-    }
-
-    #[test]
-    fn names_count() {
-        let long = "x".repeat(10_000);
-        let message = Message {
-            message_id: long.clone().into(),
-            context_id: Some(long.clone().into()),
-            task_id: Some(long.clone().into()),
-            ..Message::default()
-        };
-        let update = TaskStatusUpdateEvent {
-            task_id: long.clone().into(),
-            context_id: Some(long.clone().into()),
-            status: TaskStatus {
-                message: Some(message.clone().into()),
-                ..TaskState::Working.into()
-            },
-            metadata: None,
-        };
-        let mut task = Task::submitted(long.clone().into(), long.into());
-        assert!(size_of_task(&task) >= 20_000);
-        task.status = update.status.clone();
-        assert!(size_of_task(&task) > 50_000);
-        assert!(size_of_event(&Event::Message(message)) > 30_000);
-        assert!(size_of_event(&Event::StatusUpdate(update)) > 30_000);
+/// Returns the bytes of the nodes of a B-tree to which so many members were added in the order of their names. A
+/// node that is full is split, and one half of it gets no more.
+fn nodes(members: usize, node: usize) -> usize {
+    match members {
+        0 => 0,
+        1..=NODE_CAPACITY => allocation(node),
+        _ => {
+            // One member of a full node moves up.
+            let halves = (members - NODE_CAPACITY).div_ceil(NODE_CAPACITY / 2 + 2);
+            (1 + halves) * allocation(node) + nodes(halves, INNER_NODE)
+        }
     }
 }
+
+/// Returns the bytes of an `Arc`.
+fn shared<T>() -> usize {
+    allocation(COUNTS + size_of::<T>())
+}
+
+/// Returns the bytes that the allocator takes for so many: a header, in steps of 16, and 32 at least.
+fn allocation(bytes: usize) -> usize {
+    match bytes {
+        0 => 0,
+        _ => (bytes + size_of::<usize>()).next_multiple_of(16).max(32),
+    }
+}
+
+/// Bytes of the counters of an `Arc`.
+const COUNTS: usize = 2 * size_of::<usize>();
+/// Bytes of a place in a list of shared values that grows: half of them are free.
+const PLACE: usize = 2 * size_of::<usize>();
+/// Members of a node of a map.
+const NODE_CAPACITY: usize = 11;
+/// Bytes of a node of a map: its members, whether there are any or not, its place in its parent, and its length.
+const LEAF: usize =
+    NODE_CAPACITY * (size_of::<String>() + size_of::<Value>()) + 2 * size_of::<usize>();
+/// Bytes of a node that has nodes below it.
+const INNER_NODE: usize = LEAF + (NODE_CAPACITY + 1) * size_of::<usize>();

@@ -71,8 +71,8 @@ impl Inner {
         rows: &LogRows,
     ) -> Result<(), Refused> {
         let task = &new.task;
-        let size = limits::size_of_task(task);
-        let (messages, bytes) = rows.growth.admit(task.history.len(), size)?;
+        let size = limits::FoldSize::of(task);
+        let (messages, bytes) = rows.growth.admit(task.history.len(), size.bytes())?;
         let state = rows.state(task, task.status.state)?;
         limits::admit_artifacts(task, rows.events.iter().map(|event| &**event))?;
         new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
@@ -80,6 +80,7 @@ impl Inner {
             seq: 0,
             server: SystemTime::UNIX_EPOCH,
             base: Arc::clone(task),
+            size,
             folded: 1,
             sequence: 1,
             state: task.status.state,

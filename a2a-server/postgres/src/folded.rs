@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use a2a_server::{Logged, Owner, Snapshot, StoreError, Tail, limits};
+use a2a_server::limits::{self, FoldSize};
+use a2a_server::{Logged, Owner, Snapshot, StoreError, Tail};
 use a2a_transport::SharedEvent;
+use a2a_types::size::size_of_object;
 use a2a_types::{Dialect, Object, Task, TaskId, TaskState};
 
 pub(crate) type Key = (Owner, TaskId);
@@ -20,6 +22,7 @@ pub(crate) struct Folded {
     pub(crate) server: SystemTime,
     /// The task after the first `folded` entries of its log, shared with the callers that read it.
     pub(crate) base: Arc<Task>,
+    pub(crate) size: FoldSize,
     pub(crate) folded: u64,
     pub(crate) sequence: u64,
     pub(crate) state: TaskState,
@@ -28,11 +31,12 @@ pub(crate) struct Folded {
     pub(crate) messages: usize,
     /// Number of the message whose turn began last.
     pub(crate) turn: usize,
+    /// Bytes of the log.
     pub(crate) bytes: usize,
     /// Sequence number of the stored document.
     pub(crate) written: u64,
-    /// The last events: all that are not folded, and some before.
-    pub(crate) tail: VecDeque<Logged>,
+    /// The last events, each with its bytes: all that are not folded, and some before.
+    pub(crate) tail: VecDeque<(Logged, usize)>,
 }
 
 impl Folded {
@@ -44,15 +48,28 @@ impl Folded {
             }
             self.tail.pop_front();
         }
-        self.tail.push_back(logged);
+        let bytes = limits::size_of_event(&logged.event);
+        self.tail.push_back((logged, bytes));
     }
 
     /// Folds the remaining events.
     pub(crate) fn fold(&mut self) {
-        let folded = self.folded;
-        let later = |logged: &&Logged| logged.sequence > folded;
-        apply(&mut self.base, self.tail.iter().filter(later));
-        self.folded = self.tail.back().map_or(folded, |last| last.sequence);
+        if let Some((last, _)) = self.tail.back()
+            && last.sequence > self.folded
+        {
+            let added = after(&self.tail, self.folded).map(|logged| &*logged.event);
+            // Each event was checked before it was stored.
+            Arc::make_mut(&mut self.base).fold(added.clone());
+            self.size.grow(&self.base, added);
+            self.folded = last.sequence;
+        }
+    }
+
+    /// Returns the bytes that it holds in memory.
+    pub(crate) fn held(&self) -> usize {
+        let tail = self.tail.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let checkpoint = self.checkpoint.as_deref().map_or(0, size_of_object);
+        size_of::<Self>() + self.size.bytes() + tail + checkpoint
     }
 
     /// Refuses events that give the task more artifacts than it may have.
@@ -68,17 +85,16 @@ impl Folded {
     }
 
     fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {
-        let folded = self.folded;
-        let later = move |logged: &&Logged| logged.sequence > folded;
-        self.tail.iter().filter(later)
+        after(&self.tail, self.folded)
     }
 
     /// Returns a cheap copy for a writer: the task is shared, and folded events are left out.
     pub(crate) fn draft(&self) -> Self {
+        let unfolded = |(logged, _): &&(Logged, usize)| logged.sequence > self.folded;
         Self {
             base: Arc::clone(&self.base),
             checkpoint: self.checkpoint.clone(),
-            tail: self.unfolded().cloned().collect(),
+            tail: self.tail.iter().filter(unfolded).cloned().collect(),
             ..*self
         }
     }
@@ -89,10 +105,10 @@ impl Folded {
             return;
         }
         self.fold();
-        let mut bytes = 0;
-        let fits = |logged: &&Logged| {
-            bytes += limits::size_of_event(&logged.event);
-            bytes <= TAIL_BYTES
+        let mut all = 0;
+        let fits = |(_, bytes): &&(Logged, usize)| {
+            all += bytes;
+            all <= TAIL_BYTES
         };
         let kept = self.tail.iter().rev().take_while(fits).count();
         self.tail.drain(..self.tail.len() - kept);
@@ -121,8 +137,8 @@ impl Folded {
         let first = self
             .tail
             .front()
-            .map_or(self.sequence + 1, |first| first.sequence);
-        let later = self.tail.iter().filter(|logged| logged.sequence > sequence);
+            .map_or(self.sequence + 1, |(first, _)| first.sequence);
+        let later = after(&self.tail, sequence);
         (first <= sequence + 1).then(|| limits::Batch::of(later.cloned()))
     }
 }
@@ -137,12 +153,10 @@ impl From<Folded> for Snapshot {
     }
 }
 
-fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
-    let mut events = events.peekable();
-    if events.peek().is_some() {
-        // Each event was checked before it was stored.
-        Arc::make_mut(task).fold(events.map(|logged| &*logged.event));
-    }
+/// Returns the events after a sequence number.
+fn after(tail: &VecDeque<(Logged, usize)>, sequence: u64) -> impl Iterator<Item = &Logged> + Clone {
+    let events = tail.iter().map(|(logged, _)| logged);
+    events.filter(move |logged| logged.sequence > sequence)
 }
 
 /// Maximum number of events kept beside a task, and of their bytes if the task is large.

@@ -116,6 +116,7 @@ fn from_document(row: &Row) -> Result<Folded, StoreError> {
         seq: get(row, 0)?,
         server: get(row, 12)?,
         state: task.status.state,
+        size: limits::FoldSize::of(&task),
         base: Arc::new(task),
         folded: written,
         sequence: written,

@@ -121,12 +121,12 @@ impl Tasks {
     }
 }
 
-/// Estimates the bytes of a cached task.
-fn size((owner, id): &Key, task: &Folded) -> usize {
-    ENTRY + limits::size_of_owner(owner) + id.as_str().len() + task.bytes
+/// Returns the bytes of a cached task.
+fn size((owner, _): &Key, task: &Folded) -> usize {
+    ENTRY + limits::size_of_owner(owner) + task.held()
 }
 
 /// Bytes of a cached task beside its content.
-const ENTRY: usize = 512;
+const ENTRY: usize = 128;
 /// Maximum number of tasks kept.
 const MAX_TASKS: usize = 10_000;

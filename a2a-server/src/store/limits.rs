@@ -11,13 +11,13 @@
 //! }
 //! ```
 //!
-//! Sizes are estimates of memory, in bytes: content counts as it is, names, places of maps and arrays as the
-//! allocator gives them.
+//! Sizes are bytes of memory, as the allocator gives them: see [`a2a_types::size`].
 
 use std::collections::HashSet;
 
 use a2a_transport::TraceContext;
-pub use a2a_types::size::{size_of_event, size_of_task};
+use a2a_types::size::growth_of_fold;
+pub use a2a_types::size::{FoldSize, size_of_config, size_of_event, size_of_task};
 use a2a_types::{Event, Task, TaskPushNotificationConfig, TaskState};
 
 use super::read::is_of_caller;
@@ -95,6 +95,8 @@ pub fn is_active(state: TaskState, turn: usize, messages: usize) -> bool {
 pub struct Growth {
     messages: usize,
     bytes: usize,
+    /// Bytes that the events add to the fold of the log.
+    folded: usize,
     ends: bool,
 }
 
@@ -104,9 +106,20 @@ impl Growth {
         let is_message = |event: &&Event| matches!(event, Event::Message(it) if is_of_caller(it));
         Self {
             messages: append.events.iter().filter(is_message).count(),
-            bytes: size_of_append(append),
+            bytes: append.events.iter().map(size_of_event).sum(),
+            folded: append.events.iter().map(growth_of_fold).sum(),
             ends: append.ends(),
         }
+    }
+
+    /// Returns the bytes of the events.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the bytes that the events add to the fold of the log.
+    pub(crate) fn folded(&self) -> usize {
+        self.folded
     }
 
     /// Returns how many messages and bytes a task holds with this that held so many before.
@@ -185,33 +198,10 @@ impl PageSize {
     }
 }
 
-/// Estimates the bytes that an append adds.
-pub fn size_of_append(append: &Append) -> usize {
-    append.events.iter().map(size_of_event).sum()
-}
-
-/// Estimates the bytes of a push notification config.
-pub fn size_of_config(config: &TaskPushNotificationConfig) -> usize {
-    let TaskPushNotificationConfig {
-        tenant,
-        id,
-        task_id: _,
-        url,
-        token,
-        authentication,
-    } = config;
-    let credentials = authentication.iter().flat_map(|it| {
-        let credentials = it.credentials.as_deref().map_or(0, str::len);
-        [it.scheme.len(), credentials]
-    });
-    let texts = tenant.iter().chain(token).map(String::len);
-    FRAME + id.as_str().len() + url.len() + texts.chain(credentials).sum::<usize>()
-}
-
-/// Estimates the bytes of the names of an owner.
+/// Returns the bytes of the names of an owner.
 pub fn size_of_owner(owner: &Owner) -> usize {
-    let principal = owner.principal.as_deref().map_or(0, str::len);
-    principal + owner.tenant.as_deref().map_or(0, str::len)
+    let names = owner.principal.iter().chain(&owner.tenant);
+    names.map(|name| NAME + name.len()).sum()
 }
 
 /// Estimates the bytes of a queued notification.
@@ -220,7 +210,7 @@ pub fn size_of_notification(trace: Option<&TraceContext>) -> usize {
     NOTIFICATION + state.map_or(0, str::len)
 }
 
-/// Bytes that a push notification config costs beside its content.
-const FRAME: usize = 256;
+/// Bytes of a shared name beside its text.
+pub(crate) const NAME: usize = 32;
 /// Bytes that a notification costs beside the state of its trace.
 const NOTIFICATION: usize = 256;

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_types::size::size_of_object;
 use a2a_types::{
     ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig, TaskState, TaskStatus,
 };
 use tokio::time::Instant;
 
-use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail, limits};
+use super::super::limits::{self, FoldSize, Growth};
+use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail};
+use super::task_table::Record;
 
 /// The log of a task, and everything else that belongs to it.
 #[derive(Debug)]
@@ -16,6 +19,11 @@ pub(super) struct Log {
     /// The task after the first `folded` of the events, shared with the callers that read it.
     task: Arc<Task>,
     folded: usize,
+    size: FoldSize,
+    /// Bytes of the task as it began.
+    begun: usize,
+    /// Bytes that the other events add to the task.
+    unfolded: usize,
     /// Everything after the first entry, which is the new task itself.
     events: Vec<Arc<Event>>,
     /// The last of the events that gives the task its status.
@@ -28,8 +36,10 @@ pub(super) struct Log {
     pub(super) messages: usize,
     /// Number of the message whose turn began last.
     pub(super) turn: usize,
-    /// Bytes of the task, the events, the webhooks and the names of the owner.
-    pub(super) bytes: usize,
+    /// Bytes of the task as it began and of the events.
+    logged: usize,
+    /// Bytes of the webhooks, the checkpoint, the names of the owner, and of the places that the log has.
+    beside: usize,
     /// Bytes of that which the task table has counted.
     pub(super) counted: usize,
     /// Time of the task's end, if it has ended.
@@ -53,13 +63,18 @@ impl Log {
         names: usize,
     ) -> Result<Self, StoreError> {
         let config = webhook.as_ref().map(|(it, _)| limits::admit_config(it));
+        let size = FoldSize::of(&task);
         Ok(Self {
             messages: task.history.len(),
             turn: 1,
-            bytes: names + limits::size_of_task(&task) + config.transpose()?.unwrap_or(0),
+            logged: size.bytes(),
+            beside: RECORD + names + config.transpose()?.unwrap_or(0),
             counted: 0,
             task,
             folded: 0,
+            size,
+            begun: size.bytes(),
+            unfolded: 0,
             events: Vec::new(),
             status: None,
             configs: webhook.into_iter().collect(),
@@ -83,8 +98,28 @@ impl Log {
         self.events.len() as u64 + 1
     }
 
+    /// Returns the bytes that the log holds. The fold of a short one is not kept.
+    pub(super) fn bytes(&self) -> usize {
+        let fold = match self.events.len() > SHORT {
+            true => self.size.bytes() + self.unfolded,
+            false => self.size.bytes(),
+        };
+        self.beside + self.logged + fold.saturating_sub(self.begun)
+    }
+
+    /// Returns the bytes that so many events of this size add.
+    pub(super) fn growth(&self, events: usize, growth: &Growth) -> usize {
+        let (before, after) = (self.events.len(), self.events.len() + events);
+        growth.bytes()
+            + match after > SHORT {
+                false => 0,
+                true if before > SHORT => growth.folded(),
+                true => growth.folded() + self.unfolded,
+            }
+    }
+
     /// All of it or nothing.
-    pub(super) fn add(&mut self, append: Append) -> Result<(), StoreError> {
+    pub(super) fn add(&mut self, append: Append, growth: &Growth) -> Result<(), StoreError> {
         if self.is_forgotten {
             return Err(StoreError::NoTask);
         }
@@ -92,15 +127,18 @@ impl Log {
             return Err(StoreError::Behind(self.sequence()));
         }
         let held_lease = self.held_lease.next(&append.lease)?;
-        let (messages, bytes) = limits::Growth::of(&append).admit(self.messages, self.bytes)?;
+        let (messages, logged) = growth.admit(self.messages, self.logged)?;
         self.task.state_after(self.state(), &append.events)?;
         self.admit_artifacts(&append.events)?;
-        (self.messages, self.bytes, self.held_lease) = (messages, bytes, held_lease);
+        (self.messages, self.logged, self.held_lease) = (messages, logged, held_lease);
+        self.unfolded += growth.folded();
         if append.release {
             self.held_lease.until = None;
         }
         if append.checkpoint.is_some() || append.turn.is_some() {
+            self.beside -= self.checkpoint.as_ref().map_or(0, size_of_object);
             self.checkpoint = append.checkpoint;
+            self.beside += self.checkpoint.as_ref().map_or(0, size_of_object);
         }
         self.turn = append.turn.unwrap_or(self.turn);
         let before = self.events.len();
@@ -141,8 +179,11 @@ impl Log {
     }
 
     fn fold(&mut self) {
-        apply(&mut self.task, &self.events[self.folded..]);
-        self.folded = self.events.len();
+        let added = &self.events[self.folded..];
+        apply(&mut self.task, added);
+        self.size
+            .grow(&self.task, added.iter().map(|event| &**event));
+        (self.folded, self.unfolded) = (self.events.len(), 0);
     }
 
     pub(super) fn state(&self) -> TaskState {
@@ -197,11 +238,11 @@ impl Log {
         dialect: Dialect,
     ) -> Result<(), StoreError> {
         self.admit_config(&config)?;
-        self.bytes += limits::size_of_config(&config);
+        self.beside += limits::size_of_config(&config);
         match self.config(&config.id) {
             Some(index) => {
                 let (before, _) = std::mem::replace(&mut self.configs[index], (config, dialect));
-                self.bytes -= limits::size_of_config(&before);
+                self.beside -= limits::size_of_config(&before);
             }
             None => self.configs.push((config, dialect)),
         }
@@ -211,7 +252,7 @@ impl Log {
     pub(super) fn delete_config(&mut self, id: &ConfigId) {
         if let Some(index) = self.config(id) {
             let (before, _) = self.configs.remove(index);
-            self.bytes -= limits::size_of_config(&before);
+            self.beside -= limits::size_of_config(&before);
         }
     }
 
@@ -230,6 +271,8 @@ fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
 
 /// Number of events that each reader of the task folds anew.
 const SHORT: usize = 16;
+/// Bytes of a log beside its content, in the table and among those that have ended.
+const RECORD: usize = size_of::<Record>() + 128;
 
 /// Lease of a log.
 #[derive(Clone, Debug)]

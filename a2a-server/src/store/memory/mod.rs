@@ -20,13 +20,13 @@ use self::task_table::{Capacity, EvictedRecords, Record, TaskTable, lock};
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
     Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, WakeHub,
-    limits,
+    limits::{self, Growth},
 };
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
 ///
-/// Their bytes are those of events, webhooks, notifications, and names of owners. Beside them the last
-/// 100,000 messages are remembered, up to 64 MiB of names and answers.
+/// Their bytes are those that events, tasks, webhooks, notifications, checkpoints and names of owners take in memory.
+/// Beside them the last 100,000 messages are remembered, up to 64 MiB of names and answers.
 #[derive(Debug)]
 pub struct MemoryStore {
     capacity: Capacity,
@@ -45,7 +45,7 @@ impl Default for MemoryStore {
 
 // Locks are taken in this order: receipts, task table, log, outbox, wake hub.
 impl MemoryStore {
-    /// A store of at most so many tasks, which hold, measured roughly, so many bytes together.
+    /// A store of at most so many tasks, which hold so many bytes of memory together.
     pub fn with_capacity(tasks: usize, bytes: usize) -> Self {
         Self {
             capacity: Capacity { tasks, bytes },
@@ -77,7 +77,10 @@ impl MemoryStore {
             receipts.check(owner, receipt)?;
         }
         let mut log = Log::new(new.task, webhook, held_lease, limits::size_of_owner(owner))?;
-        first.map_or(Ok(()), |first| log.add(first))?;
+        if let Some(first) = first {
+            let growth = Growth::of(&first);
+            log.add(first, &growth)?;
+        }
         let webhooks = log.webhooks();
         let rows = size_of_notifications(webhooks.len(), &notified, &trace);
         let mut task_table = lock(&self.task_table);
@@ -105,10 +108,11 @@ impl MemoryStore {
             receipts.check(owner, receipt)?;
         }
         let (notified, trace) = (append.notified(), append.trace.clone());
-        let (record, forgotten) = self.with_room(owner, task, &append, &notified)?;
+        let growth = Growth::of(&append);
+        let (record, forgotten) = self.with_room(owner, task, &append, &growth, &notified)?;
         drop(forgotten);
         let mut log = lock(&record.log);
-        log.add(append)?;
+        log.add(append, &growth)?;
         let appended = Appended::new(log.sequence(), log.held_lease.epoch, log.messages);
         if !notified.is_empty() {
             self.enqueue(&record.key, &log.webhooks(), &notified, &trace);
@@ -131,15 +135,18 @@ impl MemoryStore {
         owner: &Owner,
         task: &TaskId,
         append: &Append,
+        growth: &Growth,
         notified: &[u64],
     ) -> Result<(Arc<Record>, EvictedRecords), StoreError> {
-        let bytes = (!append.ends()).then(|| limits::size_of_append(append));
         let mut task_table = lock(&self.task_table);
         let record = Arc::clone(task_table.find(owner, task).ok_or(StoreError::NoTask)?);
-        let Some(bytes) = bytes else {
+        if append.ends() {
             return Ok((record, EvictedRecords::new()));
-        };
-        let webhooks = lock(&record.log).configs.len();
+        }
+        let log = lock(&record.log);
+        let bytes = log.growth(append.events.len(), growth);
+        let webhooks = log.configs.len();
+        drop(log);
         let rows = size_of_notifications(webhooks, notified, &append.trace);
         let (capacity, outbox) = (self.capacity, &self.outbox);
         let forgotten = task_table.make_room(Some(&record), 0, bytes + rows, capacity, outbox)?;

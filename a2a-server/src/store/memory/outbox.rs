@@ -72,6 +72,9 @@ impl Outbox {
             dead: None,
         };
         let rows = self.webhooks.entry(webhook).or_default();
+        if rows.is_empty() {
+            self.bytes += QUEUE;
+        }
         self.bytes += row.bytes();
         if let Some(before) = rows.insert(sequence, row) {
             self.bytes -= before.bytes();
@@ -103,7 +106,7 @@ impl Outbox {
                 let gone = rows.remove(&sequence);
                 self.bytes -= gone.as_ref().map_or(0, OutboxRow::bytes);
                 if rows.is_empty() {
-                    self.webhooks.remove(&webhook);
+                    self.remove(&webhook);
                 }
             }
             Settlement::Later(pause) | Settlement::Untried(pause) => {
@@ -162,10 +165,14 @@ impl Outbox {
     }
 
     fn remove(&mut self, webhook: &Webhook) {
-        let rows = self.webhooks.remove(webhook).unwrap_or_default();
-        self.bytes -= rows.values().map(OutboxRow::bytes).sum::<usize>();
+        if let Some(rows) = self.webhooks.remove(webhook) {
+            self.bytes -= QUEUE + rows.values().map(OutboxRow::bytes).sum::<usize>();
+        }
     }
 }
+
+/// Bytes of a webhook that has notifications: its place, and that of the first few of them.
+const QUEUE: usize = 2 * size_of::<Webhook>() + 11 * size_of::<OutboxRow>();
 
 fn split((owner, task, config, sequence): OutboxKey) -> (Webhook, u64) {
     ((owner, task, config), sequence)

@@ -36,6 +36,8 @@ struct CachedReceipt {
     digest: [u8; 32],
     outcome: CachedOutcome,
     until: Instant,
+    /// Bytes that it holds beside itself.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -81,18 +83,21 @@ impl ReceiptCache {
                 self.numbers.insert_unique(hash, number, hash_of);
             }
         }
+        let message = CompactId::of(receipt.message);
+        let outcome = match outcome {
+            Outcome::Task(task) => CachedOutcome::Task(CompactId::of(task)),
+            Outcome::Message(message) => CachedOutcome::Message(message),
+        };
         let entry = CachedReceipt {
             hash,
             owner: owner.clone(),
-            message: CompactId::of(receipt.message),
+            bytes: limits::size_of_owner(owner) + message.bytes() + outcome.bytes(),
+            message,
             digest: receipt.digest,
-            outcome: match outcome {
-                Outcome::Task(task) => CachedOutcome::Task(CompactId::of(task)),
-                Outcome::Message(message) => CachedOutcome::Message(message),
-            },
+            outcome,
             until: Instant::now() + receipt.term,
         };
-        self.bytes += entry.bytes();
+        self.bytes += entry.bytes;
         self.entries.push_back(entry);
     }
 
@@ -112,7 +117,7 @@ impl ReceiptCache {
         if let Ok(known) = self.numbers.find_entry(entry.hash, |it| *it == first) {
             known.remove();
         }
-        self.bytes -= entry.bytes();
+        self.bytes -= entry.bytes;
         self.first = first.wrapping_add(1);
     }
 
@@ -133,16 +138,16 @@ fn at(entries: &VecDeque<CachedReceipt>, first: u32, number: u32) -> Option<&Cac
     entries.get(number.wrapping_sub(first) as usize)
 }
 
-impl CachedReceipt {
-    /// Estimates the bytes that it holds beside itself.
+impl CachedOutcome {
     fn bytes(&self) -> usize {
-        let outcome = match &self.outcome {
-            CachedOutcome::Task(task) => task.bytes(),
-            CachedOutcome::Message(message) => size_of_message(message),
-        };
-        limits::size_of_owner(&self.owner) + self.message.bytes() + outcome
+        match self {
+            Self::Task(task) => task.bytes(),
+            Self::Message(message) => size_of_message(message),
+        }
     }
+}
 
+impl CachedReceipt {
     fn received(&self) -> Received {
         Received::new(
             self.digest,
@@ -172,7 +177,7 @@ impl<Id: Borrow<str> + Clone + From<String>> CompactId<Id> {
     fn bytes(&self) -> usize {
         match self {
             Self::Uuid(_) => 0,
-            Self::Other(id) => id.borrow().len(),
+            Self::Other(id) => limits::NAME + id.borrow().len(),
         }
     }
 

@@ -68,7 +68,7 @@ impl TaskTable {
         if self.records.find(hash, |it| it.key == key).is_some() {
             return Err(StoreError::TaskExists);
         }
-        let forgotten = self.make_room(None, 1, log.bytes + rows, capacity, outbox)?;
+        let forgotten = self.make_room(None, 1, log.bytes() + rows, capacity, outbox)?;
         let record = Arc::new(Record {
             key,
             hash,
@@ -116,8 +116,9 @@ impl TaskTable {
         if log.is_forgotten {
             return;
         }
-        self.bytes = self.bytes - log.counted + log.bytes;
-        log.counted = log.bytes;
+        let bytes = log.bytes();
+        self.bytes = self.bytes - log.counted + bytes;
+        log.counted = bytes;
         // Others may have written since: what they did is noted with this.
         if log.noted.map(|(since, _)| since) == log.ended {
             return;

@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a2a_transport::SharedEvent;
+use a2a_types::size::size_of_object;
 use a2a_types::{Dialect, Object, Task, TaskState};
 
-use super::super::{Logged, StoreError, Tail, limits};
+use super::super::limits::{self, FoldSize};
+use super::super::{Logged, StoreError, Tail};
 
 /// A task as the fold of its log, as far as that is folded, and the end of the log.
 #[derive(Clone, Debug)]
@@ -15,6 +17,7 @@ pub(super) struct FoldedTask {
     pub(super) seq: i64,
     /// The task after the first `folded` entries of its log, shared with the callers that read it.
     pub(super) base: Arc<Task>,
+    pub(super) size: FoldSize,
     pub(super) folded: u64,
     pub(super) sequence: u64,
     pub(super) state: TaskState,
@@ -24,12 +27,13 @@ pub(super) struct FoldedTask {
     pub(super) messages: usize,
     /// Number of the message whose turn began last.
     pub(super) turn: usize,
+    /// Bytes of the log.
     pub(super) bytes: usize,
     /// Sequence number at which the task was last written as a whole.
     pub(super) written: u64,
     pub(super) has_configs: bool,
-    /// The last events: all that are not folded, and some before.
-    pub(super) tail: VecDeque<Logged>,
+    /// The last events, each with its bytes: all that are not folded, and some before.
+    pub(super) tail: VecDeque<(Logged, usize)>,
 }
 
 impl FoldedTask {
@@ -40,6 +44,11 @@ impl FoldedTask {
 
     /// Notes an event that was written.
     pub(super) fn remember(&mut self, logged: Logged) {
+        let bytes = limits::size_of_event(&logged.event);
+        self.push((logged, bytes));
+    }
+
+    fn push(&mut self, logged: (Logged, usize)) {
         if self.tail.len() >= MAX_TAIL_EVENTS {
             if self.unfolded().count() == self.tail.len() {
                 self.fold();
@@ -51,10 +60,22 @@ impl FoldedTask {
 
     /// Folds what is not folded.
     pub(super) fn fold(&mut self) {
-        let folded = self.folded;
-        let later = |logged: &&Logged| logged.sequence > folded;
-        apply(&mut self.base, self.tail.iter().filter(later));
-        self.folded = self.tail.back().map_or(folded, |last| last.sequence);
+        if let Some((last, _)) = self.tail.back()
+            && last.sequence > self.folded
+        {
+            let added = after(&self.tail, self.folded).map(|logged| &*logged.event);
+            // Each was legal when it came.
+            Arc::make_mut(&mut self.base).fold(added.clone());
+            self.size.grow(&self.base, added);
+            self.folded = last.sequence;
+        }
+    }
+
+    /// Returns the bytes that it holds in memory.
+    pub(super) fn held(&self) -> usize {
+        let tail = self.tail.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let checkpoint = self.checkpoint.as_deref().map_or(0, size_of_object);
+        size_of::<Self>() + self.size.bytes() + tail + checkpoint
     }
 
     /// Refuses events that give the task more artifacts than it may have.
@@ -65,17 +86,16 @@ impl FoldedTask {
     }
 
     fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {
-        let folded = self.folded;
-        let later = move |logged: &&Logged| logged.sequence > folded;
-        self.tail.iter().filter(later)
+        after(&self.tail, self.folded)
     }
 
     /// As much of it as the writer needs, and nothing that is copied with effort.
     pub(super) fn draft(&self) -> Self {
+        let unfolded = |(logged, _): &&(Logged, usize)| logged.sequence > self.folded;
         Self {
             base: Arc::clone(&self.base),
             checkpoint: self.checkpoint.clone(),
-            tail: self.unfolded().cloned().collect(),
+            tail: self.tail.iter().filter(unfolded).cloned().collect(),
             ..*self
         }
     }
@@ -83,15 +103,15 @@ impl FoldedTask {
     /// Becomes what the writer has made of a draft of it.
     pub(super) fn succeed(&mut self, later: Self) {
         let (known, mut tail) = (self.sequence, std::mem::take(&mut self.tail));
-        let first = later.tail.iter().find(|logged| logged.sequence > known);
+        let first = after(&later.tail, known).next();
         if first.is_none_or(|first| first.sequence > known + 1) && later.sequence > known {
             // Too many at once to have them all.
             tail.clear();
         }
         let added = later.tail;
         *self = Self { tail, ..later };
-        for logged in added.into_iter().filter(|logged| logged.sequence > known) {
-            self.remember(logged);
+        for logged in added.into_iter().filter(|(it, _)| it.sequence > known) {
+            self.push(logged);
         }
         if self.unfolded().count() > SHORT {
             self.fold();
@@ -105,10 +125,10 @@ impl FoldedTask {
             return;
         }
         self.fold();
-        let mut bytes = 0;
-        let fits = |logged: &&Logged| {
-            bytes += limits::size_of_event(&logged.event);
-            bytes <= MAX_TAIL_BYTES
+        let mut all = 0;
+        let fits = |(_, bytes): &&(Logged, usize)| {
+            all += bytes;
+            all <= MAX_TAIL_BYTES
         };
         let kept = self.tail.iter().rev().take_while(fits).count();
         self.tail.drain(..self.tail.len() - kept);
@@ -122,18 +142,16 @@ impl FoldedTask {
         let first = self
             .tail
             .front()
-            .map_or(self.sequence + 1, |first| first.sequence);
-        let later = self.tail.iter().filter(|logged| logged.sequence > sequence);
+            .map_or(self.sequence + 1, |(first, _)| first.sequence);
+        let later = after(&self.tail, sequence);
         (first <= sequence + 1).then(|| limits::Batch::of(later.cloned()))
     }
 }
 
-fn apply<'e>(task: &mut Arc<Task>, events: impl Iterator<Item = &'e Logged>) {
-    let mut events = events.peekable();
-    if events.peek().is_some() {
-        // Each was legal when it came.
-        Arc::make_mut(task).fold(events.map(|logged| &*logged.event));
-    }
+/// Returns the events after a sequence number.
+fn after(tail: &VecDeque<(Logged, usize)>, sequence: u64) -> impl Iterator<Item = &Logged> + Clone {
+    let events = tail.iter().map(|(logged, _)| logged);
+    events.filter(move |logged| logged.sequence > sequence)
 }
 
 /// Maximum number of events kept beside a task, and of their bytes if the task is large.

@@ -90,13 +90,16 @@ impl Shared {
 
 impl Recent {
     fn put(&mut self, key: TaskKey, later: FoldedTask) {
-        self.bytes += size(&key, &later);
         match self.tasks.get_mut(&key) {
             Some(known) => {
                 self.bytes -= size(&key, known);
                 known.succeed(later);
+                self.bytes += size(&key, known);
             }
-            None => drop(self.tasks.put(key, later)),
+            None => {
+                self.bytes += size(&key, &later);
+                self.tasks.put(key, later);
+            }
         }
     }
 
@@ -113,9 +116,9 @@ impl Recent {
     }
 }
 
-/// Estimates the bytes that a task holds here.
+/// Returns the bytes that a task holds here.
 fn size((owner, _): &TaskKey, task: &FoldedTask) -> usize {
-    limits::size_of_owner(owner) + task.bytes
+    limits::size_of_owner(owner) + task.held()
 }
 
 /// Maximum number of tasks kept, and of their bytes.

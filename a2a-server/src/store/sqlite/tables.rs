@@ -79,7 +79,8 @@ pub(super) fn load_bounded(
         match &mut whole {
             Some((_, task)) => {
                 task.apply(&logged.event)?;
-                tail.push_back(logged);
+                let bytes = limits::size_of_event(&logged.event);
+                tail.push_back((logged, bytes));
             }
             // A log without a document begins with the task itself.
             None => match logged.event.into_event() {
@@ -95,6 +96,7 @@ pub(super) fn load_bounded(
     let mut folded = FoldedTask {
         seq,
         state: task.status.state,
+        size: limits::FoldSize::of(&task),
         base: Arc::new(task),
         folded: sequence,
         sequence,

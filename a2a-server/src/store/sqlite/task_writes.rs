@@ -29,8 +29,8 @@ impl WriteTransaction<'_> {
     ) -> Result<(), StoreError> {
         let task = &new.task;
         self.check_receipt(&log_rows.of, new.receipt.as_ref())?;
-        let size = limits::size_of_task(task);
-        let (messages, bytes) = log_rows.growth.admit(task.history.len(), size)?;
+        let size = limits::FoldSize::of(task);
+        let (messages, bytes) = log_rows.growth.admit(task.history.len(), size.bytes())?;
         let state = log_rows.state(task, task.status.state)?;
         limits::admit_artifacts(task, log_rows.events.iter().map(|event| &**event))?;
         new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
@@ -67,6 +67,7 @@ impl WriteTransaction<'_> {
         let mut folded = FoldedTask {
             seq: self.connection.last_insert_rowid(),
             base: Arc::clone(task),
+            size,
             folded: 1,
             sequence: 1,
             state: task.status.state,
