@@ -3,7 +3,6 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use a2a_types::size::size_of_request;
 use a2a_types::{
     Dialect, Error as A2aError, ErrorKind, Message, TaskPushNotificationConfig, TaskState,
 };
@@ -68,8 +67,7 @@ impl Engine {
             false => None,
         };
         pending.in_flight.clone_from(&in_flight);
-        let size = size_of_request(&pending.request);
-        pending.held = Some(Arc::new(self.limiter.hold(size)?));
+        pending.held = Some(Arc::new(self.limiter.hold(pending.size())?));
         let engine = Arc::clone(self);
         let accepted = to_its_end(async move {
             let Some(in_flight) = in_flight else {

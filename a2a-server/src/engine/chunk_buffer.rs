@@ -37,7 +37,8 @@ impl ChunkBuffer {
         match &mut buffered.update {
             Some(kept) => {
                 let same = kept.artifact.artifact_id == chunk.artifact.artifact_id;
-                if !same || buffered.bytes >= MAX_BYTES {
+                let is_full = kept.artifact.parts.len() >= MAX_PARTS || buffered.bytes >= MAX_BYTES;
+                if !same || is_full {
                     return PushOutcome::Refused(chunk);
                 }
                 kept.artifact.parts.extend(chunk.artifact.parts);
@@ -84,8 +85,9 @@ impl ChunkBuffer {
     }
 }
 
-/// Bytes of kept text from which on further chunks are refused.
+/// Bytes of kept text, and number of its parts, from which on further chunks are refused.
 const MAX_BYTES: usize = 4096;
+const MAX_PARTS: usize = 512;
 
 /// Returns whether an update only adds text to an artifact, so that it can become one event with the next.
 pub(crate) fn is_mere_text(event: &TaskArtifactUpdateEvent) -> bool {

@@ -1,6 +1,7 @@
 //! Fan-out: events of a task, read and encoded once for all its followers.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use a2a_types::TaskId;
@@ -13,7 +14,11 @@ use crate::store::{Logged, Owner, TaskKey};
 
 /// The fan-outs of all tasks that are followed.
 #[derive(Default)]
-pub(crate) struct Fanouts(Mutex<HashMap<TaskKey, Weak<Fanout>>>);
+pub(crate) struct Fanouts {
+    tasks: Mutex<HashMap<TaskKey, Weak<Fanout>>>,
+    /// Bytes that all of them keep.
+    bytes: AtomicUsize,
+}
 
 /// The followers of a task, and the last events that one of them has read.
 ///
@@ -48,7 +53,7 @@ impl Fanouts {
         changes: &watch::Receiver<u64>,
     ) -> Arc<Fanout> {
         let key = (owner.clone(), task.clone());
-        let mut all = lock(&self.0);
+        let mut all = lock(&self.tasks);
         let present = match all.get(&key).and_then(Weak::upgrade) {
             Some(present) if present.changes.same_channel(changes) => return present,
             other => other,
@@ -70,7 +75,7 @@ impl Fanouts {
 
     /// Ends the streams of a task's followers; followers that join later are not affected.
     pub(crate) fn fail(&self, owner: &Owner, task: &TaskId, failure: Uuid) {
-        let gone = lock(&self.0).remove(&(owner.clone(), task.clone()));
+        let gone = lock(&self.tasks).remove(&(owner.clone(), task.clone()));
         if let Some(fanout) = gone.and_then(|gone| gone.upgrade()) {
             fanout.failure.send_replace(Some(failure));
         }
@@ -79,8 +84,10 @@ impl Fanouts {
 
 impl Drop for Fanout {
     fn drop(&mut self) {
+        let kept = lock(&self.recent).bytes;
+        self.all.bytes.fetch_sub(kept, Ordering::Relaxed);
         let key = (self.owner.clone(), self.task.clone());
-        let mut all = lock(&self.all.0);
+        let mut all = lock(&self.all.tasks);
         // Another one may have taken the place.
         if all.get(&key).is_some_and(|known| known.strong_count() == 0) {
             all.remove(&key);
@@ -114,12 +121,19 @@ impl Fanout {
     /// Shares what was read with the other followers, and returns it as they get it.
     pub(crate) fn publish(self: &Arc<Self>, read: Vec<Logged>) -> VecDeque<Logged> {
         let mut recent = lock(&self.recent);
+        let before = recent.bytes;
+        let all = self.all.bytes.load(Ordering::Relaxed);
         // A lone follower has nobody to share with.
-        if Arc::strong_count(self) == 1 {
-            *recent = Recent::default();
-            return read.into();
-        }
-        read.into_iter().map(|logged| recent.put(logged)).collect()
+        let read: VecDeque<_> = match Arc::strong_count(self) == 1 || all > MAX_ALL_BYTES {
+            true => {
+                *recent = Recent::default();
+                read.into()
+            }
+            false => read.into_iter().map(|logged| recent.put(logged)).collect(),
+        };
+        self.all.bytes.fetch_add(recent.bytes, Ordering::Relaxed);
+        self.all.bytes.fetch_sub(before, Ordering::Relaxed);
+        read
     }
 }
 
@@ -149,7 +163,8 @@ impl Recent {
             event: logged.event.written_once(),
             ..logged
         };
-        let bytes = size_of_event(&logged.event);
+        // Its JSON takes about as much again.
+        let bytes = 2 * size_of_event(&logged.event);
         self.bytes += bytes;
         self.events.push_back((logged.clone(), bytes));
         while self.events.len() > MAX_EVENTS || self.bytes > MAX_BYTES {
@@ -162,10 +177,12 @@ impl Recent {
     }
 }
 
-/// Maximum number of events kept for the followers of a task, and of their bytes, roughly: twice what a
-/// reader gets at once.
+/// Maximum number of events kept for the followers of a task, and of the bytes of the events and their JSON: twice
+/// what a reader gets at once.
 const MAX_EVENTS: usize = 64;
-const MAX_BYTES: usize = 128 << 10;
+const MAX_BYTES: usize = 256 << 10;
+/// Bytes of all tasks beyond which no events are shared.
+const MAX_ALL_BYTES: usize = 64 << 20;
 
 /// Nothing that is done under these locks can panic half-way.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -221,8 +238,24 @@ mod tests {
         assert!(one.after(6).is_empty());
         assert_eq!(sequences(&one.after(8)), [9]);
 
+        assert!(all.bytes.load(Ordering::Relaxed) > 0);
         drop((one, other));
-        assert!(lock(&all.0).is_empty());
+        assert!(lock(&all.tasks).is_empty());
+        assert_eq!(all.bytes.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn nothing_is_shared_while_all_tasks_keep_too_much() {
+        let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
+        let (one, other) = (join(&all, &changes), join(&all, &changes));
+        one.publish(read(2..=3));
+        all.bytes.fetch_add(MAX_ALL_BYTES, Ordering::Relaxed);
+        assert_eq!(sequences(&one.publish(read(4..=5))), [4, 5]);
+        assert!(other.after(1).is_empty() && other.after(3).is_empty());
+        assert_eq!(all.bytes.load(Ordering::Relaxed), MAX_ALL_BYTES);
+        all.bytes.fetch_sub(MAX_ALL_BYTES, Ordering::Relaxed);
+        one.publish(read(6..=7));
+        assert_eq!(sequences(&other.after(5)), [6, 7]);
     }
 
     #[test]
@@ -248,7 +281,7 @@ mod tests {
         let other = join(&all, &begun_again);
         assert!(other.after(1).is_empty());
         drop((one, two));
-        assert_eq!(lock(&all.0).len(), 1);
+        assert_eq!(lock(&all.tasks).len(), 1);
         assert!(Arc::ptr_eq(&other, &join(&all, &begun_again)));
     }
 }

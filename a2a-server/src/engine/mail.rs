@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use a2a_types::size::size_of_request;
 use futures_util::future::join_all;
 
 use crate::engine::Engine;
@@ -73,7 +72,7 @@ impl Engine {
             } => (request, context, receipt),
         };
         let mut pending = PendingMessage::new((**request).clone(), (**context).clone());
-        let placed = match self.limiter.hold(size_of_request(request)) {
+        let placed = match self.limiter.hold(pending.size()) {
             Ok(held) => {
                 pending.held = Some(Arc::new(held));
                 let (pending, receipt) = (Box::new(pending), receipt.clone());

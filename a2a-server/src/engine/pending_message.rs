@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Context, Principal};
+use a2a_transport::{Context, Principal, TraceContext};
+use a2a_types::size::size_of_request;
 use a2a_types::{Object, SendMessageRequest};
 
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::limiter::HeldBytes;
+use crate::store::limits::NAME;
 use crate::store::{Owner, Receipt, Snapshot};
 
 /// A request whose message is in the task's history.
@@ -54,6 +56,33 @@ impl PendingMessage {
         })
     }
 
+    /// Returns the bytes of memory that the message takes until it is answered.
+    pub(crate) fn size(&self) -> usize {
+        let Context {
+            principal,
+            tenant,
+            extensions,
+            claims,
+            trace,
+            repairs,
+            ..
+        } = &self.context;
+        let shared = tenant
+            .iter()
+            .chain(&claims.user_id)
+            .chain(&claims.user_agent);
+        let shared = shared.map(|name| NAME + name.len()).sum::<usize>();
+        let state = trace.as_ref().and_then(TraceContext::tracestate);
+        let texts = [principal.name(), state].into_iter().flatten();
+        let texts = texts.map(|text| NAME + text.len()).sum::<usize>();
+        let extensions = extensions.iter().map(|uri| NAME + uri.capacity());
+        let repairs = repairs
+            .iter()
+            .map(|repair| size_of_val(repair) + NAME + repair.path.capacity());
+        let context = shared + texts + extensions.sum::<usize>() + repairs.sum::<usize>();
+        TURN + size_of_request(&self.request) + context
+    }
+
     /// Returns whether the message is recognised when it is sent again.
     pub(crate) fn is_recognised(&self) -> bool {
         self.context.dialect.rules().names_messages && !self.request.message.message_id.is_empty()
@@ -87,3 +116,7 @@ pub struct Resumed {
     /// The last [checkpoint](crate::Turn::checkpoint).
     pub checkpoint: Option<Object>,
 }
+
+/// Bytes of a message beside its content until it is answered: its turn, its caller that waits, and its places in
+/// tables.
+const TURN: usize = 4096;
