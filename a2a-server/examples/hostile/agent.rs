@@ -36,7 +36,8 @@ impl StoreKind {
 }
 
 /// Serves until standard input ends. The turn `talk` waits for a turn `go`, then sends `EVENTS`
-/// events. `hold` does not end, and `grow` makes an artifact of 57 MiB.
+/// events. `murmur` does so with few small ones, and does not end, nor does `hold`. `grow` makes an artifact of 57 MiB,
+/// `chunks` one of endless small chunks, and `artifacts` as many artifacts as a task may have.
 pub(crate) async fn serve(db: Option<&Path>, tls: Option<&Path>) -> Result<(), TrialError> {
     let gate = Arc::new(Semaphore::new(0));
     let agent = move |turn: Turn| {
@@ -69,13 +70,21 @@ pub(crate) async fn serve(db: Option<&Path>, tls: Option<&Path>) -> Result<(), T
 
 async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failure> {
     match turn.message().parts.first().and_then(Part::as_text) {
-        Some("talk") => {}
+        Some("talk" | "murmur") => {}
         Some("hold") => {
             turn.working("on it").await?;
             turn.canceled().await;
             return Ok(());
         }
         Some("grow") => return grow(turn).await,
+        Some("chunks") => return chunks(turn, usize::MAX).await,
+        Some("artifacts") => {
+            for number in 0..10_000 {
+                let number = number.to_string();
+                turn.artifact(&number).text(&number).done().await?;
+            }
+            return Ok(());
+        }
         Some("go") => {
             gate.add_permits(1);
             return Ok(());
@@ -86,6 +95,11 @@ async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failure> {
     if let Ok(permit) = gate.acquire().await {
         permit.forget();
     }
+    if turn.text() == "murmur" {
+        chunks(turn, 200).await?;
+        turn.canceled().await;
+        return Ok(());
+    }
     let mut talk = turn.artifact("talk");
     for _ in 0..EVENTS {
         talk = talk
@@ -94,6 +108,16 @@ async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failure> {
             .await?;
     }
     talk.done().await?;
+    Ok(())
+}
+
+async fn chunks(turn: &Turn, count: usize) -> Result<(), Failure> {
+    let mut artifact = turn.artifact("chunks");
+    for number in 0..count {
+        artifact = artifact.text(format!("{number} ")).send().await?;
+        // Others have their turn: the store in memory is never waited for.
+        tokio::task::yield_now().await;
+    }
     Ok(())
 }
 
@@ -180,11 +204,7 @@ impl ServerProcess {
     }
 
     fn status(&self, name: &str) -> Result<f64, TrialError> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?))?;
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        let kilobytes = line.and_then(|line| line.split_whitespace().next());
-        let kilobytes = kilobytes.ok_or_else(|| format!("no {name} in /proc"))?;
-        Ok(kilobytes.parse::<f64>()? / 1024.0)
+        memory_of(self.id()?, name)
     }
 
     /// Returns the number of open file descriptors.
@@ -195,4 +215,13 @@ impl ServerProcess {
     fn id(&self) -> Result<u32, TrialError> {
         Ok(self.child.id().ok_or("the server ended")?)
     }
+}
+
+/// Returns MiB of memory of a process, by their name in `/proc`.
+pub(crate) fn memory_of(process: u32, name: &str) -> Result<f64, TrialError> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    let kilobytes = kilobytes.ok_or_else(|| format!("no {name} in /proc"))?;
+    Ok(kilobytes.parse::<f64>()? / 1024.0)
 }

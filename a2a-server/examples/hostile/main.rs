@@ -29,6 +29,9 @@ struct Options {
     /// Run only the attacks on memory whose name contains this.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Follow a task of the agent at this URL, as the client, and stay until standard input ends.
+    #[arg(long, hide = true)]
+    follow: Option<String>,
     /// Run the server, until standard input ends.
     #[arg(long, hide = true)]
     serve: bool,
@@ -76,11 +79,12 @@ type TrialError = Box<dyn std::error::Error + Send + Sync>;
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    let outcome = match options.serve {
-        true => agent::serve(options.db.as_deref(), options.tls.as_deref())
+    let outcome = match (&options.follow, options.serve) {
+        (Some(url), _) => memory::client::follow(url).await.map(|()| true),
+        (None, true) => agent::serve(options.db.as_deref(), options.tls.as_deref())
             .await
             .map(|()| true),
-        false => measure(&options).await,
+        (None, false) => measure(&options).await,
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

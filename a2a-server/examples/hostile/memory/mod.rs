@@ -1,5 +1,6 @@
-//! Attacks on the memory of a server, with its default limits.
+//! Attacks on the memory of a server and of a client, with their default limits.
 
+pub(crate) mod client;
 mod fields;
 mod peers;
 
@@ -9,12 +10,20 @@ use crate::agent::{ServerProcess, StoreKind};
 use crate::{Figure, Report, TrialError, progress};
 use fields::Field;
 
-/// Makes every attack on a server of each store, and reports the peak of its memory.
+/// Makes every attack on a server of each store, and on a client, and reports the peak of its memory.
 pub(crate) async fn attacks(
     count: usize,
     only: Option<&str>,
     report: &mut Report,
 ) -> Result<(), TrialError> {
+    for answer in client::Answer::ALL {
+        let name = answer.name();
+        if only.is_none_or(|only| name.contains(only)) {
+            progress(format_args!("memory: {name}"));
+            let (ended, peak) = answer.peak().await?;
+            report.add(figure(format!("{name}: {ended}"), peak));
+        }
+    }
     for store in StoreKind::ALL {
         for field in fields::all()? {
             let attack = Attack::Field(field);
@@ -60,13 +69,18 @@ impl Attack {
         };
         let peak = server.peak()?;
         peers::check_alive(server.address).await?;
-        Ok(Some(Figure {
-            trial: "memory",
-            what: format!("{name}, {}: {taken}", store.name()),
-            unit: "MiB",
-            measured: peak,
-            at_most: Some(MAX_RESIDENT),
-        }))
+        let what = format!("{name}, {}: {taken}", store.name());
+        Ok(Some(figure(what, peak)))
+    }
+}
+
+fn figure(what: String, peak: f64) -> Figure {
+    Figure {
+        trial: "memory",
+        what,
+        unit: "MiB",
+        measured: peak,
+        at_most: Some(MAX_RESIDENT),
     }
 }
 
@@ -90,7 +104,7 @@ async fn fill(server: &ServerProcess, field: &Field, count: usize) -> Result<Str
 
 /// Number of requests sent first: if all are refused, no more follow.
 const FIRST: usize = 100;
-/// Limit on the resident memory of a server, in MiB.
+/// Limit on the resident memory of a server or a client, in MiB.
 const MAX_RESIDENT: f64 = 600.0;
 /// Bytes of a field that fit into a body of 4 MiB.
 const MAX_FIELD: usize = (4 << 20) - (64 << 10);

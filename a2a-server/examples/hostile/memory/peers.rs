@@ -12,7 +12,8 @@ use futures_util::future::{join_all, try_join_all};
 use futures_util::{Stream, StreamExt, stream};
 use http::Request;
 use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::Frame;
+use hyper::body::{Frame, Incoming};
+use hyper::client::conn::http2::SendRequest;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
@@ -38,6 +39,17 @@ pub(super) enum PeerAttack {
     TenantsInPaths,
     IdleConnections,
     SmallTasks,
+    SmallObjects,
+    SmallObjectsOfTurns,
+    DeepObjects,
+    SmallEvents,
+    ManyArtifacts,
+    SmallTurns,
+    OutputModes,
+    Notifications,
+    Subscriptions,
+    FollowedTasks,
+    UnreadEvents,
 }
 
 impl PeerAttack {
@@ -54,6 +66,17 @@ impl PeerAttack {
         Self::TenantsInPaths,
         Self::IdleConnections,
         Self::SmallTasks,
+        Self::SmallObjects,
+        Self::SmallObjectsOfTurns,
+        Self::DeepObjects,
+        Self::SmallEvents,
+        Self::ManyArtifacts,
+        Self::SmallTurns,
+        Self::OutputModes,
+        Self::Notifications,
+        Self::Subscriptions,
+        Self::FollowedTasks,
+        Self::UnreadEvents,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -70,6 +93,19 @@ impl PeerAttack {
             Self::TenantsInPaths => "tenants of 16 KiB in paths",
             Self::IdleConnections => "7,000 idle connections",
             Self::SmallTasks => "20,000 small tasks",
+            Self::SmallObjects => "messages of 20,000 small objects",
+            Self::SmallObjectsOfTurns => {
+                "messages of 20,000 small objects to an agent that does not end"
+            }
+            Self::DeepObjects => "messages of 400 objects, 50 deep",
+            Self::SmallEvents => "2,000 tasks of endless small chunks",
+            Self::ManyArtifacts => "100 tasks of 10,000 artifacts",
+            Self::SmallTurns => "10,000 small turns that do not end",
+            Self::OutputModes => "4,000 turns with 100 output modes of 1 KB that do not end",
+            Self::Notifications => "16 webhooks of each of 1,000 tasks that do not answer",
+            Self::Subscriptions => "20,000 subscriptions of HTTP/2 to one task",
+            Self::FollowedTasks => "2,000 tasks with two followers each",
+            Self::UnreadEvents => "3,000 unread subscriptions to a task of 10,000 events",
         }
     }
 
@@ -151,8 +187,179 @@ impl PeerAttack {
                 let accepted = post_all(address, 20_000, bodies).await?;
                 Ok(format!("{accepted} of 20000 accepted"))
             }
+            Self::SmallObjects => {
+                objects(address, "done", json!(vec![json!({"": 0}); 20_000]), count).await
+            }
+            Self::SmallObjectsOfTurns => {
+                objects(address, "hold", json!(vec![json!({"": 0}); 20_000]), count).await
+            }
+            Self::DeepObjects => {
+                let deep = (0..50).fold(json!(0), |inner, _| json!({ "": inner }));
+                objects(address, "done", json!(vec![deep; 400]), count).await
+            }
+            Self::SmallEvents => {
+                let bodies = |_| body("SendMessage", &message("chunks", None));
+                let accepted = post_all(address, 2000, bodies).await?;
+                wait(Duration::from_secs(20)).await;
+                let read = read_all(address).await?;
+                Ok(format!("{accepted} of 2000 accepted, {read} read"))
+            }
+            Self::ManyArtifacts => {
+                let bodies = |_| {
+                    let mut params = message("artifacts", None);
+                    params["configuration"]["returnImmediately"] = false.into();
+                    body("SendMessage", &params)
+                };
+                let accepted = post_all(address, 100, bodies).await?;
+                let read = read_all(address).await?;
+                Ok(format!("{accepted} of 100 made, {read} read"))
+            }
+            Self::SmallTurns => {
+                let bodies = |_| body("SendMessage", &message("hold", None));
+                let accepted = post_all(address, 10_000, bodies).await?;
+                Ok(format!("{accepted} of 10000 accepted"))
+            }
+            Self::OutputModes => {
+                let modes = json!(vec![format!("text/{}", "x".repeat(1000)); 100]);
+                let bodies = move |_| {
+                    let mut params = message("hold", None);
+                    params["configuration"]["acceptedOutputModes"] = modes.clone();
+                    body("SendMessage", &params)
+                };
+                let accepted = post_all(address, 4000, bodies).await?;
+                Ok(format!("{accepted} of 4000 accepted"))
+            }
+            Self::Notifications => notifications(address).await,
+            Self::Subscriptions => {
+                let task = start_task(address).await?;
+                let request = move |_| small("SubscribeToTask", json!({"id": task}));
+                let open = streams(address, 200, request).await?;
+                Ok(format!("{} open", open.len()))
+            }
+            Self::FollowedTasks => {
+                let mut tasks = Vec::new();
+                for _ in 0..2000 {
+                    tasks.push(task_of(
+                        &post(address, body("SendMessage", &message("murmur", None))).await?,
+                    )?);
+                }
+                let request =
+                    move |number: usize| small("SubscribeToTask", json!({"id": tasks[number / 2]}));
+                let open = streams(address, 40, request).await?;
+                let reading: Vec<_> = open
+                    .into_iter()
+                    .map(|body| tokio::spawn(body.collect()))
+                    .collect();
+                let accepted =
+                    post_all(address, 2000, |_| body("SendMessage", &message("go", None))).await?;
+                wait(Duration::from_secs(10)).await;
+                let following = reading
+                    .iter()
+                    .filter(|reading| !reading.is_finished())
+                    .count();
+                reading.iter().for_each(tokio::task::JoinHandle::abort);
+                Ok(format!("{accepted} of 2000 spoke, {following} followers"))
+            }
+            Self::UnreadEvents => {
+                let task =
+                    task_of(&post(address, body("SendMessage", &message("talk", None))).await?)?;
+                let request = small("SubscribeToTask", json!({"id": task})).to_string();
+                let mut unread = Vec::new();
+                for _ in 0..3000 {
+                    unread.push(send_without_reading(address, &request).await?);
+                }
+                post(address, body("SendMessage", &message("go", None))).await?;
+                wait(Duration::from_secs(10)).await;
+                Ok(format!("{} open", unread.len()))
+            }
         }
     }
+}
+
+/// Sends messages with this metadata, each of its own bytes.
+async fn objects(
+    address: SocketAddr,
+    text: &'static str,
+    metadata: Value,
+    count: usize,
+) -> Result<String, TrialError> {
+    let metadata = json!({ "k": metadata });
+    let sent = metadata.to_string().len() * count;
+    let bodies = move |_| {
+        let mut params = message(text, None);
+        params["message"]["metadata"] = metadata.clone();
+        body("SendMessage", &params)
+    };
+    let accepted = post_all(address, count, bodies).await?;
+    Ok(format!(
+        "{accepted} of {count} accepted, {} MiB",
+        sent >> 20
+    ))
+}
+
+/// Reads every task, page by page; returns their number.
+async fn read_all(address: SocketAddr) -> Result<usize, TrialError> {
+    let (mut token, mut read) = (json!(""), 0);
+    loop {
+        let params = json!({"includeArtifacts": true, "pageSize": 100, "pageToken": token});
+        let answer: Value =
+            serde_json::from_slice(&post(address, body("ListTasks", &params)).await?)?;
+        let page = &answer["result"];
+        read += page["tasks"]
+            .as_array()
+            .ok_or_else(|| format!("no tasks in {answer}"))?
+            .len();
+        token = page["nextPageToken"].clone();
+        if token.as_str().is_none_or(str::is_empty) {
+            return Ok(read);
+        }
+    }
+}
+
+/// Webhooks that do not answer, with notifications of the ends of their tasks.
+async fn notifications(address: SocketAddr) -> Result<String, TrialError> {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}/", silent.local_addr()?);
+    let mut tasks = Vec::new();
+    for _ in 0..1000 {
+        tasks.push(start_task(address).await?);
+    }
+    let of = tasks.clone();
+    let configs = move |number: usize| {
+        let params = json!({"taskId": of[number / 16], "id": format!("c{number}"), "url": url});
+        body("CreateTaskPushNotificationConfig", &params)
+    };
+    let webhooks = post_all(address, 16_000, configs).await?;
+    let cancel = move |number: usize| body("CancelTask", &json!({"id": tasks[number]}));
+    let canceled = post_all(address, 1000, cancel).await?;
+    wait(Duration::from_secs(5)).await;
+    Ok(format!("{webhooks} webhooks, {canceled} canceled"))
+}
+
+/// Opens so many connections of HTTP/2 with 100 requests each; returns the bodies of the answers.
+async fn streams(
+    address: SocketAddr,
+    connections: usize,
+    requests: impl Fn(usize) -> Value,
+) -> Result<Vec<Incoming>, TrialError> {
+    let mut open = Vec::new();
+    for number in 0..connections {
+        let stream = TcpStream::connect(address).await?;
+        let handshake =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+        let (sender, connection): (SendRequest<Full<Bytes>>, _) = handshake.await?;
+        tokio::spawn(connection);
+        let answers = (0..100).map(|place| {
+            let body = requests(100 * number + place).to_string();
+            let mut sender = sender.clone();
+            async move {
+                let request = request(address, Full::from(body))?;
+                Ok::<_, TrialError>(sender.send_request(request).await?.into_body())
+            }
+        });
+        open.extend(join_all(answers).await.into_iter().flatten());
+    }
+    Ok(open)
 }
 
 /// Returns whether a good request is answered.
