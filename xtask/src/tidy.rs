@@ -9,7 +9,6 @@ mod metadata;
 mod names;
 mod prose;
 mod sources;
-mod versions;
 mod words;
 
 use std::fmt;
@@ -52,8 +51,6 @@ const CHECKS: &[Check] = &[
     Check { rule: "JSON is read the same in every build", run: dependencies::features },
     Check { rule: "every package builds with the oldest Rust that we promise", run: dependencies::rust_versions },
     Check { rule: "manifests say nothing twice", run: manifests::inherited },
-    Check { rule: "no file is too long to read at a sitting", run: sources::lengths },
-    Check { rule: "versions and promises are small: what they share is written once", run: versions::lengths },
     Check { rule: "imports between the files of a crate run one way", run: imports::circles },
     Check { rule: "links between documents lead somewhere", run: links::relative },
     Check { rule: "what one place knows is not known elsewhere", run: confined::words },
@@ -64,7 +61,6 @@ const CHECKS: &[Check] = &[
     Check { rule: "no type name is defined in more than two files of a package", run: names::shared },
     Check { rule: "retired terms name no type and no file", run: names::retired },
     Check { rule: "no value is named by a retired participle", run: names::values },
-    Check { rule: "no word that does not belong in the source", run: words::forbidden },
 ];
 
 /// Input of the checks.
@@ -150,16 +146,6 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_too_long() {
-        holds(sources::lengths);
-    }
-
-    #[test]
-    fn a_protocol_version_is_small() {
-        holds(versions::lengths);
-    }
-
-    #[test]
     fn imports_run_one_way() {
         holds(imports::circles);
     }
@@ -192,10 +178,5 @@ mod tests {
     #[test]
     fn retired_participles_name_no_value() {
         holds(names::values);
-    }
-
-    #[test]
-    fn no_word_that_does_not_belong() {
-        holds(words::forbidden);
     }
 }

@@ -66,7 +66,7 @@ impl ArtifactNames {
     }
 }
 
-/// Where a message of the caller stands.
+/// Place of a caller's message in its task.
 pub(crate) struct MessagePlace {
     /// Sequence number at which the log ended with it.
     pub(crate) sequence: u64,

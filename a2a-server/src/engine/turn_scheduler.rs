@@ -26,7 +26,7 @@ pub(crate) struct TurnScheduler {
     pub(crate) active: ActiveTasks,
 }
 
-/// What callers are told of a failed turn: the log has the rest, under the same id.
+/// The message of a failed turn for callers. The log has the cause, under the same id.
 pub(crate) struct FailureReport {
     correlation_id: uuid::Uuid,
     /// `true` if the agent failed because its update could not be stored.

@@ -55,7 +55,7 @@ pub(super) async fn settled(
             Err(error) => return Err(error),
         }
         sleep(pause.min(until.saturating_duration_since(Instant::now()))).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 
@@ -78,4 +78,4 @@ pub(super) fn is_passing(error: &Error) -> bool {
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Longest pause between two readings of a task.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(2);

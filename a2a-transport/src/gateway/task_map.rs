@@ -69,7 +69,7 @@ struct Entry {
     value: Value,
 }
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Debug)]
 enum Value {
     Task(KnownTask),

@@ -20,10 +20,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 /// An agent whose answers a test gives.
-struct ScriptedAgent(UnboundedSender<Asked>);
+struct ScriptedAgent(UnboundedSender<ScriptedRequest>);
 
 /// A request, and where its answer goes.
-type Asked = (Request, oneshot::Sender<Result<Reply, Error>>);
+type ScriptedRequest = (Request, oneshot::Sender<Result<Reply, Error>>);
 
 impl Transport for ScriptedAgent {
     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
@@ -34,7 +34,7 @@ impl Transport for ScriptedAgent {
 }
 
 /// A gateway to an agent of this version, and the requests that the agent gets.
-fn scripted(version: Dialect) -> (Arc<Gateway<ScriptedAgent>>, UnboundedReceiver<Asked>) {
+fn scripted(version: Dialect) -> (Arc<Gateway<ScriptedAgent>>, UnboundedReceiver<ScriptedRequest>) {
     let (agent, requests) = unbounded_channel();
     (
         Arc::new(Gateway::new(ScriptedAgent(agent), version)),

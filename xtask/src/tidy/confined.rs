@@ -38,6 +38,7 @@ const CONFINED: &[Confined] = &[
             "a2a-transport/src/gateway/owned_call.rs",
             "a2a-transport/src/gateway/mod.rs",
             "a2a-transport/src/gateway/rewrite.rs",
+            "a2a-transport/src/gateway/stream.rs",
             "a2a-transport/src/http/card_document.rs",
             "a2a-transport/src/http/routing.rs",
             "a2a-transport/src/http/remote.rs",

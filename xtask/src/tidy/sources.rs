@@ -84,22 +84,6 @@ fn collect(directory: &Path, prefix: &str, sources: &mut Vec<Source>) -> Result<
 
 const EXTENSIONS: &[&str] = &[".rs", ".toml", ".md"];
 
-/// Past this, a file has a second noun in it.
-const MAX_LINES: usize = 500;
-
-/// No source file is longer than people read.
-pub(super) fn lengths(workspace: &Workspace) -> Vec<Violation> {
-    let in_src = |source: &&Source| source.is_rust() && source.path.contains("/src/");
-    let sources = workspace.sources.iter().filter(in_src);
-    sources
-        .filter_map(|source| {
-            let count = source.text.lines().count();
-            let problem = format!("{count} lines, more than {MAX_LINES}");
-            (count > MAX_LINES).then(|| Violation::new(&source.path, problem))
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

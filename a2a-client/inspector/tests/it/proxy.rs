@@ -223,9 +223,9 @@ async fn an_origin_that_a_card_names_is_reached_once_the_user_confirms_it() {
     );
     assert_eq!(card["supportedInterfaces"][1]["url"], "grpc://h");
     assert_eq!(card["supportedInterfaces"][0]["url"], named);
-    let told = changes.named("proxy").await;
-    assert_eq!(told["namedOrigins"], json!([other]));
-    assert_eq!(told["origins"], json!([]));
+    let report = changes.named("proxy").await;
+    assert_eq!(report["namedOrigins"], json!([other]));
+    assert_eq!(report["origins"], json!([]));
     for number in 0..4 {
         let request = Request::get(format!("{}/.upstream/{number}/rpc", proxy.url));
         let (_, text) = fetch(request.body(Full::default()).unwrap()).await;

@@ -71,7 +71,7 @@ async fn streams_stay_open_and_senders_are_asked_to_retry() {
         .expect("the end of the task");
 }
 
-/// What the agents write while the database is away is stored when it is back.
+/// Updates that agents make while the database is away are stored when it is back.
 #[tokio::test(flavor = "multi_thread")]
 async fn turns_wait_for_the_database() {
     let Some(mut database) = Database::start() else {

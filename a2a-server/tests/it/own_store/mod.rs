@@ -85,11 +85,11 @@ pub(crate) struct OwnStore {
     state: Arc<Mutex<StoreState>>,
     wake_hub: Arc<WakeHub>,
     fault: Option<Fault>,
-    /// What this server gets of the store. The clones for one server share it.
+    /// Reach of this server to the store. The clones for one server share it.
     pub(crate) reach: Arc<watch::Sender<Reach>>,
 }
 
-/// What a server gets of the store.
+/// Reach of a server to the store.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Reach {
     #[default]
