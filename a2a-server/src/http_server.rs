@@ -237,6 +237,7 @@ impl BoundServer {
         server.inner.begin_maintenance();
         let grace = self.settings.options.grace;
         let mut options = self.settings.options;
+        options.probes = self.settings.probes;
         // Time for the last responses after the last turn was stopped.
         options.grace = grace + Duration::from_secs(2);
         let stop = async {

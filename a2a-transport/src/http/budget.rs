@@ -72,6 +72,11 @@ pub(super) struct Share {
 }
 
 impl Share {
+    /// Returns a share of an unlimited budget.
+    pub(super) fn unlimited() -> Self {
+        Budget::new(usize::MAX).share()
+    }
+
     /// Takes more bytes. On an error the share is as it was.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
         let whole = self.bytes.saturating_add(bytes);

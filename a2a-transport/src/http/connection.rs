@@ -1,13 +1,13 @@
 //! One connection, served until it ends.
 
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::HOST;
-use http::{Request, Response, StatusCode, Version};
+use http::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
+use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::{Service, service_fn};
@@ -17,7 +17,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
 use super::ServeOptions;
+use super::budget::Exhausted;
 use super::connection_timer::{ConnectionTimer, ExpiredTimeout, Phase};
+use super::receive::discard_small;
+use super::request_budget::HeadSize;
 use super::response_body::{ResponseBody, Streams};
 use super::socket::Socket;
 
@@ -83,7 +86,8 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let (wire, http1, http2) = (TokioIo::new(wire), http1(&options), http2(&options));
+    let wire = TokioIo::new(wire);
+    let (http1, http2) = (http1(&options), http2(&options, timer.streams()));
     let counted = counted(service, options, timer);
     match version {
         Version::HTTP_2 => Box::pin(http2.serve_connection(wire, counted)),
@@ -142,11 +146,11 @@ fn http1(options: &ServeOptions) -> http1::Builder {
     builder
 }
 
-fn http2(options: &ServeOptions) -> http2::Builder<Streams> {
+fn http2(options: &ServeOptions, streams: u32) -> http2::Builder<Streams> {
     let mut builder = http2::Builder::new(Streams::new(options.write_timeout));
     builder
         .timer(TokioTimer::new())
-        .max_concurrent_streams(options.streams)
+        .max_concurrent_streams(streams)
         .max_header_list_size(u32::try_from(options.header_bytes).unwrap_or(u32::MAX))
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
@@ -172,7 +176,7 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// Number of streams that may be pending after a reset by their peer.
 const RESETS: usize = 100;
 
-/// Counts the requests of a connection, and refuses those with a wrong head.
+/// Counts the requests of a connection, and refuses those with a wrong head and those that are too many.
 fn counted<S, B>(
     service: S,
     options: Arc<ServeOptions>,
@@ -189,40 +193,111 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
 {
     service_fn(move |request: Request<Incoming>| {
-        let open = timer.begin_request(request.version());
-        let answer = check(&request, &options).map(|()| service.call(request));
+        let mut open = timer.begin_request(request.version());
+        let is_surplus = timer.is_surplus();
+        let closes = is_surplus && request.version() < Version::HTTP_2;
+        let checked = match is_surplus && !is_probe(&request, &options) {
+            true => Err(Refusal::Surplus),
+            false => check(&request, &options),
+        };
+        let admitted =
+            checked.and_then(|size| open.charge(size).map_err(|Exhausted| Refusal::Crowded));
+        let answer = match admitted {
+            Ok(()) => Ok(service.call(request)),
+            // Boxed: few requests are refused, and the future of each would have room for one.
+            Err(refusal) => Err(Box::pin(refusal.read_and_answer(request))),
+        };
         async move {
-            match answer {
-                Ok(answer) => Ok(answer.await?.map(|body| ResponseBody::new(body, open))),
-                Err(status) => {
-                    let mut refusal = Response::new(ResponseBody::empty(open));
-                    *refusal.status_mut() = status;
-                    Ok(refusal)
-                }
+            let mut answer = match answer {
+                Ok(answer) => answer.await?.map(|body| ResponseBody::new(body, open)),
+                Err(refused) => refused.await.map(|text| ResponseBody::text(text, open)),
+            };
+            if closes {
+                let headers = answer.headers_mut();
+                headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
+            Ok(answer)
         }
     })
 }
 
-fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<(), StatusCode> {
-    // Bytes of the head in HTTP/1.1, without optional white space.
-    let target = request.uri().path_and_query();
-    let target = target.map_or(0, |target| target.as_str().len());
-    let first = request.method().as_str().len() + target + "  HTTP/1.1\r\n".len();
-    let (mut bytes, mut hosts) = (first + "\r\n".len(), 0);
-    for (name, value) in request.headers() {
-        bytes += name.as_str().len() + value.len() + ": \r\n".len();
-        hosts += usize::from(name == HOST);
+/// Reason for which a request does not reach the service.
+#[derive(Clone, Copy)]
+enum Refusal {
+    /// The server has no place for its connection.
+    Surplus,
+    /// Too many requests are open.
+    Crowded,
+    HeadTooLarge,
+    /// RFC 9112 §3.2: exactly one `Host`, whatever it is about.
+    Host,
+    /// RFC 9112 §6.1: a body whose coding is not `chunked`, once and alone.
+    TransferCoding,
+}
+
+impl Refusal {
+    /// Returns the answer. A small body is read first, unless the server is short of room.
+    async fn read_and_answer(self, request: Request<Incoming>) -> Response<&'static str> {
+        let (status, text) = match self {
+            Self::Surplus => (BUSY, "too many connections: ask again later\n"),
+            Self::Crowded => (BUSY, "too many requests are open: ask again later\n"),
+            Self::HeadTooLarge => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, ""),
+            Self::Host => (StatusCode::BAD_REQUEST, ""),
+            Self::TransferCoding => (
+                StatusCode::BAD_REQUEST,
+                "expected `Transfer-Encoding: chunked`, once and without another coding\n",
+            ),
+        };
+        let (head, body) = request.into_parts();
+        if status != BUSY {
+            discard_small(pin!(body), &head.headers).await;
+        }
+        let mut answer = Response::new(text);
+        *answer.status_mut() = status;
+        let headers = answer.headers_mut();
+        if !text.is_empty() {
+            let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+            headers.insert(CONTENT_TYPE, plain);
+        }
+        if status == BUSY {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        // What follows on the connection may not be what its sender takes it for.
+        if matches!(self, Self::TransferCoding) {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        answer
     }
+}
+
+const BUSY: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+
+/// Returns whether a request is for one of the paths that are answered even on surplus connections.
+fn is_probe(request: &Request<Incoming>, options: &ServeOptions) -> bool {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    is_read && options.probes.at(request.uri().path()).is_some()
+}
+
+fn check(request: &Request<Incoming>, options: &ServeOptions) -> Result<HeadSize, Refusal> {
+    let (size, headers) = (HeadSize::of(request), request.headers());
     // hyper counts neither to the number nor to the byte.
-    if request.headers().len() > options.headers || bytes > options.header_bytes {
-        return Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
+    if size.headers > options.headers || size.bytes > options.header_bytes {
+        return Err(Refusal::HeadTooLarge);
     }
-    // RFC 9112 §3.2: exactly one, whatever it is about.
-    match request.version() {
-        Version::HTTP_11 if hosts != 1 => Err(StatusCode::BAD_REQUEST),
-        _ => Ok(()),
+    if request.version() == Version::HTTP_11 {
+        if headers.get_all(HOST).iter().count() != 1 {
+            return Err(Refusal::Host);
+        }
+        let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+        let is_chunked = |coding: &HeaderValue| {
+            let coding = coding.as_bytes().trim_ascii();
+            coding.eq_ignore_ascii_case(b"chunked")
+        };
+        if codings.next().is_some_and(|it| !is_chunked(it)) || codings.next().is_some() {
+            return Err(Refusal::TransferCoding);
+        }
     }
+    Ok(size)
 }
 
 #[cfg(test)]

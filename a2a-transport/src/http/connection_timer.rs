@@ -10,6 +10,8 @@ use http::Version;
 use tokio::time::{Instant, sleep_until};
 
 use super::ServeOptions;
+use super::budget::{Exhausted, Share};
+use super::request_budget::{HeadSize, RequestBudget};
 
 /// State of the peer of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -36,6 +38,8 @@ pub(super) struct ConnectionTimer {
     state: Mutex<State>,
     /// Wakes the connection when its deadline changes.
     waker: AtomicWaker,
+    /// Budget of the requests of all connections.
+    requests: RequestBudget,
     header_timeout: Duration,
     idle_timeout: Duration,
 }
@@ -45,17 +49,24 @@ struct State {
     since: Instant,
     /// `true` in HTTP/2, whose connection has traffic of its own beside requests.
     is_http2: bool,
+    /// `true` if the server has no place for the connection: it is open for one refusal, or one probe.
+    is_surplus: bool,
+    /// Number of requests that the connection may have open in HTTP/2.
+    streams: u32,
 }
 
 impl ConnectionTimer {
-    pub(super) fn new(options: &ServeOptions) -> Self {
+    pub(super) fn new(options: &ServeOptions, requests: RequestBudget) -> Self {
         Self {
             state: Mutex::new(State {
                 phase: Phase::Head,
                 since: Instant::now(),
                 is_http2: false,
+                is_surplus: false,
+                streams: options.streams,
             }),
             waker: AtomicWaker::new(),
+            requests,
             header_timeout: options.header_timeout,
             idle_timeout: options.idle_timeout,
         }
@@ -71,6 +82,27 @@ impl ConnectionTimer {
         state.since = Instant::now();
     }
 
+    /// Marks the connection as one that the server has no place for.
+    pub(super) fn mark_surplus(&self) {
+        self.state().is_surplus = true;
+    }
+
+    /// Returns whether the server has no place for the connection.
+    pub(super) fn is_surplus(&self) -> bool {
+        self.state().is_surplus
+    }
+
+    /// Limits the requests that the connection may have open in HTTP/2, as one of so many connections.
+    pub(super) fn share_streams(&self, connections: usize) {
+        let mut state = self.state();
+        state.streams = self.requests.streams(connections, state.streams);
+    }
+
+    /// Returns the number of requests that the connection may have open in HTTP/2.
+    pub(super) fn streams(&self) -> u32 {
+        self.state().streams
+    }
+
     /// Counts a request, which is open until the returned guard is dropped.
     pub(super) fn begin_request(self: &Arc<Self>, version: Version) -> OpenRequest {
         let mut state = self.state();
@@ -79,7 +111,11 @@ impl ConnectionTimer {
             Phase::Active(others) => Phase::Active(others + 1),
             Phase::Head | Phase::Idle | Phase::Displaced => Phase::Active(1),
         };
-        OpenRequest(Arc::clone(self))
+        OpenRequest {
+            is_alone: state.phase == Phase::Active(1),
+            timer: Arc::clone(self),
+            share: Share::unlimited(),
+        }
     }
 
     /// Returns the begin of idleness; `None` if a request is open, or the connection is displaced.
@@ -113,11 +149,15 @@ impl ConnectionTimer {
     /// Returns the next deadline and its kind.
     fn deadline(&self) -> Option<(Instant, ExpiredTimeout)> {
         let state = self.state();
+        let (header_timeout, idle_timeout) = match state.is_surplus {
+            true => (self.header_timeout.min(SURPLUS_TIMEOUT), Duration::ZERO),
+            false => (self.header_timeout, self.idle_timeout),
+        };
         match state.phase {
             Phase::Active(_) => None,
-            Phase::Head => Some((state.since + self.header_timeout, ExpiredTimeout::Head)),
+            Phase::Head => Some((state.since + header_timeout, ExpiredTimeout::Head)),
             Phase::Displaced => Some((state.since, ExpiredTimeout::Head)),
-            Phase::Idle => Some((state.since + self.idle_timeout, ExpiredTimeout::Idle)),
+            Phase::Idle => Some((state.since + idle_timeout, ExpiredTimeout::Idle)),
         }
     }
 
@@ -138,12 +178,29 @@ impl ConnectionTimer {
     }
 }
 
+/// Time for the only request of a connection that the server has no place for.
+const SURPLUS_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// A request that is open.
-pub(super) struct OpenRequest(Arc<ConnectionTimer>);
+pub(super) struct OpenRequest {
+    timer: Arc<ConnectionTimer>,
+    /// `true` if the connection had no other open request when it began.
+    is_alone: bool,
+    /// What it holds of the budget of all requests.
+    share: Share,
+}
+
+impl OpenRequest {
+    /// Charges the request to the budget of all requests, until it is dropped.
+    pub(super) fn charge(&mut self, size: HeadSize) -> Result<(), Exhausted> {
+        self.share = self.timer.requests.admit(size, self.is_alone)?;
+        Ok(())
+    }
+}
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.timer.state();
         match state.phase {
             Phase::Active(several @ 2..) => state.phase = Phase::Active(several - 1),
             _ => {
@@ -153,7 +210,7 @@ impl Drop for OpenRequest {
                 let is_elsewhere = state.is_http2;
                 drop(state);
                 if is_elsewhere {
-                    self.0.waker.wake();
+                    self.timer.waker.wake();
                 }
             }
         }

@@ -14,6 +14,8 @@ use super::connection_timer::ConnectionTimer;
 /// The open connections of a server.
 pub(super) struct Connections {
     slots: Arc<Semaphore>,
+    /// Slots of connections that are too many, each for one refusal or one probe.
+    surplus: Arc<Semaphore>,
     per_address: usize,
     proxies: Arc<[IpAddr]>,
     open: Arc<Mutex<ConnectionTable>>,
@@ -47,8 +49,20 @@ struct Peer(u64, bool);
 
 impl Connections {
     pub(super) fn new(options: &ServeOptions) -> Self {
+        let all = match max_descriptors().map(|descriptors| descriptors - descriptors / 8) {
+            Some(possible) if possible < options.connections => {
+                tracing::info!(
+                    "the process has file descriptors for {possible} connections instead of {}: raise their \
+                     limit (`ulimit -n`)",
+                    options.connections
+                );
+                possible.max(1)
+            }
+            _ => options.connections,
+        };
         Self {
-            slots: Arc::new(Semaphore::new(options.connections)),
+            slots: Arc::new(Semaphore::new(all)),
+            surplus: Arc::new(Semaphore::new((all / 32).clamp(MIN_SURPLUS, MAX_SURPLUS))),
             per_address: options.connections_per_address,
             proxies: Arc::clone(&options.proxies),
             open: Arc::default(),
@@ -56,9 +70,10 @@ impl Connections {
     }
 
     /// Finds a place for a connection of this address. If the address, or the server, has none free, the
-    /// connection that has had no request for the longest time is closed.
+    /// connection that has had no request for the longest time is closed. If all of the server have a request,
+    /// the new connection is marked as [surplus](ConnectionTimer::mark_surplus).
     ///
-    /// Returns `None` if all of the address have a request. Waits while all of the server have one.
+    /// Returns `None` if all connections of the address, or all surplus ones, have a request.
     pub(super) async fn enter(
         &self,
         address: IpAddr,
@@ -72,21 +87,19 @@ impl Connections {
                 return None;
             }
         }
-        let slot = loop {
-            if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
-                break slot;
-            }
-            lock(&self.open).displace(|_| true);
-            // None may have been idle, or it has just got a request: then there may be one by then.
-            let slot = Arc::clone(&self.slots).acquire_owned();
-            if let Ok(Ok(slot)) = timeout(AGAIN, slot).await {
-                break slot;
+        let slot = match self.slot(&self.slots, false).await {
+            Some(slot) => slot,
+            None => {
+                timer.mark_surplus();
+                self.slot(&self.surplus, true).await?
             }
         };
         let mut open = lock(&self.open);
         let id = open.next;
         open.next += 1;
-        open.connections.insert(id, Connection { peer, timer });
+        let connection = Connection { peer, timer };
+        connection.timer.share_streams(open.connections.len());
+        open.connections.insert(id, connection);
         if let Some(peer) = peer {
             *open.peers.entry(peer).or_default() += 1;
         }
@@ -96,6 +109,29 @@ impl Connections {
             open: Arc::clone(&self.open),
             _slot: slot,
         })
+    }
+
+    /// Takes one of these slots, if need be that of the connection that is idle for the longest time. Returns
+    /// `None` if none of them is idle.
+    async fn slot(&self, slots: &Arc<Semaphore>, is_surplus: bool) -> Option<OwnedSemaphorePermit> {
+        loop {
+            if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+                return Some(slot);
+            }
+            if !lock(&self.open).displace(|it| it.timer.is_surplus() == is_surplus) {
+                return None;
+            }
+            // It may have got a request just now: then another one makes room.
+            let slot = Arc::clone(slots).acquire_owned();
+            if let Ok(Ok(slot)) = timeout(AGAIN, slot).await {
+                return Some(slot);
+            }
+        }
+    }
+
+    /// Closes the connection that is idle for the longest time: the process has no file descriptor for another.
+    pub(super) fn make_room(&self) {
+        lock(&self.open).displace(|_| true);
     }
 
     fn peer(&self, address: IpAddr) -> Option<Peer> {
@@ -135,6 +171,18 @@ impl Drop for ConnectionSlot {
     }
 }
 
+/// Returns the number of files that the process may have open, where that is known: on Linux.
+fn max_descriptors() -> Option<usize> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let mut lines = limits.lines();
+    let limit = lines.find_map(|line| line.strip_prefix("Max open files"))?;
+    limit.split_whitespace().next()?.parse().ok()
+}
+
+/// Limits on the number of surplus connections.
+const MIN_SURPLUS: usize = 8;
+const MAX_SURPLUS: usize = 256;
+
 /// Interval between attempts to find an idle connection.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -152,6 +200,7 @@ mod tests {
     use http::Version;
 
     use super::*;
+    use crate::http::request_budget::RequestBudget;
 
     fn connections(all: usize, per_address: usize) -> Connections {
         Connections::new(&ServeOptions {
@@ -163,7 +212,8 @@ mod tests {
     }
 
     fn timer() -> Arc<ConnectionTimer> {
-        Arc::new(ConnectionTimer::new(&ServeOptions::default()))
+        let (options, requests) = (ServeOptions::default(), RequestBudget::new(1 << 20));
+        Arc::new(ConnectionTimer::new(&options, requests))
     }
 
     #[tokio::test(start_paused = true)]
@@ -219,10 +269,34 @@ mod tests {
             let newest = Arc::clone(&lock(&all.open).connections[&place.id].timer);
             active.push((newest.begin_request(Version::HTTP_11), place));
         }
-        assert!(all.enter(here, self::timer()).now_or_never().is_none());
+        // Without an idle one, further ones are surplus, and make room for each other.
+        let mut surplus = Vec::new();
+        for _ in 0..MIN_SURPLUS {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            let timer = timer();
+            let place = all.enter(here, Arc::clone(&timer)).now_or_never();
+            places.push(place.flatten().expect("a place at once"));
+            assert!(timer.is_surplus());
+            surplus.push(timer);
+        }
+        let further = timer();
+        assert!(
+            all.enter(here, Arc::clone(&further))
+                .now_or_never()
+                .is_none()
+        );
+        assert!(further.is_surplus() && is_displaced(&surplus[0]).await);
+        let requests: Vec<_> = surplus
+            .iter()
+            .map(|it| it.begin_request(Version::HTTP_11))
+            .collect();
+        let refused = all.enter(here, timer()).now_or_never();
+        assert!(refused.expect("an answer at once").is_none());
+        drop(requests);
         drop(request);
-        assert!(all.enter(here, self::timer()).now_or_never().is_none());
-        assert!(is_displaced(&busy).await);
+        let last = timer();
+        assert!(all.enter(here, Arc::clone(&last)).now_or_never().is_none());
+        assert!(!last.is_surplus() && is_displaced(&busy).await);
     }
 
     /// As many connections as there may be, a few of each address, so that no address has too many.

@@ -31,6 +31,7 @@ mod probes;
 mod proxy;
 mod receive;
 mod remote;
+mod request_budget;
 mod request_headers;
 mod response_body;
 mod response_budget;

@@ -38,11 +38,11 @@ impl<B> ResponseBody<B> {
         }
     }
 
-    /// Creates an empty body.
-    pub(super) fn empty(open: OpenRequest) -> Self {
+    /// Creates the body of a refusal: a few words, or none.
+    pub(super) fn text(text: &'static str, open: OpenRequest) -> Self {
         Self {
             body: None,
-            rest: Bytes::new(),
+            rest: Bytes::from_static(text.as_bytes()),
             progress: None,
             open,
         }
@@ -111,10 +111,11 @@ impl<B: Body<Data = Bytes>> Body for ResponseBody<B> {
     }
 
     fn size_hint(&self) -> SizeHint {
+        let rest = self.rest.len() as u64;
         let Some(body) = &self.body else {
-            return SizeHint::with_exact(0);
+            return SizeHint::with_exact(rest);
         };
-        let (hint, rest) = (body.size_hint(), self.rest.len() as u64);
+        let hint = body.size_hint();
         let mut whole = SizeHint::new();
         whole.set_lower(hint.lower() + rest);
         if let Some(upper) = hint.upper() {

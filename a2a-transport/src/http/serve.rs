@@ -18,6 +18,7 @@ use super::connection::serve_connection;
 use super::connection_timer::ConnectionTimer;
 use super::connections::{ConnectionSlot, Connections};
 use super::peer_address::WithPeerAddress;
+use super::request_budget::RequestBudget;
 use super::serve_options::ServeOptions;
 #[cfg(feature = "tls")]
 use super::server_tls::ServerTls;
@@ -122,16 +123,17 @@ async fn accept_all<F>(
 {
     let (stop, stopped) = watch::channel(false);
     let places = Connections::new(options);
+    let requests = RequestBudget::new(options.request_budget);
     let mut connections = JoinSet::new();
     let accepting = async {
         loop {
-            let (stream, address) = accept(&listener, options.accept_pause).await;
-            let timer = Arc::new(ConnectionTimer::new(options));
+            let (stream, address) = accept(&listener, &places, options.accept_pause).await;
+            let timer = Arc::new(ConnectionTimer::new(options, requests.clone()));
             let place = places.enter(address.ip(), Arc::clone(&timer)).await;
             // Those that ended are forgotten.
             while connections.try_join_next().is_some() {}
             let Some(place) = place else {
-                tracing::debug!(%address, "an address has too many connections");
+                tracing::debug!(%address, "an address, or the server, has too many connections");
                 continue;
             };
             connections.spawn(serve_one(Accepted {
@@ -161,7 +163,11 @@ async fn accept_all<F>(
 }
 
 /// Accepts the next connection; retries until there is one.
-async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAddr) {
+async fn accept(
+    listener: &TcpListener,
+    places: &Connections,
+    pause: Duration,
+) -> (TcpStream, SocketAddr) {
     let mut is_logged = false;
     loop {
         let error = match listener.accept().await {
@@ -182,6 +188,7 @@ async fn accept(listener: &TcpListener, pause: Duration) -> (TcpStream, SocketAd
         if !std::mem::replace(&mut is_logged, true) {
             tracing::warn!(%error, "could not accept a connection");
         }
+        places.make_room();
         tokio::time::sleep(pause).await;
     }
 }

@@ -4,12 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::Probes;
+
 /// Limits of connections, made with [`Default`]; then their fields are set. Nothing that a peer does or
 /// leaves undone outlasts these limits:
 ///
 /// | of what | limit | default | on reaching it |
 /// |---|---|---|---|
-/// | connections at once | `connections` | 10,000 | the one without a request for the longest time is closed; without any, further ones wait |
+/// | connections at once | `connections` | 10,000, or 7/8 of the file descriptors of the process | the one without a request for the longest time is closed; without any, further ones get 503, but for `probes`, and are closed |
 /// | connections of one address (IPv6: of 64 bits), but not of loopback addresses and `proxies` | `connections_per_address` | 1,000 | the same among its own; without any, further ones are closed |
 /// | the first request of a connection; the head of a request from its first byte on | `header_timeout` | 10 s | the connection is closed |
 /// | headers of a request, their number | `headers` | 64 | 431 |
@@ -20,7 +22,8 @@ use std::time::Duration;
 /// | answers that their callers have not taken, together | [`HttpService::answer_budget`] | 256 MiB | 503 |
 /// | an answer that the peer does not take | `write_timeout` | 30 s | the connection is closed, or the stream of HTTP/2 reset |
 /// | between requests | `idle_timeout` | 75 s | the connection is closed |
-/// | requests of a connection at once, in HTTP/2 | `streams` | 100 | further ones are refused |
+/// | requests of a connection at once, in HTTP/2 | `streams` | 100, fewer when more than 327 connections are open, at least 8 | further ones are refused |
+/// | open requests, together | `request_budget` | 256 MiB | 503, but for the only one of a connection |
 /// | requests that are open at shutdown | `grace` | 30 s | they are dropped |
 /// | no more file descriptors | `accept_pause` | 50 ms | the next connection is accepted after it |
 ///
@@ -31,9 +34,14 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeOptions {
-    /// Maximum number of connections; 10,000 by default. A further one takes the place of the connection that
-    /// has had no request for the longest time, or waits until there is one.
+    /// Maximum number of connections; 10,000 by default, and at most 7/8 of the file descriptors that the
+    /// process may have (on Linux). A further one takes the place of the connection that has had no request
+    /// for the longest time. If all have one, it gets an answer to one request, 503 with `Retry-After` unless
+    /// that is one of [`probes`](Self::probes), and is closed. Such connections are a 32nd more, at least 8 and
+    /// at most 256; beyond them connections are closed at once.
     pub connections: usize,
+    /// Paths that are answered even if there are too many connections; `/healthz` and `/readyz` by default.
+    pub probes: Probes,
     /// Maximum number of connections of one address, in IPv6 a network of 64 bits; 1,000 by default. A
     /// further one takes the place of one of the same address in the same way, or is closed. Loopback
     /// addresses have no such limit.
@@ -52,8 +60,14 @@ pub struct ServeOptions {
     pub headers: usize,
     /// Maximum head of a request in bytes; 32 KiB by default.
     pub header_bytes: usize,
-    /// Maximum number of open requests of a connection of HTTP/2; 100 by default.
+    /// Maximum number of open requests of a connection of HTTP/2; 100 by default. A new connection may have
+    /// fewer, at least 8, if so many of each open connection would not fit into
+    /// [`request_budget`](Self::request_budget).
     pub streams: u32,
+    /// Bytes that open requests may have together until they are answered; 256 MiB by default. Each counts 8 KiB,
+    /// twice its head, and 128 bytes for each header. Further ones get 503 and `Retry-After`. The only open request of a connection does
+    /// not count while its head has up to 4 KiB.
+    pub request_budget: usize,
     /// Time that open requests may go on after shutdown; 30 s by default.
     pub grace: Duration,
     /// Pause in which connections may close when there is no file descriptor for another; 50 ms by default.
@@ -64,6 +78,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             connections: 10_000,
+            probes: Probes::default(),
             connections_per_address: 1000,
             proxies: Arc::new([]),
             header_timeout: Duration::from_secs(10),
@@ -72,6 +87,7 @@ impl Default for ServeOptions {
             headers: 64,
             header_bytes: 32 * 1024,
             streams: 100,
+            request_budget: 256 << 20,
             grace: Duration::from_secs(30),
             accept_pause: Duration::from_millis(50),
         }

@@ -158,6 +158,12 @@ mod tests {
 
     use super::*;
     use crate::http::ServeOptions;
+    use crate::http::request_budget::RequestBudget;
+
+    fn timer() -> Arc<ConnectionTimer> {
+        let (options, requests) = (ServeOptions::default(), RequestBudget::new(1 << 20));
+        Arc::new(ConnectionTimer::new(&options, requests))
+    }
 
     /// Reads a connection that begins with these bytes, which come in pieces of this length, with this
     /// much room at a time: nothing is lost.
@@ -165,7 +171,7 @@ mod tests {
         let (mut theirs, ours) = tokio::io::duplex(piece);
         let sent = bytes.to_vec();
         tokio::spawn(async move { theirs.write_all(&sent).await });
-        let timer = Arc::new(ConnectionTimer::new(&ServeOptions::default()));
+        let timer = timer();
         let mut wire = Socket::new(ours, Duration::from_secs(1), timer);
         assert_eq!(wire.version().await.unwrap(), expected);
         let mut all = Vec::new();
@@ -216,7 +222,7 @@ mod tests {
     #[tokio::test]
     async fn an_error_behind_the_first_bytes_is_reported_after_them() {
         for room in [1, 2, 3, 100] {
-            let timer = Arc::new(ConnectionTimer::new(&ServeOptions::default()));
+            let timer = timer();
             let socket = Reset(Some(b"GET"), true);
             let mut wire = Socket::new(socket, Duration::from_secs(1), timer);
             assert_eq!(wire.version().await.unwrap(), Version::HTTP_11);

@@ -199,6 +199,7 @@ mod tests {
     use tokio_rustls::TlsConnector;
 
     use super::*;
+    use crate::http::request_budget::RequestBudget;
 
     /// Returns TLS of a server, and a client that trusts it.
     fn both_ends() -> (ServerTls, TlsConnector) {
@@ -225,7 +226,7 @@ mod tests {
         let options = Arc::new(ServeOptions::default());
         let peer = AcceptedPeer {
             address: ([127, 0, 0, 1], 1).into(),
-            timer: Arc::new(ConnectionTimer::new(&options)),
+            timer: Arc::new(ConnectionTimer::new(&options, RequestBudget::new(1 << 20))),
             stop: stopped,
         };
         let service = service_fn(|_| std::future::ready(Ok(Response::new(Empty::<Bytes>::new()))));

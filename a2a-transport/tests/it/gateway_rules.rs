@@ -34,7 +34,12 @@ impl Transport for ScriptedAgent {
 }
 
 /// A gateway to an agent of this version, and the requests that the agent gets.
-fn scripted(version: Dialect) -> (Arc<Gateway<ScriptedAgent>>, UnboundedReceiver<ScriptedRequest>) {
+fn scripted(
+    version: Dialect,
+) -> (
+    Arc<Gateway<ScriptedAgent>>,
+    UnboundedReceiver<ScriptedRequest>,
+) {
     let (agent, requests) = unbounded_channel();
     (
         Arc::new(Gateway::new(ScriptedAgent(agent), version)),

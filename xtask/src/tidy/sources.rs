@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Violation, Workspace};
 use crate::{Failure, workspace};
 
 /// A file of the workspace.

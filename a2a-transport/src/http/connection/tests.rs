@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::*;
+use crate::http::request_budget::RequestBudget;
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
@@ -72,7 +73,10 @@ fn connect_with(options: ServeOptions) -> Peer {
         let answer = answer(request.uri().path(), &follows);
         async move { Ok(answer) }
     });
-    let timer = Arc::new(ConnectionTimer::new(&options));
+    let timer = Arc::new(ConnectionTimer::new(
+        &options,
+        RequestBudget::new(options.request_budget),
+    ));
     let options = Arc::new(options);
     let tended = tokio::spawn(serve_connection(
         theirs,

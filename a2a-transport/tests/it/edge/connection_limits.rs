@@ -1,15 +1,23 @@
 //! Peers that hold many connections and send no request.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::process::Stdio;
 
 use a2a_transport::http::{HttpService, ServeOptions, serve};
+use bytes::Bytes;
+use futures_util::stream::{self, FuturesUnordered, StreamExt};
+use http::Request;
+use http_body::Frame;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::process::Command;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::edge::{EndlessAgent, PATIENCE, is_served, talker};
+use crate::edge::{EndlessAgent, PATIENCE, exchange, is_served, talker};
 
 const GET: &[u8] = b"GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\n\r\n";
 
@@ -59,6 +67,164 @@ async fn idle_connections_make_room_and_busy_ones_do_not() {
     for _ in 0..1000 {
         busy.read_exact(&mut [0; 1024]).await.unwrap();
     }
+}
+
+/// Follows a task on a connection of its own, so that it is busy.
+async fn busy(address: SocketAddr) -> TcpStream {
+    let mut busy = TcpStream::connect(address).await.unwrap();
+    let follow = "GET /rest/tasks/t:subscribe HTTP/1.1\r\nhost: h\r\n\r\n";
+    busy.write_all(follow.as_bytes()).await.unwrap();
+    busy.read_exact(&mut [0; 100]).await.unwrap();
+    busy
+}
+
+async fn http2(address: SocketAddr) -> SendRequest<Full<Bytes>> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+#[tokio::test]
+async fn connections_beyond_all_busy_ones_are_refused_and_probes_answered() {
+    let mut options = ServeOptions::default();
+    options.connections = 3;
+    let (address, mut left) = talker(options).await;
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        open.push(busy(address).await);
+    }
+    // More of them than there are surplus connections: each is closed after its answer.
+    for _ in 0..20 {
+        let answer = exchange(
+            address,
+            "POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n",
+        );
+        let answer = answer.await.to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 503"), "{answer}");
+        assert!(answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
+        assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
+        assert!(
+            answer.ends_with("too many connections: ask again later\n"),
+            "{answer}"
+        );
+        for (probe, word) in [("/healthz", "alive"), ("/readyz", "ready")] {
+            let request = format!("GET {probe} HTTP/1.1\r\nhost: h\r\n\r\n");
+            let answer = exchange(address, &request).await;
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            assert!(answer.ends_with(word), "{answer}");
+        }
+        for (path, status) in [("/healthz", 200), ("/rest/tasks/t", 503)] {
+            let mut sender = http2(address).await;
+            let request = Request::get(format!("http://h{path}"));
+            let request = request.body(Full::default()).unwrap();
+            let answer = sender.send_request(request).await.unwrap();
+            assert_eq!(answer.status(), status, "{path}");
+            assert_eq!(answer.headers().contains_key("retry-after"), status == 503);
+            // The connection goes away.
+            let gone = async {
+                while sender.ready().await.is_ok() {
+                    tokio::task::yield_now().await
+                }
+            };
+            tokio::time::timeout(PATIENCE, gone).await.unwrap();
+        }
+    }
+    // Silent ones make room for each other.
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(TcpStream::connect(address).await.unwrap());
+    }
+    let answer = exchange(address, "GET /healthz HTTP/1.1\r\nhost: h\r\n\r\n").await;
+    assert!(answer.ends_with("alive"), "{answer}");
+    drop(open.pop());
+    tokio::time::timeout(PATIENCE, left.recv()).await.unwrap();
+    let served = async {
+        while !exchange(
+            address,
+            "GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n",
+        )
+        .await
+        .starts_with("HTTP/1.1 404")
+        {}
+    };
+    tokio::time::timeout(PATIENCE, served).await.unwrap();
+}
+
+/// Heads of HTTP/2 whose bodies do not come.
+#[tokio::test]
+async fn open_requests_have_a_budget() {
+    let mut options = ServeOptions::default();
+    // 32 requests with the smallest heads.
+    options.request_budget = 256 << 10;
+    let (address, _left) = talker(options).await;
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    let first = tokio::spawn(connection);
+    let mut answers = FuturesUnordered::new();
+    for _ in 0..32 {
+        let body = StreamBody::new(stream::pending::<Result<Frame<Bytes>, Infallible>>());
+        let request = Request::post("http://h/").header("content-type", "application/json");
+        let request = request.header("x", "x".repeat(200)).body(body).unwrap();
+        let mut sender = sender.clone();
+        answers.push(async move {
+            sender.ready().await.unwrap();
+            sender.send_request(request).await.unwrap()
+        });
+    }
+    // One is not counted, and each counts its head, too.
+    let answer = tokio::time::timeout(PATIENCE, answers.next())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(answer.status(), 503);
+    assert_eq!(answer.headers()["retry-after"], "1");
+    let text = answer.into_body().collect().await.unwrap().to_bytes();
+    assert!(text.starts_with(b"too many requests are open"), "{text:?}");
+    // The first request of another connection gets through, the second one does not.
+    is_served(address).await;
+    let mut sender = http2(address).await;
+    let get = |path: &str| {
+        let request = Request::get(format!("http://h{path}")).header("a2a-version", "1.0");
+        request.body(Full::default()).unwrap()
+    };
+    let following = sender
+        .send_request(get("/rest/tasks/t:subscribe"))
+        .await
+        .unwrap();
+    assert_eq!(following.status(), 200);
+    assert_eq!(
+        sender
+            .send_request(get("/rest/tasks/t"))
+            .await
+            .unwrap()
+            .status(),
+        503
+    );
+    // A large head is counted in any case.
+    let fill = "x".repeat(5000);
+    let large =
+        format!("GET /rest/tasks/t HTTP/1.1\r\nhost: h\r\nx: {fill}\r\nconnection: close\r\n\r\n");
+    let answer = exchange(address, &large).await;
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    first.abort();
+    drop(answers);
+    let served = async {
+        while sender
+            .send_request(get("/rest/tasks/t"))
+            .await
+            .unwrap()
+            .status()
+            != 404
+        {}
+    };
+    tokio::time::timeout(PATIENCE, served).await.unwrap();
+    let answer = exchange(address, &large).await;
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
 }
 
 #[tokio::test]

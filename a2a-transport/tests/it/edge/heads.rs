@@ -61,3 +61,37 @@ async fn a_request_is_for_exactly_one_host() {
         assert_eq!(status(&answer), expected, "{head}");
     }
 }
+
+/// RFC 9112 §6.1: two readers of another coding could find two ends of the body.
+#[tokio::test]
+async fn a_body_is_chunked_once_and_alone() {
+    let (address, _) = talker(ServeOptions::default()).await;
+    for (codings, expected) in [
+        (&["chunked"][..], "200"),
+        (&["Chunked "], "200"),
+        (&["chunked, chunked"], "400"),
+        (&["chunked", "chunked"], "400"),
+        (&["identity, chunked"], "400"),
+        (&["identity", "chunked"], "400"),
+        (&["gzip, chunked"], "400"),
+        (&["chunked, "], "400"),
+        (&["identity"], "400"),
+        (&["xchunked"], "400"),
+    ] {
+        let codings: String = codings
+            .iter()
+            .map(|coding| format!("transfer-encoding: {coding}\r\n"))
+            .collect();
+        let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n";
+        let last = "GET /healthz HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
+        let request = format!("{head}{codings}\r\n2\r\n{{}}\r\n0\r\n\r\n{last}");
+        let answer = exchange(address, &request).await;
+        assert_eq!(status(&answer), expected, "{codings}: {answer}");
+        // What follows a refused body is not read as a request.
+        assert_eq!(
+            answer.ends_with("alive"),
+            expected == "200",
+            "{codings}: {answer}"
+        );
+    }
+}
