@@ -221,7 +221,7 @@ async fn queued_messages_cost_what_they_hold() {
 const MESSAGES: usize = 60;
 const SIZE: usize = 256 << 10;
 
-/// Whatever a store in memory is full of, it holds as much as it may, also after its tasks were read.
+/// A full store in memory holds as much as it may, whatever fills it, also after its tasks were read.
 async fn a_full_store_holds_what_it_counts() {
     let objects = json!({"k": vec![json!({"": 0}); 100]});
     let deep = (0..50).fold(json!(0), |inner, _| json!({ "": inner }));

@@ -37,7 +37,7 @@ impl AllocationTracker for Counter {
     }
 }
 
-/// What glibc takes for an allocation: a header of 8 bytes, in steps of 16, and 32 at least.
+/// Bytes that glibc takes for an allocation: a header of 8 bytes, in steps of 16, and 32 at least.
 fn as_of_glibc(bytes: usize) -> usize {
     (bytes + 8).div_ceil(16).max(2) * 16
 }

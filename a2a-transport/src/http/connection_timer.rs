@@ -186,7 +186,7 @@ pub(super) struct OpenRequest {
     timer: Arc<ConnectionTimer>,
     /// `true` if the connection had no other open request when it began.
     is_alone: bool,
-    /// What it holds of the budget of all requests.
+    /// Its share of the budget of all requests.
     share: Share,
 }
 

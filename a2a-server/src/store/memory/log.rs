@@ -10,8 +10,7 @@ use a2a_types::{
 use tokio::time::Instant;
 
 use super::super::limits::{self, FoldSize, Growth};
-use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail};
-use super::task_table::Record;
+use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail, TaskKey};
 
 /// The log of a task, and everything else that belongs to it.
 #[derive(Debug)]
@@ -272,7 +271,7 @@ fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
 /// Number of events that each reader of the task folds anew.
 const SHORT: usize = 16;
 /// Bytes of a log beside its content, in the table and among those that have ended.
-const RECORD: usize = size_of::<Record>() + 128;
+const RECORD: usize = size_of::<Log>() + size_of::<TaskKey>() + 144;
 
 /// Lease of a log.
 #[derive(Clone, Debug)]
