@@ -4,6 +4,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
@@ -59,6 +60,10 @@ pub(crate) struct Options {
     /// tasks continue after a restart. Default: in memory.
     #[arg(long, value_name = "FILE|URL", env = "A2A_DB", hide_env_values = true)]
     db: Option<String>,
+    /// Seconds for which a running turn waits for a Postgres database that is away. After that it is interrupted, and
+    /// resumed once the database is back.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "db")]
+    max_outage: u64,
     #[command(flatten)]
     postgres: PostgresArgs,
     /// Let other servers listen at the same address, too: the system shares connections out among them.
@@ -159,7 +164,9 @@ async fn serve(
                 builder.store(store.map_err(Failure::machine(format!("--db {db}")))?)
             }
         };
-        builder = builder.recovery(Recovery::Resume);
+        builder = builder
+            .recovery(Recovery::Resume)
+            .max_outage(Duration::from_secs(options.max_outage));
     }
     let server = builder
         .build()
