@@ -70,7 +70,7 @@ async fn urls_that_must_not_be_called() {
         format!("{URL_KEY}://example.com/"),
         format!("https://example.com:{URL_KEY}/"),
         format!("https://example.com:99/{URL_KEY}"),
-        format!("https://example.com/{URL_KEY}{}", "x".repeat(3000)),
+        format!("https://example.com/{URL_KEY}{}", "x".repeat(4096)),
         URL_KEY.to_owned(),
     ] {
         refused(&server(), with("/url", &json!(url))).await;

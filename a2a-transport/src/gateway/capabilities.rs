@@ -2,17 +2,29 @@
 
 use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind, Operation, Request};
 
-use crate::Error;
+use crate::{Call, Error};
 
-/// Refuses what the agent's card excludes, and webhooks, which a gateway cannot pass on: the agent would send
-/// them in its own version. Specification 1.0 §3.3.4.
-pub(super) fn require(card: Option<&AgentCard>, request: &Request) -> Result<(), A2aError> {
+/// Refuses what the agent's card excludes, and webhooks of callers that speak another version than the agent, which
+/// would send them notifications in its own. Specification 1.0 §3.3.4.
+pub(super) fn require(
+    card: Option<&AgentCard>,
+    agent: Dialect,
+    call: &Call,
+) -> Result<(), A2aError> {
+    let (caller, request) = (call.context.dialect, &call.request);
     let operation = request.operation();
-    if is_about_webhooks(operation) || names_webhook(request) {
-        let text = "the gateway passes no push notifications on";
+    let needs_push = is_about_webhooks(operation) || names_webhook(request);
+    if needs_push && caller != agent {
+        let text = format!(
+            "the agent sends push notifications in {agent}, and the caller speaks {caller}"
+        );
         return Err(A2aError::new(ErrorKind::PushNotificationNotSupported, text));
     }
     let Some(card) = card else { return Ok(()) };
+    if needs_push && card.capabilities.push_notifications != Some(true) {
+        let text = "by its card the agent sends no push notifications";
+        return Err(A2aError::new(ErrorKind::PushNotificationNotSupported, text));
+    }
     let lacks = |capability: Option<bool>, what: &str| match capability {
         Some(true) => Ok(()),
         _ => Err(unsupported(&format!("by its card the agent {what}"))),
@@ -48,7 +60,7 @@ fn names_webhook(request: &Request) -> bool {
 }
 
 /// Returns a card of the agent as the gateway's callers may read it: without the interfaces and signatures of
-/// the agent, and without capabilities that the gateway does not pass on.
+/// the agent, and without push notifications, which callers of most versions cannot have.
 pub(super) fn shown(mut card: AgentCard) -> AgentCard {
     card.supported_interfaces.clear();
     card.signatures.clear();
@@ -72,7 +84,10 @@ pub(super) fn translate(operation: Operation, agent: Dialect, error: Error) -> E
         }
         Error::Agent(error) if error.kind == ErrorKind::MethodNotFound => {
             let text = format!("the agent has no {name}: {}", error.message);
-            unsupported(&text).into()
+            match is_about_webhooks(operation) {
+                true => A2aError::new(ErrorKind::PushNotificationNotSupported, text).into(),
+                false => unsupported(&text).into(),
+            }
         }
         // Servers that lack an operation have no route for it.
         Error::NotA2a {

@@ -419,9 +419,9 @@ fn config() -> TaskPushNotificationConfig {
     }
 }
 
-/// The agent would send them in its own version, and tell the receiver nothing of the gateway.
+/// The agent would send them in its own version, or sends none.
 #[tokio::test]
-async fn webhooks_that_are_not_passed_on_are_refused_in_every_version() {
+async fn webhooks_are_refused_of_callers_in_other_versions_than_the_agent() {
     let mut sent = message();
     sent.configuration = Some(SendMessageConfiguration {
         task_push_notification_config: Some(Box::new(config())),
@@ -438,11 +438,17 @@ async fn webhooks_that_are_not_passed_on_are_refused_in_every_version() {
     let mut card = AgentCard::new("a", "b").at("https://agent.example/");
     card.capabilities.push_notifications = Some(true);
     let agent = || PromptAgent(|request| panic!("the agent is asked: {request:?}"));
+    let without = AgentCard::new("a", "b").at("https://agent.example/");
     for &caller in Dialect::ALL {
         for request in &requests {
-            let gateway = Gateway::new(agent(), Dialect::V0_3).agent_card(&card);
-            let refused = call(&gateway, caller, request.clone()).await.err().unwrap();
-            assert_eq!(refused.kind.code_in(caller), -32003, "{caller} {request:?}");
+            for (version, card) in [(Dialect::V0_3, &card), (caller, &without)] {
+                let gateway = Gateway::new(agent(), version).agent_card(card);
+                if caller == version && card.capabilities.push_notifications == Some(true) {
+                    continue;
+                }
+                let refused = call(&gateway, caller, request.clone()).await.err().unwrap();
+                assert_eq!(refused.kind.code_in(caller), -32003, "{caller} {request:?}");
+            }
         }
     }
     let gateway = Gateway::new(agent(), Dialect::V0_3);
