@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use a2a_types::size::size_of_task;
 use a2a_types::{
-    Base64, Error as A2aError, ErrorKind, ListTasksRequest, ListTasksResponse, MessageId, Request,
-    Response, Task,
+    Base64, Error as A2aError, ErrorKind, ListTasksRequest, ListTasksResponse, Request, Response,
+    Task,
 };
 use futures_util::{StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::Gateway;
 use super::owned_call::OwnedCall;
-use super::owner::{Owner, Scope};
 use super::rewrite::Rewrite;
 use super::settle::{Held, read_task};
 use crate::{Answer, Error, Reply, Transport};
@@ -66,12 +64,8 @@ impl<T: Transport> Gateway<T> {
         let start = match params.page_token.as_str() {
             "" => None,
             token => Some(
-                PagePosition::read(token, &self.page_key, &owned.owner).ok_or_else(|| {
-                    invalid(
-                        "pageToken",
-                        "not a token of this caller, or of before a restart",
-                    )
-                })?,
+                PagePosition::read(token)
+                    .ok_or_else(|| invalid("pageToken", "not a token of ours"))?,
             ),
         };
         let page = self.read(owned, start.as_ref(), page_size).await?;
@@ -144,7 +138,7 @@ impl<T: Transport> Gateway<T> {
         };
         Ok(match place.token.is_empty() {
             true => String::new(),
-            false => place.write(&self.page_key, &owned.owner),
+            false => place.write(),
         })
     }
 
@@ -210,42 +204,15 @@ impl<T: Transport> Gateway<T> {
 }
 
 impl PagePosition {
-    /// Writes a page token, which counts for this owner only.
-    fn write(&self, key: &PageKey, owner: &Owner) -> String {
+    fn write(&self) -> String {
         // Strings and numbers always serialise.
         let json = serde_json::to_vec(self).unwrap_or_default();
-        Base64::encode([&key.seal(owner, &json), &json[..]].concat())
-            .as_text()
-            .to_owned()
+        Base64::encode(json).as_text().to_owned()
     }
 
-    fn read(token: &str, key: &PageKey, owner: &Owner) -> Option<Self> {
-        let bytes = Base64::from_text(token).decode().ok()?;
-        let (seal, json) = bytes.split_first_chunk::<32>()?;
-        let is_ours = *seal == key.seal(owner, json);
-        is_ours.then(|| serde_json::from_slice(json).ok())?
-    }
-}
-
-/// Key of this process that seals page tokens: they hold counts of one owner's tasks.
-#[derive(Debug)]
-pub(super) struct PageKey([u8; 32]);
-
-impl PageKey {
-    pub(super) fn random() -> Self {
-        let [one, other] = [MessageId::random(), MessageId::random()];
-        Self(Sha256::digest(format!("{one} {other}")).into())
-    }
-
-    fn seal(&self, owner: &Owner, json: &[u8]) -> [u8; 32] {
-        let scope = Scope::of(owner);
-        let inner = Sha256::new_with_prefix(self.0)
-            .chain_update(scope.to_agent(""))
-            .chain_update([0])
-            .chain_update(json)
-            .finalize();
-        let outer = Sha256::new_with_prefix(self.0).chain_update(inner);
-        outer.finalize().into()
+    fn read(token: &str) -> Option<Self> {
+        let json = Base64::from_text(token).decode().ok()?;
+        serde_json::from_slice(&json).ok()
     }
 }
 
@@ -253,37 +220,4 @@ fn invalid(member: &str, problem: &str) -> A2aError {
     let path = format!("$.params.{member}");
     A2aError::new(ErrorKind::InvalidParams, format!("{path}: {problem}"))
         .with_details(json!({"path": path, "problem": problem}))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Context, Principal};
-    use a2a_types::Dialect;
-
-    #[test]
-    fn page_token_counts_for_its_owner_alone() {
-        let owner = |name: &str| {
-            let context = Context::new(Dialect::V1_0).principal(Principal::named(name));
-            Owner::of(&Request::ListTasks(ListTasksRequest::default()), &context)
-        };
-        let (ada, bob) = (owner("ada"), owner("bob"));
-        let key = PageKey::random();
-        let position = PagePosition {
-            token: "t".to_owned(),
-            before: 50,
-            total: 70,
-        };
-        let token = position.write(&key, &ada);
-        let read = PagePosition::read(&token, &key, &ada).expect("it is ada's");
-        assert_eq!((read.before, read.total), (50, 70));
-        assert!(PagePosition::read(&token, &key, &bob).is_none());
-        assert!(PagePosition::read(&token, &PageKey::random(), &ada).is_none());
-        let mut bytes = Base64::from_text(&*token).decode().unwrap();
-        *bytes.last_mut().unwrap() = b' ';
-        let altered = Base64::encode(bytes).as_text().to_owned();
-        for token in [altered.as_str(), "", "x", "eCB5"] {
-            assert!(PagePosition::read(token, &key, &ada).is_none(), "{token}");
-        }
-    }
 }

@@ -23,7 +23,6 @@ use a2a_types::{
 };
 use capabilities::translate;
 use in_flight::{NameInFlight, NamesInFlight};
-use list::PageKey;
 use owned_call::OwnedCall;
 use rewrite::Rewrite;
 use settle::{read_task, settled};
@@ -59,7 +58,6 @@ pub struct Gateway<T> {
     max_wait: Duration,
     tasks: Arc<TaskMap>,
     names_in_flight: Arc<NamesInFlight>,
-    page_key: Arc<PageKey>,
 }
 
 impl<T: Transport> Gateway<T> {
@@ -73,7 +71,6 @@ impl<T: Transport> Gateway<T> {
             max_wait: DEFAULT_MAX_WAIT,
             tasks: Arc::default(),
             names_in_flight: Arc::default(),
-            page_key: Arc::new(PageKey::random()),
         }
     }
 
