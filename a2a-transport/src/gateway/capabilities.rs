@@ -2,25 +2,13 @@
 
 use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind, Operation, Request};
 
-use crate::{Call, Error};
+use crate::Error;
 
-/// Refuses what the agent's card excludes, and webhooks of callers that speak another version than the agent, which
-/// would send them notifications in its own. Specification 1.0 §3.3.4.
-pub(super) fn require(
-    card: Option<&AgentCard>,
-    agent: Dialect,
-    call: &Call,
-) -> Result<(), A2aError> {
-    let (caller, request) = (call.context.dialect, &call.request);
+/// Refuses what the agent's card excludes. Specification 1.0 §3.3.4.
+pub(super) fn require(card: Option<&AgentCard>, request: &Request) -> Result<(), A2aError> {
     let operation = request.operation();
-    let needs_push = is_about_webhooks(operation) || names_webhook(request);
-    if needs_push && caller != agent {
-        let text = format!(
-            "the agent sends push notifications in {agent}, and the caller speaks {caller}"
-        );
-        return Err(A2aError::new(ErrorKind::PushNotificationNotSupported, text));
-    }
     let Some(card) = card else { return Ok(()) };
+    let needs_push = is_about_webhooks(operation) || names_webhook(request);
     if needs_push && card.capabilities.push_notifications != Some(true) {
         let text = "by its card the agent sends no push notifications";
         return Err(A2aError::new(ErrorKind::PushNotificationNotSupported, text));

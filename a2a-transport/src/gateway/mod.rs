@@ -115,7 +115,7 @@ impl<T: Transport> Transport for Gateway<T> {
 
 impl<T: Transport> Gateway<T> {
     async fn answer(&self, call: Call) -> Result<Reply, Error> {
-        capabilities::require(self.card.as_deref(), self.version, &call)?;
+        capabilities::require(self.card.as_deref(), &call.request)?;
         let mut owned = OwnedCall::new(call, &self.tasks, self.shared);
         let name = self.enter_name(&mut owned).await;
         if !self.shared && owned.names_unknown_task() && !owned.may_begin_by_name() {
