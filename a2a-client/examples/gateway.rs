@@ -67,7 +67,7 @@ fn secret(text: &str) -> Result<String, String> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // What fails is one line.
+    // One line for each failure.
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
@@ -192,7 +192,7 @@ impl Agent {
         })
     }
 
-    /// Refuses to serve other machines while nobody authenticates their callers.
+    /// Refuses to serve other machines without authentication of their callers.
     fn check_address(&self, local: SocketAddr, open: bool) -> Result<(), String> {
         let agent_authenticates =
             !self.has_credentials && !self.card.security_requirements.is_empty();
@@ -244,5 +244,5 @@ fn explain(url: &str, error: &Error) -> String {
     format!("{message}\nIs the agent running? An agent without a card needs --speak.")
 }
 
-/// Bytes of the agent's answers that are received at once, and of those that callers have not read yet.
+/// Limit on the agent's answers in bytes: those being received, and those that callers have not read yet.
 const BUDGET: usize = 128 << 20;

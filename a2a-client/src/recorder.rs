@@ -21,7 +21,7 @@ use crate::credentials::{shown_header, shown_text, shown_url};
 /// Writes every exchange with an agent into a file of its own, in a directory: `0001.json` and so on,
 /// each an [`Exchange`].
 ///
-/// Omits the values of headers that are marked as sensitive, and what is secret by its name: in headers, in queries
+/// Omits the values of headers that are marked as sensitive, and values with a secret name: in headers, in queries
 /// ([`is_secret_name`](crate::credentials::is_secret_name)), and members of bodies like `access_token`, `credentials`
 /// and the `token` of a webhook. Whatever else is in a body is written.
 #[derive(Clone, Debug)]

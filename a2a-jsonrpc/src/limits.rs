@@ -18,7 +18,7 @@ pub struct Limits {
     pub depth: usize,
     /// Bytes of heap that the document may take as a tree of values. 16 MiB by default.
     ///
-    /// What [`serde_json::Value`] takes with the allocator of glibc: 640 bytes for the first members of an object, up
+    /// The memory of a [`serde_json::Value`] with the allocator of glibc: 640 bytes for the first members of an object, up
     /// to eleven, and as much for every seven more; 32 for every place of an array, whose places double from four on;
     /// and for a string or a key its length and some 16 more.
     pub heap: usize,

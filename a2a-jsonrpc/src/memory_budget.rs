@@ -61,7 +61,7 @@ impl MemoryBudget {
     }
 }
 
-/// Returns the bytes that the allocator takes for so many: a header, in steps of 16, and 32 at least.
+/// Returns the bytes that the allocator takes for `bytes`: with its header, in steps of 16, at least 32.
 fn allocation(bytes: usize) -> usize {
     match bytes.checked_add(HEADER + 15) {
         Some(bytes) => (bytes / 16 * 16).max(32),

@@ -349,7 +349,7 @@ mod tests {
     fn small_text_that_makes_a_big_tree_is_refused() {
         let bomb = |unit: &str| format!("[{}0]", format!("{unit},").repeat(1_000_000 / unit.len()));
         let heavy = "more than 16777216 bytes would be needed to hold the values at ";
-        // 640 for the node, beside 32,768 places of 32: 24,575 of them are 16 MiB.
+        // 640 for the node, and 32,768 places of 32: 24,575 of them are 16 MiB.
         check(bomb(r#"{"":0}"#), Err(&format!("{heavy}$[24575]")));
         check(bomb("[0]"), Err(&format!("{heavy}$[87381]")));
         check(bomb("0"), Err(&format!("{heavy}$")));

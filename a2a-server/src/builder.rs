@@ -450,7 +450,7 @@ impl ServerBuilder {
             if card.supported_interfaces.is_empty() {
                 card.supported_interfaces.clone_from(&interfaces);
             }
-            // What is added behind the signature is not covered by it.
+            // A signature does not cover members that are added after it.
             let interfaces = &card.supported_interfaces;
             if interfaces
                 .iter()

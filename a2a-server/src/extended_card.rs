@@ -58,7 +58,7 @@ pub(crate) fn answer(
     }
 }
 
-/// Names the media types of each skill that names none: those of the card. Readers of earlier versions insist
+/// Copies the media types of the card to each skill that names none. Readers of earlier versions insist
 /// on these members.
 pub(crate) fn name_skill_modes(card: &mut AgentCard) {
     for skill in &mut card.skills {

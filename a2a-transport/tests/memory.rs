@@ -304,7 +304,7 @@ fn events_of_a_turn_share_the_names_of_their_task() {
     }
 }
 
-/// Of a task that is small the free places of its lists are counted later.
+/// The free places of the lists of a small task are counted later.
 fn a_task_counts_what_its_events_have_made_of_it() {
     let begun = || Task::submitted("t".into(), "c".into());
     let names = begun();

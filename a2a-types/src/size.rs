@@ -75,7 +75,7 @@ pub fn size_of_parts(parts: &Vec<Part>) -> usize {
     })
 }
 
-/// Returns the bytes of a value on the heap: those beside the [`Value`] itself.
+/// Returns the bytes of a value on the heap, without the [`Value`] itself.
 pub fn size_of_value(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -85,7 +85,7 @@ pub fn size_of_value(value: &Value) -> usize {
     }
 }
 
-/// Returns the bytes of an object on the heap: those beside the [`Object`] itself.
+/// Returns the bytes of an object on the heap, without the [`Object`] itself.
 pub fn size_of_object(object: &Object) -> usize {
     let content = object
         .iter()
@@ -277,7 +277,7 @@ fn optional_text(optional: &Option<String>) -> usize {
     optional.as_ref().map_or(0, text)
 }
 
-/// Returns the bytes of the nodes of a B-tree to which so many members were added in the order of their names. A
+/// Returns the bytes of the nodes of a B-tree after `members` members were added in the order of their names. A
 /// node that is full is split, and one half of it gets no more.
 fn nodes(members: usize, node: usize) -> usize {
     match members {
@@ -296,7 +296,7 @@ fn shared<T>() -> usize {
     allocation(COUNTS + size_of::<T>())
 }
 
-/// Returns the bytes that the allocator takes for so many: a header, in steps of 16, and 32 at least.
+/// Returns the bytes that the allocator takes for `bytes`: with its header, in steps of 16, at least 32.
 fn allocation(bytes: usize) -> usize {
     match bytes {
         0 => 0,

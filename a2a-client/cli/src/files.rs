@@ -30,7 +30,7 @@ pub(crate) fn attach(path: &Path) -> Result<Part, Failure> {
     })
 }
 
-/// A directory in which a command saves artifacts, without replacing or following what is there.
+/// A directory in which a command saves artifacts, that replaces no file and follows no link.
 #[derive(Debug)]
 pub(crate) struct OutDirectory {
     path: PathBuf,

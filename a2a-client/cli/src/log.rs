@@ -38,7 +38,7 @@ impl LogOptions {
 }
 
 /// Writer that escapes a peer's characters which change how a terminal displays others. Controls are escaped before,
-/// except those that the log is coloured with.
+/// except the colours of the log itself.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {

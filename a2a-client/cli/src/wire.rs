@@ -31,7 +31,7 @@ impl WireObserver for Wire {
 struct Answer {
     /// Its body is a stream of events, which are shown line by line.
     is_stream: bool,
-    /// First bytes of what is not shown yet: a secret may come in pieces.
+    /// First bytes that are not shown yet: a secret may come in pieces.
     pending: Vec<u8>,
     /// Number of bytes that are not shown yet.
     total: usize,

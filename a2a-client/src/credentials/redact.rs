@@ -1,4 +1,4 @@
-//! Redaction of secrets in what is shown or recorded of the wire.
+//! Redaction of secrets in shown and recorded exchanges.
 //!
 //! One rule says which names are secret. It is used for every output of the wire: `--verbose`, recordings, exports,
 //! reports.
@@ -127,7 +127,7 @@ pub fn shown_header(name: &str, value: &HeaderValue) -> String {
     shown_text(&String::from_utf8_lossy(value.as_bytes())).into_owned()
 }
 
-/// Returns a text as it may be shown, with `***` in place of what is secret by its name: members of JSON, also of
+/// Returns a text as it may be shown, with `***` in place of values with a secret name: members of JSON, also of
 /// JSON within its strings, and parameters of URLs and forms; and of credentials in a URL, and after the name of an
 /// authentication scheme. The text may be cut off at any place.
 pub fn shown_text(text: &str) -> Cow<'_, str> {

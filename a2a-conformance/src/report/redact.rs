@@ -12,7 +12,7 @@ use crate::run::{CheckResult, Evidence, HttpMessage, Target};
 /// Redacts secrets in results, and limits their size.
 #[derive(Clone, Debug, Default)]
 pub struct Redaction {
-    /// Names of headers, in lower case, besides those that [`is_secret_name`] knows.
+    /// Further names of secret headers, in lower case, which [`is_secret_name`] does not know.
     headers: BTreeSet<String>,
     secrets: Secrets,
     patterns: Vec<Regex>,

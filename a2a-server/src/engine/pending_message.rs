@@ -117,6 +117,6 @@ pub struct Resumed {
     pub checkpoint: Option<Object>,
 }
 
-/// Bytes of a message beside its content until it is answered: its turn, its caller that waits, and its places in
+/// Overhead in bytes of a message until it is answered: its turn, its caller that waits, and its places in
 /// tables.
 const TURN: usize = 4096;

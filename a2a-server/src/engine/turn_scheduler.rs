@@ -175,8 +175,8 @@ impl TurnScheduler {
         }
     }
 
-    /// Returns the first message that waits for its turn. The history alone has those that a process accepted that is
-    /// gone, and those whose writes the store had confirmed too late.
+    /// Returns the first message that waits for its turn. A message may be in the history but not in the queue: a process
+    /// that died had accepted it, or the outcome of its write was unknown.
     async fn next_message(
         &self,
         writer: &TaskWriter,

@@ -83,8 +83,8 @@ pub fn admit_artifacts<'e>(
     }
 }
 
-/// Returns whether an agent has to work on a task in this state: it goes on, or it waits for its caller, of whom a
-/// message waits for its turn. `turn` is the number of the message whose turn began last, of `messages` in all. Without a
+/// Returns whether an agent has to work on a task in this state: it is neither terminal nor
+/// interrupted, or it is interrupted and a message waits for its turn. `turn` is the number of the message whose turn began last, of `messages` in all. Without a
 /// lease, such a task is among [`Store::orphans`](super::Store::orphans).
 pub fn is_active(state: TaskState, turn: usize, messages: usize) -> bool {
     !state.is_terminal() && (!state.is_interrupted() || turn < messages)
@@ -210,7 +210,7 @@ pub fn size_of_notification(trace: Option<&TraceContext>) -> usize {
     NOTIFICATION + state.map_or(0, str::len)
 }
 
-/// Bytes of a shared name beside its text.
+/// Overhead in bytes of a shared name.
 pub(crate) const NAME: usize = 32;
 /// Bytes that a notification costs beside the state of its trace.
 const NOTIFICATION: usize = 256;

@@ -189,7 +189,7 @@ pub trait Store: Send + Sync + 'static {
     /// by the store's clock.
     fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()>;
 
-    /// Tasks that an agent has to work on, by [`limits::is_active`], and that nobody has a lease of; at most `limit`.
+    /// Tasks that an agent has to work on, by [`limits::is_active`], and that no server has a lease of; at most `limit`.
     fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>>;
 
     /// Forgets ended tasks that are too old or too many, the oldest first, and those that have waited

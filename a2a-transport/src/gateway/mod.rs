@@ -169,7 +169,7 @@ impl<T: Transport> Gateway<T> {
         let mut waits = match (caller, self.version) {
             // It must have ended or be interrupted (1.0 §3.2.2).
             (Dialect::V1_0, _) => true,
-            // There is no wish to wait in 0.1, so its agents do not know of the caller's.
+            // 0.1 has no `blocking`, so its agents do not know that the caller waits.
             (_, Dialect::V0_1) => caller != Dialect::V0_1,
             _ => false,
         };
@@ -189,7 +189,7 @@ impl<T: Transport> Gateway<T> {
         {
             rewrite.claim(task)?;
             if waits && !task.status.state.is_settled() {
-                // What the agent has answered is better than an error.
+                // The agent's first answer is better than an error.
                 match settled(&*self.agent, &owned, &task.id, until).await {
                     Ok((settled, held)) => (*task, reply.held) = (settled, held),
                     Err(error) => tracing::warn!(

@@ -176,7 +176,7 @@ const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// Number of streams that may be pending after a reset by their peer.
 const RESETS: usize = 100;
 
-/// Counts the requests of a connection, and refuses those with a wrong head and those that are too many.
+/// Counts the requests of a connection, and refuses requests with a malformed head or beyond the limit.
 fn counted<S, B>(
     service: S,
     options: Arc<ServeOptions>,
@@ -262,7 +262,7 @@ impl Refusal {
         if status == BUSY {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
-        // What follows on the connection may not be what its sender takes it for.
+        // The peer may have framed the next request differently: request smuggling.
         if matches!(self, Self::TransferCoding) {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }

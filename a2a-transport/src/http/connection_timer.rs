@@ -92,7 +92,7 @@ impl ConnectionTimer {
         self.state().is_surplus
     }
 
-    /// Limits the requests that the connection may have open in HTTP/2, as one of so many connections.
+    /// Sets the number of HTTP/2 requests that the connection may have open, from the number of connections.
     pub(super) fn share_streams(&self, connections: usize) {
         let mut state = self.state();
         state.streams = self.requests.streams(connections, state.streams);

@@ -34,7 +34,7 @@ pub(super) struct EventStream {
 
 impl EventStream {
     /// Returns the events of a body, until the peer marks one as the last, or ends the stream. A peer may be
-    /// silent for at most `idle`. What was received and not read yet is charged to `budget`.
+    /// silent for at most `idle`. Bytes that were received and not read yet are charged to `budget`.
     pub(super) fn updates(
         body: ObservedBody,
         reader: EventReader,
@@ -103,7 +103,7 @@ impl EventStream {
         }
     }
 
-    /// Charges what is not read yet to the budget.
+    /// Charges the bytes that are not read yet to the budget.
     fn charge(&mut self, events: Vec<ServerSentEvent>) -> Result<Vec<ServerSentEvent>, Error> {
         let ready: usize = events.iter().map(|event| event.data.len()).sum();
         match self.share.resize(self.decoder.buffered() + ready) {

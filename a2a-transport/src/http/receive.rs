@@ -106,7 +106,7 @@ impl<B> TrackedBody<B> {
 }
 
 impl<B: http_body::Body<Data = Bytes>> TrackedBody<B> {
-    /// Discards a small body that nobody has begun to read, before its request is answered.
+    /// Discards a small body that is still unread, before its request is answered.
     pub(super) async fn discard_unread(self: Pin<&mut Self>, headers: &HeaderMap) {
         if !self.is_begun {
             discard_small(self, headers).await;
@@ -140,7 +140,7 @@ impl<B: http_body::Body> http_body::Body for TrackedBody<B> {
 /// its body may lose the answer. In HTTP/1.1 the connection is reset below it; in HTTP/2 some clients take the
 /// reset of the stream for a failure.
 ///
-/// Of a larger body none or little is read, and a slow one is not waited for.
+/// A larger body is left unread, and a slow one is not waited for.
 pub(super) async fn discard_small<B>(mut body: Pin<&mut B>, headers: &HeaderMap)
 where
     B: http_body::Body<Data = Bytes>,
@@ -160,11 +160,11 @@ where
             }
         }
     };
-    // Whether it ends or is late, the answer goes out.
+    // The answer goes out in either case.
     drop(Box::pin(tokio::time::timeout(DISCARD_TIMEOUT, reading)).await);
 }
 
-/// Time for a small body that nobody reads.
+/// Maximum time to discard a small body.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Reason for which a body was not read to its end.

@@ -209,7 +209,7 @@ impl Shared {
 
         let (body, mut share) = self.http.collect(body).await?;
         let mut limits = self.limits(self.http.limit);
-        // What is read is charged to the budget of all answers only when its size is known.
+        // The value is charged to the budget of all answers only once its size is known.
         limits.heap = limits.heap.min(body.len().saturating_mul(4).max(MIN_HEAP));
         if streams && (head.status.is_success() || self.binding == Binding::JsonRpc) {
             // An error before the stream began, or a peer that does not stream: one event.

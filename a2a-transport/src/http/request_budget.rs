@@ -36,8 +36,8 @@ impl RequestBudget {
         Ok(share)
     }
 
-    /// Returns how many requests a further connection of HTTP/2 may have open, when so many connections are:
-    /// fewer than `at_most` if those of all would be more than fit.
+    /// Returns how many requests a further HTTP/2 connection may have open while `connections` are open:
+    /// fewer than `at_most` if that many on each connection would not fit.
     pub(super) fn streams(&self, connections: usize, at_most: u32) -> u32 {
         let share = u32::try_from(self.requests / connections.max(1)).unwrap_or(u32::MAX);
         share.max(MIN_STREAMS).min(at_most)

@@ -60,8 +60,8 @@ pub struct ServeOptions {
     pub headers: usize,
     /// Maximum head of a request in bytes; 32 KiB by default.
     pub header_bytes: usize,
-    /// Maximum number of open requests of a connection of HTTP/2; 100 by default. A new connection may have
-    /// fewer, at least 8, if so many of each open connection would not fit into
+    /// Maximum number of open requests of an HTTP/2 connection; 100 by default. A new connection may have
+    /// fewer, at least 8, if that many on each open connection would not fit into
     /// [`request_budget`](Self::request_budget).
     pub streams: u32,
     /// Bytes that open requests may have together until they are answered; 256 MiB by default. Each counts 8 KiB,

@@ -181,7 +181,7 @@ async fn a_blocking_send_waits_for_an_agent_that_does_not() {
         answer.send(sent(task_in(TaskState::Submitted))).unwrap();
         let task = sending.await.unwrap().unwrap();
         assert_eq!(task.status.state, TaskState::Submitted, "{caller}");
-        assert!(requests.try_recv().is_err(), "nobody waits");
+        assert!(requests.try_recv().is_err(), "no call waits");
     }
 }
 
@@ -213,7 +213,7 @@ async fn a_caller_that_waited_long_gets_the_task_as_it_stands() {
         let begun = tokio::time::Instant::now();
         let task = task(call(&gateway, Dialect::V1_0, message()).await.unwrap());
         let (state, waited) = match fails {
-            // What the agent has answered is passed on.
+            // The agent's answer is passed on.
             true => (TaskState::Submitted, Duration::ZERO),
             false => (TaskState::Working, limit),
         };

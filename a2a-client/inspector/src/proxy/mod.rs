@@ -271,7 +271,7 @@ impl Proxy {
         }
     }
 
-    /// Passes requests on to this origin, too. Errors: it is no origin, or there are too many.
+    /// Passes requests on to this origin, too. Errors: it is not an origin, or there are too many origins.
     fn confirm(&self, origin: &str) -> Result<(), Problem> {
         self.upstream.confirm(origin)?;
         self.changes.send("proxy", &self.view());

@@ -63,7 +63,7 @@ impl Upstream {
         &self.base
     }
 
-    /// Passes requests on to this origin, too. Errors: it is no origin of `http` or `https`, or there are too many.
+    /// Passes requests on to this origin, too. Errors: it is not an origin of `http` or `https`, or there are too many origins.
     pub(crate) fn confirm(&self, origin: &str) -> Result<(), Problem> {
         let origin = Origin::of(origin)
             .map_err(|error| Problem::bad_request(format!("`origins`: {error}")))?;
@@ -156,7 +156,7 @@ impl Upstream {
         }
     }
 
-    /// Returns the path at which the proxy has a URL; `None` if it is no URL of HTTP, or of an origin that is not
+    /// Returns the path at which the proxy has a URL; `None` if it is not an HTTP URL, or of an origin that is not
     /// confirmed.
     fn path_of(&self, url: &str) -> Option<String> {
         let origin = Origin::of(url).ok()?;

@@ -133,7 +133,7 @@ pub(crate) fn plain_client(original: Option<&Exchange>) -> HttpClient {
     }
 }
 
-/// Returns a URL with the original values of what is masked in it; `None` if there is none for one of them.
+/// Returns a URL with the original values in place of the masked ones; `None` if one is not known.
 fn unmasked_url(url: &str, from: Option<&Exchange>) -> Option<String> {
     let split = |url: &str| -> (String, Option<String>) {
         let halves = url.split_once('?');

@@ -336,7 +336,7 @@ async fn notifications(address: SocketAddr) -> Result<String, TrialError> {
     Ok(format!("{webhooks} webhooks, {canceled} canceled"))
 }
 
-/// Opens so many connections of HTTP/2 with 100 requests each; returns the bodies of the answers.
+/// Opens HTTP/2 connections with 100 requests each; returns the bodies of the answers.
 async fn streams(
     address: SocketAddr,
     connections: usize,

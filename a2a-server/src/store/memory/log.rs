@@ -38,7 +38,7 @@ pub(super) struct Log {
     /// Bytes of the task as it began and of the events.
     logged: usize,
     /// Bytes of the webhooks, the checkpoint, the names of the owner, and of the places that the log has.
-    beside: usize,
+    other_bytes: usize,
     /// Bytes of that which the task table has counted.
     pub(super) counted: usize,
     /// Time of the task's end, if it has ended.
@@ -67,7 +67,7 @@ impl Log {
             messages: task.history.len(),
             turn: 1,
             logged: size.bytes(),
-            beside: RECORD + names + config.transpose()?.unwrap_or(0),
+            other_bytes: RECORD + names + config.transpose()?.unwrap_or(0),
             counted: 0,
             task,
             folded: 0,
@@ -103,10 +103,10 @@ impl Log {
             true => self.size.bytes() + self.unfolded,
             false => self.size.bytes(),
         };
-        self.beside + self.logged + fold.saturating_sub(self.begun)
+        self.other_bytes + self.logged + fold.saturating_sub(self.begun)
     }
 
-    /// Returns the bytes that so many events of this size add.
+    /// Returns the bytes that these events add.
     pub(super) fn growth(&self, events: usize, growth: &Growth) -> usize {
         let (before, after) = (self.events.len(), self.events.len() + events);
         growth.bytes()
@@ -135,9 +135,9 @@ impl Log {
             self.held_lease.until = None;
         }
         if append.checkpoint.is_some() || append.turn.is_some() {
-            self.beside -= self.checkpoint.as_ref().map_or(0, size_of_object);
+            self.other_bytes -= self.checkpoint.as_ref().map_or(0, size_of_object);
             self.checkpoint = append.checkpoint;
-            self.beside += self.checkpoint.as_ref().map_or(0, size_of_object);
+            self.other_bytes += self.checkpoint.as_ref().map_or(0, size_of_object);
         }
         self.turn = append.turn.unwrap_or(self.turn);
         let before = self.events.len();
@@ -237,11 +237,11 @@ impl Log {
         dialect: Dialect,
     ) -> Result<(), StoreError> {
         self.admit_config(&config)?;
-        self.beside += limits::size_of_config(&config);
+        self.other_bytes += limits::size_of_config(&config);
         match self.config(&config.id) {
             Some(index) => {
                 let (before, _) = std::mem::replace(&mut self.configs[index], (config, dialect));
-                self.beside -= limits::size_of_config(&before);
+                self.other_bytes -= limits::size_of_config(&before);
             }
             None => self.configs.push((config, dialect)),
         }
@@ -251,7 +251,7 @@ impl Log {
     pub(super) fn delete_config(&mut self, id: &ConfigId) {
         if let Some(index) = self.config(id) {
             let (before, _) = self.configs.remove(index);
-            self.beside -= limits::size_of_config(&before);
+            self.other_bytes -= limits::size_of_config(&before);
         }
     }
 
@@ -270,7 +270,7 @@ fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
 
 /// Number of events that each reader of the task folds anew.
 const SHORT: usize = 16;
-/// Bytes of a log beside its content, in the table and among those that have ended.
+/// Overhead in bytes of a log, in the table and in the list of ended tasks.
 const RECORD: usize = size_of::<Log>() + size_of::<TaskKey>() + 144;
 
 /// Lease of a log.

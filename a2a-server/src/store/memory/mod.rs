@@ -25,7 +25,7 @@ use super::{
 
 /// Keeps tasks in memory; those that ended first make room for new ones.
 ///
-/// Their bytes are those that events, tasks, webhooks, notifications, checkpoints and names of owners take in memory.
+/// Their bytes are the memory of events, tasks, webhooks, notifications, checkpoints and names of owners.
 /// Beside them the last 100,000 messages are remembered, up to 64 MiB of names and answers.
 #[derive(Debug)]
 pub struct MemoryStore {
@@ -45,7 +45,7 @@ impl Default for MemoryStore {
 
 // Locks are taken in this order: receipts, task table, log, outbox, wake hub.
 impl MemoryStore {
-    /// A store of at most so many tasks, which hold so many bytes of memory together.
+    /// A store of at most `tasks` tasks with `bytes` bytes of memory in all.
     pub fn with_capacity(tasks: usize, bytes: usize) -> Self {
         Self {
             capacity: Capacity { tasks, bytes },

@@ -36,7 +36,7 @@ struct CachedReceipt {
     digest: [u8; 32],
     outcome: CachedOutcome,
     until: Instant,
-    /// Bytes that it holds beside itself.
+    /// Bytes on the heap.
     bytes: usize,
 }
 

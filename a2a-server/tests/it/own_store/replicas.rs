@@ -227,9 +227,9 @@ async fn turn_that_was_taken_over_before_its_agent_begins_is_begun_once() {
     assert_eq!((one.runs(), other.runs()), (1, 2));
 }
 
-/// A reservation that ran out while the store answered nobody is not one that is abandoned.
+/// A reservation that ran out during an outage of the store is not abandoned.
 #[tokio::test(start_paused = true)]
-async fn message_is_not_begun_again_after_the_store_has_answered_nobody() {
+async fn message_is_not_begun_again_after_an_outage_of_the_store() {
     let (stores, [(one, here), (other, there)]) = servers_of_away_store();
     let message = Message::user("late answer");
     let first = send(&here, &message);

@@ -130,7 +130,7 @@ faults! {
     LosesCheckpoint: "random.like_a_model";
     /// The turn that begins is not kept.
     LosesTurn: "random.like_a_model";
-    /// A task that waits for its caller is abandoned by nobody, though a message waits for its turn.
+    /// An interrupted task is not among the orphans, though a message waits for its turn.
     ForgetsQueuedMessages: "random.like_a_model";
     /// The first event of a task that has ended is another than it was.
     RewritesLog: "random.like_a_model";

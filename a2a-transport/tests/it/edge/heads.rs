@@ -87,7 +87,7 @@ async fn a_body_is_chunked_once_and_alone() {
         let request = format!("{head}{codings}\r\n2\r\n{{}}\r\n0\r\n\r\n{last}");
         let answer = exchange(address, &request).await;
         assert_eq!(status(&answer), expected, "{codings}: {answer}");
-        // What follows a refused body is not read as a request.
+        // Bytes after a refused body are not read as a request.
         assert_eq!(
             answer.ends_with("alive"),
             expected == "200",
