@@ -7,12 +7,15 @@ use a2a_transport::http::{
     AuthChallenge, AuthError, Authenticator, CredentialPlaces, HttpClient, HttpService,
     HttpTransport, ServeOptions, serve,
 };
-use a2a_transport::{Binding, BoxFuture, Call, Error, Gateway, Principal, Reply, Transport};
+use a2a_transport::{
+    Answer, Binding, BoxFuture, Call, Error, Gateway, Principal, Reply, Transport,
+};
 use a2a_types::{
     AgentCard, ApiKeySecurityScheme, Dialect, ErrorKind, GetTaskRequest, Request, Response,
-    SecurityScheme, Task,
+    SecurityScheme, SubscribeToTaskRequest, Task,
 };
 use bytes::Bytes;
+use futures_util::StreamExt;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -228,6 +231,38 @@ async fn read(gateway: &Gateway<HttpTransport>, id: &str) -> Result<Reply, Error
         ..GetTaskRequest::default()
     };
     gateway.call(Call::new(request)).await
+}
+
+/// Endless answers of the agent, one of each kind, fail while another answer has its share of the budget.
+#[tokio::test]
+async fn endless_answers_of_the_agent_are_within_the_budget() {
+    for streams in [false, true] {
+        let gateway = narrow_gateway(streams, 400 << 10).await;
+        let held = read(&gateway, "t").await.unwrap();
+        let endless = match streams {
+            false => read(&gateway, "endless").await.map(drop),
+            true => first_update(&gateway, "endless").await,
+        };
+        let crowded = endless.unwrap_err();
+        let is_crowded = matches!(crowded, Error::Crowded { limit: 1_048_576 });
+        assert!(is_crowded, "streams: {streams}, {crowded}");
+        assert_eq!(crowded.into_answer().kind, ErrorKind::Unavailable);
+        drop(held);
+        assert!(read(&gateway, "t").await.is_ok(), "streams: {streams}");
+    }
+}
+
+/// Subscribes to a task and returns the outcome of its first update.
+async fn first_update(gateway: &Gateway<HttpTransport>, id: &str) -> Result<(), Error> {
+    let request = SubscribeToTaskRequest {
+        id: id.into(),
+        ..SubscribeToTaskRequest::default()
+    };
+    let call = Call::new(Request::SubscribeToTask(request));
+    match gateway.call(call).await?.answer {
+        Answer::Stream(mut updates) => updates.next().await.expect("an update").map(drop),
+        Answer::Once(_) => panic!("expected a stream"),
+    }
 }
 
 /// A part of the budget is kept for small answers, and an answer has its share until it is written.
