@@ -229,8 +229,7 @@ impl LogWriter {
 
     /// Stores the new task with its first events in one append. They are kept if the store is not available: see
     /// [`AppendRequest::keeps`].
-    pub(crate) async fn create(&mut self, events: Vec<Event>) -> Result<(), StoreError> {
-        let mut events = events;
+    pub(crate) async fn create(&mut self, mut events: Vec<Event>) -> Result<(), StoreError> {
         events.splice(..0, self.pending.iter().cloned());
         let Some(new) = self.new.as_deref() else {
             return Err(StoreError::TaskExists);
@@ -323,7 +322,9 @@ impl LogWriter {
         let events = keeps.then(|| append.events.clone());
         match self.append(append).await {
             Err(error @ StoreError::Unavailable(_)) => {
-                self.pending = events.unwrap_or_else(|| std::mem::take(&mut self.pending));
+                if let Some(events) = events {
+                    self.pending = events;
+                }
                 Err(error)
             }
             Err(StoreError::Illegal(illegal)) => {
