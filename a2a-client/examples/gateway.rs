@@ -108,7 +108,7 @@ async fn run(options: Options) -> Result<(), String> {
     }
     let mut service = HttpService::new(gateway)
         .hosts(Hosts::of(local).and([&url]))
-        .answer_budget(BUDGET)
+        .answer_budget(MAX_ANSWER_BYTES)
         .card(&card);
     if !agent.has_credentials {
         service = service.pass_credentials(places);
@@ -141,7 +141,9 @@ impl Agent {
     async fn find(options: &Options) -> Result<Self, String> {
         let url = &options.upstream;
         let explained = |error| explain(url, &error);
-        let http = HttpClient::builder().receive_budget(BUDGET).build();
+        let http = HttpClient::builder()
+            .receive_budget(MAX_ANSWER_BYTES)
+            .build();
         let mut keyring = Keyring::default();
         if let Some(key) = &options.api_key {
             keyring = keyring.api_key(key);
@@ -245,4 +247,4 @@ fn explain(url: &str, error: &Error) -> String {
 }
 
 /// Limit on the agent's answers in bytes: those being received, and those that callers have not read yet.
-const BUDGET: usize = 128 << 20;
+const MAX_ANSWER_BYTES: usize = 128 << 20;

@@ -161,11 +161,11 @@ where
         }
     };
     // The answer goes out in either case.
-    drop(Box::pin(tokio::time::timeout(DISCARD_TIMEOUT, reading)).await);
+    drop(Box::pin(tokio::time::timeout(MAX_DISCARD, reading)).await);
 }
 
 /// Maximum time to discard a small body.
-const DISCARD_TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_DISCARD: Duration = Duration::from_secs(2);
 
 /// Reason for which a body was not read to its end.
 #[derive(Debug)]
