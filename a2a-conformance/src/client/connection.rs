@@ -44,7 +44,7 @@ pub(super) async fn serve_connection(
                 WireAnswer::json(500, Vec::new())
             });
         let answer = (written.status, written.text());
-        fixture.note(index, |received| received.answer = Some(answer));
+        fixture.note_answer(index, answer);
         match write(&mut socket, &written, &fixture).await {
             Ok(()) => fixture.note(index, |received| received.delivered = true),
             // The client has closed the connection.

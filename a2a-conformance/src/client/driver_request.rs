@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tokio::time::{sleep, timeout};
 
 use super::case::{Case, Tls};
 use super::certificate::Authority;
@@ -69,6 +70,23 @@ impl DriverRequest {
         &self.fixture.url
     }
 
+    /// Waits for the client, but not longer than the case allows; returns `None` if it is not done by then.
+    ///
+    /// The time of a case that has no end begins with the client's first request: such a case counts the
+    /// requests, and a client that starts slowly must not be taken for one that pauses.
+    pub(super) async fn in_time<T>(&self, client: impl Future<Output = T>) -> Option<T> {
+        let out_of_time = async {
+            if self.case().endless {
+                let _ = timeout(TIME_TO_START, self.fixture.wait_for_request()).await;
+            }
+            sleep(self.within).await;
+        };
+        tokio::select! {
+            done = client => Some(done),
+            () = out_of_time => None,
+        }
+    }
+
     /// Returns the instructions to the client, in order.
     ///
     /// Errors: what in the case cannot be filled in.
@@ -132,6 +150,9 @@ impl DriverRequest {
             .any(|ask| ask.op == InstructionKind::Receive)
     }
 }
+
+/// Time that a client may take until its first request, in a case that has no end.
+const TIME_TO_START: Duration = Duration::from_secs(20);
 
 /// Kind of the error that a client reports if it cannot do what it is asked.
 pub(super) const UNIMPLEMENTED: &str = "UNIMPLEMENTED";

@@ -52,6 +52,8 @@ pub(super) struct ReceivedRequest {
     pub(super) at: Duration,
     /// Status and body of the answer.
     pub(super) answer: Option<(u16, String)>,
+    /// Time at which the answer was begun, since the case began.
+    pub(super) answered_at: Option<Duration>,
     /// `true` once all of the answer was written to the client.
     pub(super) delivered: bool,
     /// Part of the case that cannot be done.
@@ -253,6 +255,7 @@ impl Fixture {
             parsed,
             at: self.began.elapsed(),
             answer: None,
+            answered_at: None,
             delivered: false,
             harness: None,
         });
@@ -267,9 +270,24 @@ impl Fixture {
         }
     }
 
+    /// Records the answer to a request, before it is written: the client's pause begins later.
+    pub(super) fn note_answer(&self, index: usize, answer: (u16, String)) {
+        let now = self.began.elapsed();
+        self.note(index, |received| {
+            received.answer = Some(answer);
+            received.answered_at = Some(now);
+        });
+    }
+
     /// Returns all requests so far.
     pub(super) fn received(&self) -> Vec<ReceivedRequest> {
         self.lock().clone()
+    }
+
+    /// Waits for the first request.
+    pub(super) async fn wait_for_request(&self) {
+        // The sender lives as long as this does.
+        let _ = self.count.subscribe().wait_for(|count| *count > 0).await;
     }
 
     /// Waits until the agent was asked for this operation.

@@ -184,6 +184,7 @@ mod tests {
             "exit",
             "repeated",
             "messages",
+            "hasty",
         ];
         let unknown = case
             .expect

@@ -8,9 +8,12 @@
 //! | `elsewhere` | everything that came to the second listener |
 //! | `reported` | the report on each instruction: `events`, `result`, `error`, `done` |
 //! | `repeated` | the `ids` of requests and the `messageIds` that were used more than once |
+//! | `hasty` | the number of requests that came less than 50 ms after the answer to the last one of the same operation |
 //! | `messages` | the number of messages `sent`, and of distinct `ids` |
 //! | `webhook` | the answer to each push notification: `status` |
 //! | `exit` | the exit code of the process, if the client is a process for the case |
+
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -43,6 +46,7 @@ pub(super) fn observation(fixture: &Fixture, outcome: &DriverOutcome) -> Map<Str
     put("elsewhere", all(elsewhere).into());
     put("webhook", json!(outcome.webhook));
     put("repeated", repeated(&received));
+    put("hasty", hasty(&received).into());
     put("messages", messages(&received));
     if let Some(exit) = outcome.exit {
         put("exit", exit.into());
@@ -66,6 +70,24 @@ fn repeated(received: &[ReceivedRequest]) -> Value {
     let ids = bodies().filter_map(|body| body.get("id")).collect();
     json!({"ids": twice(ids), "messageIds": twice(message_ids(received))})
 }
+
+/// Returns the number of requests that came less than [`PAUSE`] after the answer to the last one of the
+/// same operation.
+///
+/// A busy machine makes each pause longer, and none shorter: a client that pauses is never counted, and one
+/// that does not is seen though it makes few requests.
+fn hasty(received: &[ReceivedRequest]) -> usize {
+    let is_hasty = |(index, request): &(usize, &ReceivedRequest)| {
+        let mut earlier = received.iter().take(*index).rev();
+        let last = earlier.find(|last| last.parsed.operation == request.parsed.operation);
+        let answered = last.and_then(|last| last.answered_at);
+        answered.is_some_and(|at| request.at.saturating_sub(at) < PAUSE)
+    };
+    received.iter().enumerate().filter(is_hasty).count()
+}
+
+/// Time between an answer and the next request of the same operation that counts as a pause.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Returns the number of messages sent, and of distinct ids among them.
 fn messages(received: &[ReceivedRequest]) -> Value {

@@ -60,7 +60,8 @@ impl FromStr for Subject {
 }
 
 /// Runs the suite against all subjects, `jobs` at a time; `progress` receives the number of finished subjects, and of
-/// those whose proof does not hold. The proofs are in the order of the subjects.
+/// those whose proof does not hold; those are run once more at the end, one after another. The proofs are in the
+/// order of the subjects.
 ///
 /// Errors: why there was no run. It must be called within a runtime of several threads.
 pub async fn prove_all(
@@ -69,26 +70,34 @@ pub async fn prove_all(
     jobs: usize,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<Proof>, String> {
-    let proving = subjects.iter().enumerate().map(async |(index, subject)| {
-        let (subject, name) = (subject.clone(), subject.name());
-        // On a thread of its own it does not wait for the others.
-        let runtime = Handle::current();
-        let proving = spawn_blocking(move || runtime.block_on(subject.prove(extent)));
-        let proof = proving.await.map_err(|error| error.to_string());
-        let proof = proof.and_then(|proof| proof);
-        let proof = proof.map_err(|problem| format!("{name}: {problem}"))?;
-        Ok::<_, String>((index, proof))
-    });
+    let proving = subjects.iter().enumerate();
+    let proving = proving.map(async |(index, subject)| (index, prove(subject, extent).await));
     let mut proving = std::pin::pin!(stream::iter(proving).buffer_unordered(jobs.max(1)));
     let (mut proofs, mut wrong) = (Vec::new(), 0);
-    while let Some(proof) = proving.next().await {
-        let (index, proof) = proof?;
+    while let Some((index, proof)) = proving.next().await {
+        let proof = proof?;
         wrong += usize::from(!proof.holds());
         proofs.push((index, proof));
         progress(proofs.len(), wrong);
     }
+    // Some checks compare times. On a busy machine a client that never pauses looks like one that does.
+    for (index, proof) in &mut proofs {
+        if let (false, Some(subject)) = (proof.holds(), subjects.get(*index)) {
+            *proof = prove(subject, extent).await?;
+        }
+    }
     proofs.sort_by_key(|(index, _)| *index);
     Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
+}
+
+/// Tests one mutant or control, on a thread of its own: it does not wait for the others.
+async fn prove(subject: &Subject, extent: Extent) -> Result<Proof, String> {
+    let (subject, name) = (subject.clone(), subject.name());
+    let runtime = Handle::current();
+    let proving = spawn_blocking(move || runtime.block_on(subject.prove(extent)));
+    let proof = proving.await.map_err(|error| error.to_string());
+    let proof = proof.and_then(|proof| proof);
+    proof.map_err(|problem| format!("{name}: {problem}"))
 }
 
 #[cfg(test)]

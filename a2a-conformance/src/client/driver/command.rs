@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
 use super::process::{Process, shell};
 use crate::client::driver_request::{DriverOutcome, DriverRequest, EXIT_UNIMPLEMENTED};
@@ -14,10 +13,11 @@ use crate::free_port::free_port;
 /// Runs the command for one case. Only its requests and its exit code are seen.
 pub(super) async fn run(command: &str, request: &DriverRequest) -> DriverOutcome {
     let mut outcome = DriverOutcome::default();
-    match timeout(request.within, drive(command, request, &mut outcome)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(problem)) => outcome.harness = Some(problem),
-        Err(_) => outcome.late = true,
+    let driving = drive(command, request, &mut outcome);
+    match request.in_time(driving).await {
+        Some(Ok(())) => {}
+        Some(Err(problem)) => outcome.harness = Some(problem),
+        None => outcome.late = true,
     }
     outcome
 }

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::timeout;
 
 use crate::client::driver_request::{DriverOutcome, DriverRequest};
 use crate::client::instruction::InstructionKind;
@@ -52,12 +51,11 @@ impl Pool {
             ..DriverOutcome::default()
         };
         let asking = conversation.run_all(request, lines, &mut outcome);
-        let in_time = timeout(request.within, asking).await;
-        match in_time {
-            Ok(true) => idle().push(conversation),
+        match request.in_time(asking).await {
+            Some(true) => idle().push(conversation),
             // A client that has ended is not used again.
-            Ok(false) => {}
-            Err(_) => {
+            Some(false) => {}
+            None => {
                 outcome.late = true;
                 let _ = conversation.writer.shutdown().await;
                 drop(conversation.guard);
