@@ -100,7 +100,7 @@ pub use crate::store::{SealingKeyError, SealingKeys};
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::turn::{ArtifactDraft, Turn};
 #[cfg(feature = "push")]
-pub use crate::webhook::{Challenge, Refusal, WebhookKeys, WebhookPolicy};
+pub use crate::webhook::{Challenge, GatewayWebhooks, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{
     AllowAnonymous, AuthChallenge, AuthError, Authenticator, Authorizer, ClientCertificates,
     Probes, Readiness, Security,

@@ -81,6 +81,8 @@ pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, U
 pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
 pub use crate::gateway::Gateway;
+#[cfg(feature = "webhook")]
+pub use crate::gateway::{NotificationOutcome, NotificationSender};
 pub use crate::shared::SharedEvent;
 pub use crate::trace::TraceContext;
 pub use crate::transport::Transport;

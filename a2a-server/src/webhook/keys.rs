@@ -69,8 +69,8 @@ impl WebhookKeys {
         keys.push(ScheduledKey { key, signs_from });
     }
 
-    /// The public halves.
-    pub(crate) fn published(&self) -> Jwks {
+    /// Returns the public halves, as a gateway publishes them.
+    pub fn published(&self) -> Jwks {
         self.published_at(self.now())
     }
 

@@ -15,6 +15,7 @@ mod connector;
 mod exchange;
 #[cfg(test)]
 mod fixture;
+mod gateway_webhooks;
 mod headers;
 mod keys;
 mod outbox;
@@ -23,6 +24,7 @@ mod refusal;
 mod sender;
 mod url_policy;
 
+pub use self::gateway_webhooks::GatewayWebhooks;
 pub use self::keys::WebhookKeys;
 pub(crate) use self::outbox::PAUSES;
 pub use self::refusal::Refusal;

@@ -1,14 +1,12 @@
 //! The outbox: the notifications of a store on their way to webhooks, with retries and backoff.
 
 use std::sync::{Arc, Weak};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use a2a_transport::binding::{NotificationBody, write_notification};
-use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
+use a2a_transport::binding::write_notification;
 use a2a_transport::{BoxFuture, metric};
 use a2a_types::steps::{hide_steps, is_step};
 use a2a_types::{Dialect, Event, TaskState};
-use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -17,8 +15,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::attempt::Attempt;
-use super::headers::headers_for;
-use super::keys::{WebhookKeys, seconds};
+use super::keys::WebhookKeys;
 use super::outcome::{DeliveryOutcome, Reason};
 use super::sender::{DeliveryRequest, WebhookSender};
 use crate::store::{Notification, Settlement, Store, StoreError, Tail};
@@ -218,38 +215,17 @@ impl Outbox {
         if let Event::Task(task) = &mut event {
             hide_steps(task);
         }
-        let Some(NotificationBody {
-            media_type, body, ..
-        }) = write_notification(event, notification.dialect)
-        else {
+        let Some(body) = write_notification(event, notification.dialect) else {
             return Ok(None);
         };
-        let url = notification.config.url.clone();
-        // Values that cannot be a header were refused when the webhook was registered.
-        let mut headers = headers_for(&notification.config).unwrap_or_default();
-        let system = || seconds(SystemTime::now());
-        let now = self.keys.as_ref().map_or_else(system, WebhookKeys::now);
         let id = delivery_id(notification);
-        let mut put = |name: HeaderName, value: Option<String>| {
-            let value = value.and_then(|value| HeaderValue::from_str(&value).ok());
-            if let Some(value) = value {
-                // Credentials that the webhook was registered with have precedence.
-                headers.entry(name).or_insert(value);
-            }
-        };
-        if let Some(keys) = &self.keys {
-            let token = keys.token(&body, &id, &url, now);
-            put(AUTHORIZATION, token.map(|token| format!("Bearer {token}")));
-            put(WEBHOOK_SIGNATURE, keys.signatures(&body, &id, now));
-        }
-        put(WEBHOOK_TIMESTAMP, Some(now.to_string()));
-        put(WEBHOOK_ID, Some(id));
-        Ok(Some(DeliveryRequest {
-            url,
-            headers,
-            content_type: HeaderValue::from_static(media_type),
-            body: body.into(),
-        }))
+        let config = &notification.config;
+        Ok(Some(DeliveryRequest::new(
+            config,
+            self.keys.as_ref(),
+            id,
+            body,
+        )))
     }
 
     async fn event(&self, notification: &Notification) -> Result<Option<Event>, StoreError> {

@@ -4,14 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use a2a_transport::http::{TlsConfigError, retry_after};
+use a2a_transport::webhook::{NotificationBody, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP};
+use a2a_types::TaskPushNotificationConfig;
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::concurrency::{RequestSlots, SlotLimits};
 use super::connector::{Connector, Network, Resolve, SystemNetwork};
 use super::exchange::post;
+use super::headers::headers_for;
+use super::keys::{WebhookKeys, seconds};
 use super::outcome::{DeliveryOutcome, Reason};
 use super::url_policy::WebhookPolicy;
 
@@ -35,10 +39,49 @@ pub(crate) struct DeliveryRequest {
     pub(crate) body: Bytes,
 }
 
+impl DeliveryRequest {
+    /// Creates the request that delivers a notification to a webhook, signed with these keys.
+    pub(super) fn new(
+        config: &TaskPushNotificationConfig,
+        keys: Option<&WebhookKeys>,
+        id: String,
+        body: NotificationBody,
+    ) -> Self {
+        let NotificationBody {
+            media_type, body, ..
+        } = body;
+        let url = config.url.clone();
+        // Values that cannot be a header were refused when the webhook was registered.
+        let mut headers = headers_for(config).unwrap_or_default();
+        let system = || seconds(SystemTime::now());
+        let now = keys.map_or_else(system, WebhookKeys::now);
+        let mut put = |name: HeaderName, value: Option<String>| {
+            let value = value.and_then(|value| HeaderValue::from_str(&value).ok());
+            if let Some(value) = value {
+                // Credentials that the webhook was registered with have precedence.
+                headers.entry(name).or_insert(value);
+            }
+        };
+        if let Some(keys) = keys {
+            let token = keys.token(&body, &id, &url, now);
+            put(AUTHORIZATION, token.map(|token| format!("Bearer {token}")));
+            put(WEBHOOK_SIGNATURE, keys.signatures(&body, &id, now));
+        }
+        put(WEBHOOK_TIMESTAMP, Some(now.to_string()));
+        put(WEBHOOK_ID, Some(id));
+        Self {
+            url,
+            headers,
+            content_type: HeaderValue::from_static(media_type),
+            body: body.into(),
+        }
+    }
+}
+
 /// The authorities that certificates are checked by could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("there are no certificate authorities to check receivers by")]
-pub(crate) struct NoAuthorities(#[source] TlsConfigError);
+pub(crate) struct NoAuthorities(#[source] pub(super) TlsConfigError);
 
 impl WebhookSender {
     /// Makes a sender to all that the policy permits, through the sockets of this machine.

@@ -27,6 +27,9 @@ pub use http_message::{OutgoingCall, OutgoingReply};
 pub use incoming_call::{CallRefusal, IncomingCall, ReadOptions};
 pub use line::Line;
 pub use offer::Offer;
+pub(crate) use webhook::have_same_notifications;
+#[cfg(feature = "webhook")]
+pub(crate) use webhook::notifies_of_events;
 pub use webhook::{NotificationBody, write_notification};
 
 use crate::{Binding, Envelope, Error};

@@ -2,17 +2,35 @@
 
 use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind, Operation, Request};
 
-use crate::Error;
+use crate::binding::have_same_notifications;
+use crate::{Call, Error};
 
-/// Refuses what the agent's card excludes. Specification 1.0 §3.3.4.
-pub(super) fn require(card: Option<&AgentCard>, request: &Request) -> Result<(), A2aError> {
+/// Refuses what the agent's card excludes, and, unless the gateway relays them, webhooks of callers whose version has
+/// other notifications than the agent's: it would send them its own. Specification 1.0 §3.3.4.
+pub(super) fn require(
+    card: Option<&AgentCard>,
+    agent: Dialect,
+    relays: bool,
+    call: &Call,
+) -> Result<(), A2aError> {
+    let (caller, request) = (call.context.dialect, &call.request);
     let operation = request.operation();
-    let Some(card) = card else { return Ok(()) };
-    let needs_push = is_about_webhooks(operation) || names_webhook(request);
-    if needs_push && card.capabilities.push_notifications != Some(true) {
-        let text = "by its card the agent sends no push notifications";
-        return Err(A2aError::new(ErrorKind::PushNotificationNotSupported, text));
+    if is_about_webhooks(operation) || names_webhook(request) {
+        let refuse = |text: String| {
+            let kind = ErrorKind::PushNotificationNotSupported;
+            Err(A2aError::new(kind, text))
+        };
+        if !relays && !have_same_notifications(caller, agent) {
+            return refuse(format!(
+                "the agent sends push notifications in {agent}, the caller speaks {caller}, and the gateway \
+                 does not relay them"
+            ));
+        }
+        if card.is_some_and(|card| card.capabilities.push_notifications != Some(true)) {
+            return refuse("by its card the agent sends no push notifications".to_owned());
+        }
     }
+    let Some(card) = card else { return Ok(()) };
     let lacks = |capability: Option<bool>, what: &str| match capability {
         Some(true) => Ok(()),
         _ => Err(unsupported(&format!("by its card the agent {what}"))),
@@ -27,7 +45,7 @@ pub(super) fn require(card: Option<&AgentCard>, request: &Request) -> Result<(),
     }
 }
 
-fn is_about_webhooks(operation: Operation) -> bool {
+pub(super) fn is_about_webhooks(operation: Operation) -> bool {
     matches!(
         operation,
         Operation::CreateTaskPushNotificationConfig
@@ -48,11 +66,13 @@ fn names_webhook(request: &Request) -> bool {
 }
 
 /// Returns a card of the agent as the gateway's callers may read it: without the interfaces and signatures of
-/// the agent, and without push notifications, which callers of most versions cannot have.
-pub(super) fn shown(mut card: AgentCard) -> AgentCard {
+/// the agent, and, unless they are relayed, without push notifications, which callers of most versions cannot have.
+pub(super) fn shown(mut card: AgentCard, relays: bool) -> AgentCard {
     card.supported_interfaces.clear();
     card.signatures.clear();
-    card.capabilities.push_notifications = Some(false);
+    if !relays {
+        card.capabilities.push_notifications = Some(false);
+    }
     card
 }
 
@@ -65,6 +85,17 @@ pub(super) fn translate(operation: Operation, agent: Dialect, error: Error) -> E
             Operation::ListTasks | Operation::GetExtendedAgentCard
         );
     let name = operation.name();
+    let is_lacking = match &error {
+        Error::NotSupported { .. } => true,
+        Error::Agent(error) => matches!(
+            error.kind,
+            ErrorKind::MethodNotFound | ErrorKind::UnsupportedOperation
+        ),
+        _ => false,
+    };
+    if is_lacking && is_about_webhooks(operation) {
+        return ErrorKind::PushNotificationNotSupported.into();
+    }
     match error {
         Error::NotSupported { .. } => {
             let text = format!("the agent speaks {agent}, which has no {name}");
@@ -72,10 +103,7 @@ pub(super) fn translate(operation: Operation, agent: Dialect, error: Error) -> E
         }
         Error::Agent(error) if error.kind == ErrorKind::MethodNotFound => {
             let text = format!("the agent has no {name}: {}", error.message);
-            match is_about_webhooks(operation) {
-                true => A2aError::new(ErrorKind::PushNotificationNotSupported, text).into(),
-                false => unsupported(&text).into(),
-            }
+            unsupported(&text).into()
         }
         // Servers that lack an operation have no route for it.
         Error::NotA2a {

@@ -13,6 +13,8 @@ use serde_json::json;
 
 use super::Gateway;
 use super::owned_call::OwnedCall;
+use super::owner::Owner;
+use super::page_key::PageKey;
 use super::rewrite::Rewrite;
 use super::settle::{Held, read_task};
 use crate::{Answer, Error, Reply, Transport};
@@ -64,8 +66,12 @@ impl<T: Transport> Gateway<T> {
         let start = match params.page_token.as_str() {
             "" => None,
             token => Some(
-                PagePosition::read(token)
-                    .ok_or_else(|| invalid("pageToken", "not a token of ours"))?,
+                PagePosition::read(token, &self.page_key, &owned.owner).ok_or_else(|| {
+                    invalid(
+                        "pageToken",
+                        "not a token of this caller, or of before a restart",
+                    )
+                })?,
             ),
         };
         let page = self.read(owned, start.as_ref(), page_size).await?;
@@ -138,7 +144,7 @@ impl<T: Transport> Gateway<T> {
         };
         Ok(match place.token.is_empty() {
             true => String::new(),
-            false => place.write(),
+            false => place.write(&self.page_key, &owned.owner),
         })
     }
 
@@ -204,15 +210,20 @@ impl<T: Transport> Gateway<T> {
 }
 
 impl PagePosition {
-    fn write(&self) -> String {
+    /// Writes a page token, which counts for this owner only.
+    fn write(&self, key: &PageKey, owner: &Owner) -> String {
         // Strings and numbers always serialise.
         let json = serde_json::to_vec(self).unwrap_or_default();
-        Base64::encode(json).as_text().to_owned()
+        Base64::encode([&key.seal(owner, &json), &json[..]].concat())
+            .as_text()
+            .to_owned()
     }
 
-    fn read(token: &str) -> Option<Self> {
-        let json = Base64::from_text(token).decode().ok()?;
-        serde_json::from_slice(&json).ok()
+    fn read(token: &str, key: &PageKey, owner: &Owner) -> Option<Self> {
+        let bytes = Base64::from_text(token).decode().ok()?;
+        let (seal, json) = bytes.split_first_chunk::<32>()?;
+        let is_ours = *seal == key.seal(owner, json);
+        is_ours.then(|| serde_json::from_slice(json).ok())?
     }
 }
 
@@ -220,4 +231,37 @@ fn invalid(member: &str, problem: &str) -> A2aError {
     let path = format!("$.params.{member}");
     A2aError::new(ErrorKind::InvalidParams, format!("{path}: {problem}"))
         .with_details(json!({"path": path, "problem": problem}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, Principal};
+    use a2a_types::Dialect;
+
+    #[test]
+    fn page_token_counts_for_its_owner_alone() {
+        let owner = |name: &str| {
+            let context = Context::new(Dialect::V1_0).principal(Principal::named(name));
+            Owner::of(&Request::ListTasks(ListTasksRequest::default()), &context)
+        };
+        let (ada, bob) = (owner("ada"), owner("bob"));
+        let key = PageKey::random();
+        let position = PagePosition {
+            token: "t".to_owned(),
+            before: 50,
+            total: 70,
+        };
+        let token = position.write(&key, &ada);
+        let read = PagePosition::read(&token, &key, &ada).expect("it is ada's");
+        assert_eq!((read.before, read.total), (50, 70));
+        assert!(PagePosition::read(&token, &key, &bob).is_none());
+        assert!(PagePosition::read(&token, &PageKey::random(), &ada).is_none());
+        let mut bytes = Base64::from_text(&*token).decode().unwrap();
+        *bytes.last_mut().unwrap() = b' ';
+        let altered = Base64::encode(bytes).as_text().to_owned();
+        for token in [altered.as_str(), "", "x", "eCB5"] {
+            assert!(PagePosition::read(token, &key, &ada).is_none(), "{token}");
+        }
+    }
 }

@@ -9,10 +9,15 @@ mod in_flight;
 mod list;
 mod owned_call;
 mod owner;
+mod page_key;
+#[cfg(feature = "webhook")]
+mod relay;
 mod rewrite;
 mod settle;
 mod stream;
 mod task_map;
+#[cfg(feature = "webhook")]
+mod webhook_map;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +29,14 @@ use a2a_types::{
 use capabilities::translate;
 use in_flight::{NameInFlight, NamesInFlight};
 use owned_call::OwnedCall;
-use rewrite::Rewrite;
+use page_key::PageKey;
+#[cfg(feature = "webhook")]
+use relay::Relay;
+#[cfg(feature = "webhook")]
+pub use relay::{NotificationOutcome, NotificationSender};
+#[cfg(feature = "webhook")]
+pub(crate) use relay::{NotificationReceiver, WEBHOOK_PATH};
+use rewrite::{Beginning, OnTask, Rewrite};
 use settle::{read_task, settled};
 use stream::GatewayStream;
 use task_map::{KnownTask, TaskMap};
@@ -58,6 +70,9 @@ pub struct Gateway<T> {
     max_wait: Duration,
     tasks: Arc<TaskMap>,
     names_in_flight: Arc<NamesInFlight>,
+    page_key: Arc<PageKey>,
+    #[cfg(feature = "webhook")]
+    relay: Option<Arc<Relay<T>>>,
 }
 
 impl<T: Transport> Gateway<T> {
@@ -71,7 +86,45 @@ impl<T: Transport> Gateway<T> {
             max_wait: DEFAULT_MAX_WAIT,
             tasks: Arc::default(),
             names_in_flight: Arc::default(),
+            page_key: Arc::new(PageKey::random()),
+            #[cfg(feature = "webhook")]
+            relay: None,
         }
+    }
+
+    /// Relays push notifications: the agent sends them to the gateway, at `url`, and `sender` delivers them to
+    /// the caller's webhook, in the caller's version. The gateway must be served by
+    /// [`HttpService::gateway`](crate::http::HttpService::gateway). Without it a webhook is passed on to an agent
+    /// whose version has the notifications of the caller's, and refused before any other.
+    ///
+    /// Webhooks are kept in memory, at most 32 MiB or about 20,000 tasks. Beyond that the least recently used are
+    /// evicted; what the agent then sends is answered with HTTP status 410. A notification is delivered before
+    /// the agent gets its answer, which is 503 if a receiver does not have it: it is repeated if the agent
+    /// repeats it.
+    #[cfg(feature = "webhook")]
+    pub fn relay_webhooks(mut self, url: &str, sender: impl NotificationSender) -> Self {
+        self.relay = Some(Arc::new(Relay {
+            agent: Arc::clone(&self.agent),
+            url: url.trim_end_matches('/').to_owned(),
+            sender: Arc::new(sender),
+            tasks: Arc::clone(&self.tasks),
+            webhooks: Arc::default(),
+        }));
+        self
+    }
+
+    /// Returns the receiver of the agent's notifications, if they are relayed.
+    #[cfg(feature = "webhook")]
+    pub(crate) fn receiver(&self) -> Option<Arc<dyn NotificationReceiver>> {
+        let relay = self.relay.clone()?;
+        Some(relay)
+    }
+
+    fn relays(&self) -> bool {
+        #[cfg(feature = "webhook")]
+        return self.relay.is_some();
+        #[cfg(not(feature = "webhook"))]
+        false
     }
 
     /// Sets the agent's card. What it excludes is refused with the error of the caller's version, whatever
@@ -85,7 +138,7 @@ impl<T: Transport> Gateway<T> {
     /// capabilities that the gateway does not pass on. `None` if the agent's card is not set.
     pub fn public_card(&self) -> Option<AgentCard> {
         let card = self.card.as_deref().cloned();
-        card.map(capabilities::shown)
+        card.map(|card| capabilities::shown(card, self.relays()))
     }
 
     /// Gives every caller every task of the agent and passes ids on as they are: for a gateway without an
@@ -115,28 +168,56 @@ impl<T: Transport> Transport for Gateway<T> {
 
 impl<T: Transport> Gateway<T> {
     async fn answer(&self, call: Call) -> Result<Reply, Error> {
-        capabilities::require(self.card.as_deref(), &call.request)?;
+        capabilities::require(self.card.as_deref(), self.version, self.relays(), &call)?;
         let mut owned = OwnedCall::new(call, &self.tasks, self.shared);
         let name = self.enter_name(&mut owned).await;
         if !self.shared && owned.names_unknown_task() && !owned.may_begin_by_name() {
             return Err(ErrorKind::TaskNotFound.into());
         }
+        #[cfg(feature = "webhook")]
+        if let Some(relay) = self.webhook_relay(&owned) {
+            let reply = Reply::once(relay.answer(&owned).await?);
+            return Ok(match &owned.known {
+                Some(known) => reply.about_task_of(known.dialect),
+                None => reply,
+            });
+        }
         match &owned.call.request {
             Request::SendMessage(_) => {
                 self.place(&mut owned).await?;
-                self.send(owned, name).await
+                let on_task = self.replace_webhook(&mut owned).await?;
+                self.send(owned, Beginning { name, on_task }).await
             }
             Request::SendStreamingMessage(_) => {
                 self.place(&mut owned).await?;
-                self.pass_on(owned, name).await
+                let on_task = self.replace_webhook(&mut owned).await?;
+                self.pass_on(owned, Beginning { name, on_task }).await
             }
             Request::SubscribeToTask(_) => {
                 self.require_open(&owned).await?;
-                self.pass_on(owned, None).await
+                self.pass_on(owned, Beginning::default()).await
             }
             Request::ListTasks(params) if !self.shared => self.list(&owned, params).await,
-            _ => self.pass_on(owned, None).await,
+            _ => self.pass_on(owned, Beginning::default()).await,
         }
+    }
+
+    /// Returns the relay for an operation on webhooks.
+    #[cfg(feature = "webhook")]
+    fn webhook_relay(&self, owned: &OwnedCall) -> Option<&Relay<T>> {
+        let relay = self.relay.as_deref();
+        relay.filter(|_| capabilities::is_about_webhooks(owned.operation()))
+    }
+
+    /// Replaces the webhook of a message by one of the gateway.
+    async fn replace_webhook(&self, owned: &mut OwnedCall) -> Result<Option<OnTask>, Error> {
+        #[cfg(feature = "webhook")]
+        if let Some(relay) = &self.relay {
+            return relay.replace(owned).await;
+        }
+        #[cfg(not(feature = "webhook"))]
+        let _ = owned;
+        Ok(None)
     }
 
     /// Enters the name of a task that the caller begins by naming it, if the agent chooses another name.
@@ -163,7 +244,7 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Sends a message, and waits for its task as the caller's version has it.
-    async fn send(&self, mut owned: OwnedCall, name: Option<NameInFlight>) -> Result<Reply, Error> {
+    async fn send(&self, mut owned: OwnedCall, beginning: Beginning) -> Result<Reply, Error> {
         let until = Instant::now() + self.max_wait;
         let caller = owned.context().dialect;
         let mut waits = match (caller, self.version) {
@@ -176,14 +257,14 @@ impl<T: Transport> Gateway<T> {
         if let Request::SendMessage(params) = &mut owned.call.request {
             let configuration = params.configuration.get_or_insert_default();
             waits &= !configuration.return_immediately;
-            if name.is_some() {
+            if beginning.name.is_some() {
                 // The caller may cancel its task meanwhile, so the agent's id is needed at once.
                 waits = true;
                 configuration.return_immediately = true;
             }
         }
         let mut reply = self.ask(&owned).await?;
-        let mut rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(name);
+        let mut rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(beginning);
         if let Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) =
             &mut reply.answer
         {
@@ -203,9 +284,9 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Passes a call on to the agent, and its answer back.
-    async fn pass_on(&self, owned: OwnedCall, name: Option<NameInFlight>) -> Result<Reply, Error> {
+    async fn pass_on(&self, owned: OwnedCall, beginning: Beginning) -> Result<Reply, Error> {
         let reply = self.ask(&owned).await;
-        let rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(name);
+        let rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(beginning);
         let reply = match reply {
             Ok(reply) => reply,
             // A stream may be refused by its first event, too.
@@ -304,6 +385,9 @@ impl<T: Transport> Gateway<T> {
         let answer = match reply.answer {
             Answer::Once(mut response) => {
                 rewrite.response(&mut response)?;
+                if let Response::GetExtendedAgentCard(card) = &mut response {
+                    *card = capabilities::shown(std::mem::take(card), self.relays());
+                }
                 Answer::Once(response)
             }
             Answer::Stream(updates) => {

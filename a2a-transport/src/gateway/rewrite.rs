@@ -8,7 +8,6 @@ use a2a_types::{
 };
 
 use super::OwnedCall;
-use super::capabilities;
 use super::in_flight::NameInFlight;
 use super::owner::{Owner, Scope};
 use super::task_map::{Foreign, KnownTask, TaskMap};
@@ -33,8 +32,22 @@ pub(super) struct Rewrite {
     history_length: Option<u32>,
     /// Held until the task is recorded.
     name_in_flight: Option<NameInFlight>,
+    /// Called with the agent's id of the task when it is recorded.
+    on_task: Option<OnTask>,
     tasks: Arc<TaskMap>,
 }
+
+/// Parts of a message that wait for its task.
+#[derive(Default)]
+pub(super) struct Beginning {
+    /// The name that the caller gave to a new task.
+    pub(super) name: Option<NameInFlight>,
+    /// Called with the agent's id of the task.
+    pub(super) on_task: Option<OnTask>,
+}
+
+/// A function of the agent's id of a task.
+pub(super) type OnTask = Box<dyn FnOnce(&TaskId) + Send>;
 
 impl Rewrite {
     pub(super) fn new(owned: &OwnedCall, tasks: Arc<TaskMap>) -> Self {
@@ -62,13 +75,38 @@ impl Rewrite {
                 wanted => wanted,
             },
             name_in_flight: None,
+            on_task: None,
             tasks,
         }
     }
 
-    /// Holds the name of the task until the agent has answered with it.
-    pub(super) fn holding(mut self, name: Option<NameInFlight>) -> Self {
-        self.name_in_flight = name;
+    /// Creates a rewriter of what the agent sends about a task of an owner, who calls it `named`.
+    #[cfg(feature = "webhook")]
+    pub(super) fn of_notification(
+        (owner, scope): (Owner, Scope),
+        named: Option<TaskId>,
+        dialect: Dialect,
+        tasks: Arc<TaskMap>,
+    ) -> Self {
+        Self {
+            owner,
+            scope,
+            dialect,
+            named,
+            conversation: None,
+            sent_context: None,
+            begins: false,
+            recorded: None,
+            history_length: None,
+            name_in_flight: None,
+            on_task: None,
+            tasks,
+        }
+    }
+
+    /// Holds what a message has begun until the agent has answered with its task.
+    pub(super) fn holding(mut self, beginning: Beginning) -> Self {
+        (self.name_in_flight, self.on_task) = (beginning.name, beginning.on_task);
         self
     }
 
@@ -83,9 +121,6 @@ impl Rewrite {
             Response::ListTaskPushNotificationConfigs(list) => {
                 let configs = list.configs.iter_mut();
                 configs.for_each(|config| self.id(&mut config.task_id));
-            }
-            Response::GetExtendedAgentCard(card) => {
-                *card = capabilities::shown(std::mem::take(card));
             }
             _ => {}
         }
@@ -104,7 +139,11 @@ impl Rewrite {
     }
 
     pub(super) fn update(&mut self, update: Update) -> Result<Update, Error> {
-        let mut event = update.event.into_event();
+        let event = self.event(update.event.into_event())?;
+        Ok(Update::new(event, update.sequence))
+    }
+
+    pub(super) fn event(&mut self, mut event: Event) -> Result<Event, Error> {
         match &mut event {
             Event::Task(task) => self.task(task)?,
             Event::Message(message) => self.direct(message),
@@ -123,7 +162,7 @@ impl Rewrite {
                 self.conversation(&mut artifact.context_id);
             }
         }
-        Ok(Update::new(event, update.sequence))
+        Ok(event)
     }
 
     fn task(&mut self, task: &mut Task) -> Result<(), Error> {
@@ -218,6 +257,9 @@ impl Rewrite {
             })?;
         self.recorded = Some(id.clone());
         self.name_in_flight = None;
+        if let Some(on_task) = self.on_task.take() {
+            on_task(id);
+        }
         Ok(())
     }
 

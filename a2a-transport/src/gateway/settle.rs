@@ -7,12 +7,12 @@ use a2a_types::{GetTaskRequest, Response, Task, TaskId};
 use tokio::time::{Instant, sleep};
 
 use super::owned_call::OwnedCall;
-use crate::{Answer, Call, Error, Phase, Transport};
+use crate::{Answer, Call, Context, Error, Phase, Transport};
 
 /// Share of a budget of memory, kept with the answer that it is for.
 pub(super) type Held = Option<Arc<dyn Send + Sync>>;
 
-/// Returns the agent's task of this id as it stands.
+/// Returns the agent's task of this id as it stands, for a call.
 pub(super) async fn read_task(
     agent: &impl Transport,
     owned: &OwnedCall,
@@ -24,9 +24,18 @@ pub(super) async fn read_task(
         history_length,
         tenant: owned.call.request.tenant().map(str::to_owned),
     };
+    read(agent, request, owned.context().clone()).await
+}
+
+/// Reads a task of the agent.
+pub(super) async fn read(
+    agent: &impl Transport,
+    request: GetTaskRequest,
+    context: Context,
+) -> Result<(Task, Held), Error> {
     let call = Call {
         request: request.into(),
-        context: owned.context().clone(),
+        context,
     };
     let reply = agent.call(call).await?;
     match reply.answer {

@@ -28,4 +28,9 @@ pub trait Credentials: Debug + Send + Sync + 'static {
         let _ = (sent, challenge);
         Box::pin(std::future::ready(false))
     }
+
+    /// Bytes of memory that are freed with the last reference to these credentials, for those who keep many.
+    fn size(&self) -> usize {
+        0
+    }
 }

@@ -24,6 +24,8 @@ mod exchange;
 mod extensions;
 mod hosts;
 mod media;
+#[cfg(feature = "webhook")]
+mod notifications;
 mod origin;
 mod passed_credentials;
 mod peer_address;

@@ -100,6 +100,14 @@ impl Credentials for PassedCredentials {
         };
         Box::pin(std::future::ready(attached))
     }
+
+    fn size(&self) -> usize {
+        let headers = self.headers.iter();
+        let headers = headers.map(|(name, value)| 2 * name.as_str().len() + value.len());
+        let parameters = self.parameters.iter();
+        let parameters = parameters.map(|(name, value)| name.capacity() + value.capacity());
+        headers.chain(parameters).sum()
+    }
 }
 
 /// Shows no values.

@@ -217,6 +217,10 @@ impl<T: Transport> HttpService<T> {
         if let Err(refusal) = settings.hosts.check(head) {
             return refusal;
         }
+        #[cfg(feature = "webhook")]
+        if let Some((receiver, secret)) = settings.notification(path) {
+            return settings.notified(&**receiver, secret, head, body).await;
+        }
         match settings.place(path) {
             Resource::Endpoint if head.method == Method::POST => {
                 let answering = |server_span| self.json_rpc(head, body, server_span);
@@ -301,6 +305,16 @@ impl<T: Transport> HttpService<T> {
                 _ => plain(StatusCode::NOT_FOUND, "this agent has no extended card"),
             },
         }
+    }
+}
+
+#[cfg(feature = "webhook")]
+impl<T: Transport> HttpService<crate::Gateway<T>> {
+    /// Serves a gateway like [`new`](Self::new), and receives the notifications of its agent, if the gateway
+    /// relays them: below the path of JSON-RPC, at `webhooks/`.
+    pub fn gateway(gateway: crate::Gateway<T>) -> Self {
+        let receiver = gateway.receiver();
+        Self::new(gateway).with(|settings| settings.notifications = receiver)
     }
 }
 

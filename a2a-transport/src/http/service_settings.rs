@@ -22,6 +22,8 @@ use super::security::{ProtectedResource, Security};
 use super::tenants::Tenants;
 use crate::Binding;
 use crate::binding::{Offer, ReadOptions};
+#[cfg(feature = "webhook")]
+use crate::gateway::{NotificationReceiver, WEBHOOK_PATH};
 
 /// Settings of a service.
 #[derive(Clone)]
@@ -44,6 +46,9 @@ pub(super) struct Settings {
     pub(super) authorizer: Option<Arc<dyn Authorizer>>,
     /// Places of the credentials that calls bring for the agent.
     pub(super) passed_credentials: Option<CredentialPlaces>,
+    /// Receiver of the notifications that an agent sends to a gateway.
+    #[cfg(feature = "webhook")]
+    pub(super) notifications: Option<Arc<dyn NotificationReceiver>>,
     pub(super) keep_alive: Duration,
     pub(super) rate: MinimumRate,
     /// Budget of all request bodies.
@@ -83,6 +88,8 @@ impl Default for Settings {
             security: None,
             authorizer: None,
             passed_credentials: None,
+            #[cfg(feature = "webhook")]
+            notifications: None,
             keep_alive: Duration::from_secs(15),
             rate: MinimumRate {
                 bytes: 1024,
@@ -108,6 +115,17 @@ impl Settings {
             true => self.reading.offer,
             false => self.reading.offer.and(self.offer),
         }
+    }
+
+    /// Returns the receiver of notifications, and the secret of the path at which it gets one.
+    #[cfg(feature = "webhook")]
+    pub(super) fn notification<'a>(
+        &self,
+        path: &'a str,
+    ) -> Option<(&Arc<dyn NotificationReceiver>, &'a str)> {
+        let receiver = self.notifications.as_ref()?;
+        let below = path.strip_prefix(self.path.trim_end_matches('/'))?;
+        Some((receiver, below.strip_prefix(WEBHOOK_PATH)?))
     }
 
     pub(super) fn probe(&self, path: &str) -> Option<Probe> {

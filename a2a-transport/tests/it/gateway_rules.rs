@@ -1,6 +1,7 @@
 //! A gateway keeps the rules of its callers' versions before an agent of another one.
 
 use std::future::ready;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,9 +12,9 @@ use a2a_types::{
     AgentCard, Artifact, ArtifactId, CancelTaskRequest, ContextId,
     DeleteTaskPushNotificationConfigRequest, Dialect, ErrorKind, Event,
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
-    ListTasksRequest, Message, Part, Request, Response, SendMessageConfiguration,
-    SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest, Task, TaskId,
-    TaskPushNotificationConfig, TaskState, TaskStatus,
+    ListTasksRequest, ListTasksResponse, Message, Part, Request, Response,
+    SendMessageConfiguration, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
+    Task, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus,
 };
 use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -409,6 +410,59 @@ async fn a_list_of_an_agent_without_lists_has_a_reason() {
     let refused = call(&gateway, Dialect::V1_0, list).await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::UnsupportedOperation);
     assert!(refused.message.contains("speaks 0.2"), "{refused}");
+}
+
+/// The agent may have deleted the tasks that a page's token counted.
+#[tokio::test]
+async fn a_page_without_tasks_is_the_last() {
+    let (sent_tasks, lists) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let agent = PromptAgent(move |request: Request| {
+        let numbered = |count: usize| Task {
+            id: format!("agent-{count}").as_str().into(),
+            ..task_in(TaskState::Completed)
+        };
+        match request {
+            Request::SendMessage(_) => sent(numbered(sent_tasks.fetch_add(1, SeqCst))),
+            Request::GetTask(params) => read(Task {
+                id: params.id,
+                ..task_in(TaskState::Completed)
+            }),
+            // The first page is read twice: to count, and for the place of the next one.
+            Request::ListTasks(_) if lists.fetch_add(1, SeqCst) < 2 => {
+                Ok(Reply::once(Response::ListTasks(ListTasksResponse {
+                    tasks: vec![numbered(0), numbered(1)],
+                    next_page_token: "more".to_owned(),
+                    ..ListTasksResponse::default()
+                })))
+            }
+            _ => Ok(Reply::once(Response::ListTasks(
+                ListTasksResponse::default(),
+            ))),
+        }
+    });
+    let gateway = Gateway::new(agent, Dialect::V1_0);
+    for _ in 0..2 {
+        call(&gateway, Dialect::V1_0, message()).await.unwrap();
+    }
+    let list = async |page_token: String| {
+        let request = ListTasksRequest {
+            page_size: Some(1),
+            page_token,
+            ..ListTasksRequest::default()
+        };
+        match call(&gateway, Dialect::V1_0, request).await.unwrap() {
+            Answer::Once(Response::ListTasks(list)) => list,
+            _ => panic!("expected a list"),
+        }
+    };
+    let first = list(String::new()).await;
+    assert_eq!((first.tasks.len(), first.total_size), (1, 2));
+    assert_ne!(first.next_page_token, "");
+    let second = list(first.next_page_token).await;
+    assert_eq!(
+        (second.tasks.len(), second.next_page_token),
+        (0, String::new())
+    );
 }
 
 fn config() -> TaskPushNotificationConfig {

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use a2a_transport::webhook::{WEBHOOK_ID, WEBHOOK_TIMESTAMP};
 use a2a_types::{
     Artifact, Part, Task, TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig, TaskState,
     TaskStatusUpdateEvent,
 };
 use bytes::Bytes;
+use http::header::HeaderValue;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use serde_json::Value;
 

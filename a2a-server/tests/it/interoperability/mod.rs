@@ -3,6 +3,7 @@
 mod concurrent;
 mod errors;
 mod gateway;
+mod gateway_webhooks;
 mod large;
 
 use std::sync::Arc;

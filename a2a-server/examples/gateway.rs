@@ -1,7 +1,7 @@
 //! Gateway from callers of every protocol version to an agent of one.
 //!
 //! ```sh
-//! cargo run -p a2a-client --example gateway -- --listen 127.0.0.1:8090 --upstream http://localhost:8080
+//! cargo run -p a2a-server --features push --example gateway -- --listen 127.0.0.1:8090 --upstream http://localhost:8080
 //! ```
 
 use std::net::SocketAddr;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use a2a_client::credentials::Keyring;
 use a2a_client::{Cards, Credentials, Dialect, Error, HttpClient, HttpTransport, Origin};
+use a2a_server::{GatewayWebhooks, WebhookPolicy};
 use a2a_transport::Gateway;
 use a2a_transport::http::{CredentialPlaces, Hosts, HttpService, ServeOptions, serve};
 use a2a_types::{AgentCard, AgentInterface};
@@ -47,6 +48,13 @@ struct Options {
     /// Bearer token of the gateway at the agent: the token itself, `@FILE` or `$NAME`.
     #[arg(long, value_name = "TOKEN", value_parser = secret)]
     bearer: Option<String>,
+    /// Relays push notifications: the agent sends them to the gateway, at the URL of `--public-url`, and each webhook
+    /// gets those of its caller's version. Without it, webhooks of other versions than the agent's are refused.
+    #[arg(long)]
+    relay_webhooks: bool,
+    /// Allows webhooks on the loopback addresses of this machine, which are refused otherwise.
+    #[arg(long, requires = "relay_webhooks")]
+    local_webhooks: bool,
     /// Lets everyone in who reaches an address that is not of this machine alone.
     #[arg(long)]
     open: bool,
@@ -98,6 +106,14 @@ async fn run(options: Options) -> Result<(), String> {
     if agent.has_card {
         gateway = gateway.agent_card(&agent.card);
     }
+    if options.relay_webhooks {
+        let policy = match options.local_webhooks {
+            true => WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]),
+            false => WebhookPolicy::default(),
+        };
+        let sender = GatewayWebhooks::new(policy).map_err(|error| error.to_string())?;
+        gateway = gateway.relay_webhooks(&url, sender);
+    }
     let mut card = gateway.public_card().unwrap_or(agent.card).at(&url);
     let places = CredentialPlaces::of(&card);
     if agent.has_credentials {
@@ -106,7 +122,7 @@ async fn run(options: Options) -> Result<(), String> {
         let skills = card.skills.iter_mut();
         skills.for_each(|skill| skill.security_requirements.clear());
     }
-    let mut service = HttpService::new(gateway)
+    let mut service = HttpService::gateway(gateway)
         .hosts(Hosts::of(local).and([&url]))
         .answer_budget(MAX_ANSWER_BYTES)
         .card(&card);

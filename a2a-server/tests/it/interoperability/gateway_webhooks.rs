@@ -1,0 +1,207 @@
+//! Webhooks of every caller, relayed by a gateway in front of an agent of every protocol version.
+
+use a2a_client::{Binding, Error, HttpTransport};
+use a2a_server::{GatewayWebhooks, Server, TraceContext, WebhookPolicy};
+use a2a_transport::Gateway;
+use a2a_transport::http::{HttpClient, HttpService, ServeOptions, serve};
+use a2a_types::{
+    AgentCard, AuthenticationInfo, Dialect, ErrorKind, SendMessageConfiguration,
+    SendMessageRequest, TaskId, TaskPushNotificationConfig,
+};
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::interoperability::{BINDINGS, PoemAgent, client, first, task, to};
+use crate::receiver::{next, receiver};
+
+fn local() -> WebhookPolicy {
+    WebhookPolicy::default().allow_hosts(["127.0.0.1"])
+}
+
+/// A gateway to the agent at `url`, which is spoken to in one way only, and a policy for its callers.
+async fn relay(url: &str, (dialect, binding): (Dialect, Binding), policy: WebhookPolicy) -> String {
+    let agent = HttpTransport::new(url, dialect).unwrap().binding(binding);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let sender = GatewayWebhooks::new(policy).unwrap();
+    let gateway = Gateway::new(agent, dialect).relay_webhooks(&url, sender);
+    let service = HttpService::gateway(gateway);
+    let options = ServeOptions::default();
+    tokio::spawn(serve(listener, service, options, std::future::pending()));
+    url
+}
+
+async fn agent() -> String {
+    let mut card = AgentCard::new("Poem", "Streams a poem");
+    card.capabilities.push_notifications = Some(true);
+    let server = Server::builder(card, PoemAgent::default());
+    let server = server.webhooks(local()).build().unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
+    let url = bound.url();
+    tokio::spawn(bound.run(std::future::pending()));
+    url
+}
+
+fn config(url: &str, task: &TaskId) -> TaskPushNotificationConfig {
+    TaskPushNotificationConfig {
+        task_id: task.clone(),
+        url: url.to_owned(),
+        token: Some("t0ken".to_owned()),
+        authentication: Some(AuthenticationInfo {
+            scheme: "Bearer".to_owned(),
+            credentials: Some("s3cret".to_owned()),
+        }),
+        ..TaskPushNotificationConfig::default()
+    }
+}
+
+/// Returns the id and the state of a notification's task in the form of a version.
+#[track_caller]
+fn read(body: &Value, dialect: Dialect, pair: &str) -> (String, Option<String>) {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let (id, state) = match dialect {
+        Dialect::V0_1 => {
+            assert!(body["sessionId"].is_string(), "{pair}: {body}");
+            (&body["id"], &body["status"]["state"])
+        }
+        Dialect::V1_0 => {
+            let members: Vec<_> = body.as_object().unwrap().iter().collect();
+            assert_eq!(members.len(), 1, "{pair}: {body}");
+            let event = members[0].1;
+            let id = match members[0].0.as_str() {
+                "task" => &event["id"],
+                _ => &event["taskId"],
+            };
+            (id, &event["status"]["state"])
+        }
+        _ => {
+            assert_eq!(body["kind"], "task", "{pair}: {body}");
+            (&body["id"], &body["status"]["state"])
+        }
+    };
+    (
+        text(id).unwrap_or_else(|| panic!("{pair}: {body}")),
+        text(state),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_webhook_gets_the_form_of_its_own_version() {
+    let agent = agent().await;
+    for spoken in BINDINGS {
+        let gateway = relay(&agent, spoken, local()).await;
+        for (dialect, binding) in BINDINGS {
+            let pair = format!("{dialect} {binding} to {spoken:?}");
+            let (url, mut requests) = receiver(false).await;
+            let client = client(&gateway, dialect, binding);
+            let trace = TraceContext::new([7; 16], [1; 8], true).unwrap();
+            let request = SendMessageRequest {
+                message: first(dialect, "recite"),
+                configuration: Some(SendMessageConfiguration {
+                    task_push_notification_config: Some(Box::new(config(&url, &"".into()))),
+                    ..SendMessageConfiguration::default()
+                }),
+                ..SendMessageRequest::default()
+            };
+            let sending = client.send(request).trace(Some(trace.clone()));
+            let done = task(sending.await.unwrap());
+            loop {
+                let got = next(&mut requests).await;
+                assert_eq!(got.header("authorization"), Some("Bearer s3cret"), "{pair}");
+                let token = got.header("x-a2a-notification-token");
+                assert_eq!(token, Some("t0ken"), "{pair}");
+                let passed = got.header("traceparent").unwrap_or_default();
+                assert!(passed.contains(&"07".repeat(16)), "{pair}: {passed}");
+                let (id, state) = read(&got.json(), dialect, &pair);
+                assert_eq!(id, done.id.as_str(), "{pair}");
+                if let Some("completed" | "TASK_STATE_COMPLETED") = state.as_deref() {
+                    break;
+                }
+            }
+            // Without an id it is the only one, whether or not the agent has ids.
+            let only = client.push_config(done.id.clone(), None).await;
+            let only = only.unwrap_or_else(|error| panic!("{pair}: {error}"));
+            assert_eq!((&only.url, &only.task_id), (&url, &done.id), "{pair}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_are_created_listed_and_deleted() {
+    let agent = agent().await;
+    for spoken in BINDINGS {
+        let gateway = relay(&agent, spoken, local()).await;
+        for (dialect, binding) in BINDINGS {
+            let pair = format!("{dialect} {binding} to {spoken:?}");
+            let (url, mut requests) = receiver(false).await;
+            let client = client(&gateway, dialect, binding);
+            let asked = task(client.send(first(dialect, "sing")).await.unwrap());
+            let created = client.create_push_config(config(&url, &asked.id)).await;
+            let created = created.unwrap_or_else(|error| panic!("{pair}: {error}"));
+            assert_eq!(
+                (&created.url, &created.task_id),
+                (&url, &asked.id),
+                "{pair}"
+            );
+            client.send(to(&asked, "recite")).await.unwrap();
+            let (id, _) = read(&next(&mut requests).await.json(), dialect, &pair);
+            assert_eq!(id, asked.id.as_str(), "{pair}");
+            if dialect == Dialect::V0_1 {
+                // It has neither a list nor deletion.
+                continue;
+            }
+            let listed = client.push_configs(asked.id.clone()).await.unwrap();
+            assert_eq!(listed.len(), 1, "{pair}");
+            assert_eq!(listed[0].id, created.id, "{pair}");
+            client
+                .delete_push_config(asked.id.clone(), created.id.clone())
+                .await
+                .unwrap();
+            let listed = client.push_configs(asked.id.clone()).await.unwrap();
+            assert_eq!(listed, [], "{pair}");
+            let gone = client.push_config(asked.id.clone(), Some(created.id)).await;
+            assert!(
+                matches!(&gone, Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotFound),
+                "{pair}: {gone:?}"
+            );
+        }
+    }
+}
+
+/// The agent's own policy does not protect the gateway's network.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_gateway_has_a_policy_of_its_own() {
+    let agent = agent().await;
+    let spoken = (Dialect::V1_0, Binding::JsonRpc);
+    let gateway = relay(&agent, spoken, WebhookPolicy::default()).await;
+    let client = client(&gateway, Dialect::V1_0, Binding::JsonRpc);
+    let asked = task(client.send(first(Dialect::V1_0, "sing")).await.unwrap());
+    for url in [
+        "http://127.0.0.1:1/",
+        "https://10.0.0.1/",
+        "file:///etc/passwd",
+    ] {
+        let refused = client.create_push_config(config(url, &asked.id)).await;
+        assert!(
+            matches!(&refused, Err(Error::Agent(error)) if error.kind == ErrorKind::InvalidParams),
+            "{url}: {refused:?}"
+        );
+    }
+}
+
+/// Its owner may have deleted it, or the gateway has evicted it: the agent need not try again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_for_an_unknown_url_is_gone() {
+    let agent = agent().await;
+    let spoken = (Dialect::V1_0, Binding::JsonRpc);
+    let gateway = relay(&agent, spoken, local()).await;
+    let request = Request::post(format!("{gateway}webhooks/unknown"))
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from_static(b"{}")))
+        .unwrap();
+    let answer = HttpClient::default().fetch(request).await.unwrap();
+    assert_eq!(answer.status().as_u16(), 410);
+}
