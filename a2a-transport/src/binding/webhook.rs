@@ -25,6 +25,7 @@ pub fn write_notification(event: Event, dialect: Dialect) -> Option<Notification
 }
 
 /// Returns whether the webhooks of a version are notified of single events. Those of others get the whole task.
+#[cfg(feature = "webhook")]
 pub(crate) fn notifies_of_events(dialect: Dialect) -> bool {
     dialect == Dialect::V1_0
 }
