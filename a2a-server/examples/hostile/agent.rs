@@ -6,9 +6,12 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use a2a_server::{Failure, Server, SqliteStore, Turn, WebhookPolicy};
-use a2a_types::{AgentCard, Part};
+use a2a_transport::Gateway;
+use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve as serve_http};
+use a2a_types::{AgentCard, Dialect, Part};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 
@@ -60,12 +63,23 @@ pub(crate) async fn serve(db: Option<&Path>, tls: Option<&Path>) -> Result<(), T
     };
     let bound = http.bind("127.0.0.1:0").await?;
     println!("{}", bound.local_addr());
-    let stop = async {
-        let mut input = Vec::new();
-        // The server stops at the end of its input, also if reading fails.
-        let _ = tokio::io::stdin().read_to_end(&mut input).await;
-    };
-    Ok(bound.run(stop).await?)
+    Ok(bound.run(end_of_input()).await?)
+}
+
+/// Serves a gateway to the agent at this URL, until standard input ends.
+pub(crate) async fn serve_gateway(url: &str) -> Result<(), TrialError> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{}", listener.local_addr()?);
+    let gateway = Gateway::new(HttpTransport::new(url, Dialect::V1_0)?, Dialect::V1_0);
+    let service = HttpService::new(gateway.share_tasks());
+    serve_http(listener, service, ServeOptions::default(), end_of_input()).await;
+    Ok(())
+}
+
+async fn end_of_input() {
+    let mut input = Vec::new();
+    // The server stops at the end of its input, also if reading fails.
+    let _ = tokio::io::stdin().read_to_end(&mut input).await;
 }
 
 async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failure> {
@@ -159,6 +173,13 @@ impl ServerProcess {
             command.arg("--db").arg(files.path().join("tasks.db"));
         }
         Self::spawn(command, files).await
+    }
+
+    /// Starts a gateway to the agent at this URL, which speaks 1.0.
+    pub(crate) async fn gateway(descriptors: usize, url: &str) -> Result<Self, TrialError> {
+        let mut command = Self::command(descriptors)?;
+        command.args(["--gateway", url]);
+        Self::spawn(command, None).await
     }
 
     /// The same, by TLS with the files of this directory.

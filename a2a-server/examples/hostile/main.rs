@@ -32,6 +32,9 @@ struct Options {
     /// Follow a task of the agent at this URL, as the client, and stay until standard input ends.
     #[arg(long, hide = true)]
     follow: Option<String>,
+    /// Run a gateway to the agent at this URL, until standard input ends.
+    #[arg(long, hide = true)]
+    gateway: Option<String>,
     /// Run the server, until standard input ends.
     #[arg(long, hide = true)]
     serve: bool,
@@ -79,12 +82,13 @@ type TrialError = Box<dyn std::error::Error + Send + Sync>;
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    let outcome = match (&options.follow, options.serve) {
-        (Some(url), _) => memory::client::follow(url).await.map(|()| true),
-        (None, true) => agent::serve(options.db.as_deref(), options.tls.as_deref())
+    let outcome = match (&options.follow, &options.gateway, options.serve) {
+        (Some(url), ..) => memory::client::follow(url).await.map(|()| true),
+        (None, Some(url), _) => agent::serve_gateway(url).await.map(|()| true),
+        (None, None, true) => agent::serve(options.db.as_deref(), options.tls.as_deref())
             .await
             .map(|()| true),
-        (None, false) => measure(&options).await,
+        (None, None, false) => measure(&options).await,
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

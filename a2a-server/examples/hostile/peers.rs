@@ -18,6 +18,23 @@ pub(crate) async fn ask(address: SocketAddr) -> Result<Duration, TrialError> {
     Ok(begun.elapsed())
 }
 
+/// The same from another address than that of the attackers, 127.0.0.2.
+pub(crate) async fn ask_beside(address: SocketAddr) -> Result<Duration, TrialError> {
+    let begun = Instant::now();
+    exchange(connect_from([127, 0, 0, 2], address).await?).await?;
+    Ok(begun.elapsed())
+}
+
+/// Connects from this loopback address.
+pub(crate) async fn connect_from(
+    source: [u8; 4],
+    address: SocketAddr,
+) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((source, 0).into())?;
+    socket.connect(address).await
+}
+
 /// Sends a good request, and reads the answer.
 pub(crate) async fn exchange(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
@@ -62,13 +79,26 @@ impl GoodRequests {
         Self { is_enough, asking }
     }
 
+    /// The longest, in ms.
+    pub(crate) async fn slowest(self) -> Result<f64, TrialError> {
+        let took = self.took().await?;
+        let slowest = took.last().ok_or("nothing was asked")?;
+        Ok(slowest.as_secs_f64() * 1000.0)
+    }
+
     /// The 99th percentile, in ms.
     pub(crate) async fn p99(self) -> Result<f64, TrialError> {
+        let took = self.took().await?;
+        let slow = took.get(took.len() * 99 / 100).ok_or("nothing was asked")?;
+        Ok(slow.as_secs_f64() * 1000.0)
+    }
+
+    /// Ends them, and returns the times that they took, the shortest first.
+    async fn took(self) -> Result<Vec<Duration>, TrialError> {
         self.is_enough.store(true, Ordering::Relaxed);
         let mut took = self.asking.await??;
         took.sort_unstable();
-        let slow = took.get(took.len() * 99 / 100).ok_or("nothing was asked")?;
-        Ok(slow.as_secs_f64() * 1000.0)
+        Ok(took)
     }
 }
 

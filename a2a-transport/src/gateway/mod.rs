@@ -23,10 +23,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_types::{
-    AgentCard, ContextId, Dialect, Error as A2aError, ErrorKind, Request, Response,
+    AgentCard, ContextId, Dialect, Error as A2aError, ErrorKind, Event, Request, Response,
     SendMessageResponse, Task, TaskId,
 };
 use capabilities::translate;
+use futures_util::StreamExt;
 use in_flight::{NameInFlight, NamesInFlight};
 use owned_call::OwnedCall;
 use page_key::PageKey;
@@ -170,6 +171,7 @@ impl<T: Transport> Gateway<T> {
     async fn answer(&self, call: Call) -> Result<Reply, Error> {
         capabilities::require(self.card.as_deref(), self.version, self.relays(), &call)?;
         let mut owned = OwnedCall::new(call, &self.tasks, self.shared);
+        owned.ask_for_history(self.version);
         let name = self.enter_name(&mut owned).await;
         if !self.shared && owned.names_unknown_task() && !owned.may_begin_by_name() {
             return Err(ErrorKind::TaskNotFound.into());
@@ -263,7 +265,10 @@ impl<T: Transport> Gateway<T> {
                 configuration.return_immediately = true;
             }
         }
-        let mut reply = self.ask(&owned).await?;
+        let mut reply = match self.returns_at_end(&owned) {
+            true => self.ask_for_beginning(&owned).await?,
+            false => self.ask(&owned).await?,
+        };
         let mut rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(beginning);
         if let Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) =
             &mut reply.answer
@@ -281,6 +286,44 @@ impl<T: Transport> Gateway<T> {
             }
         }
         self.reply(owned, rewrite, reply).await
+    }
+
+    /// Returns whether the caller wants an answer at once, and the agent has one at the end of the task only, but
+    /// could stream: 0.1 has no other way.
+    fn returns_at_end(&self, owned: &OwnedCall) -> bool {
+        let Request::SendMessage(params) = &owned.call.request else {
+            return false;
+        };
+        let configuration = params.configuration.as_ref();
+        let is_soon = configuration.is_some_and(|it| it.return_immediately);
+        let card = self.card.as_ref();
+        let streams = card.is_some_and(|card| card.capabilities.streaming == Some(true));
+        is_soon && streams && self.version == Dialect::V0_1
+    }
+
+    /// Sends a message by a stream, and returns with its first event: the task as it begins. The task goes on
+    /// without the stream.
+    async fn ask_for_beginning(&self, owned: &OwnedCall) -> Result<Reply, Error> {
+        let mut call = owned.to_agent(&self.tasks);
+        if let Request::SendMessage(params) = call.request {
+            call.request = Request::SendStreamingMessage(params);
+        }
+        let reply = self.agent.call(call).await?;
+        let Answer::Stream(mut updates) = reply.answer else {
+            return Err(ErrorKind::InvalidAgentResponse.into());
+        };
+        let first = updates.next().await.ok_or(Error::Unfinished)??;
+        let (response, held) = match first.event.into_event() {
+            Event::Message(message) => (SendMessageResponse::Message(message), reply.held),
+            Event::Task(task) => (SendMessageResponse::Task(task), reply.held),
+            event => {
+                let id = event.task_id().cloned().unwrap_or_default();
+                let length = owned.call.request.history_length();
+                let (task, held) = read_task(&*self.agent, owned, id, length).await?;
+                (SendMessageResponse::Task(task), held)
+            }
+        };
+        Ok(Reply::once(Response::SendMessage(response)).holding(held))
     }
 
     /// Passes a call on to the agent, and its answer back.

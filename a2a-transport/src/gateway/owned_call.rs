@@ -1,12 +1,15 @@
 //! A call at a gateway, and its translation for the agent.
 
 use a2a_types::{
-    ContextId, Operation, Request, SendMessageRequest, TaskId, TaskPushNotificationConfig,
+    ContextId, Dialect, Operation, Request, SendMessageRequest, TaskId, TaskPushNotificationConfig,
 };
 
 use super::owner::{Owner, Scope};
 use super::task_map::{KnownTask, TaskMap};
 use crate::{Call, Context};
+
+/// Number of messages that is more than any history has, and fits into 31 bits.
+const WHOLE_HISTORY: u32 = i32::MAX as u32;
 
 /// A call, its owner, and the owner's task that it names.
 pub(super) struct OwnedCall {
@@ -50,6 +53,24 @@ impl OwnedCall {
             let caller = &mut self.call.context.dialect;
             *caller = caller.about_task_of(known.dialect);
         }
+    }
+
+    /// Asks for the whole history, unless the caller says how much: an agent of this version leaves it out if it is
+    /// not asked for, and the caller's version has it.
+    pub(super) fn ask_for_history(&mut self, agent: Dialect) {
+        let (caller, agent) = (self.context().dialect.rules(), agent.rules());
+        if !caller.history_when_not_asked || agent.history_when_not_asked {
+            return;
+        }
+        let length = match &mut self.call.request {
+            Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
+                let configuration = params.configuration.get_or_insert_default();
+                &mut configuration.history_length
+            }
+            Request::GetTask(params) => &mut params.history_length,
+            _ => return,
+        };
+        length.get_or_insert(WHOLE_HISTORY);
     }
 
     pub(super) fn operation(&self) -> Operation {

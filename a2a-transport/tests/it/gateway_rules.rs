@@ -14,7 +14,7 @@ use a2a_types::{
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
     ListTasksRequest, ListTasksResponse, Message, Part, Request, Response,
     SendMessageConfiguration, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
-    Task, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus,
+    Task, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -410,6 +410,45 @@ async fn a_list_of_an_agent_without_lists_has_a_reason() {
     let refused = call(&gateway, Dialect::V1_0, list).await.err().unwrap();
     assert_eq!(refused.kind, ErrorKind::UnsupportedOperation);
     assert!(refused.message.contains("speaks 0.2"), "{refused}");
+}
+
+/// `tasks/send` of 0.1 is answered at the end of the task: the caller would not learn its id until then.
+#[tokio::test]
+async fn a_send_that_does_not_wait_is_a_stream_to_an_agent_of_0_1() {
+    let mut card = AgentCard::new("Old", "Streams");
+    card.capabilities.streaming = Some(true);
+    for first in [
+        Event::Task(task_in(TaskState::Submitted)),
+        Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: "agent-1".into(),
+            status: TaskStatus::from(TaskState::Submitted),
+            context_id: None,
+            metadata: None,
+        }),
+    ] {
+        let (agent, mut requests) = unbounded_channel();
+        let gateway = Gateway::new(ScriptedAgent(agent), Dialect::V0_1).agent_card(&card);
+        let sending = spawn(&Arc::new(gateway), Dialect::V1_0, immediate());
+        let (request, answer) = requests.recv().await.unwrap();
+        let Request::SendStreamingMessage(params) = request else {
+            panic!("{request:?}");
+        };
+        // The agent would leave it out.
+        let configuration = params.configuration.unwrap();
+        assert_eq!(configuration.history_length, Some(i32::MAX as u32));
+        let is_task = matches!(first, Event::Task(_));
+        // The stream does not end.
+        let updates = tokio_stream::iter([Ok(Update::new(first, None))]);
+        let updates = updates.chain(tokio_stream::pending());
+        assert!(answer.send(Ok(Reply::stream(updates))).is_ok());
+        if !is_task {
+            let (request, answer) = requests.recv().await.unwrap();
+            assert!(matches!(request, Request::GetTask(_)), "{request:?}");
+            assert!(answer.send(read(task_in(TaskState::Working))).is_ok());
+        }
+        let task = sending.await.unwrap().unwrap();
+        assert!(!task.status.state.is_terminal());
+    }
 }
 
 /// The agent may have deleted the tasks that a page's token counted.

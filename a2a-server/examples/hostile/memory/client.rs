@@ -111,7 +111,7 @@ fn event(id: &Value, result: Value) -> Vec<u8> {
 }
 
 /// Reads a request, and returns its id.
-async fn request_id(stream: &mut TcpStream) -> Result<Value, TrialError> {
+pub(super) async fn request_id(stream: &mut TcpStream) -> Result<Value, TrialError> {
     let mut request = Vec::new();
     loop {
         if stream.read_buf(&mut request).await? == 0 {

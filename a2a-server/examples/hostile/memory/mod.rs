@@ -2,11 +2,15 @@
 
 pub(crate) mod client;
 mod fields;
+mod gateway;
 mod peers;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::agent::{ServerProcess, StoreKind};
+use crate::peers::{GoodRequests, ask_beside};
+use crate::trials::wait;
 use crate::{Figure, Report, TrialError, progress};
 use fields::Field;
 
@@ -24,18 +28,20 @@ pub(crate) async fn attacks(
             report.add(figure(format!("{name}: {ended}"), peak));
         }
     }
+    let name = "20 endless answers of an agent behind a gateway";
+    if only.is_none_or(|only| name.contains(only)) {
+        progress(format_args!("memory: {name}"));
+        let (ended, peak) = gateway::peak().await?;
+        report.add(figure(format!("{name}: {ended}"), peak));
+    }
     for store in StoreKind::ALL {
         for field in fields::all()? {
             let attack = Attack::Field(field);
-            if let Some(figure) = attack.measured(store, count, only).await? {
-                report.add(figure);
-            }
+            attack.measured(store, count, only, report).await?;
         }
         for attack in peers::PeerAttack::ALL {
             let attack = Attack::Peers(*attack);
-            if let Some(figure) = attack.measured(store, count, only).await? {
-                report.add(figure);
-            }
+            attack.measured(store, count, only, report).await?;
         }
     }
     Ok(())
@@ -53,24 +59,47 @@ impl Attack {
         store: StoreKind,
         count: usize,
         only: Option<&str>,
-    ) -> Result<Option<Figure>, TrialError> {
+        report: &mut Report,
+    ) -> Result<(), TrialError> {
         let name = match self {
             Self::Field(field) => field.name(),
             Self::Peers(attack) => attack.name().to_owned(),
         };
         if only.is_some_and(|only| !name.contains(only)) {
-            return Ok(None);
+            return Ok(());
         }
         progress(format_args!("memory: {name}, {}", store.name()));
         let server = ServerProcess::with_store(8192, store).await?;
+        let address = server.address;
+        let beside = GoodRequests::asking(move || ask_beside(address));
         let taken = match self {
             Self::Field(field) => fill(&server, field, count).await?,
             Self::Peers(attack) => attack.run(&server, count).await?,
         };
+        let slowest = beside.slowest().await;
+        let slowest = slowest.map_err(|error| format!("{name}: a good caller got: {error}"))?;
         let peak = server.peak()?;
-        peers::check_alive(server.address).await?;
+        let resident = resident_afterwards(&server).await?;
         let what = format!("{name}, {}: {taken}", store.name());
-        Ok(Some(figure(what, peak)))
+        report.add(figure(what, peak));
+        report.add(Figure {
+            trial: "memory",
+            what: "  the slowest answer to a good caller beside it".to_owned(),
+            unit: "ms",
+            measured: slowest,
+            at_most: Some(MAX_ANSWER),
+        });
+        report.add(Figure {
+            trial: "memory",
+            what: "  the memory afterwards, within 60 s".to_owned(),
+            unit: "MiB",
+            measured: resident,
+            at_most: Some(match store {
+                StoreKind::Memory => MAX_RESIDENT_AFTER + MAX_STORED,
+                StoreKind::Sqlite => MAX_RESIDENT_AFTER,
+            }),
+        });
+        Ok(())
     }
 }
 
@@ -82,6 +111,19 @@ fn figure(what: String, peak: f64) -> Figure {
         measured: peak,
         at_most: Some(MAX_RESIDENT),
     }
+}
+
+/// Waits until the memory of a server is small again, for 60 s at most; returns it in MiB.
+async fn resident_afterwards(server: &ServerProcess) -> Result<f64, TrialError> {
+    let mut resident = server.resident()?;
+    for _ in 0..60 {
+        if resident <= MAX_RESIDENT_AFTER {
+            break;
+        }
+        wait(Duration::from_secs(1)).await;
+        resident = server.resident()?;
+    }
+    Ok(resident)
 }
 
 /// Sends requests with a full field, several at a time; returns how many of them were accepted.
@@ -106,5 +148,11 @@ async fn fill(server: &ServerProcess, field: &Field, count: usize) -> Result<Str
 const FIRST: usize = 100;
 /// Limit on the resident memory of a server or a client, in MiB.
 const MAX_RESIDENT: f64 = 600.0;
+/// Limit on the time that a good caller waits during an attack, in ms.
+const MAX_ANSWER: f64 = 1000.0;
+/// Limit on the resident memory of a server after an attack, in MiB: of its tasks none are in memory.
+const MAX_RESIDENT_AFTER: f64 = 128.0;
+/// Limit on the tasks of the store in memory, in MiB.
+const MAX_STORED: f64 = 256.0;
 /// Bytes of a field that fit into a body of 4 MiB.
 const MAX_FIELD: usize = (4 << 20) - (64 << 10);

@@ -12,16 +12,18 @@ use futures_util::future::{join_all, try_join_all};
 use futures_util::{Stream, StreamExt, stream};
 use http::Request;
 use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::{Frame, Incoming};
-use hyper::client::conn::http2::SendRequest;
+use hyper::body::{Body, Frame, Incoming};
+use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::JoinSet;
 
 use crate::TrialError;
 use crate::agent::ServerProcess;
+use crate::peers::connect_from;
 use crate::trials::wait;
 
 /// An attack that is more than requests with a full field.
@@ -50,6 +52,10 @@ pub(super) enum PeerAttack {
     Subscriptions,
     FollowedTasks,
     UnreadEvents,
+    ManyHeads,
+    MostHeads,
+    LargeHeads,
+    ClosedWindows,
 }
 
 impl PeerAttack {
@@ -77,6 +83,10 @@ impl PeerAttack {
         Self::Subscriptions,
         Self::FollowedTasks,
         Self::UnreadEvents,
+        Self::ManyHeads,
+        Self::MostHeads,
+        Self::LargeHeads,
+        Self::ClosedWindows,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -106,6 +116,10 @@ impl PeerAttack {
             Self::Subscriptions => "20,000 subscriptions of HTTP/2 to one task",
             Self::FollowedTasks => "2,000 tasks with two followers each",
             Self::UnreadEvents => "3,000 unread subscriptions to a task of 10,000 events",
+            Self::ManyHeads => "2,000 HTTP/2 connections with 100 heads, without bodies",
+            Self::MostHeads => "6,000 HTTP/2 connections with 100 heads, without bodies",
+            Self::LargeHeads => "180 HTTP/2 connections with 100 heads of 30 KiB, without bodies",
+            Self::ClosedWindows => "6,000 GetTask of a task of 4 MiB, with closed windows",
         }
     }
 
@@ -272,8 +286,97 @@ impl PeerAttack {
                 wait(Duration::from_secs(10)).await;
                 Ok(format!("{} open", unread.len()))
             }
+            Self::ManyHeads => heads(address, 2000, 20).await,
+            Self::MostHeads => heads(address, 6000, 20).await,
+            Self::LargeHeads => heads(address, 180, 30 << 10).await,
+            Self::ClosedWindows => {
+                let answer = post(address, body("SendMessage", &message("done", Some(LARGE))));
+                let request = small("GetTask", json!({"id": task_of(&answer.await?)?}));
+                closed_windows(address, request.to_string().into()).await
+            }
         }
     }
+}
+
+/// Requests of HTTP/2 with a header of so many bytes, 100 for each connection, whose bodies never come.
+async fn heads(
+    address: SocketAddr,
+    connections: usize,
+    header: usize,
+) -> Result<String, TrialError> {
+    let header = "x".repeat(header);
+    let mut asking = JoinSet::new();
+    for number in 0..connections {
+        let sender = http2(address, number, |_| {}).await;
+        let header = header.clone();
+        asking.spawn(async move {
+            let sender = sender?;
+            let answers = (0..100).map(|_| {
+                let mut sender = sender.clone();
+                let pending = stream::pending::<Result<Frame<Bytes>, Infallible>>();
+                let request = request(address, StreamBody::new(pending));
+                let header = header.clone();
+                async move {
+                    let mut request = request?;
+                    request.headers_mut().insert("x-filling", header.parse()?);
+                    let answer = sender.send_request(request);
+                    let answer = tokio::time::timeout(Duration::from_secs(15), answer).await?;
+                    Ok::<_, TrialError>(answer?.status())
+                }
+            });
+            Ok::<_, TrialError>(join_all(answers).await)
+        });
+    }
+    let (mut answered, mut refused) = (0, 0);
+    while let Some(answers) = asking.join_next().await {
+        for answer in answers?.into_iter().flatten() {
+            match answer {
+                Ok(_) => answered += 1,
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    Ok(format!("{answered} answered, {refused} refused"))
+}
+
+/// Sends a request 100 times on each of 60 connections of HTTP/2 whose answers have no room.
+async fn closed_windows(address: SocketAddr, body: Bytes) -> Result<String, TrialError> {
+    let (mut open, mut senders) = (JoinSet::new(), Vec::new());
+    for number in 0..60 {
+        let sender = http2(address, number, |builder| {
+            builder.initial_stream_window_size(1);
+        });
+        senders.push(sender.await?);
+    }
+    for number in 0..6000 {
+        let mut sender = senders[number % 60].clone();
+        let request = request(address, Full::from(body.clone()))?;
+        open.spawn(async move { sender.send_request(request).await });
+    }
+    wait(Duration::from_secs(20)).await;
+    let mut answers = Vec::new();
+    while let Some(answer) = open.try_join_next() {
+        answers.extend(answer?);
+    }
+    Ok(format!("{} of 6000 answered", answers.len()))
+}
+
+/// Connects by HTTP/2, a thousand times at most from one address.
+async fn http2<B>(
+    address: SocketAddr,
+    number: usize,
+    settings: impl FnOnce(&mut http2::Builder<TokioExecutor>),
+) -> Result<SendRequest<B>, TrialError>
+where
+    B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
+{
+    let last = u8::try_from(number / 900).unwrap_or(u8::MAX);
+    let stream = connect_from([127, 0, 1, last + 1], address).await?;
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    settings(&mut builder);
+    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    Ok(sender)
 }
 
 /// Sends messages with this metadata, each of its own bytes.
@@ -415,7 +518,7 @@ fn is_accepted(answer: &[u8]) -> bool {
     has(b"\"result\"") && !has(b"\"error\"")
 }
 
-async fn post(address: SocketAddr, body: Vec<u8>) -> Result<Bytes, TrialError> {
+pub(super) async fn post(address: SocketAddr, body: Vec<u8>) -> Result<Bytes, TrialError> {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let answer = client.request(request(address, Full::from(body))?).await?;
     Ok(answer.into_body().collect().await?.to_bytes())
