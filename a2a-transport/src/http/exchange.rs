@@ -130,6 +130,9 @@ impl<T: Transport> HttpService<T> {
                     }
                 },
             };
+            // Held until the answer is written.
+            let reads = self.settings.reads.enter(head, call.request.operation());
+            let _slot = reads.await;
             let reply = self.transport.call(call).await;
             let reply = self.introduce(head, reply);
             let mut response = self.respond(reply, envelope, options, error_format);

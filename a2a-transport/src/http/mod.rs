@@ -31,6 +31,7 @@ mod passed_credentials;
 mod peer_address;
 mod probes;
 mod proxy;
+mod read_slots;
 mod receive;
 mod remote;
 mod request_budget;

@@ -16,6 +16,7 @@ use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
+use super::read_slots::ReadSlots;
 use super::receive::MinimumRate;
 use super::response_budget::ResponseBudget;
 use super::security::{ProtectedResource, Security};
@@ -51,6 +52,8 @@ pub(super) struct Settings {
     pub(super) notifications: Option<Arc<dyn NotificationReceiver>>,
     pub(super) keep_alive: Duration,
     pub(super) rate: MinimumRate,
+    /// Reads of each peer.
+    pub(super) reads: ReadSlots,
     /// Budget of all request bodies.
     pub(super) receiving: Budget,
     pub(super) answers: ResponseBudget,
@@ -95,6 +98,7 @@ impl Default for Settings {
                 bytes: 1024,
                 within: Duration::from_secs(10),
             },
+            reads: ReadSlots::default(),
             receiving: Budget::new(RECEIVE_BUDGET),
             answers: ResponseBudget::new(ANSWER_BUDGET),
         }
