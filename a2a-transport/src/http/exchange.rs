@@ -13,6 +13,8 @@ use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
+use tokio::task::yield_now;
+
 use super::answer::{JSON, event_stream, for_caller_only, retry_later, status, typed, written};
 use super::auth::{AuthError, Authorizer};
 use super::body::{Body, crowded};
@@ -132,8 +134,12 @@ impl<T: Transport> HttpService<T> {
             };
             // Held until the answer is written.
             let reads = self.settings.reads.enter(head, call.request.operation());
-            let _slot = reads.await;
+            let slot = reads.await;
             let reply = self.transport.call(call).await;
+            if slot.is_some() && reply.as_ref().is_ok_and(|reply| reply.held.is_some()) {
+                // A large answer: what others wait for comes first, and further reads of this peer find no slot.
+                yield_now().await;
+            }
             let reply = self.introduce(head, reply);
             let mut response = self.respond(reply, envelope, options, error_format);
             if self.settings.passed_credentials.is_none() {

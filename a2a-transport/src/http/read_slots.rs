@@ -7,15 +7,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use a2a_types::Operation;
 use http::request::Parts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::yield_now;
 
 use super::peer_address::PeerAddress;
 
 /// Slots of each peer for reads of tasks. The time that a processor needs to read and write a task grows with the
 /// task: without a limit, a peer that asks 6,000 times for one of 4 MiB keeps all others waiting for most of a minute.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ReadSlots(Arc<Mutex<HashMap<IpAddr, Arc<Semaphore>>>>);
+#[derive(Clone, Debug)]
+pub(super) struct ReadSlots {
+    of_each: usize,
+    peers: Arc<Mutex<HashMap<IpAddr, Arc<Semaphore>>>>,
+}
 
 impl ReadSlots {
+    /// Gives each peer so many slots.
+    pub(super) fn new(of_each: usize) -> Self {
+        Self {
+            of_each,
+            peers: Arc::default(),
+        }
+    }
+
     /// Waits for a slot of the request's peer, if the operation reads tasks. Dropping it frees it.
     pub(super) async fn enter(
         &self,
@@ -27,24 +39,32 @@ impl ReadSlots {
             Operation::GetTask | Operation::ListTasks | Operation::SubscribeToTask
         );
         let address = head.extensions.get::<PeerAddress>().filter(|_| reads)?;
+        let slots = self.of(address.0.ip());
+        if let Ok(slot) = Arc::clone(&slots).try_acquire_owned() {
+            return Some(slot);
+        }
         // It is never closed.
-        self.of(address.0.ip()).acquire_owned().await.ok()
+        let slot = slots.acquire_owned().await.ok();
+        // Other peers come first: without it, one read after the other would be woken before the runtime looks
+        // whether there is anything to read on other connections.
+        yield_now().await;
+        slot
     }
 
     fn of(&self, address: IpAddr) -> Arc<Semaphore> {
         // No code under this lock panics half-way.
-        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         if peers.len() >= MAX_IDLE_PEERS && !peers.contains_key(&address) {
             // The others have a read that works or waits.
             peers.retain(|_, slots| Arc::strong_count(slots) > 1);
         }
         let slots = peers.entry(address);
-        Arc::clone(slots.or_insert_with(|| Arc::new(Semaphore::new(SLOTS))))
+        Arc::clone(slots.or_insert_with(|| Arc::new(Semaphore::new(self.of_each))))
     }
 }
 
-/// Number of reads of one peer that are worked on at once. Further ones wait.
-const SLOTS: usize = 32;
+/// Number of reads of one peer that are worked on at once, by default. Further ones wait.
+pub(super) const DEFAULT_READS: usize = 16;
 /// Number of peers from which those without reads are forgotten.
 const MAX_IDLE_PEERS: usize = 1024;
 
@@ -63,9 +83,9 @@ mod tests {
 
     #[test]
     fn a_peer_waits_for_its_own_reads_alone() {
-        let slots = ReadSlots::default();
+        let slots = ReadSlots::new(DEFAULT_READS);
         let enter = |peer, operation| slots.enter(&head(peer), operation).now_or_never();
-        let mut held: Vec<_> = (0..SLOTS)
+        let mut held: Vec<_> = (0..DEFAULT_READS)
             .map(|_| enter(1, Operation::GetTask).expect("there are slots"))
             .collect();
         assert!(enter(1, Operation::ListTasks).is_none());
@@ -77,19 +97,14 @@ mod tests {
 
     #[test]
     fn peers_without_reads_are_forgotten() {
-        let slots = ReadSlots::default();
+        let slots = ReadSlots::new(DEFAULT_READS);
         let held = slots.of([10, 0, 0, 1].into()).try_acquire_owned();
         for peer in 0..u32::try_from(2 * MAX_IDLE_PEERS).unwrap() {
             slots.of(std::net::Ipv4Addr::from_bits(peer).into());
         }
-        assert!(slots.0.lock().unwrap().len() <= MAX_IDLE_PEERS);
-        assert!(
-            slots
-                .0
-                .lock()
-                .unwrap()
-                .contains_key(&IpAddr::from([10, 0, 0, 1]))
-        );
+        let peers = slots.peers.lock().unwrap();
+        assert!(peers.len() <= MAX_IDLE_PEERS);
+        assert!(peers.contains_key(&IpAddr::from([10, 0, 0, 1])));
         drop(held);
     }
 }

@@ -24,6 +24,7 @@ use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
 use super::probes::{Probes, Readiness};
+use super::read_slots::ReadSlots;
 use super::receive::TrackedBody;
 use super::response_budget::ResponseBudget;
 use super::server_span::ServerSpan;
@@ -143,6 +144,13 @@ impl<T: Transport> HttpService<T> {
     /// slowest reader is cut off that has taken fewer than 64 KiB a second for more than ten seconds.
     pub fn answer_budget(self, bytes: usize) -> Self {
         self.with(|settings| settings.answers = ResponseBudget::new(bytes))
+    }
+
+    /// Sets how many reads of tasks (get, list, subscribe) of one address are worked on at once, until their answers
+    /// are made; 16 by default, 256 at a gateway. Further ones wait, so that one caller's large reads do not keep
+    /// others waiting. Raise it where all callers come from the address of a proxy.
+    pub fn reads_per_address(self, reads: usize) -> Self {
+        self.with(|settings| settings.reads = ReadSlots::new(reads.max(1)))
     }
 
     /// Sets the authenticator; every request is admitted by default.
@@ -314,9 +322,15 @@ impl<T: Transport> HttpService<crate::Gateway<T>> {
     /// relays them: below the path of JSON-RPC, at `webhooks/`.
     pub fn gateway(gateway: crate::Gateway<T>) -> Self {
         let receiver = gateway.receiver();
-        Self::new(gateway).with(|settings| settings.notifications = receiver)
+        Self::new(gateway)
+            .reads_per_address(GATEWAY_READS)
+            .with(|settings| settings.notifications = receiver)
     }
 }
+
+/// Reads of one address at a gateway: they wait for the agent most of their time.
+#[cfg(feature = "webhook")]
+const GATEWAY_READS: usize = 256;
 
 /// Practically unlimited, and still a time that can be added to the present.
 const MAX_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

@@ -16,7 +16,7 @@ use super::discovery::PublicCard;
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
 use super::probes::{AlwaysReady, Probe, Probes, Readiness};
-use super::read_slots::ReadSlots;
+use super::read_slots::{DEFAULT_READS, ReadSlots};
 use super::receive::MinimumRate;
 use super::response_budget::ResponseBudget;
 use super::security::{ProtectedResource, Security};
@@ -98,7 +98,7 @@ impl Default for Settings {
                 bytes: 1024,
                 within: Duration::from_secs(10),
             },
-            reads: ReadSlots::default(),
+            reads: ReadSlots::new(DEFAULT_READS),
             receiving: Budget::new(RECEIVE_BUDGET),
             answers: ResponseBudget::new(ANSWER_BUDGET),
         }

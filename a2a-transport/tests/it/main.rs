@@ -11,6 +11,7 @@ mod malformed;
 #[cfg(feature = "opentelemetry")]
 mod otlp;
 mod proxies;
+mod read_slots;
 #[cfg(feature = "card-signature")]
 mod signed_cards;
 #[cfg(feature = "tls")]
