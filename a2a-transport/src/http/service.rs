@@ -147,8 +147,8 @@ impl<T: Transport> HttpService<T> {
     }
 
     /// Sets how many reads of tasks (get, list, subscribe) of one address are worked on at once, until their answers
-    /// are made; 16 by default, 256 at a gateway. Further ones wait, so that one caller's large reads do not keep
-    /// others waiting. Raise it where all callers come from the address of a proxy.
+    /// are made; 16 by default, 256 by `HttpService::gateway`. Further ones wait, so that one caller's large reads
+    /// do not keep others waiting. Raise it where all callers come from the address of a proxy.
     pub fn reads_per_address(self, reads: usize) -> Self {
         self.with(|settings| settings.reads = ReadSlots::new(reads.max(1)))
     }
