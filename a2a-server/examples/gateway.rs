@@ -48,8 +48,9 @@ struct Options {
     /// Bearer token of the gateway at the agent: the token itself, `@FILE` or `$NAME`.
     #[arg(long, value_name = "TOKEN", value_parser = secret)]
     bearer: Option<String>,
-    /// Relays push notifications: the agent sends them to the gateway, at the URL of `--public-url`, and each webhook
-    /// gets those of its caller's version. Without it, webhooks of other versions than the agent's are refused.
+    /// Relays push notifications: the agent sends them to the gateway, at the URL of `--public-url`, and the gateway
+    /// sends each to the caller's webhook, in the caller's version. Without it, webhooks of callers of another version
+    /// than the agent's are refused.
     #[arg(long)]
     relay_webhooks: bool,
     /// Allows webhooks on the loopback addresses of this machine, which are refused otherwise.
@@ -262,5 +263,5 @@ fn explain(url: &str, error: &Error) -> String {
     format!("{message}\nIs the agent running? An agent without a card needs --speak.")
 }
 
-/// Limit on the agent's answers in bytes: those being received, and those that callers have not read yet.
+/// Limit on the agent's answers in bytes, until callers have read them.
 const MAX_ANSWER_BYTES: usize = 128 << 20;

@@ -59,9 +59,9 @@ impl FromStr for Subject {
     }
 }
 
-/// Runs the suite against all subjects, `jobs` at a time; `progress` receives the number of finished subjects, and of
-/// those whose proof does not hold; those are run once more at the end, one after another. The proofs are in the
-/// order of the subjects.
+/// Runs the suite against all subjects, `jobs` at a time; `progress` receives the number of finished subjects, and
+/// of failed proofs. Failed proofs are run once more at the end, one after another. The proofs are in the order of the
+/// subjects.
 ///
 /// Errors: why there was no run. It must be called within a runtime of several threads.
 pub async fn prove_all(

@@ -190,7 +190,7 @@ impl<T: Transport> Relay<T> {
         })
     }
 
-    /// Adds a webhook to those that its task has. Returns whether it has any.
+    /// Adds a webhook to the webhooks of its task. Returns `false` if the task has none yet.
     fn added(&self, owned: &OwnedCall, webhook: &Webhook) -> Result<bool, Error> {
         let Some(task) = owned.agent_task() else {
             return Ok(false);

@@ -20,7 +20,7 @@ pub(super) struct ReadSlots {
 }
 
 impl ReadSlots {
-    /// Gives each peer so many slots.
+    /// Creates `of_each` slots for each peer.
     pub(super) fn new(of_each: usize) -> Self {
         Self {
             of_each,

@@ -298,7 +298,7 @@ impl PeerAttack {
     }
 }
 
-/// Requests of HTTP/2 with a header of so many bytes, 100 for each connection, whose bodies never come.
+/// Sends 100 requests of HTTP/2 on each connection, with a header of `header` bytes and a body that never comes.
 async fn heads(
     address: SocketAddr,
     connections: usize,
