@@ -41,7 +41,7 @@ impl Settings {
         }
         let trace = TraceContext::read(&head.headers);
         let limit = self.reading().limits.bytes;
-        let mut share = self.receiving.share();
+        let mut share = self.notified.share();
         let code = match collect(body, limit, self.rate, &mut share).await {
             Ok(body) => receiver.receive(secret, Some(&body), trace).await,
             // The task is read instead.

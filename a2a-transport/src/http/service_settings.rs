@@ -50,6 +50,9 @@ pub(super) struct Settings {
     /// Receiver of the notifications that an agent sends to a gateway.
     #[cfg(feature = "webhook")]
     pub(super) notifications: Option<Arc<dyn NotificationReceiver>>,
+    /// Budget of the bodies of notifications, which are held until the webhooks have answered.
+    #[cfg(feature = "webhook")]
+    pub(super) notified: Budget,
     pub(super) keep_alive: Duration,
     pub(super) rate: MinimumRate,
     /// Reads of each peer.
@@ -93,6 +96,8 @@ impl Default for Settings {
             passed_credentials: None,
             #[cfg(feature = "webhook")]
             notifications: None,
+            #[cfg(feature = "webhook")]
+            notified: Budget::new(NOTIFIED_BUDGET),
             keep_alive: Duration::from_secs(15),
             rate: MinimumRate {
                 bytes: 1024,
@@ -218,6 +223,10 @@ type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
 
 /// 32 of the largest bodies that are read by default.
 const RECEIVE_BUDGET: usize = 128 << 20;
+
+/// Eight of the largest notifications. Slow webhooks hold it, so it is none of the callers' budget.
+#[cfg(feature = "webhook")]
+const NOTIFIED_BUDGET: usize = 32 << 20;
 
 /// Three of the largest tasks that are kept by default, and small answers.
 const ANSWER_BUDGET: usize = 256 << 20;

@@ -1,6 +1,6 @@
 //! Webhooks of every caller, relayed by a gateway in front of an agent of every protocol version.
 
-use a2a_client::{Binding, Error, HttpTransport};
+use a2a_client::{Binding, Client, Error, HttpTransport};
 use a2a_server::{GatewayWebhooks, Server, TraceContext, WebhookPolicy};
 use a2a_transport::Gateway;
 use a2a_transport::http::{HttpClient, HttpService, ServeOptions, serve};
@@ -13,22 +13,32 @@ use http::Request;
 use http_body_util::Full;
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::interoperability::{BINDINGS, PoemAgent, client, first, task, to};
-use crate::receiver::{next, receiver};
+use crate::receiver::{WebhookRequest, next, receiver};
 
 fn local() -> WebhookPolicy {
     WebhookPolicy::default().allow_hosts(["127.0.0.1"])
 }
 
 /// A gateway to the agent at `url`, which is spoken to in one way only, and a policy for its callers.
-async fn relay(url: &str, (dialect, binding): (Dialect, Binding), policy: WebhookPolicy) -> String {
+async fn relay(url: &str, spoken: (Dialect, Binding), policy: WebhookPolicy) -> String {
+    configured_relay(url, spoken, policy, |service| service).await
+}
+
+async fn configured_relay(
+    url: &str,
+    (dialect, binding): (Dialect, Binding),
+    policy: WebhookPolicy,
+    configure: impl FnOnce(HttpService<Gateway<HttpTransport>>) -> HttpService<Gateway<HttpTransport>>,
+) -> String {
     let agent = HttpTransport::new(url, dialect).unwrap().binding(binding);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let sender = GatewayWebhooks::new(policy).unwrap();
     let gateway = Gateway::new(agent, dialect).relay_webhooks(&url, sender);
-    let service = HttpService::gateway(gateway);
+    let service = configure(HttpService::gateway(gateway));
     let options = ServeOptions::default();
     tokio::spawn(serve(listener, service, options, std::future::pending()));
     url
@@ -88,15 +98,45 @@ fn read(body: &Value, dialect: Dialect, pair: &str) -> (String, Option<String>) 
     )
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn every_webhook_gets_the_form_of_its_own_version() {
+/// A caller of a gateway, with a webhook.
+struct Caller {
+    dialect: Dialect,
+    client: Client,
+    /// How it speaks, and how the agent is spoken to.
+    pair: String,
+    url: String,
+    requests: UnboundedReceiver<WebhookRequest>,
+}
+
+/// A caller of every version through a gateway to every version.
+async fn for_every_caller(check: impl AsyncFn(Caller)) {
     let agent = agent().await;
     for spoken in BINDINGS {
         let gateway = relay(&agent, spoken, local()).await;
         for (dialect, binding) in BINDINGS {
-            let pair = format!("{dialect} {binding} to {spoken:?}");
-            let (url, mut requests) = receiver(false).await;
-            let client = client(&gateway, dialect, binding);
+            let (url, requests) = receiver(false).await;
+            check(Caller {
+                dialect,
+                client: client(&gateway, dialect, binding),
+                pair: format!("{dialect} {binding} to {spoken:?}"),
+                url,
+                requests,
+            })
+            .await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_webhook_gets_the_form_of_its_own_version() {
+    for_every_caller(
+        async |Caller {
+                   dialect,
+                   client,
+                   pair,
+                   url,
+                   mut requests,
+               }| {
             let trace = TraceContext::new([7; 16], [1; 8], true).unwrap();
             let request = SendMessageRequest {
                 message: first(dialect, "recite"),
@@ -125,19 +165,21 @@ async fn every_webhook_gets_the_form_of_its_own_version() {
             let only = client.push_config(done.id.clone(), None).await;
             let only = only.unwrap_or_else(|error| panic!("{pair}: {error}"));
             assert_eq!((&only.url, &only.task_id), (&url, &done.id), "{pair}");
-        }
-    }
+        },
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn webhooks_are_created_listed_and_deleted() {
-    let agent = agent().await;
-    for spoken in BINDINGS {
-        let gateway = relay(&agent, spoken, local()).await;
-        for (dialect, binding) in BINDINGS {
-            let pair = format!("{dialect} {binding} to {spoken:?}");
-            let (url, mut requests) = receiver(false).await;
-            let client = client(&gateway, dialect, binding);
+    for_every_caller(
+        async |Caller {
+                   dialect,
+                   client,
+                   pair,
+                   url,
+                   mut requests,
+               }| {
             let asked = task(client.send(first(dialect, "sing")).await.unwrap());
             let created = client.create_push_config(config(&url, &asked.id)).await;
             let created = created.unwrap_or_else(|error| panic!("{pair}: {error}"));
@@ -151,7 +193,7 @@ async fn webhooks_are_created_listed_and_deleted() {
             assert_eq!(id, asked.id.as_str(), "{pair}");
             if dialect == Dialect::V0_1 {
                 // It has neither a list nor deletion.
-                continue;
+                return;
             }
             let listed = client.push_configs(asked.id.clone()).await.unwrap();
             assert_eq!(listed.len(), 1, "{pair}");
@@ -167,8 +209,27 @@ async fn webhooks_are_created_listed_and_deleted() {
                 matches!(&gone, Err(Error::Agent(error)) if error.kind == ErrorKind::TaskNotFound),
                 "{pair}: {gone:?}"
             );
-        }
-    }
+        },
+    )
+    .await;
+}
+
+/// What the receiver of a webhook keeps waiting takes nothing from the callers.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_that_does_not_answer_takes_no_room_of_the_callers_requests() {
+    let agent = agent().await;
+    let spoken = (Dialect::V1_0, Binding::JsonRpc);
+    let of_one_request = |service: HttpService<_>| service.receive_budget(1);
+    let gateway = configured_relay(&agent, spoken, local(), of_one_request).await;
+    let client = client(&gateway, Dialect::V1_0, Binding::JsonRpc);
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let asked = task(client.send(first(Dialect::V1_0, "sing")).await.unwrap());
+    let created = client.create_push_config(config(&url, &asked.id)).await;
+    created.unwrap();
+    client.send(to(&asked, "recite")).await.unwrap();
+    let (_notification, _) = silent.accept().await.unwrap();
+    client.get_task(asked.id, None).await.unwrap();
 }
 
 /// The agent's own policy does not protect the gateway's network.
