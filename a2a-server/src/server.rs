@@ -22,7 +22,8 @@ use crate::engine::follower::FirstUpdate;
 use crate::extended_card::{self, ExtendedCard};
 use crate::health::Health;
 use crate::profile::reply_format::{self, ProfileSupport, ReplyFormat, StreamStart};
-use crate::store::Snapshot;
+use crate::store::limits::size_of_task;
+use crate::store::{Snapshot, TaskBudget};
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;
 
@@ -236,21 +237,29 @@ impl Inner {
         ends: fn(TaskState) -> bool,
     ) -> Result<Reply, A2aError> {
         let (sequence, dialect) = (snapshot.sequence, snapshot.dialect);
-        let task = snapshot.task;
+        let task = &snapshot.task;
         let (id, ended) = (task.id.clone(), ends(task.status.state));
         let history_length = history_length.or_else(|| unasked(&context));
-        let first = move || {
-            let mut task = Arc::unwrap_or_clone(task);
+        // A stream that is not read holds no large task: that is read when the stream is.
+        let read = match size_of_task(task) > TaskBudget::SMALL {
+            true => Err((Arc::clone(&self.engine), id.clone(), context.clone())),
+            false => Ok(snapshot),
+        };
+        let first: FirstUpdate = Box::pin(async move {
+            let snapshot = match read {
+                Ok(snapshot) => snapshot,
+                Err((engine, id, context)) => engine.snapshot_to_copy(&id, &context).await?,
+            };
+            let mut task = Arc::unwrap_or_clone(snapshot.task);
             if format == ReplyFormat::Plain {
                 hide_steps(&mut task);
                 task.trim_history(history_length);
             }
-            Update::new(Event::Task(task), Some(sequence))
-        };
+            Ok(Update::new(Event::Task(task), Some(snapshot.sequence)))
+        });
         let updates = match ended {
-            true => format.apply(beginning, stream::once(async move { Ok(first()) })),
+            true => format.apply(beginning, stream::once(first)),
             false => {
-                let first: FirstUpdate = Box::new(first);
                 let all = self
                     .engine
                     .follow(id, Some(first), sequence, &context, ends)

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::{Error, Update, metric};
+use a2a_transport::{BoxFuture, Error, Update, metric};
 use a2a_types::steps::is_step;
 use a2a_types::{Error as A2aError, ErrorKind, Event, TaskState};
 use futures_util::stream;
@@ -35,7 +35,6 @@ pub(crate) fn follow(
     let cursor = Cursor {
         store,
         fanout,
-        first,
         seen: after,
         ahead: VecDeque::new(),
         changes,
@@ -43,19 +42,21 @@ pub(crate) fn follow(
         closed,
         ended: false,
     };
-    stream::unfold(cursor, |mut cursor| async move {
-        let item = cursor.next().await?;
-        Some((item, cursor))
+    stream::unfold((first, cursor), |(first, mut cursor)| async move {
+        let item = match first {
+            Some(first) => cursor.begin(first.await),
+            None => cursor.next().await?,
+        };
+        Some((item, (None, cursor)))
     })
 }
 
-/// Makes the first update. A task that nobody reads is not copied before.
-pub(crate) type FirstUpdate = Box<dyn FnOnce() -> Update + Send + Sync>;
+/// The first update. A task that nobody reads is not copied before.
+pub(crate) type FirstUpdate = BoxFuture<'static, Result<Update, Error>>;
 
 struct Cursor {
     store: Arc<dyn Store>,
     fanout: Arc<Fanout>,
-    first: Option<FirstUpdate>,
     seen: u64,
     ahead: VecDeque<Logged>,
     changes: watch::Receiver<u64>,
@@ -66,10 +67,20 @@ struct Cursor {
 }
 
 impl Cursor {
-    async fn next(&mut self) -> Option<Result<Update, Error>> {
-        if let Some(first) = self.first.take() {
-            return Some(Ok(first()));
+    /// Returns the first update, which may be later than the cursor.
+    fn begin(&mut self, first: Result<Update, Error>) -> Result<Update, Error> {
+        match &first {
+            Ok(update) => {
+                self.seen = update.sequence.unwrap_or(self.seen).max(self.seen);
+                let status = update.event.status();
+                self.ended = status.is_some_and(|status| (self.ends)(status.state));
+            }
+            Err(_) => self.ended = true,
         }
+        first
+    }
+
+    async fn next(&mut self) -> Option<Result<Update, Error>> {
         while !self.ended {
             let Some(Logged { sequence, event }) = self.ahead.pop_front() else {
                 // It may have to wait for long: no room is kept for what comes then.

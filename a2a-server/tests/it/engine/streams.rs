@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use a2a_client::{Client, Event, Retries, StreamExt, Updates};
 use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn};
-use a2a_types::{Message, Part, TaskState};
-
+use a2a_transport::{Answer, Call, Transport};
+use a2a_types::{Message, Part, Request, SubscribeToTaskRequest, TaskState};
 use tokio::sync::Notify;
 
 use crate::engine::{Gate, Worker, builders, card, task};
@@ -63,6 +63,43 @@ async fn resubscribe_after_end_replays_the_tail() {
             sequences.extend(rest.sequence());
         }
         assert_eq!(sequences, [2, 3]);
+    }
+}
+
+/// A stream that is not read holds no large task; what happened meanwhile is not told twice.
+#[tokio::test]
+async fn a_large_task_is_read_when_its_stream_is() {
+    for builder in builders(&Worker::default()) {
+        let server = builder.build().unwrap();
+        let client = Client::new(server.clone()).retries(Retries::none());
+        let filling = serde_json::json!({ "filling": "x".repeat(2 << 20) });
+        let mut large = Message::user("wait");
+        large.metadata = filling.as_object().cloned();
+        let mut updates = client.stream(large).await.unwrap();
+        let id = updates.next().await.unwrap().unwrap().task_id().cloned();
+        let id = id.unwrap();
+
+        let request = SubscribeToTaskRequest {
+            id: id.clone(),
+            ..Default::default()
+        };
+        let Answer::Stream(unread) = server
+            .call(Call::new(Request::SubscribeToTask(request)))
+            .await
+            .unwrap()
+            .answer
+        else {
+            panic!("no stream");
+        };
+        client.cancel_task(id).await.unwrap();
+        let told: Vec<_> = unread
+            .map(|update| update.unwrap().event.into_event())
+            .collect()
+            .await;
+        let [Event::Task(task)] = &told[..] else {
+            panic!("{told:?}");
+        };
+        assert_eq!(task.status.state, TaskState::Canceled);
     }
 }
 
