@@ -147,8 +147,8 @@ const FIRST: usize = 100;
 const MAX_RESIDENT: f64 = 600.0;
 /// Limit on the time that a good caller waits during an attack, in ms.
 const MAX_ANSWER: f64 = 1000.0;
-/// Limit on the resident memory of a server after an attack, in MiB: 256 of tasks in memory, or of what glibc keeps of
-/// freed memory.
-const MAX_RESIDENT_AFTER: f64 = 384.0;
+/// Limit on the resident memory of a server after an attack, in MiB: what glibc keeps of freed memory, or 256 of tasks in
+/// memory and their like.
+const MAX_RESIDENT_AFTER: f64 = 480.0;
 /// Bytes of a field that fit into a body of 4 MiB.
 const MAX_FIELD: usize = (4 << 20) - (64 << 10);
