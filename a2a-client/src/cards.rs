@@ -6,14 +6,15 @@ use std::time::SystemTime;
 
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::CardVerifier;
-use a2a_transport::http::{Credentials, FetchResponse, HttpClient};
+use a2a_transport::http::{Credentials, DeviationObserver, FetchResponse, HttpClient};
 use a2a_transport::{Error, spans};
+use a2a_types::reading::{Deviation, Mode, Quirk, WithRepairs};
 use a2a_types::{AgentCard, Dialect};
 use http::header::{AGE, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 
-use crate::card::read_card;
+use crate::card::read_card_in;
 use crate::found_card::FoundCard;
 use crate::{Client, Interfaces, Origin};
 
@@ -21,13 +22,15 @@ use crate::{Client, Interfaces, Origin};
 ///
 /// A cached card is used without a request while it is fresh, and revalidated by its tag or time
 /// afterwards (RFC 9111; specification 1.0 §8.6). Clones share the cache.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Cards {
     http: HttpClient,
     headers: HeaderMap,
     credentials: Option<Arc<dyn Credentials>>,
     #[cfg(feature = "card-signature")]
     verifier: Option<Arc<CardVerifier>>,
+    mode: Mode,
+    deviations: Option<DeviationObserver>,
     kept: Arc<Mutex<HashMap<String, CachedCard>>>,
 }
 
@@ -38,13 +41,38 @@ struct CachedCard {
     policy: CachePolicy,
 }
 
+impl Default for Cards {
+    fn default() -> Self {
+        Self::new(HttpClient::default())
+    }
+}
+
 impl Cards {
     /// Creates an empty cache that fetches with `http`.
     pub fn new(http: HttpClient) -> Self {
         Self {
             http,
-            ..Self::default()
+            headers: HeaderMap::new(),
+            credentials: None,
+            #[cfg(feature = "card-signature")]
+            verifier: None,
+            mode: Mode::Tolerant,
+            deviations: None,
+            kept: Arc::default(),
         }
+    }
+
+    /// Reads cards in a mode; by default everything that can be read is kept.
+    pub fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self.kept = Arc::default();
+        self
+    }
+
+    /// Tells an observer of what a fetched card has against the specification.
+    pub fn deviations(mut self, observer: Option<DeviationObserver>) -> Self {
+        self.deviations = observer;
+        self
     }
 
     /// Sends these headers with every request for a card.
@@ -89,7 +117,9 @@ impl Cards {
                     | Error::Timeout { .. }
                     | Error::Address { .. }),
                 ) => return Err(error),
-                Err(Error::NotA2a { status: 404, .. }) => {}
+                Err(Error::NotA2a {
+                    status: 404 | 405, ..
+                }) => {}
                 Err(error) => drop(first_problem.get_or_insert(error)),
             }
         }
@@ -140,7 +170,7 @@ impl Cards {
             self.kept().remove(place);
             return Err(no_card(place, fetched.status));
         }
-        let found = self.read(&String::from_utf8_lossy(&fetched.body))?;
+        let found = self.read(&String::from_utf8_lossy(&fetched.body), place)?;
         let asked = request().map_err(|error| bad_place(place, &error))?;
         let policy = CachePolicy::new_options(&asked, &answer(&fetched), now, PRIVATE);
         if policy.is_storable() {
@@ -150,13 +180,43 @@ impl Cards {
         Ok(found)
     }
 
-    fn read(&self, text: &str) -> Result<FoundCard, Error> {
+    fn read(&self, text: &str, place: &str) -> Result<FoundCard, Error> {
         #[cfg(feature = "card-signature")]
         if let Some(verifier) = &self.verifier {
-            return verified(verifier, text);
+            return self.verified(verifier, text);
         }
-        let card = read_card(text).map_err(Error::Malformed)?;
-        Ok(Arc::new(card).into())
+        let mut read = read_card_in(text, self.mode).map_err(Error::Malformed)?;
+        if self.mode == Mode::Tolerant {
+            let deviations = resolve_urls(&mut read.value, place);
+            read.repairs.extend(deviations);
+        }
+        Ok(Arc::new(self.tell(read)).into())
+    }
+
+    /// Tells the observer of the deviations of a card, and returns the card.
+    fn tell(&self, read: WithRepairs<AgentCard>) -> AgentCard {
+        if let Some(observer) = &self.deviations {
+            read.repairs
+                .iter()
+                .for_each(|found| observer.observe(found));
+        }
+        read.value
+    }
+
+    /// Reads what a trusted signature covers of a card, and nothing else.
+    #[cfg(feature = "card-signature")]
+    fn verified(&self, verifier: &CardVerifier, text: &str) -> Result<FoundCard, Error> {
+        // Malformed JSON becomes null, which has no signature.
+        let json = serde_json::from_str(text).unwrap_or_default();
+        let verification = verifier
+            .verify(&json)
+            .map_err(|problem| Error::Unverified(problem.to_string()))?;
+        let read = read_card_in(&verification.card.to_string(), self.mode);
+        let card = self.tell(read.map_err(Error::Malformed)?);
+        Ok(FoundCard {
+            card: Arc::new(card),
+            verification: Some(Arc::new(verification)),
+        })
     }
 
     fn keep(&self, place: &str, card: CachedCard) {
@@ -176,19 +236,32 @@ impl Cards {
     }
 }
 
-/// Reads what a trusted signature covers of a card, and nothing else.
-#[cfg(feature = "card-signature")]
-fn verified(verifier: &CardVerifier, text: &str) -> Result<FoundCard, Error> {
-    // Malformed JSON becomes null, which has no signature.
-    let json = serde_json::from_str(text).unwrap_or_default();
-    let verification = verifier
-        .verify(&json)
-        .map_err(|problem| Error::Unverified(problem.to_string()))?;
-    let card = read_card(&verification.card.to_string()).map_err(Error::Malformed)?;
-    Ok(FoundCard {
-        card: Arc::new(card),
-        verification: Some(Arc::new(verification)),
-    })
+/// Resolves URLs that are paths against that of the card.
+fn resolve_urls(card: &mut AgentCard, place: &str) -> Vec<Deviation> {
+    let mut deviations = Vec::new();
+    for (index, interface) in card.supported_interfaces.iter_mut().enumerate() {
+        if !interface.url.starts_with('/') || interface.url.starts_with("//") {
+            continue;
+        }
+        let url = format!("{}{}", origin_of(place), interface.url);
+        deviations.push(Deviation {
+            found: "a path".to_owned(),
+            read_as: url.clone(),
+            ..Deviation::new(
+                Quirk::RelativeUrl,
+                format!("$.supportedInterfaces[{index}].url"),
+            )
+        });
+        interface.url = url;
+    }
+    deviations
+}
+
+/// Returns a URL up to its path.
+fn origin_of(url: &str) -> &str {
+    let scheme = url.find("://").map_or(0, |end| end + 3);
+    let path = url[scheme..].find(['/', '?', '#']);
+    path.map_or(url, |path| &url[..scheme + path])
 }
 
 /// Number of cards that are cached.
@@ -219,25 +292,21 @@ fn answer(fetched: &FetchResponse) -> Response<()> {
 /// Age in seconds assumed for one that is too large (RFC 9111 §1.2.2) or no number.
 const OLDEST: &str = "2147483648";
 
-/// Returns the URLs to try: the URL itself if it names a document, else the well-known paths below the
-/// URL, those of later protocol versions first, and below its origin.
+/// Returns the URLs to try: the URL itself if it names a document, else the well-known paths below the URL, those of
+/// later protocol versions first, the URL itself if it has a path, and the well-known paths below its origin. A query
+/// is kept.
 fn card_places(url: &str) -> Vec<String> {
-    let base = url.trim_end_matches('/');
+    let (base, query) = url.split_at(url.find('?').unwrap_or(url.len()));
+    let base = base.trim_end_matches('/');
     if base.ends_with(".json") {
-        return vec![base.to_owned()];
+        return vec![format!("{base}{query}")];
     }
-    let scheme = base.find("://").map_or(0, |end| end + 3);
-    let origin = base[scheme..]
-        .find('/')
-        .map_or(base, |slash| &base[..scheme + slash]);
-    let paths = Dialect::CARD_PATHS;
-    let mut places: Vec<_> = [base, origin]
-        .iter()
-        .flat_map(|base| paths.map(|path| format!("{base}{path}")))
-        .collect();
-    places.dedup();
-    if base == origin {
-        places.truncate(paths.len());
+    let origin = origin_of(base);
+    let well_known = |base: &str| Dialect::CARD_PATHS.map(|path| format!("{base}{path}{query}"));
+    let mut places = well_known(base).to_vec();
+    if base != origin {
+        places.push(url.to_owned());
+        places.extend(well_known(origin));
     }
     places
 }
@@ -274,11 +343,20 @@ mod tests {
         check_places("http://h", &root);
         check_places("http://h/", &root);
         check_places("http://h/card.json", &["http://h/card.json"]);
+        check_places("http://h/card.json?id=1", &["http://h/card.json?id=1"]);
+        check_places(
+            "http://h?id=1",
+            &[
+                "http://h/.well-known/agent-card.json?id=1",
+                "http://h/.well-known/agent.json?id=1",
+            ],
+        );
         check_places(
             "http://h/a2a",
             &[
                 "http://h/a2a/.well-known/agent-card.json",
                 "http://h/a2a/.well-known/agent.json",
+                "http://h/a2a",
                 root[0],
                 root[1],
             ],

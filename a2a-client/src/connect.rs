@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::CardVerifier;
-use a2a_transport::http::{Credentials, HttpClient, HttpClientBuilder, HttpTransport};
+use a2a_transport::http::{
+    Credentials, DeviationObserver, HttpClient, HttpClientBuilder, HttpTransport,
+};
 use a2a_transport::sse::Bounds;
 use a2a_transport::{Binding, Error, Transport};
-use a2a_types::reading::Mode;
+use a2a_types::reading::{Deviation, Mode};
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -47,6 +49,7 @@ pub struct ClientBuilder {
     binding: Option<Binding>,
     tenant: Option<String>,
     mode: Mode,
+    deviations: Option<DeviationObserver>,
     bounds: Bounds,
     wraps: Vec<Wrap>,
 }
@@ -86,7 +89,8 @@ impl ClientBuilder {
             dialect: None,
             binding: None,
             tenant: None,
-            mode: Mode::Lenient,
+            mode: Mode::Tolerant,
+            deviations: None,
             bounds: Bounds::default(),
             wraps: Vec::new(),
         }
@@ -151,9 +155,16 @@ impl ClientBuilder {
         self
     }
 
-    /// Reads answers leniently, as by default, or strictly.
+    /// Reads answers and the card in a mode; by default [`Mode::Tolerant`]: everything that can be read is kept.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Calls a function for everything that the card or an answer has against the specification: where it is, what was
+    /// found there, and what was read instead.
+    pub fn on_deviation(mut self, observe: impl Fn(&Deviation) + Send + Sync + 'static) -> Self {
+        self.deviations = Some(DeviationObserver::new(observe));
         self
     }
 
@@ -177,14 +188,9 @@ impl ClientBuilder {
     /// unreachable.
     pub async fn connect(self) -> Result<Client, Error> {
         let mut access = self.access()?;
-        let found = match access.find(&self.url).await {
-            // Some servers give the card to authenticated callers only.
-            Err(Error::Refused { .. }) if access.credentials.is_none() => {
-                access.credentials = self.shown(&AgentCard::default())?;
-                access.find(&self.url).await
-            }
-            found => found,
-        }?;
+        let found = access
+            .discover(&self.url, self.shown(&AgentCard::default()))
+            .await?;
         if self.credentials.is_none() {
             access.credentials = self.shown(&found.card)?;
         }
@@ -193,6 +199,13 @@ impl ClientBuilder {
             access.give(&interface.url, transport)
         })?;
         Ok(Client::with_found(self.wrapped(interfaces), found))
+    }
+
+    /// Finds the card, whether or not it names an interface that can be called.
+    pub async fn find_card(self) -> Result<Arc<AgentCard>, Error> {
+        let mut access = self.access()?;
+        let found = access.discover(&self.url, self.shown(&AgentCard::default()));
+        Ok(found.await?.card)
     }
 
     /// Creates a client of exactly this URL, without a card; by JSON-RPC unless a binding is set. Sends
@@ -236,6 +249,7 @@ impl ClientBuilder {
             card_verifier: self.card_verifier.clone(),
             tenant: self.tenant.clone(),
             mode: self.mode,
+            deviations: self.deviations.clone(),
             bounds: self.bounds,
         })
     }
@@ -274,6 +288,7 @@ struct Access {
     card_verifier: Option<CardVerifier>,
     tenant: Option<String>,
     mode: Mode,
+    deviations: Option<DeviationObserver>,
     bounds: Bounds,
 }
 
@@ -281,10 +296,28 @@ struct Access {
 const MAX_OF_TOKENS: usize = 256 << 10;
 
 impl Access {
+    /// Finds the card, with these credentials if it is not given without.
+    async fn discover(
+        &mut self,
+        url: &str,
+        credentials: Result<Option<Arc<dyn Credentials>>, Error>,
+    ) -> Result<FoundCard, Error> {
+        match self.find(url).await {
+            // Some servers give the card to authenticated callers only.
+            Err(Error::Refused { .. }) if self.credentials.is_none() => {
+                self.credentials = credentials?;
+                self.find(url).await
+            }
+            found => found,
+        }
+    }
+
     async fn find(&self, url: &str) -> Result<FoundCard, Error> {
         let cards = Cards::new(self.http.clone())
             .headers(self.headers.clone())
-            .credentials(self.credentials.clone());
+            .credentials(self.credentials.clone())
+            .mode(self.mode)
+            .deviations(self.deviations.clone());
         #[cfg(feature = "card-signature")]
         let cards = match &self.card_verifier {
             Some(verifier) => cards.verify(verifier.clone()),
@@ -295,6 +328,9 @@ impl Access {
 
     fn give(&self, url: &str, transport: HttpTransport) -> HttpTransport {
         let mut transport = transport.mode(self.mode).bounds(self.bounds);
+        if let Some(observer) = &self.deviations {
+            transport = transport.deviations(observer.clone());
+        }
         if let Some(tenant) = &self.tenant {
             transport = transport.tenant(tenant);
         }

@@ -100,6 +100,8 @@ enum Purpose {
     ReadTask(Option<Stream>),
     /// Reads the task once more before this final event is returned.
     ConfirmEnd(Event),
+    /// Reads the task that has ended, because its stream told states only.
+    ReadAnswer,
 }
 
 /// A stream of events, and its relation to the events returned so far.
@@ -255,10 +257,9 @@ impl Follower {
     }
 
     /// Returns whether no more events are due. After a message was sent, none are once the task waits
-    /// for the next message, though a renewed subscription stays open.
+    /// for the next message, though some agents keep the stream open.
     fn is_over(&self) -> bool {
-        let is_resumed = self.subject.message.is_some() && self.reconnections > 0;
-        self.mirror.is_over() || is_resumed && self.mirror.waits()
+        self.mirror.is_over() || self.subject.message.is_some() && self.mirror.waits()
     }
 
     fn poll_state(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -281,7 +282,7 @@ impl Follower {
                 Poll::Ready(None) => (self.on_stream_end(None, &stream), true),
                 Poll::Pending => match stream.is_silent_too_long(cx, self.is_over()) {
                     false => (FollowState::Streaming(stream), false),
-                    true if self.is_over() => (FollowState::Ended, true),
+                    true if self.is_over() => (self.end_or_read_answer(), true),
                     true => (self.request(Purpose::ReadTask(Some(stream))), true),
                 },
             },

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
-use a2a_types::reading::Violation;
+use a2a_types::reading::{Mode, Violation};
 use a2a_types::{
     AgentCard, AgentInterface, CancelTaskRequest, Dialect, ErrorKind, GetTaskRequest, Operation,
     Request, Response,
@@ -146,19 +146,28 @@ impl SupportedInterface {
     /// Calls a method of both versions. An answer that does not parse as 0.2 means 0.1, but only for
     /// this call: both are read leniently.
     async fn find_out_once(&self, call: Call) -> Result<Reply, Error> {
-        let reply = self.transport.call(call.clone()).await;
+        let is_tolerant = self.transport.reading_mode() == Mode::Tolerant;
+        // A tolerant reader would take an answer of 0.1 for a poor one of 0.2.
+        let lenient = match is_tolerant {
+            true => self.transport.clone().mode(Mode::Lenient),
+            false => self.transport.clone(),
+        };
+        let reply = lenient.call(call.clone()).await;
         let (Err(Error::Malformed(_)), Some(look)) = (&reply, look_at(&call.request)) else {
             return reply;
         };
         let is_canceled = call.request.operation() == Operation::CancelTask;
-        let request = look.into();
-        let older = self.transport.clone().speaking(Dialect::V0_1);
         // The operation was done, so the task is only read.
-        match older
-            .call(Call { request, ..call })
-            .await
-            .map(|reply| reply.answer)
-        {
+        let call = Call {
+            request: look.into(),
+            ..call
+        };
+        let older = lenient.speaking(Dialect::V0_1);
+        let mut read = older.call(call.clone()).await;
+        if read.is_err() && is_tolerant {
+            read = self.transport.call(call).await;
+        }
+        match read.map(|reply| reply.answer) {
             Ok(Answer::Once(Response::GetTask(task))) if is_canceled => {
                 Ok(Reply::once(Response::CancelTask(task)))
             }

@@ -63,7 +63,7 @@ mod updates;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
-pub use crate::card::read_card;
+pub use crate::card::{read_card, read_card_in};
 pub use crate::cards::Cards;
 pub use crate::client::Client;
 pub use crate::connect::ClientBuilder;

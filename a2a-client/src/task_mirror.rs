@@ -1,7 +1,7 @@
 //! Mirror of a task, built from its events.
 
 use a2a_types::size::{size_of_event, size_of_task};
-use a2a_types::{ArtifactIndex, Event, IllegalEvent, Message, Task, TaskState, TaskStatus};
+use a2a_types::{ArtifactIndex, Event, IllegalEvent, Message, Role, Task, TaskState, TaskStatus};
 
 use crate::task_diff::diff;
 
@@ -74,9 +74,32 @@ impl TaskMirror {
 
     /// Returns whether a stream may end in this state without a missing event.
     pub(crate) fn may_end(&self) -> bool {
-        // Up to 0.3, an unknown state counts as an end.
-        let settled = |state: TaskState| state.is_settled() || state == TaskState::Unspecified;
-        self.answered || self.state().is_some_and(settled)
+        self.answered || self.state().is_some_and(TaskState::is_settled)
+    }
+
+    /// Returns whether the task is in a state that the version does not have.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.state() == Some(TaskState::Unspecified)
+    }
+
+    /// Returns whether a task is this one.
+    pub(crate) fn knows(&self, task: &Task) -> bool {
+        self.task.as_ref().is_some_and(|known| known.id == task.id)
+    }
+
+    /// Returns whether the task has ended, and nothing of an answer was in its events.
+    pub(crate) fn lacks_answer(&self) -> bool {
+        let ended = self
+            .task
+            .as_ref()
+            .filter(|task| task.status.state == TaskState::Completed);
+        ended.is_some_and(|task| {
+            let said = task
+                .history
+                .iter()
+                .any(|message| message.role == Role::Agent);
+            task.artifacts.is_empty() && task.status.message.is_none() && !said
+        })
     }
 
     /// Applies an event, even one that the rules do not allow.

@@ -6,7 +6,7 @@ use a2a_transport::binding::{EventReader, read_reply};
 use a2a_transport::sse::{Bounds, Decoder};
 use a2a_transport::{Envelope, Error};
 use a2a_types::Dialect;
-use a2a_types::reading::{Mode, Repair};
+use a2a_types::reading::{Deviation, Mode};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -83,9 +83,9 @@ impl ExchangeFindings {
         self.problems.is_empty()
     }
 
-    fn note_repairs(&mut self, part: &str, repairs: &[Repair]) {
+    fn note_repairs(&mut self, part: &str, repairs: &[Deviation]) {
         let described =
-            |repair: &Repair| format!("{part}: {} at {}", repair.quirk.code(), repair.path);
+            |repair: &Deviation| format!("{part}: {} at {}", repair.quirk.code(), repair.path);
         self.mended.extend(repairs.iter().map(described));
     }
 

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use a2a_types::reading::Repair;
+use a2a_types::reading::Deviation;
 use a2a_types::{Dialect, Request, Response};
 use tokio_stream::Stream;
 
@@ -53,7 +53,7 @@ pub struct Context {
     /// `None` at the agent, which knows the principal.
     pub credentials: Option<Arc<dyn Credentials>>,
     /// Repairs that were needed to understand the request.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<Deviation>,
 }
 
 impl Context {

@@ -47,8 +47,12 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Rewrites the URL alphabet and missing padding; text that is not base64 stays as it is.
+/// Rewrites the URL alphabet, missing padding and line breaks; text that is not base64 stays as it is.
 fn standard(mut text: String) -> String {
+    if text.contains(|letter: char| letter.is_ascii_whitespace()) {
+        // Lines of MIME (RFC 2045 §6.8).
+        text.retain(|letter| !letter.is_ascii_whitespace());
+    }
     let symbols = text.trim_end_matches('=').len();
     let legal = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
     if symbols % 4 == 1 || !text.as_bytes()[..symbols].iter().all(legal) {

@@ -19,18 +19,39 @@ pub(crate) struct ByName<'t, D>(pub(crate) D, pub(crate) &'t Trail);
 
 /// The way from the value in which an error was found out to the whole, like `[0]` and `.parts`.
 #[derive(Default)]
-pub(crate) struct Trail(RefCell<Vec<String>>);
+pub(crate) struct Trail(RefCell<Vec<Step>>);
+
+/// A step into a value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    Member(String),
+    Item(usize),
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Member(name) => write!(f, ".{name}"),
+            Self::Item(index) => write!(f, "[{index}]"),
+        }
+    }
+}
 
 impl Trail {
-    fn push(&self, step: String) {
+    fn push(&self, step: Step) {
         self.0.borrow_mut().push(step);
+    }
+
+    /// Returns the steps from the whole to the value.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        self.0.borrow().iter().rev().cloned().collect()
     }
 
     /// Returns the path of the value, like `$.parts[0]`.
     pub(crate) fn path(&self, root: &str) -> String {
         let steps = self.0.borrow();
-        let inwards = steps.iter().rev().map(String::as_str);
-        std::iter::once(root).chain(inwards).collect()
+        let inwards = steps.iter().rev().map(ToString::to_string);
+        std::iter::once(root.to_owned()).chain(inwards).collect()
     }
 }
 
@@ -219,7 +240,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
         self.index += 1;
         self.items
             .next_element_seed(Nested(seed, self.trail))
-            .inspect_err(|_| self.trail.push(format!("[{index}]")))
+            .inspect_err(|_| self.trail.push(Step::Item(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -242,14 +263,19 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, 'de, A> {
             Cow::Borrowed(name) => seed.deserialize(BorrowedStrDeserializer::new(name)),
             Cow::Owned(name) => seed.deserialize(StrDeserializer::new(name)),
         };
-        read.map(Some)
-            .inspect_err(|_| self.trail.push(format!(".{}", self.name)))
+        read.map(Some).inspect_err(|_| {
+            self.trail
+                .push(Step::Member(self.name.clone().into_owned()))
+        })
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         self.members
             .next_value_seed(Nested(seed, self.trail))
-            .inspect_err(|_| self.trail.push(format!(".{}", self.name)))
+            .inspect_err(|_| {
+                self.trail
+                    .push(Step::Member(self.name.clone().into_owned()))
+            })
     }
 
     fn size_hint(&self) -> Option<usize> {

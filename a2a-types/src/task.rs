@@ -50,15 +50,12 @@ fn known_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TaskState, 
     }
 }
 
-/// Returns the state that 0.2 and 0.3 call by this word: 1.0's name without its prefix, in lower case and
-/// with hyphens.
+/// Returns the state that 0.2 and 0.3 call by this word, or that some agents do: 1.0's name without its prefix, in any
+/// case, with hyphens or underscores.
 fn older_state(word: &str) -> TaskState {
-    let is_older = word
-        .bytes()
-        .all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    let name = format!("TASK_STATE_{}", word.to_ascii_uppercase().replace('-', "_"));
-    let state = is_older.then(|| TaskState::from_text(&name)).flatten();
-    state.unwrap_or(TaskState::Unspecified)
+    let plain = word.to_ascii_uppercase().replace('-', "_");
+    let name = format!("TASK_STATE_{}", plain.trim_start_matches("TASK_STATE_"));
+    TaskState::from_text(&name).unwrap_or(TaskState::Unspecified)
 }
 
 proto_enum! {
@@ -84,6 +81,65 @@ proto_enum! {
         Rejected = 7, "TASK_STATE_REJECTED";
         /// Waiting for credentials.
         AuthRequired = 8, "TASK_STATE_AUTH_REQUIRED";
+    }
+}
+
+impl Task {
+    /// Returns the text of the agent's answer: that of the artifacts or, without them, of the status's message or, if
+    /// that has none either, of the agent's messages after the caller's last one.
+    pub fn answer_text(&self) -> String {
+        let of_parts = |parts: &[crate::Part]| -> String {
+            parts.iter().filter_map(crate::Part::as_text).collect()
+        };
+        let artifacts: Vec<_> = self
+            .artifacts
+            .iter()
+            .map(|artifact| of_parts(&artifact.parts))
+            .collect();
+        if artifacts.iter().any(|text| !text.is_empty()) {
+            return artifacts.join("\n");
+        }
+        let status = self
+            .status
+            .message
+            .as_deref()
+            .map(|message| of_parts(&message.parts));
+        if let Some(text) = status.filter(|text| !text.is_empty()) {
+            return text;
+        }
+        let messages: Vec<_> = self
+            .answer_messages()
+            .map(|message| of_parts(&message.parts))
+            .collect();
+        messages.join("\n")
+    }
+
+    /// Returns the agent's messages in the history after the caller's last one, each once, without that of the status.
+    /// Some agents have their answer there alone.
+    pub fn answer_messages(&self) -> impl Iterator<Item = &Message> {
+        let last = self
+            .history
+            .iter()
+            .rposition(|message| message.role == crate::Role::User);
+        let status = self
+            .status
+            .message
+            .as_ref()
+            .map(|message| &message.message_id);
+        let after = self
+            .history
+            .get(last.map_or(0, |last| last + 1)..)
+            .unwrap_or_default();
+        after
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, message)| {
+                let is_named = !message.message_id.as_str().is_empty();
+                let is_same = |other: &&Message| other.message_id == message.message_id;
+                let known = status == Some(&message.message_id)
+                    || after[..index].iter().any(|other| is_same(&other));
+                (!(is_named && known)).then_some(message)
+            })
     }
 }
 
@@ -192,7 +248,8 @@ mod tests {
             (r#""completed""#, TaskState::Completed),
             (r#""cancelled""#, TaskState::Canceled),
             (r#""unknown""#, TaskState::Unspecified),
-            (r#""WORKING""#, TaskState::Unspecified),
+            (r#""WORKING""#, TaskState::Working),
+            (r#""done""#, TaskState::Unspecified),
         ] {
             assert_eq!(read(word), Some(state), "{word}");
         }

@@ -7,11 +7,13 @@ use std::time::Duration;
 use a2a_client::{
     CardVerifier, Client, ClientBuilder, HttpClient, HttpClientBuilder, Recorder, Timeouts,
 };
+use a2a_types::AgentCard;
 use a2a_types::reading::Mode;
 use clap::Args;
 
 use crate::config::Config;
 use crate::connection::{ConnectionOptions, read_header};
+use crate::deviations;
 use crate::exit::Failure;
 use crate::wire::Wire;
 
@@ -58,6 +60,16 @@ impl AgentArgs {
         self.connect_with(|builder| builder).await
     }
 
+    /// Finds the agent's card, whether or not it names an interface that can be called.
+    pub(crate) async fn card(self) -> Result<Arc<AgentCard>, Failure> {
+        if self.connection.no_card {
+            return Err(Failure::usage(
+                "`a2a card` cannot be used with --no-card: there is no card to show",
+            ));
+        }
+        Ok(self.builder()?.find_card().await?)
+    }
+
     /// Finds an agent whose card is verified, and connects.
     pub(crate) async fn connect_verified(self, verifier: CardVerifier) -> Result<Client, Failure> {
         self.connect_with(|builder| builder.verify_card(verifier))
@@ -101,6 +113,7 @@ impl AgentArgs {
         if connection.strict {
             builder = builder.mode(Mode::Strict);
         }
+        builder = builder.on_deviation(deviations::found);
         builder = builder.keyring(connection.keyring()?);
         for origin in &connection.trust {
             builder = builder.trust_origin(origin);

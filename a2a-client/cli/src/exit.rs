@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use a2a_client::Error;
 use a2a_types::TaskState;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::show;
 
@@ -29,6 +29,8 @@ impl Code {
         match state {
             TaskState::Failed | TaskState::Rejected | TaskState::Canceled => Self::NotDone,
             TaskState::InputRequired | TaskState::AuthRequired => Self::Waits,
+            // A word that no version has: it may mean anything.
+            TaskState::Unspecified => Self::NotA2a,
             _ => Self::Done,
         }
     }
@@ -93,6 +95,10 @@ impl Failure {
             Self::Call(error) => match error {
                 Error::Agent(_) | Error::NotSupported { .. } => Code::Agent,
                 Error::Refused { .. } | Error::Credentials(_) => Code::Access,
+                // What stands before the agent cannot reach it.
+                Error::NotA2a {
+                    status: 502..=504, ..
+                } => Code::Network,
                 Error::Malformed(_)
                 | Error::NotA2a { .. }
                 | Error::TooLarge { .. }
@@ -138,6 +144,24 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// Returns the details of an agent's error for people, unless they only repeat what kind it is.
+fn told(details: &Value) -> Option<String> {
+    let told = match details {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let is_info = |item: &&Value| item.get("@type").is_some();
+            if items.iter().all(|item| is_info(&item)) {
+                return None;
+            }
+            details.to_string()
+        }
+        Value::Null => return None,
+        other => other.to_string(),
+    };
+    const MAX_CHARACTERS: usize = 500;
+    Some(told.chars().take(MAX_CHARACTERS).collect())
+}
+
 /// Prints a failure with all causes to standard error; nothing if its code is [`Code::Done`].
 pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
     let code = failure.code();
@@ -154,12 +178,31 @@ pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
         }
         cause = error.source();
     }
+    let answered = match failure {
+        Failure::Call(
+            Error::Agent(answered)
+            | Error::Busy {
+                answer: answered, ..
+            },
+        ) => Some(answered),
+        _ => None,
+    };
+    if let (Some(a2a_types::Error { details, .. }), false) = (answered, as_json)
+        && let Some(told) = details.as_ref().and_then(told)
+    {
+        text = format!("{text} ({told})");
+    }
     let mut out = anstream::stderr();
     // A failed write to standard error cannot be reported.
     let _ = match as_json {
         true => {
             let hint = failure.hint();
-            let error = json!({"error": {"message": text, "hint": hint, "exitCode": code as u8}});
+            let mut error = json!({"message": text, "hint": hint, "exitCode": code as u8});
+            if let Some(answered) = answered {
+                error["code"] = answered.kind.code().into();
+                error["data"] = answered.details.clone().unwrap_or_default();
+            }
+            let error = json!({ "error": error });
             let line = show::json(&error).map_err(std::io::Error::other);
             line.and_then(|line| writeln!(out, "{line}"))
         }

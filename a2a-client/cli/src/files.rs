@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use a2a_client::terminal::is_unsafe;
-use a2a_types::{Artifact, Content, Part};
+use a2a_types::{Artifact, Base64, Content, Part};
 
 use crate::exit::Failure;
 use crate::show::note;
@@ -129,7 +129,10 @@ fn contents(artifact: &Artifact) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         let (bytes, usual) = match &part.content {
             Content::Text(text) => (text.clone().into_bytes(), "txt"),
             Content::Data(data) => (format!("{data:#}\n").into_bytes(), "json"),
-            Content::Url(url) => (format!("{url}\n").into_bytes(), "url"),
+            Content::Url(url) => match data_url(url) {
+                Some(bytes) => (bytes, "bin"),
+                None => (format!("{url}\n").into_bytes(), "url"),
+            },
             Content::Raw(raw) => match raw.decode() {
                 Ok(bytes) => (bytes, "bin"),
                 Err(error) => {
@@ -145,6 +148,18 @@ fn contents(artifact: &Artifact) -> Result<Vec<(String, Vec<u8>)>, Failure> {
         files.push((name, bytes));
     }
     Ok(files)
+}
+
+/// Returns the bytes that a URL has itself (RFC 2397).
+fn data_url(url: &str) -> Option<Vec<u8>> {
+    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+    let data = percent_encoding::percent_decode_str(data).collect::<Vec<u8>>();
+    match head.ends_with(";base64") {
+        true => Base64::from_text(String::from_utf8(data).ok()?)
+            .decode()
+            .ok(),
+        false => Some(data),
+    }
 }
 
 fn file_name(name: &str, media_type: Option<&str>, usual: &str) -> String {

@@ -6,6 +6,7 @@ mod card_keys;
 mod command;
 mod config;
 mod connection;
+mod deviations;
 mod exit;
 mod files;
 mod interrupt;
@@ -138,6 +139,7 @@ fn main() -> ExitCode {
         }
         Err(error) => Err(error.into()),
     };
+    deviations::show(&screen);
     match outcome {
         Ok(code) => code.into(),
         Err(failure) => report(&failure, arguments.json),

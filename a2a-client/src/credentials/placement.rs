@@ -150,6 +150,9 @@ impl Placement {
     async fn attach(&self, head: &mut Head) -> Result<(), Error> {
         let unfit = |error: &dyn fmt::Display| Error::Credentials(error.to_string());
         match self {
+            // The caller has given this header itself.
+            Self::Header(name, _) if head.headers.contains_key(name) => {}
+            Self::Bearer(_) if head.headers.contains_key(AUTHORIZATION) => {}
             Self::Header(name, value) => {
                 head.headers.insert(name, value.clone());
             }

@@ -1,5 +1,8 @@
 //! Transitions of a follower: after a reply, an event, or the end of a stream.
 
+use a2a_transport::Phase;
+use tokio::time::timeout;
+
 use super::*;
 
 impl Follower {
@@ -18,6 +21,15 @@ impl Follower {
             Purpose::Stream | Purpose::Send => {
                 let transport = self.transport.clone();
                 Box::pin(async move { transport.call(call).await })
+            }
+            Purpose::ReadAnswer => {
+                let transport = Arc::clone(self.transport.inner());
+                let limit = MAX_ANSWER_WAIT;
+                Box::pin(async move {
+                    let read = timeout(limit, transport.call(call)).await;
+                    let phase = Phase::FirstByte;
+                    read.unwrap_or(Err(Error::Timeout { phase, limit }))
+                })
             }
             _ => {
                 let transport = Arc::clone(self.transport.inner());
@@ -43,7 +55,7 @@ impl Follower {
             Purpose::Subscribe => {
                 Request::SubscribeToTask(SubscribeToTaskRequest { tenant, id: id? })
             }
-            Purpose::ReadTask(_) | Purpose::ConfirmEnd(_) => {
+            Purpose::ReadTask(_) | Purpose::ConfirmEnd(_) | Purpose::ReadAnswer => {
                 let configuration = message.and_then(|message| message.configuration);
                 Request::GetTask(GetTaskRequest {
                     tenant,
@@ -113,6 +125,16 @@ impl Follower {
             // The event is final even if the task cannot be read.
             (Purpose::ConfirmEnd(last), Err(_)) => {
                 self.queue.push_back(Output::Event(last));
+                FollowState::Ended
+            }
+            (Purpose::ReadAnswer, Ok(Answer::Once(Response::GetTask(task)))) => {
+                self.compare(task);
+                FollowState::Ended
+            }
+            // All that the stream told has been returned.
+            (Purpose::ReadAnswer, _) => FollowState::Ended,
+            // Some agents forget a task at its end.
+            (Purpose::ReadTask(_), Err(Error::Agent(_))) if self.mirror.is_unknown() => {
                 FollowState::Ended
             }
             (_, Err(error)) => self.fail(error),
@@ -214,7 +236,13 @@ impl Follower {
                 self.compared |= changed && !begins;
                 FollowState::Streaming(stream.on(Position::AfterSnapshot { reads, changed }))
             }
-            None if self.polls => self.poll_later(changed),
+            None if self.polls => {
+                let again = self.poll_later(changed);
+                match self.mirror.is_unknown() && self.unchanged_polls > MAX_UNKNOWN_POLLS {
+                    true => FollowState::Ended,
+                    false => again,
+                }
+            }
             None if changed => self.pause(Purpose::Subscribe, None),
             // No news since the stream.
             None => self.retry(refusal.unwrap_or(Error::Unfinished), Purpose::Subscribe),
@@ -257,6 +285,13 @@ impl Follower {
             _ => false,
         };
         match (stream.position, event) {
+            (Position::InOrder, Event::Task(task)) if self.mirror.knows(&task) => {
+                // Some agents send the whole task again: what is new is told.
+                self.compare(task);
+                self.failures = 0;
+                (self.resume_after, self.sequence) = (sequence, sequence.or(self.sequence));
+                FollowState::Streaming(stream)
+            }
             (Position::InOrder, event) => self.queue_event(event, sequence, stream),
             (Position::Resumed, Event::Task(task)) => {
                 self.compare(task);
@@ -307,6 +342,15 @@ impl Follower {
         FollowState::Streaming(stream.on(Position::InOrder))
     }
 
+    /// Ends, after the task was read if its stream told states only.
+    pub(super) fn end_or_read_answer(&mut self) -> FollowState {
+        let is_sent = self.subject.message.is_some() && self.follows();
+        match is_sent && self.mirror.lacks_answer() {
+            true => self.request(Purpose::ReadAnswer),
+            false => FollowState::Ended,
+        }
+    }
+
     /// Handles the end of a stream, normal or with an error.
     pub(super) fn on_stream_end(&mut self, error: Option<Error>, stream: &Stream) -> FollowState {
         let ended = matches!(error, None | Some(Error::Unfinished));
@@ -316,7 +360,7 @@ impl Follower {
             .as_ref()
             .is_some_and(|profile| profile.answered);
         if self.mirror.is_over() || error.is_none() && (self.mirror.may_end() || answered) {
-            return FollowState::Ended;
+            return self.end_or_read_answer();
         }
         if !self.follows() {
             return error.map_or(FollowState::Ended, |error| self.fail(error));
@@ -378,7 +422,7 @@ impl Follower {
     /// Retries after a pause, unless too many attempts in a row made no progress.
     fn retry(&mut self, error: Error, purpose: Purpose) -> FollowState {
         if !self.may_go_on() {
-            return match self.mirror.waits() {
+            return match self.mirror.waits() || self.mirror.is_unknown() {
                 // Every event that was due has been returned.
                 true => FollowState::Ended,
                 false => self.fail(error),
@@ -446,6 +490,12 @@ const READ_INTERVAL: Duration = Duration::from_millis(16);
 
 /// Pause between polls of a task; doubled while nothing happens.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Polls that find a state that the version does not have, and no change, until the task counts as ended.
+const MAX_UNKNOWN_POLLS: u32 = 2;
+
+/// Time in which an agent has to answer with a task whose end it has told.
+const MAX_ANSWER_WAIT: Duration = Duration::from_secs(2);
 
 /// Longest pause between polls.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);

@@ -135,7 +135,7 @@ fn understand(
             let method = method.map_err(|error| error.to_string())?;
             let path = match (request.path().strip_prefix(REST), mode) {
                 (Some(path), _) => path,
-                (None, Mode::Lenient) => request.path(),
+                (None, Mode::Lenient | Mode::Tolerant) => request.path(),
                 (None, Mode::Strict) => {
                     let path = request.path();
                     return Err(format!(
@@ -144,7 +144,7 @@ fn understand(
                 }
             };
             let dialect = version.and_then(Dialect::from_version).or(match mode {
-                Mode::Lenient => Some(interface.dialect),
+                Mode::Lenient | Mode::Tolerant => Some(interface.dialect),
                 Mode::Strict => None,
             });
             let route = Route::find(&method, path, dialect, mode)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use a2a_types::reading::{Mode, Repair};
+use a2a_types::reading::{Deviation, Mode};
 use a2a_types::{Base64, Dialect, Operation, Timestamp};
 use serde_json::Value;
 
@@ -162,7 +162,7 @@ pub fn repairs_of(corpus: &Corpus, example: &Example) -> Result<BTreeSet<String>
     accepted_departures(&value, example.dialect, &mut codes);
     if let Some(subject) = subject(corpus, example) {
         let repairs = subject.read(&json, Mode::Lenient);
-        let repairs: Vec<Repair> = repairs.map_err(|violation| violation.to_string())?;
+        let repairs: Vec<Deviation> = repairs.map_err(|violation| violation.to_string())?;
         codes.extend(repairs.iter().map(|repair| repair.quirk.code().to_owned()));
     }
     accepted_departures_in_stream(corpus, example, &mut codes);

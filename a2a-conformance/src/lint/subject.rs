@@ -4,7 +4,9 @@ use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::jsonrpc::{EventReader as JsonRpcEvents, read_call, read_reply};
 use a2a_transport::binding::{EventReader, ReadOptions};
 use a2a_transport::{Binding, Envelope, Error};
-use a2a_types::reading::{Hints, Mode, Repair, Violation, Wire, WithRepairs, read, read_canonical};
+use a2a_types::reading::{
+    Deviation, Hints, Mode, Violation, Wire, WithRepairs, read, read_canonical,
+};
 use a2a_types::v0_3::Flavour;
 use a2a_types::{AgentCard, Artifact, Dialect, Event, Message, Operation, Part, Task};
 use a2a_types::{SendMessageRequest, SendMessageResponse, TaskPushNotificationConfig};
@@ -183,7 +185,7 @@ impl LintSubject {
     }
 
     /// Reads it with the types of its version, and returns the repairs.
-    pub(crate) fn read(&self, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
+    pub(crate) fn read(&self, text: &str, mode: Mode) -> Result<Vec<Deviation>, Violation> {
         let limits = limits();
         match self.kind {
             SubjectKind::Request(_) => {
@@ -219,7 +221,7 @@ impl LintSubject {
         }
     }
 
-    fn read_object(&self, name: &str, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
+    fn read_object(&self, name: &str, text: &str, mode: Mode) -> Result<Vec<Deviation>, Violation> {
         if self.flavour == Flavour::Proto {
             return read_proto(name, text, mode);
         }
@@ -294,7 +296,7 @@ pub(crate) fn envelope_of(request: &Value, id: &Value, dialect: Dialect) -> Opti
     Some(envelope)
 }
 
-fn read_proto(name: &str, text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
+fn read_proto(name: &str, text: &str, mode: Mode) -> Result<Vec<Deviation>, Violation> {
     match name {
         "AgentCard" => wire::<v0_3::AgentCard>(text, mode),
         "Task" => wire::<v0_3::Task>(text, mode),
@@ -308,12 +310,12 @@ fn read_proto(name: &str, text: &str, mode: Mode) -> Result<Vec<Repair>, Violati
     }
 }
 
-fn wire<T: Wire>(text: &str, mode: Mode) -> Result<Vec<Repair>, Violation> {
+fn wire<T: Wire>(text: &str, mode: Mode) -> Result<Vec<Deviation>, Violation> {
     let read: WithRepairs<T> = read(text, mode, &Hints::at("$"))?;
     Ok(read.repairs)
 }
 
-fn canonical<T: DeserializeOwned>(text: &str) -> Result<Vec<Repair>, Violation> {
+fn canonical<T: DeserializeOwned>(text: &str) -> Result<Vec<Deviation>, Violation> {
     read_canonical::<T>(text, &Hints::at("$")).map(|_| Vec::new())
 }
 
@@ -322,7 +324,7 @@ fn unasked() -> Violation {
 }
 
 /// Accepts an error of the agent as an answer.
-fn unless_answered(error: Error) -> Result<Vec<Repair>, Violation> {
+fn unless_answered(error: Error) -> Result<Vec<Deviation>, Violation> {
     match error {
         Error::Agent(_) | Error::Busy { .. } => Ok(Vec::new()),
         Error::Malformed(violation) => Err(violation),

@@ -219,7 +219,6 @@ mod tests {
         let cursor = Cursor {
             store: Arc::new(store),
             fanout: Arc::<Fanouts>::default().join(owner, "t".into(), &changes),
-            first: None,
             seen: 1,
             ahead: VecDeque::new(),
             changes,

@@ -1,7 +1,7 @@
 //! Version 1.0, whose JSON is the canonical model itself.
 
 use a2a_types::reading::{
-    Hints, JsonPath, Mode, Violation, WithRepairs, read_canonical, words_in_1_0,
+    Hints, JsonPath, Mode, Violation, WithRepairs, read_canonical, read_canonical_in, words_in_1_0,
 };
 use a2a_types::{Operation, Request, Response};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -61,17 +61,21 @@ macro_rules! responses {
         pub(super) fn read_response(
             operation: Operation,
             result: &str,
+            mode: Mode,
             hints: &Hints<'_>,
         ) -> Result<WithRepairs<Response>, Violation> {
             match operation {
-                $(Operation::$operation => read_canonical(result, hints).map(Response::$operation),)*
-                Operation::DeleteTaskPushNotificationConfig => Ok(Response::DeleteTaskPushNotificationConfig(())),
+                $(Operation::$operation => {
+                    read_canonical_in(result, mode, hints).map(|read| read.map(Response::$operation))
+                })*
+                Operation::DeleteTaskPushNotificationConfig => {
+                    Ok(unrepaired(Response::DeleteTaskPushNotificationConfig(())))
+                }
                 Operation::SendStreamingMessage | Operation::SubscribeToTask => Err(Violation {
                     path: hints.root.to_owned(),
                     problem: format!("{} is answered by a stream", operation.name()),
                 }),
             }
-            .map(unrepaired)
         }
 
         impl Serialize for Outcome<'_> {

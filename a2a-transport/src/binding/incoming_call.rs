@@ -1,7 +1,7 @@
 //! Requests as read, understood or refused.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{Mode, Repair, Violation};
+use a2a_types::reading::{Deviation, Mode, Violation};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request};
 use http::StatusCode;
 use serde_json::json;
@@ -33,7 +33,7 @@ pub struct IncomingCall {
     /// Envelope for the answer.
     pub envelope: Envelope,
     /// Repairs that were needed to understand it.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<Deviation>,
 }
 
 /// A request that was refused before it was understood.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::Violation;
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http::header::{
     CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
 };
@@ -21,6 +21,7 @@ use super::address::{address, bad_address};
 use super::budget::{Budget, Share};
 use super::connector::{Connector, Route, connector};
 use super::credentials::Credentials;
+use super::foreign_body::{is_html, shown};
 use super::proxy::Proxy;
 use super::receive::{MinimumRate, collect};
 #[cfg(feature = "tls")]
@@ -237,11 +238,21 @@ impl HttpClient {
         };
         let (head, body) = self.send_as(credentials, request).await?.into_parts();
         let limits = Limits::default();
-        let (body, _) = self.collect_at_most(limits.bytes, body).await?;
+        let (mut body, _) = self.collect_at_most(limits.bytes, body).await?;
+        if body.starts_with(BYTE_ORDER_MARK) {
+            // RFC 8259 §8.1 forbids it, and lets readers ignore it.
+            body.advance(BYTE_ORDER_MARK.len());
+        }
         if head.status.is_success()
             && !body.is_empty()
             && let Err(fault) = a2a_jsonrpc::check(&body, &limits)
         {
+            if is_html(&head.headers) {
+                return Err(Error::NotA2a {
+                    status: head.status.as_u16(),
+                    problem: shown(&head.headers, &body),
+                });
+            }
             return Err(Error::Malformed(Violation {
                 path: fault.path.clone(),
                 problem: fault.to_string(),
@@ -345,13 +356,16 @@ impl HttpClient {
 
     async fn answer(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         let limit = self.timeouts.first_byte;
+        let origin = origin(request.uri());
         let timeout = |phase, limit| Error::Timeout { phase, limit };
         match tokio::time::timeout(limit, self.pool.request(request)).await {
             Err(_) => Err(timeout(Phase::FirstByte, limit)),
             Ok(Err(error)) if error.is_connect() && timed_out(&error) => {
                 Err(timeout(Phase::Connect, self.timeouts.connect))
             }
-            Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(error.into())),
+            Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(
+                format!("{origin}: {}", with_causes(&error)).into(),
+            )),
             Ok(Err(error)) if is_too_large(&error) => Err(Error::TooLarge {
                 what: "head",
                 limit: MAX_HEAD,
@@ -394,6 +408,8 @@ impl HttpClient {
     }
 }
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Returns all challenges of an answer as one list, if there are any: each may have a header of its own.
 pub(super) fn challenges(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(WWW_AUTHENTICATE).iter();
@@ -419,6 +435,22 @@ fn readable(response: Response<ObservedBody>) -> Result<Response<ObservedBody>, 
             problem: "the answer is compressed, which was not asked for".to_owned(),
         }),
     }
+}
+
+/// Returns the origin of a URL, which has no secrets.
+fn origin(url: &http::Uri) -> String {
+    let scheme = url.scheme_str().unwrap_or("http");
+    format!(
+        "{scheme}://{}",
+        url.authority().map_or("", |authority| authority.as_str())
+    )
+}
+
+/// Returns an error with its causes, but for those of the libraries that only name the step.
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let all = std::iter::successors(Some(error), |error| error.source());
+    let texts: Vec<_> = all.map(ToString::to_string).collect();
+    texts.last().cloned().unwrap_or_default()
 }
 
 fn timed_out(error: &(dyn std::error::Error + 'static)) -> bool {

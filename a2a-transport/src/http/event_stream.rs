@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use a2a_types::Event;
-use a2a_types::reading::{Repair, WithRepairs};
+use a2a_types::reading::{Deviation, Mode, Quirk, Violation, WithRepairs};
 use futures_util::stream;
 use http_body_util::BodyExt;
 use tokio_stream::Stream;
 
 use super::budget::{Budget, Exhausted, Share};
+use super::deviation_observer::{DeviationObserver, tell};
 use super::wire_observer::ObservedBody;
 use crate::binding::EventReader;
 use crate::sse::{Bounds, Decoder, ServerSentEvent};
@@ -20,6 +21,12 @@ pub(super) struct EventStream {
     decoder: Decoder,
     ready: std::vec::IntoIter<ServerSentEvent>,
     reader: EventReader,
+    /// Set if events that cannot be read are left out.
+    is_tolerant: bool,
+    deviations: Option<DeviationObserver>,
+    /// The problem of the first event that was left out, until one is read.
+    unread: Option<Error>,
+    has_read: bool,
     idle: Duration,
     budget: Budget,
     /// Bytes that were received and not read yet.
@@ -37,7 +44,8 @@ impl EventStream {
     /// silent for at most `idle`. Bytes that were received and not read yet are charged to `budget`.
     pub(super) fn updates(
         body: ObservedBody,
-        reader: EventReader,
+        (reader, mode): (EventReader, Mode),
+        deviations: Option<DeviationObserver>,
         bounds: Bounds,
         idle: Duration,
         budget: Budget,
@@ -47,6 +55,10 @@ impl EventStream {
             decoder: Decoder::new(bounds),
             ready: Vec::new().into_iter(),
             reader,
+            is_tolerant: mode == Mode::Tolerant,
+            deviations,
+            unread: None,
+            has_read: false,
             idle,
             share: budget.share(),
             budget,
@@ -63,11 +75,18 @@ impl EventStream {
     async fn next(&mut self) -> Option<Result<Update, Error>> {
         loop {
             if let Some(event) = self.ready.next() {
-                return Some(self.read(event));
+                match self.read(event) {
+                    Err(Error::Malformed(violation)) if self.leaves_out() => {
+                        self.leave_out(violation);
+                        continue;
+                    }
+                    read => return Some(read),
+                }
             }
             if self.ended {
                 let is_first = !std::mem::replace(&mut self.finished, true);
-                return is_first.then_some(Err(Error::Unfinished));
+                let problem = self.unread.take().unwrap_or(Error::Unfinished);
+                return is_first.then_some(Err(problem));
             }
             match self.more().await.and_then(|events| self.charge(events)) {
                 Ok(events) => self.ready = events.into_iter(),
@@ -121,7 +140,15 @@ impl EventStream {
             Err(Error::Malformed(_)) if self.broken_off => Err(Error::Unfinished),
             read => read,
         };
-        let stop = read.as_ref().map_or(true, |read| read.value.last);
+        let stop = match &read {
+            // Some agents answer by several messages.
+            Ok(read) => {
+                let is_message = matches!(read.value.event, Event::Message(_));
+                read.value.last && !(is_message && self.is_tolerant)
+            }
+            Err(Error::Malformed(_)) => !self.leaves_out(),
+            Err(_) => true,
+        };
         if stop {
             // Some peers keep the connection open after the last event.
             self.ended = true;
@@ -131,7 +158,30 @@ impl EventStream {
             || read
                 .as_ref()
                 .is_ok_and(|read| is_last_word(&read.value.event));
-        Ok(Update::new(trace(read?).event, sequence))
+        let item = tell(self.deviations.as_ref(), read?);
+        (self.unread, self.has_read) = (None, true);
+        Ok(Update::new(item.event, sequence))
+    }
+
+    /// Returns whether an event that cannot be read is left out: the others may have the answer.
+    fn leaves_out(&self) -> bool {
+        self.is_tolerant && !self.broken_off
+    }
+
+    fn leave_out(&mut self, violation: Violation) {
+        let mut deviation = Deviation::new(Quirk::NoEvent, &violation.path);
+        deviation.found = format!("no event ({})", violation.problem);
+        "nothing".clone_into(&mut deviation.read_as);
+        tell(
+            self.deviations.as_ref(),
+            WithRepairs {
+                value: (),
+                repairs: vec![deviation],
+            },
+        );
+        if !self.has_read {
+            self.unread.get_or_insert(Error::Malformed(violation));
+        }
     }
 }
 
@@ -141,12 +191,4 @@ pub(super) fn is_last_word(event: &Event) -> bool {
         .status()
         .is_some_and(|status| status.state.is_terminal() || status.state.is_interrupted());
     settled || matches!(event, Event::Message(_))
-}
-
-/// Logs the repairs of an answer, and returns it.
-pub(super) fn trace<T>(read: WithRepairs<T>) -> T {
-    for Repair { quirk, path } in &read.repairs {
-        tracing::debug!(quirk = quirk.code(), path, "repaired an answer");
-    }
-    read.value
 }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{self, Mode};
+use a2a_types::reading::{self, Deviation, Mode, Quirk};
 use a2a_types::size::size_of_task;
 use a2a_types::{
     AgentInterface, Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2,
 };
 use bytes::Bytes;
 use http::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName,
+    HeaderValue,
 };
 use http::uri::Authority;
 use http::{Method, Request, Response, StatusCode, Uri};
@@ -25,12 +26,14 @@ use super::busy_error::busy_error;
 use super::client::{HttpClient, challenges};
 use super::client_span::ClientSpan;
 use super::credentials::Credentials;
-use super::event_stream::{EventStream, trace};
+use super::deviation_observer::{DeviationObserver, tell};
+use super::event_stream::EventStream;
 use super::extensions;
+use super::foreign_body::{is_html, shown};
 use super::wire_observer::ObservedBody;
 use crate::binding::{EventReader, OutgoingCall, read_reply, write_call};
 use crate::spans::{self, HTTP_STATUS};
-use crate::sse::Bounds;
+use crate::sse::{Bounds, Decoder, ServerSentEvent};
 use crate::{Binding, BoxFuture, Call, Context, Error, Reply, Transport, Update};
 
 /// A [`Transport`] to the agent at a URL, in one protocol version and one binding.
@@ -52,13 +55,15 @@ struct Shared {
     /// Set if calls may bring credentials of their own.
     call_credentials: bool,
     bounds: Bounds,
+    /// Told of deviations in answers.
+    deviations: Option<DeviationObserver>,
     next_id: Arc<AtomicU64>,
     /// The agent refuses the media type of 1.0.1.
     plain_json: Arc<AtomicBool>,
 }
 
 impl HttpTransport {
-    /// Creates a transport to `url` by JSON-RPC, reading leniently.
+    /// Creates a transport to `url` by JSON-RPC, reading tolerantly.
     pub fn new(url: &str, dialect: Dialect) -> Result<Self, Error> {
         Ok(Self {
             shared: Arc::new(Shared {
@@ -67,7 +72,8 @@ impl HttpTransport {
                 dialect,
                 binding: Binding::JsonRpc,
                 tenant: None,
-                mode: Mode::Lenient,
+                mode: Mode::Tolerant,
+                deviations: None,
                 headers: HeaderMap::new(),
                 credentials: None,
                 call_credentials: true,
@@ -94,6 +100,11 @@ impl HttpTransport {
         self.shared.dialect
     }
 
+    /// Returns how answers are read.
+    pub fn reading_mode(&self) -> Mode {
+        self.shared.mode
+    }
+
     /// Sets another protocol version.
     pub fn speaking(self, dialect: Dialect) -> Self {
         self.with(|shared| shared.dialect = dialect)
@@ -116,9 +127,14 @@ impl HttpTransport {
         self.with(|shared| shared.http = http)
     }
 
-    /// Reads answers leniently or strictly.
+    /// Reads answers in a mode; by default [`Mode::Tolerant`]: everything that can be read is kept.
     pub fn mode(self, mode: Mode) -> Self {
         self.with(|shared| shared.mode = mode)
+    }
+
+    /// Tells an observer of every deviation from the specification in answers.
+    pub fn deviations(self, observer: DeviationObserver) -> Self {
+        self.with(|shared| shared.deviations = Some(observer))
     }
 
     /// Sends a header with every request. Its value is treated as a secret, and never printed.
@@ -203,7 +219,8 @@ impl Shared {
             let reader = EventReader::new(envelope, self.mode, limits);
             let idle = self.http.timeouts.idle;
             let budget = self.http.receiving.clone();
-            let updates = EventStream::updates(body, reader, self.bounds, idle, budget);
+            let (reader, observer) = ((reader, self.mode), self.deviations.clone());
+            let updates = EventStream::updates(body, reader, observer, self.bounds, idle, budget);
             return Ok(Reply::stream(updates));
         }
 
@@ -214,15 +231,19 @@ impl Shared {
         if streams && (head.status.is_success() || self.binding == Binding::JsonRpc) {
             // An error before the stream began, or a peer that does not stream: one event.
             let mut reader = EventReader::new(envelope, self.mode, limits);
+            if self.mode == Mode::Tolerant && head.status.is_success() && begins_as_stream(&body) {
+                let updates = self.read_unmarked_stream(&body, reader)?;
+                return Ok(Reply::stream(tokio_stream::iter(updates)));
+            }
             let read = explain(reader.read(&body), head.status, &head.headers, &body)
                 .map_err(|error| busy_error(error, &head))?;
-            let update = Update::new(trace(read).event, None);
+            let update = Update::new(tell(self.deviations.as_ref(), read).event, None);
             return Ok(Reply::stream(tokio_stream::once(Ok(update))));
         }
         let read = read_reply(&envelope, head.status, &body, self.mode, &limits);
         let read = explain(read, head.status, &head.headers, &body)
             .map_err(|error| busy_error(error, &head))?;
-        let mut response = trace(read);
+        let mut response = tell(self.deviations.as_ref(), read);
         if forgets {
             response.tasks_mut().for_each(|task| task.history.clear());
         }
@@ -232,6 +253,30 @@ impl Shared {
             limit: self.http.receiving.limit(),
         })?;
         Ok(Reply::once(response).holding(Some(Arc::new(share))))
+    }
+
+    /// Reads a stream that has another media type than streams have.
+    fn read_unmarked_stream(
+        &self,
+        body: &[u8],
+        mut reader: EventReader,
+    ) -> Result<Vec<Result<Update, Error>>, Error> {
+        if let Some(observer) = &self.deviations {
+            observer.observe(&Deviation {
+                found: "another media type".to_owned(),
+                read_as: "text/event-stream".to_owned(),
+                ..Deviation::new(Quirk::OtherMediaType, "Content-Type")
+            });
+        }
+        let mut decoder = Decoder::new(self.bounds);
+        let mut events = decoder.push(body)?;
+        events.extend(decoder.finish()?);
+        let read = |event: ServerSentEvent| {
+            let sequence = event.id.as_deref().and_then(|id| id.parse().ok());
+            let item = tell(self.deviations.as_ref(), reader.read(&event.data)?);
+            Ok(Update::new(item.event, sequence))
+        };
+        Ok(events.into_iter().map(read).collect())
     }
 
     /// Returns whether the request cannot be expressed: the proto of 0.3 cannot distinguish a history length of 0
@@ -276,7 +321,33 @@ impl Shared {
         context: &Context,
     ) -> Result<Response<ObservedBody>, Error> {
         let request = || self.request(asking, method, body, context);
+        let sent = self.http.send_as(self.credentials(context), request).await;
+        let target = match &sent {
+            Err(Error::Redirected {
+                status: 307 | 308,
+                location: Some(location),
+            }) => self.within_origin(location),
+            _ => None,
+        };
+        let Some(target) = target else { return sent };
+        let request = || {
+            let mut request = request()?;
+            *request.uri_mut() = target.clone();
+            Ok(request)
+        };
         self.http.send_as(self.credentials(context), request).await
+    }
+
+    /// Returns the target of a redirect if it is at the same origin: the same party has the request already. Many
+    /// frameworks redirect to the path with a slash at its end.
+    fn within_origin(&self, location: &str) -> Option<Uri> {
+        let url = &self.url;
+        let target: Uri = match location.starts_with('/') && !location.starts_with("//") {
+            true => format!("{}://{}{location}", url.scheme()?, url.authority()?).parse(),
+            false => location.parse(),
+        }
+        .ok()?;
+        (target.scheme() == url.scheme() && target.authority() == url.authority()).then_some(target)
     }
 
     fn request(
@@ -303,6 +374,8 @@ impl Shared {
             _ => JSON,
         };
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        // Compressed answers are not read, for their size cannot be foreseen.
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if self.dialect == Dialect::V1_0 {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
         }
@@ -387,7 +460,7 @@ impl Shared {
             &fetched.body,
         )?;
         Ok(Reply::once(A2aResponse::GetExtendedAgentCard(
-            trace(read).into(),
+            tell(self.deviations.as_ref(), read).into(),
         )))
     }
 
@@ -442,6 +515,7 @@ fn explain<T>(
     body: &[u8],
 ) -> Result<T, Error> {
     let problem = match read {
+        Err(Error::Malformed(_)) if is_html(headers) => shown(headers, body),
         _ if status.is_success() && !body.is_empty() => return read,
         Err(Error::Malformed(_) | Error::NotA2a { .. }) => shown(headers, body),
         Ok(_) if !status.is_success() => shown(headers, body),
@@ -453,22 +527,11 @@ fn explain<T>(
     })
 }
 
-/// Returns the beginning of a body for an error message.
-fn shown(headers: &HeaderMap, body: &[u8]) -> String {
-    const MAX_CHARACTERS: usize = 200;
-    if body.is_empty() {
-        return "no body".to_owned();
-    }
-    let media_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .map_or("a body of no type", str::trim);
-    // A character has four bytes at most.
-    let body = body.get(..4 * MAX_CHARACTERS).unwrap_or(body);
-    let text = String::from_utf8_lossy(body);
-    let text: String = text.chars().take(MAX_CHARACTERS).collect();
-    format!("{media_type} {text:?}")
+/// Returns whether a body begins as a stream of events does, and no JSON.
+fn begins_as_stream(body: &[u8]) -> bool {
+    [&b"data:"[..], b"event:", b"id:", b"retry:", b": "]
+        .iter()
+        .any(|begin| body.starts_with(begin))
 }
 
 fn is_event_stream(headers: &HeaderMap) -> bool {

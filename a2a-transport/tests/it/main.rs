@@ -1,5 +1,6 @@
 //! Integration tests of the transport.
 
+mod damaged;
 mod edge;
 mod envelope;
 mod gateway;

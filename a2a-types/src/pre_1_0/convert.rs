@@ -158,8 +158,12 @@ pub(crate) mod always {
 
 /// A value that the wire requires and the canonical model does not.
 pub(crate) mod required {
-    pub(crate) use super::always::write as read;
     pub(crate) use super::unless_empty::read as write;
+
+    /// A tolerant reader may have found none.
+    pub(crate) fn read<T: Default + PartialEq>(value: T) -> Option<T> {
+        (value != T::default()).then_some(value)
+    }
 }
 
 /// A value that is read and never written.

@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::reading::{JsonPath, Mode, Quirk, Repair, Violation};
+use crate::reading::{Deviation, JsonPath, Mode, Quirk, Violation};
 
 /// Looks for words of older versions in the params of a 1.0 message that has been read already: the
 /// role must be spelled as in 1.0; a `kind` in a part is ignored (specification 1.0 §5.7) and
 /// listed, or refused in strict mode.
-pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>, Violation> {
+pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Deviation>, Violation> {
     #[derive(Deserialize)]
     struct ParamsFields {
         message: Option<MessageFields>,
@@ -51,10 +51,7 @@ pub fn words_in_1_0(params: &str, mode: Mode, root: &str) -> Result<Vec<Repair>,
             .violation(problem);
         match mode {
             Mode::Strict => return Err(violation),
-            Mode::Lenient => repairs.push(Repair {
-                quirk: Quirk::KindInPart,
-                path: violation.path,
-            }),
+            _ => repairs.push(Deviation::new(Quirk::KindInPart, violation.path)),
         }
     }
     Ok(repairs)

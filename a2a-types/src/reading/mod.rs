@@ -9,14 +9,18 @@ mod hints;
 mod normalizer;
 mod parsing;
 mod quirk;
+mod salvage;
 mod violation;
 mod wire;
+mod words;
 
 pub use self::hints::Hints;
 pub use self::normalizer::Normalizer;
 pub(crate) use self::normalizer::{absent, spelled};
 pub use self::parsing::{read_canonical, without_values};
-pub use self::quirk::{Quirk, Repair};
+pub use self::quirk::{Deviation, Quirk};
 pub use self::violation::{JsonPath, Violation};
-pub use self::wire::{Mode, StreamItem, Wire, WithRepairs, read};
+pub use self::wire::{
+    Mode, StreamItem, Wire, WithRepairs, read, read_canonical_in, read_unwrapped,
+};
 pub use crate::pre_1_0::words_in_1_0;

@@ -1,8 +1,9 @@
-//! Repair of plain JSON, with the path of each repair.
+//! Deviation of plain JSON, with the path of each repair.
 
 use serde_json::Value;
 
-use super::{Hints, Quirk, Repair, Violation};
+use super::salvage::described;
+use super::{Deviation, Hints, Quirk, Violation};
 use crate::{ArtifactId, Object, TaskId};
 
 /// Repairs plain JSON, tracking the path and listing the repairs.
@@ -10,7 +11,7 @@ use crate::{ArtifactId, Object, TaskId};
 pub struct Normalizer<'h> {
     hints: &'h Hints<'h>,
     path: Vec<String>,
-    pub(super) repairs: Vec<Repair>,
+    pub(super) repairs: Vec<Deviation>,
     renamed: Vec<(String, String)>,
 }
 
@@ -109,8 +110,12 @@ impl<'h> Normalizer<'h> {
         if let Some(value) = object.get_mut(name)
             && let Some(better) = change(value)
         {
+            let (found, read_as) = (described(value), described(&better));
             *value = better;
             self.note(quirk, name);
+            if let Some(deviation) = self.repairs.last_mut() {
+                (deviation.found, deviation.read_as) = (found, read_as);
+            }
         }
     }
 
@@ -125,7 +130,7 @@ impl<'h> Normalizer<'h> {
     /// Records a repair of the member `name` of the current object.
     pub(crate) fn note(&mut self, quirk: Quirk, name: &str) {
         let path = self.at(name);
-        self.repairs.push(Repair { quirk, path });
+        self.repairs.push(Deviation::new(quirk, path));
     }
 
     fn at(&self, name: &str) -> String {

@@ -1,8 +1,10 @@
 //! Reading of JSON text as typed values, and the place of an error.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::{Hints, Violation};
+pub(super) use crate::by_name::Step;
 use crate::by_name::{ByName, Trail};
 
 /// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON). An error has
@@ -12,17 +14,29 @@ pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Res
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let read = T::deserialize(ByName(&mut deserializer, &trail));
     read.and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| {
-            // serde_json appends a position in the text; the path serves better.
-            let text = without_values(&error);
-            let problem = text.split_once(" at line ");
-            Violation {
-                path: trail.path(hints.root),
-                problem: problem
-                    .map_or(text.as_str(), |(problem, _)| problem)
-                    .to_owned(),
-            }
-        })
+        .map_err(|error| violation(&error, &trail, hints))
+}
+
+/// Reads a value as a type, like [`read_canonical`]. An error has the steps to its place, too.
+pub(super) fn read_value<T: DeserializeOwned>(
+    value: &Value,
+    hints: &Hints<'_>,
+) -> Result<T, (Vec<Step>, Violation)> {
+    let trail = Trail::default();
+    T::deserialize(ByName(value, &trail))
+        .map_err(|error| (trail.steps(), violation(&error, &trail, hints)))
+}
+
+fn violation(error: &serde_json::Error, trail: &Trail, hints: &Hints<'_>) -> Violation {
+    // serde_json appends a position in the text; the path serves better.
+    let text = without_values(error);
+    let problem = text.split_once(" at line ");
+    Violation {
+        path: trail.path(hints.root),
+        problem: problem
+            .map_or(text.as_str(), |(problem, _)| problem)
+            .to_owned(),
+    }
 }
 
 /// Returns the message of a deserializer in the words of JSON, without the strings that it repeats:

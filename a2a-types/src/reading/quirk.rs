@@ -1,12 +1,53 @@
 //! Known departures from the specification.
 
-/// One departure from the specification that was repaired or ignored.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Repair {
-    /// The kind of departure.
+use std::fmt;
+
+use serde::Serialize;
+
+/// One departure from the specification, and what was read instead.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deviation {
+    /// The kind of departure, whose description is the rule that it breaks.
+    #[serde(rename = "code")]
     pub quirk: Quirk,
     /// JSON path of the departure, as the sender wrote it.
     pub path: String,
+    /// What was found there, without texts, which may be secrets; empty if the kind says it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub found: String,
+    /// What was read instead; empty if the kind says it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub read_as: String,
+}
+
+impl Deviation {
+    /// Creates a deviation whose kind says all.
+    pub fn new(quirk: Quirk, path: impl Into<String>) -> Self {
+        Self {
+            quirk,
+            path: path.into(),
+            found: String::new(),
+            read_as: String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Deviation {
+    /// Writes the place, what was found, what was read instead, and the rule.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path)?;
+        if !self.found.is_empty() {
+            write!(f, "found {}, read as {}: ", self.found, self.read_as)?;
+        }
+        f.write_str(self.quirk.about())
+    }
+}
+
+impl Serialize for Quirk {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
 }
 
 macro_rules! quirks {
@@ -83,4 +124,24 @@ quirks! {
     KindInPart = "KINDIN1.0";
     /// A security scheme that the version does not have; what requires it stays.
     UnknownScheme = "SCHEME";
+    /// A required member that is absent.
+    Missing = "MISSING";
+    /// A value of another JSON type than the specification gives the member.
+    OtherType = "TYPE";
+    /// A value that cannot be read.
+    LeftOut = "LEFTOUT";
+    /// An answer that is wrapped, or not wrapped, as another version or an SDK has it.
+    Wrapped = "WRAPPED";
+    /// A part that the version does not have, kept as data.
+    OtherPart = "PART";
+    /// Members in snake_case, where JSON has camelCase.
+    SnakeCase = "SNAKE";
+    /// An event that is none of the version's.
+    NoEvent = "NOEVENT";
+    /// A URL that is not absolute, read as relative to that of the card.
+    RelativeUrl = "RELATIVE";
+    /// A media type that the answer does not have.
+    OtherMediaType = "MEDIATYPE";
+    /// A word in another case than the specification's.
+    OtherCase = "CASE";
 }

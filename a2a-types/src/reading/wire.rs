@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Hints, JsonPath, Normalizer, Repair, Violation, read_canonical};
+use super::salvage::{salvage, unwrapped};
+use super::words::other_words;
+use super::{Deviation, Hints, JsonPath, Normalizer, Quirk, Violation, read_canonical};
 use crate::{Event, Object};
 
 /// Strictness about deviations from the specification.
@@ -15,6 +17,9 @@ pub enum Mode {
     Lenient,
     /// Refuses quirks, naming the path and the rule.
     Strict,
+    /// Accepts every known quirk and, of what remains, everything that can be read: for answers, which a caller
+    /// would lose otherwise. Each [`Deviation`](super::Deviation) is reported.
+    Tolerant,
 }
 
 /// A wire type of a protocol version.
@@ -40,7 +45,7 @@ pub struct WithRepairs<T> {
     /// The value.
     pub value: T,
     /// Every repair, in the order in which they were made; empty if there was none.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<Deviation>,
 }
 
 impl<T> WithRepairs<T> {
@@ -99,13 +104,65 @@ pub fn read<T: Wire>(
             if let Value::Object(object) = &mut value {
                 T::normalize(object, &mut normalizer);
             }
-            read_canonical(&value.to_string(), hints)
-                .and_then(|value: T| value.check_lenient(&root).map(|()| value))
-                .map_err(|violation| normalizer.as_sent(violation))
-                .map(|value| WithRepairs {
-                    value,
-                    repairs: normalizer.repairs,
-                })
+            let read = read_canonical(&value.to_string(), hints)
+                .and_then(|value: T| value.check_lenient(&root).map(|()| value));
+            let (read, salvaged) = match read {
+                Err(violation) if mode == Mode::Tolerant => {
+                    let salvaged = salvage(value, json.len(), hints).map_err(|_| violation)?;
+                    (Ok(salvaged.0), salvaged.1)
+                }
+                read => (read, Vec::new()),
+            };
+            let read = read.map_err(|violation| normalizer.as_sent(violation))?;
+            normalizer.repairs.extend(salvaged);
+            Ok(WithRepairs {
+                value: read,
+                repairs: normalizer.repairs,
+            })
         }
     }
+}
+
+/// Reads JSON text as a type of the canonical model, in a mode.
+pub fn read_canonical_in<T: DeserializeOwned>(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+) -> Result<WithRepairs<T>, Violation> {
+    match read_canonical(json, hints) {
+        Ok(value) if mode == Mode::Lenient => Ok(WithRepairs::unrepaired(value)),
+        Ok(value) => {
+            let repairs = other_words(json, mode, hints)?;
+            Ok(WithRepairs { value, repairs })
+        }
+        Err(violation) if mode == Mode::Tolerant => {
+            let Ok(value) = serde_json::from_str(json) else {
+                return Err(violation);
+            };
+            let (value, repairs) = salvage(value, json.len(), hints).map_err(|_| violation)?;
+            Ok(WithRepairs { value, repairs })
+        }
+        Err(violation) => Err(violation),
+    }
+}
+
+/// Reads a result or event; if it is one of another version's wrapper, what that holds.
+pub fn read_unwrapped<T>(
+    json: &str,
+    mode: Mode,
+    hints: &Hints<'_>,
+    read: impl Fn(&str) -> Result<WithRepairs<T>, Violation>,
+) -> Result<WithRepairs<T>, Violation> {
+    let violation = match read(json) {
+        Err(violation) if mode == Mode::Tolerant => violation,
+        read => return read,
+    };
+    let value = serde_json::from_str(json).ok();
+    let Some((name, inner)) = value.and_then(unwrapped) else {
+        return Err(violation);
+    };
+    let mut read = read(&inner.to_string()).map_err(|_| violation)?;
+    let path = format!("{}.{name}", hints.root);
+    read.repairs.insert(0, Deviation::new(Quirk::Wrapped, path));
+    Ok(read)
 }

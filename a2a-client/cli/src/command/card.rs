@@ -39,15 +39,9 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         let keys = trusted_keys(keys, options.agent.anonymous_http()?).await?;
         return verified(options, keys.into(), screen).await;
     }
-    let client = options.agent.connect().await?;
-    let card = match (options.extended, client.card()) {
-        (false, Some(card)) => card,
-        (true, _) => client.extended_card().await?,
-        (false, None) => {
-            return Err(Failure::usage(
-                "`a2a card` cannot be used with --no-card: there is no card to show",
-            ));
-        }
+    let card = match options.extended {
+        true => options.agent.connect().await?.extended_card().await?,
+        false => options.agent.card().await?,
     };
     screen.card(&card)?;
     Ok(Code::Done)

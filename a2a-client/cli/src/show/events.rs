@@ -40,7 +40,13 @@ impl Events {
                 self.status(&task.status, screen)?;
                 let mut artifacts = task.artifacts.iter();
                 artifacts.try_for_each(|artifact| self.artifact(artifact, screen))?;
-                self.close(screen)
+                self.close(screen)?;
+                if !task.artifacts.is_empty() || task.status.message.is_some() {
+                    return Ok(());
+                }
+                // Some agents answer in the history alone.
+                let mut messages = task.answer_messages();
+                messages.try_for_each(|message| screen.line(&parts(&message.parts)))
             }
             Event::StatusUpdate(update) => {
                 self.close(screen)?;

@@ -13,6 +13,7 @@ use a2a_types::{Content, Part, TaskState};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+use crate::deviations;
 use crate::exit::Failure;
 
 /// The standard output.
@@ -26,9 +27,17 @@ impl Screen {
         Self { json }
     }
 
-    /// Writes a line of JSON.
+    /// Writes a line of JSON, with the deviations that were found since the last one as the member `deviations`.
     pub(crate) fn value(&self, value: &impl Serialize) -> Result<(), Failure> {
-        self.line(&json(value).map_err(io::Error::other)?)
+        let found = deviations::take();
+        if found.is_empty() {
+            return self.line(&json(value).map_err(io::Error::other)?);
+        }
+        let mut value = serde_json::to_value(value).map_err(io::Error::other)?;
+        if let Some(object) = value.as_object_mut() {
+            object.insert("deviations".to_owned(), serde_json::json!(found));
+        }
+        self.line(&json(&value).map_err(io::Error::other)?)
     }
 
     /// Writes a line.

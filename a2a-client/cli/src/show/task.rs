@@ -1,5 +1,7 @@
 //! Output of tasks and webhooks.
 
+use std::collections::HashSet;
+
 use a2a_client::credentials::shown_text;
 use a2a_client::terminal::escape_line;
 use a2a_types::{Event, ListTasksResponse, Role, Task, TaskPushNotificationConfig};
@@ -25,8 +27,10 @@ impl Screen {
         }
         let with_status = task.status.message.as_ref();
         let with_status = with_status.map(|message| &message.message_id);
+        let mut shown = HashSet::new();
         for message in &task.history {
-            if Some(&message.message_id) == with_status {
+            let id = &message.message_id;
+            if Some(id) == with_status || !id.as_str().is_empty() && !shown.insert(id) {
                 continue;
             }
             let who = match message.role {

@@ -3,6 +3,7 @@
 mod authentication;
 mod chat;
 mod check;
+mod deviations;
 mod hook;
 mod inspect;
 mod interrupt;

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An agent that answers as scripted and records its requests.
 pub(crate) struct ScriptedAgent {
@@ -20,7 +20,8 @@ pub(crate) struct ReceivedRequest {
 
 impl ScriptedAgent {
     /// Answers with the result of `answer` for its own URL and the body of a request: a result or an
-    /// error for a call, else a document.
+    /// error for a call, else a document. A stream may have `events` instead: results, and texts that stand in the
+    /// data as they are. With `open` it is not closed after them.
     pub(crate) fn new(answer: impl Fn(&str, &Value) -> Value + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -29,9 +30,15 @@ impl ScriptedAgent {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let requests = read(&stream);
-                let text = written(&requests.body, answer(&own, &requests.body));
+                let answer = answer(&own, &requests.body);
+                let is_open = answer["open"] == true;
+                let text = written(&requests.body, answer);
                 let _ = sender.send(requests);
                 let _ = stream.write_all(text.as_bytes());
+                if is_open {
+                    // Until the client closes the connection.
+                    std::thread::spawn(move || stream.read_to_end(&mut Vec::new()));
+                }
             }
         });
         Self { url, requests }
@@ -64,6 +71,19 @@ fn read(stream: &TcpStream) -> ReceivedRequest {
 }
 
 fn written(call: &Value, mut answer: Value) -> String {
+    if let Some(events) = answer["events"].as_array() {
+        let data = |event: &Value| match event {
+            Value::String(text) => format!("data: {text}\n\n"),
+            result => {
+                let envelope = json!({"jsonrpc": "2.0", "id": call["id"], "result": result});
+                format!("data: {envelope}\n\n")
+            }
+        };
+        let data: String = events.iter().map(data).collect();
+        return format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{data}"
+        );
+    }
     let mut media_type = "application/json";
     if let Some(method) = call["method"].as_str() {
         answer["jsonrpc"] = "2.0".into();

@@ -83,6 +83,7 @@ impl Transport for UserAgent {
         let task = |state| {
             let mut task = Task::submitted("t".into(), "c".into());
             task.status.state = state;
+            task.status.message = Some(Box::new(a2a_types::Message::agent("hi")));
             a2a_types::Event::Task(task)
         };
         let stream = |event, sequence| {

@@ -202,19 +202,19 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
             "a page",
             Send,
             sends(http("200 OK", "content-type: text/html\r\n", "<html>")),
-            Err(Error::Malformed(_))
+            Err(Error::NotA2a { status: 200, .. })
         ),
         faulty_agent!(
             "a page as a card",
             Card(false),
             sends(http("200 OK", "content-type: text/html\r\n", "<html>")),
-            Err(Error::Malformed(_))
+            Err(Error::NotA2a { status: 200, .. })
         ),
         faulty_agent!(
             "a page as a stream",
             Follow,
             sends(http("200 OK", "content-type: text/html\r\n", "<html>")),
-            Err(Error::Malformed(_))
+            Err(Error::NotA2a { status: 200, .. })
         ),
         faulty_agent!(
             "a page of a gateway",

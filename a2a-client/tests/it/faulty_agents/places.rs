@@ -65,10 +65,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
             "307 with credentials",
             Follow,
             redirects("307 Temporary Redirect"),
-            Err(Error::Redirected {
-                status: 307,
-                location: Some(_)
-            })
+            Ok(Reply::Events(1))
         )
         .with(with_secret),
         faulty_agent!(

@@ -1,7 +1,7 @@
 //! Requests.
 
 use a2a_jsonrpc::{Id, Version};
-use a2a_types::reading::{Hints, Mode, Quirk, Repair, Violation, WithRepairs};
+use a2a_types::reading::{Deviation, Hints, Mode, Quirk, Violation, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
 
 use crate::binding::incoming_call::invalid_params;
@@ -114,10 +114,7 @@ pub fn read_call(
             Version::Absent => "$.jsonrpc",
             Version::V2 => "$.id",
         };
-        repairs.push(Repair {
-            quirk: Quirk::NoEnvelope,
-            path: path.to_owned(),
-        });
+        repairs.push(Deviation::new(Quirk::NoEnvelope, path));
     }
     // Any other request without `id` is a notification, which wants no answer.
     let notification = request.id.is_none() && !is_printed;

@@ -1,10 +1,11 @@
 //! The JSON-RPC envelope of answers.
 
-use a2a_jsonrpc::{Answer, Id, Limits, Malformed, Response};
-use a2a_types::reading::{Mode, Quirk, Repair, Violation};
+use a2a_jsonrpc::{Answer, INTERNAL_ERROR, Id, Limits, Malformed, Response, Version};
+use a2a_types::reading::{Deviation, Mode, Quirk, Violation};
 use a2a_types::{Dialect, Error as A2aError, Operation};
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::error::{read_error, write_error};
 use crate::{Envelope, Error};
@@ -42,11 +43,8 @@ pub(super) fn open<'a>(
     body: &'a [u8],
     mode: Mode,
     limits: &Limits,
-) -> Result<(&'a RawValue, Vec<Repair>), Error> {
-    let repair = |quirk, path: &str| Repair {
-        quirk,
-        path: path.to_owned(),
-    };
+) -> Result<(&'a RawValue, Vec<Deviation>), Error> {
+    let repair = |quirk, path: &str| Deviation::new(quirk, path);
     let malformed = |path: &str, problem: String| {
         Error::Malformed(Violation {
             path: path.to_owned(),
@@ -55,14 +53,14 @@ pub(super) fn open<'a>(
     };
     let answer = match a2a_jsonrpc::read_response(body, limits) {
         Ok(answer) => answer,
-        Err(Malformed::NotAnEnvelope { marked: false }) if mode == Mode::Lenient => {
+        Err(Malformed::NotAnEnvelope { marked: false }) if mode != Mode::Strict => {
             let bare =
                 serde_json::from_slice(body).map_err(|error| malformed("$", error.to_string()))?;
             return Ok((bare, vec![repair(Quirk::Bare, "$")]));
         }
         // A deletion has no result, and the Python SDK leaves the member out.
         Err(Malformed::NotAnEnvelope { marked: true })
-            if mode == Mode::Lenient
+            if mode != Mode::Strict
                 && envelope.operation == Operation::DeleteTaskPushNotificationConfig =>
         {
             return Ok((RawValue::NULL, vec![repair(Quirk::NoResult, "$")]));
@@ -70,11 +68,29 @@ pub(super) fn open<'a>(
         Err(Malformed::Unreadable(fault)) => {
             return Err(malformed(&fault.path.clone(), fault.to_string()));
         }
+        Err(Malformed::Member { path, problem }) if mode == Mode::Tolerant && path == "$.error" => {
+            let error = other_error(body).ok_or_else(|| malformed(path, problem))?;
+            return Err(read_error(error, envelope.dialect).into());
+        }
         Err(Malformed::Member { path, problem }) => return Err(malformed(path, problem)),
         Err(other) => return Err(malformed("$", other.to_string())),
     };
-    let Answer { id, outcome, .. } = answer;
+    let Answer {
+        version,
+        id,
+        outcome,
+    } = answer;
     let mut repairs = Vec::new();
+    match (version, mode) {
+        (Version::V2, _) | (_, Mode::Lenient) => {}
+        (_, Mode::Strict) => {
+            return Err(malformed(
+                "$.jsonrpc",
+                "missing, expected \"2.0\"".to_owned(),
+            ));
+        }
+        (_, Mode::Tolerant) => repairs.push(repair(Quirk::Missing, "$.jsonrpc")),
+    }
     let request_id = envelope.id.as_ref();
     // A server that could not read our id answers with null.
     let same =
@@ -95,12 +111,29 @@ pub(super) fn open<'a>(
     Ok((result, repairs))
 }
 
+/// Reads an error that is not as JSON-RPC has it: a text alone, or a code or message of another type.
+fn other_error(body: &[u8]) -> Option<a2a_jsonrpc::Error> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let error = answer.get("error")?;
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let code = error.get("code").map(text);
+    let code = code.and_then(|code| code.trim().parse().ok());
+    let message = error.get("message").unwrap_or(error);
+    let read = a2a_jsonrpc::Error::new(code.unwrap_or(INTERNAL_ERROR), text(message));
+    let data = error.get("data").filter(|data| !data.is_null());
+    Some(match data.and_then(|data| to_raw_value(data).ok()) {
+        Some(data) => read.with_data(data),
+        None => read,
+    })
+}
+
 /// Returns the JSON path of the result in its message.
-pub(super) fn root(repairs: &[Repair]) -> &'static str {
-    match repairs.first() {
-        Some(Repair {
-            quirk: Quirk::Bare, ..
-        }) => "$",
-        _ => "$.result",
+pub(super) fn root(repairs: &[Deviation]) -> &'static str {
+    match repairs.iter().any(|found| found.quirk == Quirk::Bare) {
+        true => "$",
+        false => "$.result",
     }
 }

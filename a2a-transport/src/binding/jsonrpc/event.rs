@@ -1,12 +1,11 @@
 //! The events of a stream.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{Hints, Mode, StreamItem, WithRepairs, read_canonical};
+use a2a_types::reading::{Hints, Mode, StreamItem, WithRepairs, read_canonical_in, read_unwrapped};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_2};
 
 use super::envelope::{BEHIND_RESULT, before_result, open, root, seal};
 use crate::binding::Line;
-use crate::binding::canonical::unrepaired;
 use crate::binding::line::write_json;
 use crate::shared::JsonForm;
 use crate::{Envelope, Error, SharedEvent};
@@ -109,12 +108,13 @@ impl EventReader {
             artifact: self.artifact.as_ref(),
             ..Hints::at(root(&repairs))
         };
-        let read = match self.envelope.dialect {
-            Dialect::V0_1 => v0_1::read_event(result.get(), self.mode, &hints),
-            Dialect::V0_2 | Dialect::V0_3 => v0_2::read_event(result.get(), self.mode, &hints),
-            _ => read_canonical(result.get(), &hints)
-                .map(|event| unrepaired(StreamItem { event, last: false })),
-        };
+        let (mode, dialect) = (self.mode, self.envelope.dialect);
+        let read = read_unwrapped(result.get(), mode, &hints, |json| match dialect {
+            Dialect::V0_1 => v0_1::read_event(json, mode, &hints),
+            Dialect::V0_2 | Dialect::V0_3 => v0_2::read_event(json, mode, &hints),
+            _ => read_canonical_in(json, mode, &hints)
+                .map(|read| read.map(|event| StreamItem { event, last: false })),
+        });
         let read = read.map_err(Error::Malformed)?;
         if let Event::ArtifactUpdate(update) = &read.value.event {
             self.artifact = Some(update.artifact.artifact_id.clone());

@@ -1,7 +1,7 @@
 //! Answers to requests that are answered once.
 
 use a2a_jsonrpc::{Id, Limits};
-use a2a_types::reading::{Hints, Mode, WithRepairs};
+use a2a_types::reading::{Hints, Mode, WithRepairs, read_unwrapped};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response, v0_1, v0_2};
 
 use super::envelope::{open, root, seal};
@@ -47,13 +47,12 @@ pub fn read_reply(
         task: envelope.task.as_ref(),
         ..Hints::at(root(&repairs))
     };
-    let read = match envelope.dialect {
-        Dialect::V0_1 => v0_1::read_response(envelope.operation, result.get(), mode, &hints),
-        Dialect::V0_2 | Dialect::V0_3 => {
-            v0_2::read_response(envelope.operation, result.get(), mode, &hints)
-        }
-        _ => canonical::read_response(envelope.operation, result.get(), &hints),
-    };
+    let operation = envelope.operation;
+    let read = read_unwrapped(result.get(), mode, &hints, |json| match envelope.dialect {
+        Dialect::V0_1 => v0_1::read_response(operation, json, mode, &hints),
+        Dialect::V0_2 | Dialect::V0_3 => v0_2::read_response(operation, json, mode, &hints),
+        _ => canonical::read_response(operation, json, mode, &hints),
+    });
     let read = read.map_err(Error::Malformed)?;
     repairs.extend(read.repairs);
     Ok(WithRepairs {

@@ -1,12 +1,13 @@
 //! The events of a stream, which stand alone in their lines.
 
 use a2a_jsonrpc::Limits;
-use a2a_types::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read_canonical};
+use a2a_types::reading::{
+    Hints, Mode, StreamItem, Violation, WithRepairs, read_canonical_in, read_unwrapped,
+};
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, v0_2};
 
 use super::error::{error_event_in, write_error};
-use crate::binding::canonical::unrepaired;
 use crate::binding::{Line, OutgoingReply};
 use crate::shared::JsonForm;
 use crate::{Envelope, Error, SharedEvent};
@@ -72,18 +73,18 @@ impl EventReader {
             artifact: self.artifact.as_ref(),
             ..Hints::at("$")
         };
-        let read = match self.envelope.dialect {
-            Dialect::V1_0 => read_canonical(json, &hints)
-                .map(|event| unrepaired(StreamItem { event, last: false })),
+        let (mode, dialect) = (self.mode, self.envelope.dialect);
+        let read = read_unwrapped(json, mode, &hints, |json| match dialect {
+            Dialect::V1_0 => read_canonical_in(json, mode, &hints)
+                .map(|read| read.map(|event| StreamItem { event, last: false })),
             _ => match Flavour::of(json) {
-                Some(Flavour::Plain) => v0_2::read_event(json, self.mode, &hints),
-                _ => v0_3::read_event(json, self.mode, &hints),
+                Some(Flavour::Plain) => v0_2::read_event(json, mode, &hints),
+                _ => v0_3::read_event(json, mode, &hints),
             },
-        };
+        });
         let read = read.map_err(|violation| {
             let answer = serde_json::from_str(json).unwrap_or_default();
-            error_event_in(&answer, self.envelope.dialect)
-                .map_or(Error::Malformed(violation), Error::Agent)
+            error_event_in(&answer, dialect).map_or(Error::Malformed(violation), Error::Agent)
         })?;
         if let Event::ArtifactUpdate(update) = &read.value.event {
             self.artifact = Some(update.artifact.artifact_id.clone());

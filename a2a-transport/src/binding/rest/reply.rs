@@ -1,7 +1,7 @@
 //! Answers to requests that are answered once.
 
 use a2a_jsonrpc::Limits;
-use a2a_types::reading::{Hints, Mode, WithRepairs};
+use a2a_types::reading::{Hints, Mode, WithRepairs, read_unwrapped};
 use a2a_types::v0_3::{self, Flavour};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Response, v0_2};
 use http::StatusCode;
@@ -60,12 +60,12 @@ pub fn read_reply(
         task: envelope.task.as_ref(),
         ..Hints::at("$")
     };
-    let read = match envelope.dialect {
-        Dialect::V1_0 => canonical::read_response(operation, body, &hints),
-        _ => match Flavour::of(body) {
-            Some(Flavour::Plain) => v0_2::read_response(operation, body, mode, &hints),
-            _ => v0_3::read_response(operation, body, mode, &hints),
+    let read = read_unwrapped(body, mode, &hints, |json| match envelope.dialect {
+        Dialect::V1_0 => canonical::read_response(operation, json, mode, &hints),
+        _ => match Flavour::of(json) {
+            Some(Flavour::Plain) => v0_2::read_response(operation, json, mode, &hints),
+            _ => v0_3::read_response(operation, json, mode, &hints),
         },
-    };
+    });
     read.map_err(Error::Malformed)
 }

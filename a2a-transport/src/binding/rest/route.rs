@@ -76,8 +76,8 @@ impl Route {
         mode: Mode,
     ) -> Result<Self, NoRoute> {
         let version = match mode {
-            Mode::Lenient => version,
             Mode::Strict => version.or(Some(Dialect::V0_3)),
+            _ => version,
         };
         let segments: Vec<_> = path.trim_matches('/').split('/').collect();
         if segments

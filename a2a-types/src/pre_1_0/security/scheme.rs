@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::OAuthFlows;
 use crate::pre_1_0::{both_ways, constants, unless_empty, wire_types};
-use crate::reading::{Normalizer, Quirk};
+use crate::reading::{Normalizer, Quirk, absent};
 use crate::{
     ApiKeySecurityScheme as ApiKey, HttpAuthSecurityScheme as HttpAuth,
     MutualTlsSecurityScheme as MutualTls, OAuth2SecurityScheme as OAuth2, Object,
@@ -201,6 +201,13 @@ impl SecurityScheme {
 /// some of 1.0.
 pub(crate) fn normalize_security_schemes(schemes: &mut Object, normalizer: &mut Normalizer<'_>) {
     schemes.retain(|name, scheme| {
+        if let Some(http) = scheme.as_object_mut()
+            && http.get("type").is_some_and(|kind| kind == "http")
+            && absent(http, "scheme")
+        {
+            http.insert("scheme".to_owned(), "bearer".into());
+            normalizer.note(Quirk::NoCardMember, name);
+        }
         let is_known = SecurityScheme::deserialize(&*scheme).is_ok();
         if !is_known {
             normalizer.note(Quirk::UnknownScheme, name);

@@ -1,0 +1,63 @@
+//! Deviations from the specification that the agent's card and answers have.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use a2a_types::reading::Deviation;
+
+use crate::show::{Screen, note};
+
+/// Those that were found and not shown yet.
+static FOUND: Mutex<Found> = Mutex::new(Found {
+    pending: Vec::new(),
+    shown: None,
+    left_off: 0,
+});
+
+struct Found {
+    pending: Vec<Deviation>,
+    /// Lines that were shown: each is shown once.
+    shown: Option<HashSet<String>>,
+    /// Number of those that were not kept.
+    left_off: usize,
+}
+
+/// Keeps a deviation until it is shown.
+pub(crate) fn found(deviation: &Deviation) {
+    let mut found = lock();
+    match found.pending.len() < MAX_PENDING {
+        true => found.pending.push(deviation.clone()),
+        false => found.left_off += 1,
+    }
+}
+
+/// Takes those that were not shown yet.
+pub(crate) fn take() -> Vec<Deviation> {
+    std::mem::take(&mut lock().pending)
+}
+
+/// Shows those that were not shown yet to people, a line each.
+pub(crate) fn show(screen: &Screen) {
+    if screen.json {
+        return;
+    }
+    for deviation in take() {
+        let line = format!("note: {deviation}");
+        let is_new = lock().shown.get_or_insert_default().insert(line.clone());
+        if is_new {
+            note(&line);
+        }
+    }
+    let left_off = std::mem::take(&mut lock().left_off);
+    if left_off > 0 {
+        note(&format!("note: and {left_off} more"));
+    }
+}
+
+fn lock() -> MutexGuard<'static, Found> {
+    // No code under this lock panics half-way.
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Number of deviations that are kept: what an agent sends without end is not.
+const MAX_PENDING: usize = 50;
