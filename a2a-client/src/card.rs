@@ -3,7 +3,7 @@
 use a2a_types::reading::{
     Deviation, Hints, Mode, Quirk, Violation, WithRepairs, read, read_canonical_in,
 };
-use a2a_types::{AgentCard, AgentInterface, v0_1, v0_2};
+use a2a_types::{AgentCard, AgentInterface, Object, v0_1, v0_2};
 use serde_json::Value;
 
 /// Reads a card of any protocol version. A document with members of several is read as the latest.
@@ -29,7 +29,7 @@ pub fn read_card_in(json: &str, mode: Mode) -> Result<WithRepairs<AgentCard>, Vi
     let is_0_1 = has("authentication") && !has("protocolVersion") && !has("securitySchemes");
     let mut read = match interfaces {
         Some(name) if mode == Mode::Tolerant => {
-            let deviations = supply_versions(&mut document, name);
+            let deviations = complete_interfaces(&mut document, name);
             let text = match deviations.is_empty() {
                 true => json.to_owned(),
                 false => document.to_string(),
@@ -49,8 +49,9 @@ pub fn read_card_in(json: &str, mode: Mode) -> Result<WithRepairs<AgentCard>, Vi
     Ok(read)
 }
 
-/// Gives interfaces without a version that of the card, or the first that has a list of interfaces.
-fn supply_versions(document: &mut Value, name: &str) -> Vec<Deviation> {
+/// Completes interfaces whose binding or URL stands under another name, and those without a version: they have that of
+/// the card, or the first that has a list of interfaces.
+fn complete_interfaces(document: &mut Value, name: &str) -> Vec<Deviation> {
     let of_card = document.get("protocolVersion").and_then(Value::as_str);
     let version = of_card.unwrap_or("1.0").to_owned();
     let mut deviations = Vec::new();
@@ -59,30 +60,59 @@ fn supply_versions(document: &mut Value, name: &str) -> Vec<Deviation> {
         let Value::Object(interface) = interface else {
             continue;
         };
-        let has = |name: &str| interface.get(name).is_some_and(|member| !member.is_null());
-        if has("protocolVersion") || has("protocol_version") || !has("protocolBinding") {
-            continue;
+        let mut supply = |interface: &mut Object, member: &str, from: &str, value: &str| {
+            interface.insert(member.to_owned(), value.into());
+            deviations.push(Deviation {
+                found: from.to_owned(),
+                read_as: value.to_owned(),
+                ..Deviation::new(Quirk::Missing, format!("$.{name}[{index}].{member}"))
+            });
+        };
+        let has = |interface: &Object, names: &[&str]| {
+            let mut members = names.iter().filter_map(|name| interface.get(*name));
+            members.any(|member| !member.is_null())
+        };
+        if !has(interface, &["protocolBinding", "protocol_binding"]) {
+            let names = ["transport", "protocol", "binding"].into_iter();
+            let known = names.filter_map(|name| Some((name, interface.get(name)?.as_str()?)));
+            let known = known.filter_map(|(name, word)| Some((name, binding_of(word)?)));
+            if let Some((from, binding)) = known.into_iter().next() {
+                supply(interface, "protocolBinding", &format!("`{from}`"), binding);
+            }
         }
-        interface.insert("protocolVersion".to_owned(), version.clone().into());
-        deviations.push(Deviation {
-            found: "nothing".to_owned(),
-            read_as: version.clone(),
-            ..Deviation::new(Quirk::Missing, format!("$.{name}[{index}].protocolVersion"))
-        });
+        if !has(interface, &["url"])
+            && let Some(url) = interface
+                .get("uri")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        {
+            supply(interface, "url", "`uri`", &url);
+        }
+        if !has(interface, &["protocolVersion", "protocol_version"])
+            && has(interface, &["protocolBinding", "protocol_binding"])
+        {
+            supply(interface, "protocolVersion", "nothing", &version);
+        }
     }
     deviations
+}
+
+/// Returns the name that the specification has for a binding, in whatever case and with whatever signs it is written.
+fn binding_of(word: &str) -> Option<&'static str> {
+    let letters = word.chars().filter(char::is_ascii_alphabetic);
+    match letters.collect::<String>().to_ascii_uppercase().as_str() {
+        "JSONRPC" => Some(AgentInterface::JSON_RPC),
+        "HTTPJSON" | "REST" => Some(AgentInterface::HTTP_JSON),
+        _ => None,
+    }
 }
 
 /// Gives the bindings of interfaces the names that the specification has for them.
 fn name_bindings(card: &mut AgentCard, has_interfaces: bool) -> Vec<Deviation> {
     let mut deviations = Vec::new();
     for (index, interface) in card.supported_interfaces.iter_mut().enumerate() {
-        let plain = interface.protocol_binding.to_ascii_uppercase();
-        let plain = plain.replace(['-', '_', ' ', '+'], "");
-        let name = match plain.as_str() {
-            "JSONRPC" => AgentInterface::JSON_RPC,
-            "HTTPJSON" | "REST" => AgentInterface::HTTP_JSON,
-            _ => continue,
+        let Some(name) = binding_of(&interface.protocol_binding) else {
+            continue;
         };
         if interface.protocol_binding == name {
             continue;

@@ -31,6 +31,8 @@ pub(crate) struct Follower {
     /// Outputs to return to the caller before the state machine goes on.
     queue: VecDeque<Output>,
     state: FollowState,
+    /// The end of a task whose stream has told states only, until the stream ends.
+    withheld: Option<Event>,
     /// Sequence number of the last event returned; `None` after an event that was derived by comparing snapshots.
     pub(crate) sequence: Option<u64>,
     /// Last event id to resume from: the last sequence number, if all events before it were returned
@@ -71,6 +73,8 @@ pub(crate) struct Subject {
 /// Output of the follower, in order.
 enum Output {
     Event(Event),
+    /// An event that the mirror has already.
+    Told(Event),
     /// A snapshot, after the events that lead to it.
     Snapshot(Task),
     Error(Error),
@@ -100,8 +104,8 @@ enum Purpose {
     ReadTask(Option<Stream>),
     /// Reads the task once more before this final event is returned.
     ConfirmEnd(Event),
-    /// Reads the task that has ended, because its stream told states only.
-    ReadAnswer,
+    /// Reads the task before this final event is returned, because its stream told states only.
+    ReadAnswer(Event),
 }
 
 /// A stream of events, and its relation to the events returned so far.
@@ -172,6 +176,7 @@ impl Follower {
             mirror,
             queue: VecDeque::new(),
             state: FollowState::Ended,
+            withheld: None,
             sequence: None,
             resume_after: None,
             polls: false,
@@ -248,6 +253,7 @@ impl Follower {
                     };
                     return Poll::Ready(Some(item));
                 }
+                Some(Output::Told(event)) => return Poll::Ready(Some(Ok(event))),
                 Some(Output::Snapshot(task)) => self.mirror.adopt(task),
                 Some(Output::Error(error)) => return Poll::Ready(Some(Err(error))),
                 None if matches!(self.state, FollowState::Ended) => return Poll::Ready(None),
@@ -259,7 +265,9 @@ impl Follower {
     /// Returns whether no more events are due. After a message was sent, none are once the task waits
     /// for the next message, though some agents keep the stream open.
     fn is_over(&self) -> bool {
-        self.mirror.is_over() || self.subject.message.is_some() && self.mirror.waits()
+        self.withheld.is_some()
+            || self.mirror.is_over()
+            || self.subject.message.is_some() && self.mirror.waits()
     }
 
     fn poll_state(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -282,7 +290,7 @@ impl Follower {
                 Poll::Ready(None) => (self.on_stream_end(None, &stream), true),
                 Poll::Pending => match stream.is_silent_too_long(cx, self.is_over()) {
                     false => (FollowState::Streaming(stream), false),
-                    true if self.is_over() => (self.end_or_read_answer(), true),
+                    true if self.is_over() => (self.end_of_stream(), true),
                     true => (self.request(Purpose::ReadTask(Some(stream))), true),
                 },
             },

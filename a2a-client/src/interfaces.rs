@@ -41,7 +41,8 @@ impl Interfaces {
     ) -> Result<Self, Error> {
         let mut supported = Vec::new();
         let mut first_problem = None;
-        for interface in &card.supported_interfaces {
+        let named = card.supported_interfaces.iter();
+        for interface in named.filter(|interface| !interface.url.is_empty()) {
             let Some(transport) = HttpTransport::to(interface) else {
                 continue;
             };
@@ -203,6 +204,13 @@ fn is_unknown(reply: &Result<Reply, Error>) -> bool {
 }
 
 pub(crate) fn none_spoken(card: &AgentCard) -> Error {
+    let mut interfaces = card.supported_interfaces.iter();
+    if interfaces.all(|interface| interface.url.is_empty()) {
+        return Error::Malformed(Violation {
+            path: "$.url".to_owned(),
+            problem: "the card names no URL at which the agent can be called".to_owned(),
+        });
+    }
     let offered: Vec<_> = card
         .supported_interfaces
         .iter()

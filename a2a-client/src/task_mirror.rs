@@ -87,19 +87,18 @@ impl TaskMirror {
         self.task.as_ref().is_some_and(|known| known.id == task.id)
     }
 
-    /// Returns whether the task has ended, and nothing of an answer was in its events.
-    pub(crate) fn lacks_answer(&self) -> bool {
-        let ended = self
-            .task
-            .as_ref()
-            .filter(|task| task.status.state == TaskState::Completed);
-        ended.is_some_and(|task| {
-            let said = task
-                .history
-                .iter()
-                .any(|message| message.role == Role::Agent);
-            task.artifacts.is_empty() && task.status.message.is_none() && !said
-        })
+    /// Returns whether an event is the end of the task, and neither it nor what was before has anything of an answer.
+    pub(crate) fn lacks_answer(&self, event: &Event) -> bool {
+        let Event::StatusUpdate(update) = event else {
+            return false;
+        };
+        let is_end = update.status.state == TaskState::Completed && update.status.message.is_none();
+        is_end
+            && self.task.as_ref().is_some_and(|task| {
+                let mut history = task.history.iter();
+                let said = history.any(|message| message.role == Role::Agent);
+                task.artifacts.is_empty() && task.status.message.is_none() && !said
+            })
     }
 
     /// Applies an event, even one that the rules do not allow.

@@ -7,7 +7,7 @@
 //! The types at the root of this crate are the **canonical model**: protocol 1.0, spelled as its
 //! ProtoJSON is. Each older version has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
 //! conversions to and from the canonical model; [`Dialect`] names the versions, [`Operation`]
-//! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly or leniently;
+//! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly, leniently or tolerantly;
 //! [`extension`] types what extensions add; [`steps`] separates an agent's steps from its answer.
 //!
 //! Version 0.3 has two kinds of JSON: that of JSON-RPC is [`v0_3::json`], which is [`v0_2`]'s and a little

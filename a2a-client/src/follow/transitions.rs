@@ -22,7 +22,7 @@ impl Follower {
                 let transport = self.transport.clone();
                 Box::pin(async move { transport.call(call).await })
             }
-            Purpose::ReadAnswer => {
+            Purpose::ReadAnswer(_) => {
                 let transport = Arc::clone(self.transport.inner());
                 let limit = MAX_ANSWER_WAIT;
                 Box::pin(async move {
@@ -55,7 +55,7 @@ impl Follower {
             Purpose::Subscribe => {
                 Request::SubscribeToTask(SubscribeToTaskRequest { tenant, id: id? })
             }
-            Purpose::ReadTask(_) | Purpose::ConfirmEnd(_) | Purpose::ReadAnswer => {
+            Purpose::ReadTask(_) | Purpose::ConfirmEnd(_) | Purpose::ReadAnswer(_) => {
                 let configuration = message.and_then(|message| message.configuration);
                 Request::GetTask(GetTaskRequest {
                     tenant,
@@ -111,7 +111,10 @@ impl Follower {
             (Purpose::ReadTask(stream), Err(error)) if is_cut(&error) => {
                 self.retry(error, Purpose::ReadTask(stream))
             }
-            (Purpose::ConfirmEnd(last), Ok(Answer::Once(Response::GetTask(task)))) => {
+            (
+                Purpose::ConfirmEnd(last) | Purpose::ReadAnswer(last),
+                Ok(Answer::Once(Response::GetTask(task))),
+            ) => {
                 self.compare(task);
                 if !matches!(self.queue.back(), Some(Output::Snapshot(task)) if task.status.state.is_terminal())
                 {
@@ -123,16 +126,10 @@ impl Follower {
                 self.retry(error, Purpose::ConfirmEnd(last))
             }
             // The event is final even if the task cannot be read.
-            (Purpose::ConfirmEnd(last), Err(_)) => {
+            (Purpose::ConfirmEnd(last), Err(_)) | (Purpose::ReadAnswer(last), _) => {
                 self.queue.push_back(Output::Event(last));
                 FollowState::Ended
             }
-            (Purpose::ReadAnswer, Ok(Answer::Once(Response::GetTask(task)))) => {
-                self.compare(task);
-                FollowState::Ended
-            }
-            // All that the stream told has been returned.
-            (Purpose::ReadAnswer, _) => FollowState::Ended,
             // Some agents forget a task at its end.
             (Purpose::ReadTask(_), Err(Error::Agent(_))) if self.mirror.is_unknown() => {
                 FollowState::Ended
@@ -280,6 +277,11 @@ impl Follower {
     }
 
     fn on_event(&mut self, event: Event, sequence: Option<u64>, stream: Stream) -> FollowState {
+        if let Some(withheld) = self.withheld.take() {
+            // It was not the end of the stream.
+            self.mirror.apply(&withheld);
+            self.queue.push_back(Output::Told(withheld));
+        }
         let next = match (self.resume_after, sequence) {
             (Some(place), Some(sequence)) => place.checked_add(1) == Some(sequence),
             _ => false,
@@ -338,17 +340,26 @@ impl Follower {
         if ends && self.compared {
             return self.request(Purpose::ConfirmEnd(event));
         }
+        if self.lacks_answer(&event) {
+            self.withheld = Some(event);
+            return FollowState::Streaming(stream.on(Position::InOrder));
+        }
         self.queue.push_back(Output::Event(event));
         FollowState::Streaming(stream.on(Position::InOrder))
     }
 
     /// Ends, after the task was read if its stream told states only.
-    pub(super) fn end_or_read_answer(&mut self) -> FollowState {
-        let is_sent = self.subject.message.is_some() && self.follows();
-        match is_sent && self.mirror.lacks_answer() {
-            true => self.request(Purpose::ReadAnswer),
-            false => FollowState::Ended,
+    pub(super) fn end_of_stream(&mut self) -> FollowState {
+        match self.withheld.take() {
+            Some(last) => self.request(Purpose::ReadAnswer(last)),
+            None => FollowState::Ended,
         }
+    }
+
+    /// Returns whether an event is the end of a task, and nothing of an answer was in the stream.
+    fn lacks_answer(&self, event: &Event) -> bool {
+        let is_sent = self.subject.message.is_some() && self.follows();
+        is_sent && self.profile.is_none() && self.mirror.lacks_answer(event)
     }
 
     /// Handles the end of a stream, normal or with an error.
@@ -359,8 +370,11 @@ impl Follower {
             .profile
             .as_ref()
             .is_some_and(|profile| profile.answered);
-        if self.mirror.is_over() || error.is_none() && (self.mirror.may_end() || answered) {
-            return self.end_or_read_answer();
+        if self.withheld.is_some()
+            || self.mirror.is_over()
+            || error.is_none() && (self.mirror.may_end() || answered)
+        {
+            return self.end_of_stream();
         }
         if !self.follows() {
             return error.map_or(FollowState::Ended, |error| self.fail(error));

@@ -10,6 +10,10 @@ use super::interface::causes;
 pub(super) fn no_card(url: &str, error: &Error) -> String {
     let reason = match error {
         Error::NotA2a { status: 404, .. } => "no agent card was found (HTTP status 404)".to_owned(),
+        Error::NotA2a {
+            status: 200,
+            problem,
+        } => format!("it has a document, but no agent card: {problem}"),
         Error::NotA2a { status, .. } => format!("it answered with HTTP status {status}"),
         Error::Malformed(violation) => format!("it has a document, but no agent card: {violation}"),
         Error::Refused { status, .. } => {

@@ -3,7 +3,8 @@
 //! The types themselves are strict: they are what we send and what the JSON Schemas describe.
 //! Lenient reading tries them first; only when they refuse is the text read as plain JSON, repaired
 //! by the version's rules for known habits of peers and documents, and given to the types again.
-//! So a well-formed message never pays for the leniency, and each repair is known by name.
+//! So a well-formed message never pays for the leniency, and each repair is known by name. Tolerant reading, for answers,
+//! then changes every place that a type still refuses, until something of the type is left: see [`Mode::Tolerant`].
 
 mod hints;
 mod normalizer;

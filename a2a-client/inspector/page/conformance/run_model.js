@@ -12,7 +12,7 @@ export const VERDICTS = new Map([
   ["note", { words: "noted", sign: "·", severity: 0, tone: "plain" }],
   ["pass-lenient", { words: "met leniently", sign: "✓", severity: 0, tone: "good" }],
   ["pass", { words: "met", sign: "✓", severity: 0, tone: "good" }],
-  ["not-applicable", { words: "not applicable", sign: "–", severity: 0, tone: "plain" }],
+  ["not-applicable", { words: "not tested", sign: "–", severity: 0, tone: "plain" }],
 ]);
 
 /** Returns the row of a verdict. */
@@ -84,14 +84,17 @@ export function conclusion(checks, state) {
   ).length;
   const advised = counted.filter(({ verdict }) => verdict === "warn").length;
   const broken = counted.filter(({ verdict }) => verdict === "harness-error").length;
+  const untested = checks.filter(({ verdict }) => verdict === "not-applicable").length;
   const are = (number) => (number === 1 ? "1 check is" : `${number} checks are`);
+  const were = (number) => (number === 1 ? "1 check was" : `${number} checks were`);
   const parts = [
     unmet > 0
       ? `${are(unmet)} not met.`
       : checks.length > 0
-        ? "Everything that is required is met."
+        ? "Everything that is required and was tested is met."
         : "Nothing was checked.",
     advised > 0 && `Of what is only advised, ${are(advised)} not met.`,
+    untested > 0 && `${were(untested)} not tested.`,
     broken > 0 && `In ${broken} the suite itself did not work.`,
   ];
   const begin = { interrupted: "Interrupted. ", running: "So far: " }[state] ?? "";

@@ -308,7 +308,7 @@ function scoreCard({ column, must, should, notApplicable }) {
       h("div", { class: `bar ${tone}`, "aria-hidden": "true" }, h("i", { style: { width: `${share * 100}%` } })),
     ],
     should.scored > 0 && h("p", { class: "small" }, `${should.met}/${should.scored} `, h("small", "SHOULD")),
-    notApplicable > 0 && h("p", { class: "help" }, `${notApplicable} not applicable`),
+    notApplicable > 0 && h("p", { class: "help" }, `${notApplicable} not tested`),
   );
 }
 

@@ -159,11 +159,12 @@ export class DetailPane {
       responseBytes,
       durationMs,
       state,
+      url,
     } = this.#exchange;
     const facts = [
       ["Began", clock(startedAt)],
       ["From", proxy ? `proxy ${proxy}` : source === "resend" ? "edit and resend" : agentName(agent)],
-      ["Protocol", [version, binding].filter(Boolean).join(" ") || "not recognised"],
+      ["Protocol", [version, binding].filter(Boolean).join(" ") || (isCard(url) ? "agent card" : "not recognised")],
       ["Sent", bytes(requestBytes)],
       ["Received", bytes(responseBytes)],
     ];
@@ -249,6 +250,11 @@ function timing({ headMs, durationMs, state, frames }) {
       h("span", { class: "timing-total" }, `total ${state === "open" ? "…" : duration(end)}`),
     ),
   );
+}
+
+/** Returns whether a URL is that of a card, whose exchanges have no operation. */
+function isCard(url) {
+  return /\/agent(-card)?(\.json|$)/.test(pathOf(url).split("?")[0]);
 }
 
 const TABS = [

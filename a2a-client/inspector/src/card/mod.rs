@@ -4,7 +4,8 @@ mod problems;
 mod signatures;
 mod views;
 
-use a2a_client::{HttpClient, read_card};
+use a2a_client::{HttpClient, read_card_in};
+use a2a_types::reading::Mode;
 use axum::extract::{Path, State};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -90,9 +91,12 @@ fn result(body: &str) -> String {
 }
 
 async fn describe(key_sets: KeySets, raw: &str, keys: Option<&str>) -> Json<Value> {
+    let read = read_card_in(raw, Mode::Tolerant).ok();
+    let (card, deviations) = read.map(|read| (read.value, read.repairs)).unzip();
     Json(json!({
         "raw": raw,
-        "card": read_card(raw).ok(),
+        "card": card,
+        "deviations": deviations.unwrap_or_default(),
         "problems": problems(raw),
         "signatures": signatures(key_sets, raw, keys).await,
         "views": views(raw),

@@ -87,7 +87,10 @@ async fn a_fault_is_shown_with_its_exchange_and_its_repair_by_a_comparison() {
         is_faulty.store(false, Ordering::SeqCst);
         run(window).await;
         window
-            .see_text(".run-verdict", "Everything that is required is met.")
+            .see_text(
+                ".run-verdict",
+                "Everything that is required and was tested is met.",
+            )
             .await;
         window.click("[data-action=compare]").await;
         window.click_text("[role=menuitem]", "From").await;
