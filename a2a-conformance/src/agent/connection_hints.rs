@@ -64,7 +64,7 @@ fn hint(url: &str, error: &Error, reason: &str) -> Option<String> {
             "looked for /.well-known/agent-card.json and /.well-known/agent.json; if the card is elsewhere, \
              give its own URL, which ends in .json"
         }
-        Error::Malformed(_) => {
+        Error::Malformed(_) | Error::NotA2a { status: 200, .. } => {
             return Some(format!(
                 "`a2a-conformance verify-card {url}` shows what is wrong with it"
             ));

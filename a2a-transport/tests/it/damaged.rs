@@ -176,3 +176,20 @@ fn a_damaged_member_costs_at_most_what_is_in_it() {
     println!("{whole} whole, {told} told, {} lost", lost.len());
     assert!(lost.is_empty(), "{}", lost.join("\n"));
 }
+
+#[test]
+fn a_document_of_another_kind_is_no_answer() {
+    let documents = [
+        json!({"name": "n", "description": "d", "url": "http://h", "version": "1", "skills": []}),
+        json!({"status": 500, "error": "Internal Server Error", "message": "boom"}),
+        json!({"code": -32602, "message": "Invalid parameters"}),
+        json!({"detail": "Not Found"}),
+        json!({}),
+    ];
+    for (name, envelope, _) in answers() {
+        for document in &documents {
+            let read = read(&envelope, document, Mode::Tolerant);
+            assert!(read.is_err(), "{name} {document}: {read:?}");
+        }
+    }
+}

@@ -148,7 +148,7 @@ impl Salvage<'_> {
         let Value::Object(object) = place else {
             return false;
         };
-        if is_root && is_wrapper(object) {
+        if is_root && (is_wrapper(object) || !may_lack(object, name)) {
             return false;
         }
         let path = format!("{path}.{name}");
@@ -286,6 +286,20 @@ fn has_content(value: &Value) -> bool {
             .any(|name| object.get(*name).is_some_and(Value::is_object))
             || OTHERS.iter().any(|name| object.contains_key(*name))
     })
+}
+
+/// Returns whether an object can be what needs this member, though it lacks it: a card is no task.
+fn may_lack(object: &Object, member: &str) -> bool {
+    let has = |names: &[&str]| names.iter().any(|name| object.contains_key(*name));
+    match member {
+        "id" | "contextId" | "status" => has(&["status", "artifacts", "history"]),
+        "messageId" | "parts" | "role" => has(&["parts"]),
+        "taskId" | "artifact" | "final" => has(&["status", "artifact", "pushNotificationConfig"]),
+        "name" | "description" | "version" | "capabilities" | "skills" | "supportedInterfaces" => {
+            has(&["url", "skills", "capabilities", "supportedInterfaces"])
+        }
+        _ => true,
+    }
 }
 
 /// Returns the object wrapped as 1.0 has it, by its members.

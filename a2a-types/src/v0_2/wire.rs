@@ -1,6 +1,9 @@
 //! Conversion between text and the canonical model, by operation.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::{
     AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
@@ -231,7 +234,7 @@ impl Kind {
         #[serde(rename_all = "camelCase")]
         struct KindFields<'a> {
             #[serde(borrow)]
-            kind: Option<std::borrow::Cow<'a, str>>,
+            kind: Option<&'a RawValue>,
             parts: Option<serde::de::IgnoredAny>,
             artifact: Option<serde::de::IgnoredAny>,
             task_id: Option<serde::de::IgnoredAny>,
@@ -239,7 +242,10 @@ impl Kind {
         let Ok(members) = serde_json::from_str::<KindFields<'_>>(json) else {
             return Self::Task;
         };
-        match members.kind.as_deref() {
+        let kind = members
+            .kind
+            .and_then(|kind| serde_json::from_str::<Cow<'_, str>>(kind.get()).ok());
+        match kind.as_deref() {
             Some("message") => Self::Message,
             Some("status-update") => Self::Status,
             Some("artifact-update") => Self::Artifact,

@@ -71,7 +71,7 @@ async fn problems_of_a_card_cite_the_specification() {
 #[tokio::test]
 async fn a_card_that_cannot_be_read_is_judged_all_the_same() {
     let page = Page::open().await;
-    let broken = OLD_CARD.replace("true", "\"yes\"");
+    let broken = OLD_CARD.replace("true", "yes");
     let settings = json!({"url": document(&broken).await});
     let problem = page
         .call("POST", "/api/agents", Some(settings))
@@ -79,15 +79,28 @@ async fn a_card_that_cannot_be_read_is_judged_all_the_same() {
         .problem();
     assert_eq!(problem["kind"], "malformed");
     let raw = &problem["card"];
-    assert!(raw.as_str().unwrap().contains(r#""streaming": "yes""#));
+    assert!(raw.as_str().unwrap().contains(r#""streaming": yes"#));
     let shown = page.post("/api/cards", json!({"text": raw})).await;
     assert_eq!(shown["card"], Value::Null);
-    let problems = shown["problems"].as_array().unwrap();
-    let streaming = |problem: &&Value| problem["path"] == "$.capabilities.streaming";
-    assert!(problems.iter().any(|it| streaming(&it)), "{problems:?}");
+    assert_ne!(shown["problems"], json!([]));
     for text in ["", "[]", "{", "\u{feff}{}"] {
         let shown = page.post("/api/cards", json!({"text": text})).await;
         assert_eq!(shown["problems"][0]["level"], "must", "{text}");
+    }
+}
+
+#[cfg(feature = "conformance")]
+#[tokio::test]
+async fn a_card_with_a_slip_is_used_and_shown_with_it() {
+    let page = Page::open().await;
+    let slip = OLD_CARD.replace("true", "\"yes\"");
+    let agent = page.path_of(&document(&slip).await).await;
+    let shown = page.get(&format!("{agent}/card")).await;
+    assert_eq!(shown["card"]["name"], "Old");
+    let is_at_slip = |found: &&Value| found["path"] == "$.capabilities.streaming";
+    for found in ["problems", "deviations"] {
+        let found = shown[found].as_array().unwrap();
+        assert!(found.iter().any(|it| is_at_slip(&it)), "{found:?}");
     }
 }
 
