@@ -19,16 +19,16 @@ pub(crate) struct ByName<'t, D>(pub(crate) D, pub(crate) &'t Trail);
 
 /// The way from the value in which an error was found out to the whole, like `[0]` and `.parts`.
 #[derive(Default)]
-pub(crate) struct Trail(RefCell<Vec<Step>>);
+pub(crate) struct Trail(RefCell<Vec<PathStep>>);
 
 /// A step into a value.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Member(String),
     Item(usize),
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PathStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Member(name) => write!(f, ".{name}"),
@@ -38,12 +38,12 @@ impl fmt::Display for Step {
 }
 
 impl Trail {
-    fn push(&self, step: Step) {
+    fn push(&self, step: PathStep) {
         self.0.borrow_mut().push(step);
     }
 
     /// Returns the steps from the whole to the value.
-    pub(crate) fn steps(&self) -> Vec<Step> {
+    pub(crate) fn steps(&self) -> Vec<PathStep> {
         self.0.borrow().iter().rev().cloned().collect()
     }
 
@@ -240,7 +240,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<'_, A> {
         self.index += 1;
         self.items
             .next_element_seed(Nested(seed, self.trail))
-            .inspect_err(|_| self.trail.push(Step::Item(index)))
+            .inspect_err(|_| self.trail.push(PathStep::Item(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -265,7 +265,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, 'de, A> {
         };
         read.map(Some).inspect_err(|_| {
             self.trail
-                .push(Step::Member(self.name.clone().into_owned()))
+                .push(PathStep::Member(self.name.clone().into_owned()))
         })
     }
 
@@ -274,7 +274,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'_, 'de, A> {
             .next_value_seed(Nested(seed, self.trail))
             .inspect_err(|_| {
                 self.trail
-                    .push(Step::Member(self.name.clone().into_owned()))
+                    .push(PathStep::Member(self.name.clone().into_owned()))
             })
     }
 

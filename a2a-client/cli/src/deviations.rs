@@ -8,13 +8,13 @@ use a2a_types::reading::Deviation;
 use crate::show::{Screen, note};
 
 /// Those that were found and not shown yet.
-static FOUND: Mutex<Found> = Mutex::new(Found {
+static FINDINGS: Mutex<Findings> = Mutex::new(Findings {
     pending: Vec::new(),
     shown: None,
     left_off: 0,
 });
 
-struct Found {
+struct Findings {
     pending: Vec<Deviation>,
     /// Lines that were shown: each is shown once.
     shown: Option<HashSet<String>>,
@@ -54,9 +54,9 @@ pub(crate) fn show(screen: &Screen) {
     }
 }
 
-fn lock() -> MutexGuard<'static, Found> {
+fn lock() -> MutexGuard<'static, Findings> {
     // No code under this lock panics half-way.
-    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
+    FINDINGS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Number of deviations that are kept: what an agent sends without end is not.

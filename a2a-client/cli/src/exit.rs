@@ -145,8 +145,8 @@ impl From<std::io::Error> for Failure {
 }
 
 /// Returns the details of an agent's error for people, unless they only repeat what kind it is.
-fn told(details: &Value) -> Option<String> {
-    let told = match details {
+fn shown(details: &Value) -> Option<String> {
+    let shown = match details {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
             let is_info = |item: &&Value| item.get("@type").is_some();
@@ -159,7 +159,7 @@ fn told(details: &Value) -> Option<String> {
         other => other.to_string(),
     };
     const MAX_CHARACTERS: usize = 500;
-    Some(told.chars().take(MAX_CHARACTERS).collect())
+    Some(shown.chars().take(MAX_CHARACTERS).collect())
 }
 
 /// Prints a failure with all causes to standard error; nothing if its code is [`Code::Done`].
@@ -188,9 +188,9 @@ pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
         _ => None,
     };
     if let (Some(a2a_types::Error { details, .. }), false) = (answered, as_json)
-        && let Some(told) = details.as_ref().and_then(told)
+        && let Some(shown) = details.as_ref().and_then(shown)
     {
-        text = format!("{text} ({told})");
+        text = format!("{text} ({shown})");
     }
     let mut out = anstream::stderr();
     // A failed write to standard error cannot be reported.

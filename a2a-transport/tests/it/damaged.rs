@@ -149,7 +149,7 @@ const DAMAGES: [&str; 7] = [
 
 #[test]
 fn a_damaged_member_costs_at_most_what_is_in_it() {
-    let (mut whole, mut told, mut lost) = (0, 0, Vec::new());
+    let (mut whole, mut reported, mut lost) = (0, 0, Vec::new());
     for (name, envelope, answer) in answers() {
         let (text, deviations) = read(&envelope, &answer, Mode::Strict).unwrap();
         assert_eq!((text.as_str(), deviations), (TEXT, 0), "{name}");
@@ -164,16 +164,16 @@ fn a_damaged_member_costs_at_most_what_is_in_it() {
                 match read(&envelope, &damaged, Mode::Tolerant) {
                     Ok((text, _)) if text == TEXT => whole += 1,
                     // What cannot be read is said.
-                    Ok((_, deviations)) if deviations > 0 => told += 1,
+                    Ok((_, deviations)) if deviations > 0 => reported += 1,
                     // The damaged answer is a right one with another text.
-                    Ok(_) if !damaged.to_string().contains(TEXT) => told += 1,
-                    Err(_) if has_text || path == "/jsonrpc" || path == "/id" => told += 1,
+                    Ok(_) if !damaged.to_string().contains(TEXT) => reported += 1,
+                    Err(_) if has_text || path == "/jsonrpc" || path == "/id" => reported += 1,
                     read => lost.push(format!("{place}: {read:?}")),
                 }
             }
         }
     }
-    println!("{whole} whole, {told} told, {} lost", lost.len());
+    println!("{whole} whole, {reported} reported, {} lost", lost.len());
     assert!(lost.is_empty(), "{}", lost.join("\n"));
 }
 

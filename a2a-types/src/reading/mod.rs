@@ -7,6 +7,7 @@
 //! then changes every place that a type still refuses, until something of the type is left: see [`Mode::Tolerant`].
 
 mod hints;
+mod mode;
 mod normalizer;
 mod parsing;
 mod quirk;
@@ -16,12 +17,11 @@ mod wire;
 mod words;
 
 pub use self::hints::Hints;
+pub use self::mode::Mode;
 pub use self::normalizer::Normalizer;
 pub(crate) use self::normalizer::{absent, spelled};
 pub use self::parsing::{read_canonical, without_values};
 pub use self::quirk::{Deviation, Quirk};
 pub use self::violation::{JsonPath, Violation};
-pub use self::wire::{
-    Mode, StreamItem, Wire, WithRepairs, read, read_canonical_in, read_unwrapped,
-};
+pub use self::wire::{StreamItem, Wire, WithRepairs, read, read_canonical_in, read_unwrapped};
 pub use crate::pre_1_0::words_in_1_0;

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Hints, Violation};
-pub(super) use crate::by_name::Step;
+pub(super) use crate::by_name::PathStep;
 use crate::by_name::{ByName, Trail};
 
 /// Reads JSON text as a type of the canonical model, which has its own liberties (ProtoJSON). An error has
@@ -21,7 +21,7 @@ pub fn read_canonical<T: DeserializeOwned>(json: &str, hints: &Hints<'_>) -> Res
 pub(super) fn read_value<T: DeserializeOwned>(
     value: &Value,
     hints: &Hints<'_>,
-) -> Result<T, (Vec<Step>, Violation)> {
+) -> Result<T, (Vec<PathStep>, Violation)> {
     let trail = Trail::default();
     T::deserialize(ByName(value, &trail))
         .map_err(|error| (trail.steps(), violation(&error, &trail, hints)))

@@ -13,10 +13,10 @@ pub struct Deviation {
     pub quirk: Quirk,
     /// JSON path of the departure, as the sender wrote it.
     pub path: String,
-    /// What was found there, without texts, which may be secrets; empty if the kind says it.
+    /// Description of the value there, without texts, which may be secrets; empty if the kind says it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub found: String,
-    /// What was read instead; empty if the kind says it.
+    /// Value that was read instead; empty if the kind says it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub read_as: String,
 }

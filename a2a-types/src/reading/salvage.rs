@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::parsing::{Step, read_value};
+use super::parsing::{PathStep, read_value};
 use super::{Deviation, Hints, Quirk, Violation};
 use crate::Object;
 
@@ -68,7 +68,7 @@ enum Supplied {
 
 impl Salvage<'_> {
     /// Changes the place of a problem. Returns `false` if nothing is left to be changed.
-    fn change(&mut self, value: &mut Value, steps: &[Step], problem: &str) -> bool {
+    fn change(&mut self, value: &mut Value, steps: &[PathStep], problem: &str) -> bool {
         if let Some(name) = between(problem, "missing field `", "`") {
             return self.supply(value, steps, name);
         }
@@ -119,7 +119,7 @@ impl Salvage<'_> {
     }
 
     /// Gives an object a member that it must have.
-    fn supply(&mut self, value: &mut Value, steps: &[Step], name: &str) -> bool {
+    fn supply(&mut self, value: &mut Value, steps: &[PathStep], name: &str) -> bool {
         let snake = snake_case(name);
         if let Some(Value::Object(object)) = at(value, steps)
             && snake != name
@@ -167,7 +167,7 @@ impl Salvage<'_> {
     }
 
     /// Takes the content out of a wrapper, or keeps a part of an unknown kind as data.
-    fn change_part(&mut self, value: &mut Value, steps: &[Step]) -> bool {
+    fn change_part(&mut self, value: &mut Value, steps: &[PathStep]) -> bool {
         let path = self.path(steps);
         if self.supplied.contains_key(&path) {
             return false;
@@ -192,7 +192,8 @@ impl Salvage<'_> {
                 (Quirk::OtherPart, text.into())
             }
             Value::Object(object) => {
-                let is_proto = matches!(steps, [.., Step::Member(name), _] if name == "content");
+                let is_proto =
+                    matches!(steps, [.., PathStep::Member(name), _] if name == "content");
                 let data = match is_proto {
                     true => json!({"data": {"data": object}}),
                     false => json!({"kind": "data", "type": "data", "data": object}),
@@ -213,7 +214,7 @@ impl Salvage<'_> {
     }
 
     /// Leaves out a value, or what it stands in if that cannot do without it.
-    fn leave_out(&mut self, value: &mut Value, steps: &[Step]) -> bool {
+    fn leave_out(&mut self, value: &mut Value, steps: &[PathStep]) -> bool {
         let mut steps = steps;
         while matches!(self.supplied.get(&self.path(steps)), Some(Supplied::Empty)) {
             let Some((_, outer)) = steps.split_last() else {
@@ -225,8 +226,8 @@ impl Salvage<'_> {
             return false;
         };
         let removed = match (at(value, outer), last) {
-            (Some(Value::Object(object)), Step::Member(name)) => object.remove(name),
-            (Some(Value::Array(items)), Step::Item(index)) if *index < items.len() => {
+            (Some(Value::Object(object)), PathStep::Member(name)) => object.remove(name),
+            (Some(Value::Array(items)), PathStep::Item(index)) if *index < items.len() => {
                 Some(items.remove(*index))
             }
             _ => None,
@@ -249,7 +250,7 @@ impl Salvage<'_> {
         });
     }
 
-    fn path(&self, steps: &[Step]) -> String {
+    fn path(&self, steps: &[PathStep]) -> String {
         let steps = steps.iter().map(ToString::to_string);
         std::iter::once(self.root.to_owned()).chain(steps).collect()
     }
@@ -354,12 +355,12 @@ const EVENTS: [(&str, &str); 7] = [
 ];
 
 /// Returns a value of the expected type that says the same, if there is one.
-fn converted(value: &Value, expected: &str, steps: &[Step]) -> Option<Value> {
+fn converted(value: &Value, expected: &str, steps: &[PathStep]) -> Option<Value> {
     let name = steps.iter().rev().find_map(|step| match step {
-        Step::Member(name) => Some(name.as_str()),
-        Step::Item(_) => None,
+        PathStep::Member(name) => Some(name.as_str()),
+        PathStep::Item(_) => None,
     });
-    let is_item = matches!(steps.last(), Some(Step::Item(_)));
+    let is_item = matches!(steps.last(), Some(PathStep::Item(_)));
     match (value, expected) {
         (Value::String(word), _) if expected.contains('`') => word_of(word, expected),
         (Value::Number(_) | Value::Bool(_), expected) if expected.starts_with("a string") => {
@@ -438,16 +439,16 @@ fn empty(expected: &str) -> Value {
 }
 
 /// Returns the part that a place is in: `content` is the list of parts in the proto of 0.3.
-fn part_of(steps: &[Step]) -> Option<&[Step]> {
-    let is_part = |pair: &[Step]| matches!(pair, [Step::Member(name), Step::Item(_)] if ["parts", "content"].contains(&name.as_str()));
+fn part_of(steps: &[PathStep]) -> Option<&[PathStep]> {
+    let is_part = |pair: &[PathStep]| matches!(pair, [PathStep::Member(name), PathStep::Item(_)] if ["parts", "content"].contains(&name.as_str()));
     let begins = steps.windows(2).rposition(is_part)?;
     steps.get(..begins + 2)
 }
 
-fn at<'v>(value: &'v mut Value, steps: &[Step]) -> Option<&'v mut Value> {
+fn at<'v>(value: &'v mut Value, steps: &[PathStep]) -> Option<&'v mut Value> {
     steps.iter().try_fold(value, |value, step| match step {
-        Step::Member(name) => value.get_mut(name),
-        Step::Item(index) => value.get_mut(index),
+        PathStep::Member(name) => value.get_mut(name),
+        PathStep::Item(index) => value.get_mut(index),
     })
 }
 

@@ -6,21 +6,8 @@ use serde_json::Value;
 
 use super::salvage::{salvage, unwrapped};
 use super::words::other_words;
-use super::{Deviation, Hints, JsonPath, Normalizer, Quirk, Violation, read_canonical};
+use super::{Deviation, Hints, JsonPath, Mode, Normalizer, Quirk, Violation, read_canonical};
 use crate::{Event, Object};
-
-/// Strictness about deviations from the specification.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Mode {
-    /// Accepts every known quirk in legal JSON, and reports it.
-    #[default]
-    Lenient,
-    /// Refuses quirks, naming the path and the rule.
-    Strict,
-    /// Accepts every known quirk and, of what remains, everything that can be read: for answers, which a caller
-    /// would lose otherwise. Each [`Deviation`](super::Deviation) is reported.
-    Tolerant,
-}
 
 /// A wire type of a protocol version.
 pub trait Wire: DeserializeOwned + Serialize {

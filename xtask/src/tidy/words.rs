@@ -21,6 +21,7 @@ const OLD_PLACES: &[&str] = &[
     "a2a-types/src/v0_3/",
     "a2a-types/src/pre_1_0/",
     "a2a-types/src/method.rs",
+    "a2a-types/src/reading/salvage.rs",
     "a2a-types/src/schema",
     "a2a-conformance/",
     // The API of the inspector has a member of that name.

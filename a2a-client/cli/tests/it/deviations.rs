@@ -60,21 +60,21 @@ fn agent(card: Card, changes: Value, answer: Value) -> ScriptedAgent {
 fn check(
     command: &str,
     agent: impl Fn() -> ScriptedAgent,
-    told: &[&str],
-    noted: &[&str],
+    texts: &[&str],
+    remarks: &[&str],
     code: i32,
 ) {
     let output = ask(&[command, &agent().url, "hi"], "");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, notes) = (text(&output.stdout), text(&output.stderr));
-    for told in told {
-        assert_eq!(out.matches(told).count(), 1, "{told}: {out}\n{notes}");
+    for text in texts {
+        assert_eq!(out.matches(text).count(), 1, "{text}: {out}\n{notes}");
     }
-    for noted in noted {
-        assert!(notes.contains(noted), "{noted}: {out}\n{notes}");
+    for remark in remarks {
+        assert!(notes.contains(remark), "{remark}: {out}\n{notes}");
     }
     assert_eq!(output.status.code().unwrap(), code, "{out}\n{notes}");
-    if noted.is_empty() {
+    if remarks.is_empty() {
         return;
     }
     let output = ask(&[command, "--strict", &agent().url, "hi"], "");
@@ -256,11 +256,11 @@ fn every_message_and_every_later_task_of_a_stream_is_told() {
     );
     let task = with(task_0_3("completed"), "artifacts", answer_0_3());
     let events = json!([task_0_3("working"), status_0_3("completed", false), task]);
-    let told = ["● working", "● completed", "The answer"];
+    let texts = ["● working", "● completed", "The answer"];
     check(
         "stream",
         || agent(card_0_3, json!({}), json!({ "events": events })),
-        &told,
+        &texts,
         &[],
         0,
     );
@@ -272,7 +272,7 @@ fn every_message_and_every_later_task_of_a_stream_is_told() {
     check(
         "stream",
         || agent(card_1_0, json!({}), json!({ "events": events })),
-        &told,
+        &texts,
         &[],
         0,
     );
@@ -369,7 +369,7 @@ fn an_unknown_state_is_told_and_is_no_success() {
 
 #[test]
 fn an_error_is_told_with_its_data() {
-    for (error, told) in [
+    for (error, expected) in [
         (
             json!({"code": -32603, "message": "Internal error", "data": "model x not found"}),
             "model x not found",
@@ -380,7 +380,7 @@ fn an_error_is_told_with_its_data() {
         let agent = agent(card_0_3, json!({}), json!({ "error": error }));
         let output = ask(&["send", &agent.url, "hi"], "");
         let notes = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(notes.contains(told), "{notes}");
+        assert!(notes.contains(expected), "{notes}");
         assert_eq!(output.status.code().unwrap(), 3, "{notes}");
     }
 }

@@ -92,12 +92,12 @@ async fn a_large_task_is_read_when_its_stream_is() {
             panic!("no stream");
         };
         client.cancel_task(id).await.unwrap();
-        let told: Vec<_> = unread
+        let events: Vec<_> = unread
             .map(|update| update.unwrap().event.into_event())
             .collect()
             .await;
-        let [Event::Task(task)] = &told[..] else {
-            panic!("{told:?}");
+        let [Event::Task(task)] = &events[..] else {
+            panic!("{events:?}");
         };
         assert_eq!(task.status.state, TaskState::Canceled);
     }

@@ -102,7 +102,7 @@ fn read(body: &Value, dialect: Dialect, pair: &str) -> (String, Option<String>) 
 struct Caller {
     dialect: Dialect,
     client: Client,
-    /// How it speaks, and how the agent is spoken to.
+    /// Versions and bindings of the caller and of the agent.
     pair: String,
     url: String,
     requests: UnboundedReceiver<WebhookRequest>,
@@ -214,7 +214,7 @@ async fn webhooks_are_created_listed_and_deleted() {
     .await;
 }
 
-/// What the receiver of a webhook keeps waiting takes nothing from the callers.
+/// A notification whose receiver is silent takes nothing from the callers.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_webhook_that_does_not_answer_takes_no_room_of_the_callers_requests() {
     let agent = agent().await;
