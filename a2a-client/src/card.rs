@@ -21,32 +21,47 @@ pub fn read_card_in(json: &str, mode: Mode) -> Result<WithRepairs<AgentCard>, Vi
     };
     let mut document: Value = serde_json::from_str(json).unwrap_or_default();
     let has = |name: &str| document.get(name).is_some_and(|member| !member.is_null());
+    let has_url = has("url");
     let names = ["supportedInterfaces", "supported_interfaces"];
     let interfaces = names.into_iter().find(|name| {
         let list = document.get(*name).and_then(Value::as_array);
         list.is_some_and(|list| !list.is_empty())
     });
     let is_0_1 = has("authentication") && !has("protocolVersion") && !has("securitySchemes");
-    let mut read = match interfaces {
+    let of_0_2 = || -> Result<WithRepairs<AgentCard>, Violation> {
+        Ok(read::<v0_2::AgentCard>(json, mode, &at)?.map(Into::into))
+    };
+    let mut card: WithRepairs<AgentCard> = match interfaces {
         Some(name) if mode == Mode::Tolerant => {
             let deviations = complete_interfaces(&mut document, name);
             let text = match deviations.is_empty() {
                 true => json.to_owned(),
                 false => document.to_string(),
             };
-            let mut read = read_canonical_in(&text, mode, &at)?;
-            read.repairs.extend(deviations);
-            read
+            let mut card: WithRepairs<AgentCard> = read_canonical_in(&text, mode, &at)?;
+            card.repairs.extend(deviations);
+            card
         }
         Some(_) => read_canonical_in(json, mode, &at)?,
         None if is_0_1 => read::<v0_1::AgentCard>(json, mode, &at)?.map(Into::into),
-        None => read::<v0_2::AgentCard>(json, mode, &at)?.map(Into::into),
+        None => of_0_2()?,
     };
-    if mode == Mode::Tolerant {
-        let deviations = name_bindings(&mut read.value, interfaces.is_some());
-        read.repairs.extend(deviations);
+    if mode != Mode::Tolerant {
+        return Ok(card);
     }
-    Ok(read)
+    let mut offered = card.value.supported_interfaces.iter();
+    if interfaces.is_some()
+        && !offered.any(|interface| binding_of(&interface.protocol_binding).is_some())
+        && has_url
+        && let Ok(older) = of_0_2()
+    {
+        // The list is of other protocols, and the URL that older versions have is the agent's.
+        let older = older.value.supported_interfaces;
+        card.value.supported_interfaces.extend(older);
+    }
+    let deviations = name_bindings(&mut card.value, interfaces.is_some());
+    card.repairs.extend(deviations);
+    Ok(card)
 }
 
 /// Completes interfaces whose binding or URL stands under another name, and those without a version: they have that of
@@ -168,5 +183,53 @@ mod tests {
             &format!(r#"{{{rest},"supportedInterfaces":{interfaces}}}"#),
             Dialect::V1_0,
         );
+    }
+
+    /// Expects the interfaces of a card, each as its URL, binding and version, and the places of its deviations.
+    #[track_caller]
+    fn check_interfaces(members: &str, expected: &[(&str, &str, &str)], places: &[&str]) {
+        let json = format!(
+            r#"{{"name":"n","description":"d","version":"1","capabilities":{{}},"skills":[],
+            "defaultInputModes":[],"defaultOutputModes":[],{members}}}"#
+        );
+        assert!(read_card_in(&json, Mode::Strict).is_err(), "{members}");
+        let read = read_card_in(&json, Mode::Tolerant).unwrap();
+        let interfaces = read.value.supported_interfaces.iter().map(|interface| {
+            let AgentInterface {
+                url,
+                protocol_binding,
+                protocol_version,
+                ..
+            } = interface;
+            (
+                url.as_str(),
+                protocol_binding.as_str(),
+                protocol_version.as_str(),
+            )
+        });
+        assert_eq!(interfaces.collect::<Vec<_>>(), expected, "{members}");
+        let found: Vec<_> = read
+            .repairs
+            .iter()
+            .map(|found| found.path.as_str())
+            .collect();
+        assert_eq!(found, places, "{members}");
+    }
+
+    #[test]
+    fn interfaces_are_completed() {
+        let good = [("http://h/", "JSONRPC", "1.0")];
+        let members = r#""supportedInterfaces":[{"url":"http://h/","transport":"json-rpc"}]"#;
+        let (binding, version) = (
+            "$.supportedInterfaces[0].protocolBinding",
+            "$.supportedInterfaces[0].protocolVersion",
+        );
+        check_interfaces(members, &good, &[binding, version]);
+        let members = r#""supportedInterfaces":[{"uri":"http://h/","protocolBinding":"JSONRPC"}],"protocolVersion":"1.0""#;
+        check_interfaces(members, &good, &["$.supportedInterfaces[0].url", version]);
+        let members =
+            r#""supportedInterfaces":[{"url":"http://h/mcp","protocol":"mcp"}],"url":"http://h/""#;
+        let both = [("http://h/mcp", "", ""), ("http://h/", "JSONRPC", "0.2")];
+        check_interfaces(members, &both, &[binding, version]);
     }
 }
