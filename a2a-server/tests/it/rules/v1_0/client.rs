@@ -31,10 +31,12 @@ async fn rule_5_4_20_a_last_snapshot_is_taken() {
         |state: &str| json!({"task": {"id": "t", "contextId": "c", "status": {"state": state}}});
     let update =
         json!({"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}});
+    let mut last = task("TASK_STATE_COMPLETED");
+    last["task"]["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "x"}]}]);
     let events = [
         task("TASK_STATE_WORKING"),
         json!({"statusUpdate": update}),
-        task("TASK_STATE_COMPLETED"),
+        last,
     ];
     let recorder = RecordingAgent::new(move |asked| asked.results(&events)).await;
     let client = Client::at(&recorder.url(), Dialect::V1_0).unwrap();
@@ -43,7 +45,8 @@ async fn rule_5_4_20_a_last_snapshot_is_taken() {
     let names: Vec<_> = names
         .map(|event| event.as_object().unwrap().keys().next().unwrap().clone())
         .collect();
-    assert_eq!(names, ["task", "statusUpdate", "task"]);
+    // Only what is new in it.
+    assert_eq!(names, ["task", "statusUpdate", "artifactUpdate"]);
 }
 
 /// All that is asked of an agent by both bindings of 1.0.
