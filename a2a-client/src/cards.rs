@@ -292,8 +292,8 @@ fn answer(fetched: &FetchResponse) -> Response<()> {
 /// Age in seconds assumed for one that is too large (RFC 9111 §1.2.2) or no number.
 const OLDEST: &str = "2147483648";
 
-/// Returns the URLs to try: the URL itself if it names a document, else the well-known paths below the URL, those of
-/// later protocol versions first, the URL itself if it has a path, and the well-known paths below its origin. A query
+/// Returns the URLs to try: the URL itself if it names a document, else the well-known paths below the URL, the newest
+/// first, the URL itself if it has a path, and the well-known paths below its origin. A query
 /// is kept.
 fn card_places(url: &str) -> Vec<String> {
     let (base, query) = url.split_at(url.find('?').unwrap_or(url.len()));

@@ -7,7 +7,7 @@ use a2a_types::reading::Deviation;
 
 use crate::show::{Screen, note};
 
-/// Those that were found and not shown yet.
+/// Deviations that were found and not shown yet.
 static FINDINGS: Mutex<Findings> = Mutex::new(Findings {
     pending: Vec::new(),
     shown: None,
@@ -18,7 +18,7 @@ struct Findings {
     pending: Vec<Deviation>,
     /// Lines that were shown: each is shown once.
     shown: Option<HashSet<String>>,
-    /// Number of those that were not kept.
+    /// Number of deviations that were not kept.
     left_off: usize,
 }
 
@@ -31,12 +31,12 @@ pub(crate) fn found(deviation: &Deviation) {
     }
 }
 
-/// Takes those that were not shown yet.
+/// Takes the deviations that were not shown yet.
 pub(crate) fn take() -> Vec<Deviation> {
     std::mem::take(&mut lock().pending)
 }
 
-/// Shows those that were not shown yet to people, a line each.
+/// Shows people the deviations that were not shown yet, a line each.
 pub(crate) fn show(screen: &Screen) {
     if screen.json {
         return;

@@ -95,7 +95,7 @@ impl Failure {
             Self::Call(error) => match error {
                 Error::Agent(_) | Error::NotSupported { .. } => Code::Agent,
                 Error::Refused { .. } | Error::Credentials(_) => Code::Access,
-                // What stands before the agent cannot reach it.
+                // A proxy cannot reach the agent.
                 Error::NotA2a {
                     status: 502..=504, ..
                 } => Code::Network,

@@ -51,7 +51,7 @@ pub(crate) fn follow(
     })
 }
 
-/// The first update. A task that nobody reads is not copied before.
+/// The first update. The task is copied when the stream is read.
 pub(crate) type FirstUpdate = BoxFuture<'static, Result<Update, Error>>;
 
 struct Cursor {

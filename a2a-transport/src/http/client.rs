@@ -364,7 +364,7 @@ impl HttpClient {
                 Err(timeout(Phase::Connect, self.timeouts.connect))
             }
             Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(
-                format!("{origin}: {}", with_causes(&error)).into(),
+                format!("{origin}: {}", last_cause(&error)).into(),
             )),
             Ok(Err(error)) if is_too_large(&error) => Err(Error::TooLarge {
                 what: "head",
@@ -446,11 +446,10 @@ fn origin(url: &http::Uri) -> String {
     )
 }
 
-/// Returns an error with its causes, but for those of the libraries that only name the step.
-fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let all = std::iter::successors(Some(error), |error| error.source());
-    let texts: Vec<_> = all.map(ToString::to_string).collect();
-    texts.last().cloned().unwrap_or_default()
+/// Returns the text of the last cause of an error: the ones before it only name a step of the library.
+fn last_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.last().map(ToString::to_string).unwrap_or_default()
 }
 
 fn timed_out(error: &(dyn std::error::Error + 'static)) -> bool {

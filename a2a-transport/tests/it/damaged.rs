@@ -163,7 +163,7 @@ fn a_damaged_member_costs_at_most_what_is_in_it() {
                 let place = format!("{name} {path} {damage}");
                 match read(&envelope, &damaged, Mode::Tolerant) {
                     Ok((text, _)) if text == TEXT => whole += 1,
-                    // What cannot be read is said.
+                    // The reader reports the damage.
                     Ok((_, deviations)) if deviations > 0 => reported += 1,
                     // The damaged answer is a right one with another text.
                     Ok(_) if !damaged.to_string().contains(TEXT) => reported += 1,

@@ -289,7 +289,7 @@ fn has_content(value: &Value) -> bool {
     })
 }
 
-/// Returns whether an object can be what needs this member, though it lacks it: a card is no task.
+/// Returns whether an object of this kind may lack the member: an agent card must not be read as a task.
 fn may_lack(object: &Object, member: &str) -> bool {
     let has = |names: &[&str]| names.iter().any(|name| object.contains_key(*name));
     match member {

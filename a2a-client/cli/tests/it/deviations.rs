@@ -148,7 +148,7 @@ fn a_card_with_a_slip_can_be_used() {
 }
 
 #[test]
-fn interfaces_of_other_protocols_keep_nobody_from_the_good_one() {
+fn interface_behind_one_of_another_protocol_is_used() {
     for (interfaces, place) in [
         (
             json!([{"url": "http://x.example/sse", "transport": "sse"}]),
