@@ -126,7 +126,8 @@ pub fn read_canonical_in<T: DeserializeOwned>(
             let Ok(value) = serde_json::from_str(json) else {
                 return Err(violation);
             };
-            let (value, repairs) = salvage(value, json.len(), hints).map_err(|_| violation)?;
+            let (value, mut repairs) = salvage(value, json.len(), hints).map_err(|_| violation)?;
+            repairs.extend(other_words(json, mode, hints)?);
             Ok(WithRepairs { value, repairs })
         }
         Err(violation) => Err(violation),

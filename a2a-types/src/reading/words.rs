@@ -12,7 +12,9 @@ pub(super) fn other_words(
     hints: &Hints<'_>,
 ) -> Result<Vec<Deviation>, Violation> {
     let mut deviations = Vec::new();
-    if (mode == Mode::Strict || has_other_state(json))
+    let may_deviate =
+        || has_other(json, "\"state\"", is_known) || has_other(json, "\"timestamp\"", has_zone);
+    if (mode == Mode::Strict || may_deviate())
         && let Ok(value) = serde_json::from_str(json)
     {
         statuses(&value, hints.root, &mut |status, path| {
@@ -28,19 +30,24 @@ pub(super) fn other_words(
     }
 }
 
-/// Returns whether a text may have a state in other words: most have not, and are not read again.
-fn has_other_state(json: &str) -> bool {
-    let mut words = json.split("\"state\"").skip(1).filter_map(|rest| {
+/// Returns whether a text may have a member of this name whose value is not accepted: most have none, and are not read
+/// again.
+fn has_other(json: &str, name: &str, accepts: fn(&str) -> bool) -> bool {
+    let mut values = json.split(name).skip(1).filter_map(|rest| {
         let value = rest.trim_start().strip_prefix(':')?.trim_start();
-        value.strip_prefix('"')
+        Some(value.strip_prefix('"')?.split_once('"')?.0)
     });
-    words.any(|word| !is_known(word))
+    values.any(|value| !accepts(value))
 }
 
-/// Returns whether a text begins with a state of 1.0 and a quotation mark.
-fn is_known(text: &str) -> bool {
-    text.split_once('"')
-        .is_some_and(|(word, _)| state(word).is_some_and(|state| state.as_str() == word))
+/// Returns whether a word is a state of 1.0.
+fn is_known(word: &str) -> bool {
+    state(word).is_some_and(|state| state.as_str() == word)
+}
+
+/// Returns whether a text is a time with its zone.
+fn has_zone(time: &str) -> bool {
+    time.parse::<Timestamp>().is_ok()
 }
 
 fn state(word: &str) -> Option<TaskState> {
@@ -71,7 +78,7 @@ fn statuses(value: &Value, path: &str, visit: &mut impl FnMut(&Object, &str)) {
 fn of_status(status: &Object, path: &str, mode: Mode) -> Vec<Deviation> {
     let mut deviations = Vec::new();
     if let Some(Value::String(word)) = status.get("state")
-        && !is_known(&format!("{word}\""))
+        && !is_known(word)
         // A later minor version may have it (1.0 §5.7).
         && !(mode == Mode::Strict && word.starts_with("TASK_STATE_"))
     {
@@ -85,12 +92,12 @@ fn of_status(status: &Object, path: &str, mode: Mode) -> Vec<Deviation> {
         });
     }
     if let Some(Value::String(time)) = status.get("timestamp")
-        && time.parse::<Timestamp>().is_err()
-        && mode == Mode::Strict
+        && !has_zone(time)
     {
         let path = format!("{path}.timestamp");
         deviations.push(Deviation {
             found: "a time without zone".to_owned(),
+            read_as: "that time in UTC".to_owned(),
             ..Deviation::new(Quirk::NoTimeZone, path)
         });
     }
