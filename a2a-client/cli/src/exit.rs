@@ -119,7 +119,7 @@ impl Failure {
         Some(match error {
             Error::Unreachable(_) => "check that the agent is running and that this is its address",
             Error::Refused { .. } | Error::Credentials(_) => {
-                "authenticate with --bearer, --basic, --api-key, --oauth-client or --oauth-device; `a2a card AGENT` shows which of them the agent accepts"
+                "authenticate with --bearer, --basic, --api-key, --cert and --key, --oauth-client or --oauth-device; `a2a card AGENT` shows which of them the agent accepts"
             }
             Error::NotA2a { status: 404, .. } => {
                 "check the URL; for an agent without a card, name its version: --no-card --dialect 0.3"

@@ -21,7 +21,7 @@ pub(crate) struct TlsArgs {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Vec<PathBuf>,
     /// Request client certificates of the authorities in this file (PEM).
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(long, value_name = "FILE", requires_all = ["tls_cert", "tls_key"])]
     client_ca: Option<PathBuf>,
     /// Refuse callers without a client certificate, or let them in.
     #[arg(

@@ -19,6 +19,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::address::{address, bad_address};
 use super::budget::{Budget, Share};
+#[cfg(feature = "tls")]
+use super::certificate_request::CertificateRequest;
 use super::connector::{Connector, Route, connector};
 use super::credentials::Credentials;
 use super::foreign_body::{is_html, shown};
@@ -62,6 +64,8 @@ impl Default for Timeouts {
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     pool: Client<Connector, Full<Bytes>>,
+    #[cfg(feature = "tls")]
+    certificate_request: CertificateRequest,
     pub(super) timeouts: Timeouts,
     pub(super) limit: usize,
     /// Budget of all answers that are being received.
@@ -152,6 +156,8 @@ impl HttpClientBuilder {
     /// Builds the pool.
     pub fn build(self) -> HttpClient {
         let within = self.timeouts.connect;
+        #[cfg(feature = "tls")]
+        let certificate_request = CertificateRequest::default();
         let reach = Connector {
             route: match &self.proxy {
                 None => Route::Direct(connector(within)),
@@ -159,6 +165,8 @@ impl HttpClientBuilder {
             },
             #[cfg(feature = "tls")]
             tls: self.tls,
+            #[cfg(feature = "tls")]
+            certificate_request: certificate_request.clone(),
             within,
         };
         let pool = Client::builder(TokioExecutor::new())
@@ -172,6 +180,8 @@ impl HttpClientBuilder {
             .build(reach);
         HttpClient {
             pool,
+            #[cfg(feature = "tls")]
+            certificate_request,
             timeouts: self.timeouts,
             limit: self.limit,
             receiving: Budget::new(self.receive_budget),
@@ -363,6 +373,10 @@ impl HttpClient {
             Ok(Err(error)) if error.is_connect() && timed_out(&error) => {
                 Err(timeout(Phase::Connect, self.timeouts.connect))
             }
+            #[cfg(feature = "tls")]
+            Ok(Err(_)) if self.certificate_request.is_unanswered() => Err(Error::Credentials(
+                format!("{origin} requests a client certificate, and this client has none"),
+            )),
             Ok(Err(error)) if error.is_connect() => Err(Error::Unreachable(
                 format!("{origin}: {}", last_cause(&error)).into(),
             )),
@@ -371,7 +385,11 @@ impl HttpClient {
                 limit: MAX_HEAD,
             }),
             Ok(Err(error)) => Err(Error::Connection(error.into())),
-            Ok(Ok(response)) => Ok(response),
+            Ok(Ok(response)) => {
+                #[cfg(feature = "tls")]
+                self.certificate_request.answered();
+                Ok(response)
+            }
         }
     }
 

@@ -13,6 +13,8 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 #[cfg(feature = "tls")]
+use super::certificate_request::CertificateRequest;
+#[cfg(feature = "tls")]
 use super::tls::Tls;
 use crate::BoxFuture;
 
@@ -22,6 +24,8 @@ pub(super) struct Connector {
     pub(super) route: Route,
     #[cfg(feature = "tls")]
     pub(super) tls: Tls,
+    #[cfg(feature = "tls")]
+    pub(super) certificate_request: CertificateRequest,
     pub(super) within: Duration,
 }
 
@@ -66,8 +70,9 @@ impl Connector {
             return Box::pin(async move { Ok(Stream::Http(route.call(to).await?)) });
         }
         let tls = self.tls.clone();
+        let certificate_request = self.certificate_request.clone();
         Box::pin(async move {
-            let config = tls.config()?;
+            let config = certificate_request.watch(tls.config()?);
             hyper_rustls::HttpsConnector::from((route, config))
                 .call(to)
                 .await

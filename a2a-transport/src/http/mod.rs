@@ -7,6 +7,8 @@ mod body;
 mod budget;
 mod busy_error;
 mod card_document;
+#[cfg(feature = "tls")]
+mod certificate_request;
 mod challenge;
 mod client;
 mod client_certificates;
