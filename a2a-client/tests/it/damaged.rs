@@ -1,11 +1,13 @@
-//! Answers with one damaged member: what is readable is read, and the damage is told.
+//! Answers, streams and cards with one damaged member: what is readable is read, and the damage is told.
 
+use a2a_client::read_card_in;
 use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::{OutgoingReply, read_reply, write_reply};
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::binding::{EventReader, EventWriter, OutgoingReply, read_reply, write_reply};
+use a2a_transport::{Binding, Envelope, Error, SharedEvent};
 use a2a_types::reading::Mode;
 use a2a_types::{
-    Artifact, Dialect, Message, Operation, Part, Response, SendMessageResponse, Task, TaskState,
+    AgentCard, AgentSkill, Artifact, Content, Dialect, Event, Message, Operation, Part, Response,
+    SendMessageResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent,
 };
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -26,18 +28,19 @@ fn task() -> Task {
     task
 }
 
+const BINDINGS: [(Dialect, Binding); 6] = [
+    (Dialect::V0_1, Binding::JsonRpc),
+    (Dialect::V0_2, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::JsonRpc),
+    (Dialect::V0_3, Binding::HttpJson),
+    (Dialect::V1_0, Binding::JsonRpc),
+    (Dialect::V1_0, Binding::HttpJson),
+];
+
 fn answers() -> Vec<(String, Envelope, Value)> {
-    let bindings = [
-        (Dialect::V0_1, Binding::JsonRpc),
-        (Dialect::V0_2, Binding::JsonRpc),
-        (Dialect::V0_3, Binding::JsonRpc),
-        (Dialect::V0_3, Binding::HttpJson),
-        (Dialect::V1_0, Binding::JsonRpc),
-        (Dialect::V1_0, Binding::HttpJson),
-    ];
     let message = SendMessageResponse::Message(Message::agent(TEXT));
     let mut answers = Vec::new();
-    for (dialect, binding) in bindings {
+    for (dialect, binding) in BINDINGS {
         let sent = Response::SendMessage(SendMessageResponse::Task(task()));
         let mut of_version = vec![
             (Operation::SendMessage, sent),
@@ -81,6 +84,81 @@ fn read(envelope: &Envelope, answer: &Value, mode: Mode) -> Result<(String, usiz
         other => panic!("{other:?}"),
     };
     Ok((text, read.repairs.len()))
+}
+
+/// The events of a stream, as JSON.
+fn stream(dialect: Dialect, binding: Binding) -> (Envelope, Vec<Value>) {
+    let chunk = |text: &str, append: bool| {
+        Event::ArtifactUpdate(TaskArtifactUpdateEvent {
+            task_id: "t".into(),
+            context_id: Some("c".into()),
+            artifact: Artifact {
+                artifact_id: "a".into(),
+                parts: vec![Part::text(text)],
+                ..Artifact::default()
+            },
+            append,
+            last_chunk: append,
+            metadata: None,
+        })
+    };
+    let status = |state: TaskState| {
+        Event::StatusUpdate(TaskStatusUpdateEvent {
+            task_id: "t".into(),
+            context_id: Some("c".into()),
+            status: state.into(),
+            metadata: None,
+        })
+    };
+    let (first, second) = TEXT.split_at(4);
+    let events = [
+        status(TaskState::Working),
+        chunk(first, false),
+        chunk(second, true),
+        status(TaskState::Completed),
+    ];
+    let mut envelope = Envelope::new(dialect, binding, Operation::SendStreamingMessage);
+    envelope.id = Some(Id::number(1));
+    let mut writer = EventWriter::new(&envelope);
+    let mut lines = Vec::new();
+    for event in events {
+        for line in writer.write(&SharedEvent::from(event)) {
+            lines.push(serde_json::from_slice(&line.json()).unwrap());
+        }
+    }
+    (envelope, lines)
+}
+
+fn text_of(artifact: &Artifact) -> String {
+    let texts = artifact
+        .parts
+        .iter()
+        .filter_map(|part| match &part.content {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+    texts.collect()
+}
+
+/// Returns the text of the artifact and the last state, as far as they are read, and the number of events with damage.
+fn read_stream(envelope: &Envelope, events: &[Value], mode: Mode) -> (String, TaskState, usize) {
+    let mut reader = EventReader::new(envelope.clone(), mode, Limits::default());
+    let (mut text, mut state, mut damaged) = (String::new(), TaskState::Unspecified, 0);
+    for event in events {
+        match reader.read(event.to_string().as_bytes()) {
+            Ok(read) => {
+                damaged += usize::from(!read.repairs.is_empty());
+                match read.value.event {
+                    Event::ArtifactUpdate(update) => text += &text_of(&update.artifact),
+                    Event::StatusUpdate(update) => state = update.status.state,
+                    Event::Task(task) => state = task.status.state,
+                    Event::Message(message) => text += &message.text(),
+                }
+            }
+            Err(_) => damaged += 1,
+        }
+    }
+    (text, state, damaged)
 }
 
 /// Every place below a value, and whether the text is there or further below.
@@ -174,6 +252,131 @@ fn a_damaged_member_costs_at_most_what_is_in_it() {
         }
     }
     println!("{whole} whole, {reported} reported, {} lost", lost.len());
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+#[test]
+fn a_damaged_event_costs_no_other_event() {
+    let (mut whole, mut reported, mut lost) = (0, 0, Vec::new());
+    for (dialect, binding) in BINDINGS {
+        let (envelope, events) = stream(dialect, binding);
+        let name = format!("{dialect} {binding}");
+        let (first, second) = TEXT.split_at(4);
+        let last = if binding == Binding::HttpJson || dialect == Dialect::V1_0 {
+            "COMPLETED"
+        } else {
+            "completed"
+        };
+        let told = ["", first, second, last];
+        let all = (TEXT.to_owned(), TaskState::Completed, 0);
+        assert_eq!(read_stream(&envelope, &events, Mode::Strict), all, "{name}");
+        for (index, event) in events.iter().enumerate() {
+            let mut found = Vec::new();
+            places(event, "", &mut found);
+            let damages = found
+                .iter()
+                .flat_map(|(path, _)| DAMAGES.map(|damage| (path, damage)));
+            for (path, damage) in damages {
+                let Some(damaged) = damaged(event, path, damage) else {
+                    continue;
+                };
+                // Damage may replace a text or a state by another right one.
+                let is_there = told[index].is_empty() || damaged.to_string().contains(told[index]);
+                let mut events = events.clone();
+                events[index] = damaged;
+                let (text, state, damaged) = read_stream(&envelope, &events, Mode::Tolerant);
+                let others = match index {
+                    1 => text.ends_with("answer"),
+                    2 => text.starts_with("The "),
+                    _ => text == TEXT,
+                };
+                let ended = index == 3 || state == TaskState::Completed;
+                let is_whole = text == TEXT && state == TaskState::Completed;
+                // The client reports a task without a state, and exits with 6.
+                let is_told = damaged > 0 || state == TaskState::Unspecified;
+                match (is_whole, others && ended && (is_told || !is_there)) {
+                    (true, _) => whole += 1,
+                    (_, true) => reported += 1,
+                    _ => lost.push(format!("{name} {index} {path} {damage}: {text} {state:?}")),
+                }
+            }
+        }
+    }
+    println!("{whole} whole, {reported} reported, {} lost", lost.len());
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
+/// Returns the cards of each version with the places that name the endpoint.
+fn cards() -> [(&'static str, Value, &'static [&'static str]); 3] {
+    let mut card = AgentCard::new("Agent", "Does things").at("http://agent.example/");
+    card.skills = vec![AgentSkill {
+        id: "s".to_owned(),
+        name: "Skill".to_owned(),
+        description: "Does a thing".to_owned(),
+        tags: vec!["thing".to_owned()],
+        ..AgentSkill::default()
+    }];
+    card.supported_interfaces.truncate(1);
+    let of_1_0 = serde_json::to_value(&card).unwrap();
+    card.supported_interfaces[0].protocol_version = "0.3.0".to_owned();
+    let of_0_3 = serde_json::to_value(a2a_types::v0_2::AgentCard::from(card.clone())).unwrap();
+    let of_0_1 = serde_json::to_value(a2a_types::v0_1::AgentCard::from(card)).unwrap();
+    [
+        ("1.0", of_1_0, &["/supportedInterfaces"]),
+        (
+            "0.3",
+            of_0_3,
+            &[
+                "/url",
+                "/preferredTransport",
+                "/protocolVersion",
+                "/additionalInterfaces",
+            ],
+        ),
+        ("0.1", of_0_1, &["/url"]),
+    ]
+}
+
+#[test]
+fn a_card_with_a_damaged_member_is_usable_if_its_endpoint_is_whole() {
+    let (mut usable, mut refused, mut lost) = (0, 0, Vec::new());
+    for (version, card, endpoint) in cards() {
+        let read = read_card_in(&card.to_string(), Mode::Tolerant).unwrap();
+        assert!(
+            read.repairs.is_empty(),
+            "{version} {card}: {:?}",
+            read.repairs
+        );
+        let url = read.value.supported_interfaces[0].url.clone();
+        let mut found = Vec::new();
+        places(&card, "", &mut found);
+        let damages = found
+            .iter()
+            .flat_map(|(path, _)| DAMAGES.map(|damage| (path, damage)));
+        for (path, damage) in damages {
+            let Some(damaged) = damaged(&card, path, damage) else {
+                continue;
+            };
+            let is_essential = endpoint.iter().any(|place| path.starts_with(place));
+            match read_card_in(&damaged.to_string(), Mode::Tolerant) {
+                Ok(read)
+                    if read
+                        .value
+                        .supported_interfaces
+                        .iter()
+                        .any(|it| it.url == url) =>
+                {
+                    usable += 1
+                }
+                Ok(_) | Err(_) if is_essential => refused += 1,
+                read => lost.push(format!("{version} {path} {damage}: {read:?}")),
+            }
+        }
+    }
+    println!(
+        "{usable} usable, {refused} without the endpoint, {} lost",
+        lost.len()
+    );
     assert!(lost.is_empty(), "{}", lost.join("\n"));
 }
 

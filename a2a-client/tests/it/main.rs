@@ -1,6 +1,7 @@
 //! Integration tests of the client.
 
 mod credentials;
+mod damaged;
 mod discovery;
 mod faulty_agents;
 mod origins;

@@ -1,6 +1,5 @@
 //! Integration tests of the transport.
 
-mod damaged;
 mod edge;
 mod envelope;
 mod gateway;
