@@ -1,24 +1,26 @@
 //! `a2a serve`.
 
-#[cfg(unix)]
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use a2a_client::Origin;
 use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
-use a2a_server::{Agent, Recovery, SealingKeys, Server, SqliteStore, WebhookPolicy};
+use a2a_server::{
+    Agent, CardKeys, Recovery, SealingKeys, Server, SigningKey, SqliteStore, WebhookPolicy,
+};
 #[cfg(feature = "opentelemetry")]
 use a2a_transport::otlp::Otlp;
 use a2a_types::AgentCard;
 use clap::{Args, ValueEnum};
-#[cfg(unix)]
 use tokio::net::{TcpListener, TcpSocket};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::authentication::AuthenticationArgs;
+use crate::card_keys::signing_key;
 use crate::exit::{Code, Failure};
 use crate::interrupt;
 use crate::log::LogOptions;
@@ -38,6 +40,7 @@ Examples:
   a2a serve joke --db postgres://a2a@db.example.com/a2a        as many of them as you like
   a2a serve joke --api-key-file keys.txt --basic users.htpasswd        callers with a key or a password
   a2a serve joke --jwt-issuer https://login.example --jwt-audience https://agent.example/
+  a2a serve joke --public-url https://agent.example/joke/ --sign-key key.pem
   a2a serve echo --log a2a_server=debug                        or set RUST_LOG
   a2a serve echo --json | jq -r .url
 
@@ -56,6 +59,14 @@ pub(crate) struct Options {
     /// Address to listen on; port 0 takes any free port.
     #[arg(long, default_value = "127.0.0.1:8080")]
     address: SocketAddr,
+    /// URL by which callers reach the server, as the card names it: needed behind a proxy. Its host is answered, too.
+    /// Default: the host that each caller used.
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Sign the card by this private key (PEM, not encrypted, of P-256 or Ed25519), and publish the public key at
+    /// `/.well-known/jwks.json`. The card then names --public-url, or else --address.
+    #[arg(long, value_name = "FILE")]
+    sign_key: Option<PathBuf>,
     /// SQLite file that keeps the tasks, or URL of a Postgres database, which any number of servers share; unfinished
     /// tasks continue after a restart. Default: in memory.
     #[arg(long, value_name = "FILE|URL", env = "A2A_DB", hide_env_values = true)]
@@ -136,7 +147,18 @@ async fn serve(
     };
     let logging = subscriber.try_init();
     logging.map_err(Failure::machine("--log"))?;
+    let place = format!("--address {}", options.address);
+    let listener = listen(&options).map_err(Failure::machine(&*place))?;
+    let tls = options.tls.load()?;
+    let signed = options.sign_key.as_deref().map(signing_key).transpose()?;
+    if let Some(url) = card_url(&options, signed.is_some(), tls.is_some(), &listener)? {
+        card = card.at(url);
+    }
+    let keys = signed.map(|key| card_keys(&card, key));
     let mut builder = Server::builder(card, agent);
+    if let Some(keys) = keys {
+        builder = builder.sign_card(keys);
+    }
     let certificates = options.tls.client_auth();
     let authenticator = options.authentication.authenticator(certificates);
     if let Some(authenticator) = authenticator.map_err(Failure::machine("credentials"))? {
@@ -171,20 +193,11 @@ async fn serve(
     let server = builder
         .build()
         .map_err(Failure::machine("the server cannot be configured"))?;
-    let tls = options.tls.load()?;
     let http = match &tls {
         Some(tls) => server.http().tls(tls.clone()),
         None => server.http(),
     };
-    let place = format!("--address {}", options.address);
-    #[cfg(unix)]
-    let bound = match options.reuse_port {
-        true => listen(options.address).and_then(|listener| http.listen(listener)),
-        false => http.bind(options.address).await,
-    };
-    #[cfg(not(unix))]
-    let bound = http.bind(options.address).await;
-    let bound = bound.map_err(Failure::machine(&*place))?;
+    let bound = http.listen(listener).map_err(Failure::machine(&*place))?;
     let has_tls = tls.is_some();
     let reloading = reload_on_hangup(tls);
     match screen.json {
@@ -220,15 +233,50 @@ async fn serve(
     Ok(Code::Done)
 }
 
-/// Listens at an address at which others may listen, too.
-#[cfg(unix)]
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = match address {
+/// Returns the URL that the card is to name, if it does not name the host that each caller used.
+fn card_url(
+    options: &Options,
+    is_signed: bool,
+    has_tls: bool,
+    listener: &TcpListener,
+) -> Result<Option<String>, Failure> {
+    if options.public_url.is_some() || !is_signed {
+        return Ok(options.public_url.clone());
+    }
+    let address = listener.local_addr()?;
+    if address.ip().is_unspecified() {
+        return Err(Failure::usage(
+            "--sign-key signs the URL on the card: expected the one that callers use, by --public-url",
+        ));
+    }
+    let scheme = if has_tls { "https" } else { "http" };
+    Ok(Some(format!("{scheme}://{address}/")))
+}
+
+/// Returns the keys that sign the card, with the URL below its own at which the server publishes them.
+fn card_keys(card: &AgentCard, key: SigningKey) -> CardKeys {
+    let origin = card
+        .supported_interfaces
+        .first()
+        .map(|first| Origin::of(&first.url));
+    match origin {
+        Some(Ok(origin)) => CardKeys::new(key).url(format!("{origin}/.well-known/jwks.json")),
+        _ => CardKeys::new(key),
+    }
+}
+
+/// Listens at the address, and with --reuse-port lets others listen there, too.
+fn listen(options: &Options) -> io::Result<TcpListener> {
+    let socket = match options.address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    socket.set_reuseaddr(true)?;
-    socket.set_reuseport(true)?;
-    socket.bind(address)?;
+    #[cfg(unix)]
+    {
+        // Else the address would be taken for a while after a restart.
+        socket.set_reuseaddr(true)?;
+        socket.set_reuseport(options.reuse_port)?;
+    }
+    socket.bind(options.address)?;
     socket.listen(1024)
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use a2a_client::read_card;
+use a2a_client::terminal::escape_json;
 use a2a_client::webhook::Jwks;
 use a2a_transport::card_signature::{header, sign};
 use clap::{Args, ValueEnum};
@@ -98,6 +99,6 @@ pub(crate) fn run(options: &Options, screen: &Screen) -> Result<Code, Failure> {
 fn print(document: &Value, screen: &Screen) -> Result<(), Failure> {
     match screen.json {
         true => screen.value(document),
-        false => screen.line(&format!("{document:#}")),
+        false => screen.line(&escape_json(&format!("{document:#}"))),
     }
 }

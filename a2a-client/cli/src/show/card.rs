@@ -1,7 +1,7 @@
 //! Output of agent cards.
 
 use a2a_client::SignatureForm;
-use a2a_types::{AgentCard, SecurityScheme};
+use a2a_types::{AgentCard, SecurityRequirement, SecurityScheme};
 
 use super::{Screen, bold, dim, line, text};
 use crate::exit::Failure;
@@ -59,6 +59,13 @@ impl Screen {
                     line(&authentication(scheme))
                 ))?;
             }
+            let alternatives = card.security_requirements.iter().map(requirement);
+            let alternatives: Vec<_> = alternatives.collect();
+            let needed = match alternatives.is_empty() {
+                true => "none of them".to_owned(),
+                false => alternatives.join(", or "),
+            };
+            self.line(&format!("  needed: {}", line(&needed)))?;
         }
         self.line(&bold("skills"))?;
         for skill in &card.skills {
@@ -87,6 +94,21 @@ impl Screen {
             bold("signed")
         ))
     }
+}
+
+/// Describes schemes that are needed together, by their names.
+fn requirement(requirement: &SecurityRequirement) -> String {
+    if requirement.schemes.is_empty() {
+        return "nothing".to_owned();
+    }
+    let schemes = requirement
+        .schemes
+        .iter()
+        .map(|(name, scopes)| match scopes.list.as_slice() {
+            [] => name.clone(),
+            scopes => format!("{name} (scopes {})", scopes.join(" ")),
+        });
+    schemes.collect::<Vec<_>>().join(" and ")
 }
 
 fn authentication(scheme: &SecurityScheme) -> String {

@@ -1,7 +1,9 @@
 //! `a2a serve` for callers with credentials.
 
+use serde_json::json;
 use tempfile::TempDir;
 
+use crate::scripted_agent::ScriptedAgent;
 use crate::{Agent, check};
 
 /// The hash of `correct horse`, by bcrypt of the least cost.
@@ -21,7 +23,7 @@ fn callers_with_a_key_or_a_password_are_served() {
     let options = [&["echo", "--address", "127.0.0.1:0"], &options[..]].concat();
     let agent = Agent::begin(&options);
     let url = &*agent.url;
-    check(&["card", url], 0, &["Echo", "apiKey", "basic"]);
+    check(&["card", url], 0, &["Echo", "needed: apiKey, or basic"]);
     check(&["send", url, "hello"], 5, &["--api-key"]);
     check(
         &["send", url, "hello", "--api-key", "key-of-ada-0123456780"],
@@ -63,4 +65,19 @@ fn credentials_that_cannot_be_used_are_named() {
     check(&issuer, 2, &["--jwt-audience"]);
     let both = [&issuer[..], &["--jwt-audience", "a"]].concat();
     check(&both, 2, &["issuer", "https://"]);
+}
+
+#[test]
+fn schemes_that_are_needed_together_are_shown_together() {
+    let agent = ScriptedAgent::new(|url, _| {
+        let key =
+            |name: &str| json!({"apiKeySecurityScheme": {"location": "header", "name": name}});
+        json!({"name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
+            "defaultInputModes": [], "defaultOutputModes": [],
+            "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+            "securitySchemes": {"a": key("X-A"), "b": key("X-B"), "c": key("X-C")},
+            "securityRequirements": [{"schemes": {"a": {}, "b": {"list": ["read", "write"]}}}, {"schemes": {"c": {}}}]})
+    });
+    let expected = "needed: a and b (scopes read write), or c";
+    check(&["card", &agent.url], 0, &[expected]);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::scripted_agent::ScriptedAgent;
-use crate::{ask, check, lines, text};
+use crate::{Agent, ask, check, lines, text};
 
 /// A directory with a card, and a key pair in PEM.
 struct Files {
@@ -84,6 +84,62 @@ fn a_signed_card_is_verified_by_each_kind_of_keys() {
             json!({"card": signed, "verification": {"form": "specification", "key": "key", "algorithm": "ES256"}})
         ]
     );
+}
+
+#[test]
+fn a_card_with_control_characters_is_printed_as_it_was_signed() {
+    let files = Files::new();
+    let card = fs::read_to_string(files.path("card.json")).unwrap();
+    let description = "Deletes\u{7f}, \u{9b}31m\u{1b}[1m";
+    let mut card: Value = serde_json::from_str(&card).unwrap();
+    card["description"] = json!(description);
+    files.write("card.json", &card.to_string());
+    let signed = files.sign("card.json", "key");
+    assert_eq!(signed["description"], description);
+    let agent = ScriptedAgent::new(move |_, _| signed.clone());
+    check(
+        &["card", &agent.url, "--verify", &files.path("key.pub")],
+        0,
+        &["by the key key"],
+    );
+}
+
+#[test]
+fn a_server_signs_its_card_and_publishes_the_key() {
+    let files = Files::new();
+    let key = files.path("key.pem");
+    let agent = Agent::begin(&["joke", "--address", "127.0.0.1:0", "--sign-key", &key]);
+    let keys = format!("{}.well-known/jwks.json", agent.url);
+    for keys in [&keys, &files.path("key.pub")] {
+        check(
+            &["card", &agent.url, "--verify", keys],
+            0,
+            &["Joker", "signed"],
+        );
+    }
+    let public = ["--public-url", "https://agent.example/joke/"];
+    let agent = Agent::begin(
+        &[
+            &["joke", "--address", "127.0.0.1:0", "--sign-key", &key],
+            &public[..],
+        ]
+        .concat(),
+    );
+    let shown = check(
+        &["card", &agent.url, "--verify", &files.path("key.pub")],
+        0,
+        &[],
+    );
+    assert!(shown.contains("https://agent.example/joke/rest"), "{shown}");
+    let anywhere = [
+        "serve",
+        "joke",
+        "--address",
+        "0.0.0.0:0",
+        "--sign-key",
+        &key,
+    ];
+    check(&anywhere, 2, &["--public-url"]);
 }
 
 #[test]
