@@ -250,11 +250,18 @@ export class ChatColumn {
             ? "You stopped following. The task goes on: Resume continues after the last event."
             : "You stopped waiting. The agent may still work on it: see Tasks.",
         )
-      : errorBox(error);
+      : [errorBox(error), this.#credentialsLink(error)];
     const [last] = [...views].slice(-1);
-    if (last) last.showProblem(box);
+    if (last) last.showProblem(h("div", { class: "stack tight" }, box));
     else if (waiting.isConnected) waiting.replaceWith(h("div", { class: "turn" }, box));
     else this.#append(h("div", { class: "turn" }, box));
+  }
+
+  /** Returns a link to the form of the connection, if the agent refused the credentials. */
+  #credentialsLink({ kind }) {
+    if (kind !== "refused" && kind !== "credentials") return null;
+    const address = href("connect", [], { url: this.#agent.url, credentials: "1" });
+    return h("a", { class: "button", href: address, data: { action: "give-credentials" } }, "Give credentials");
   }
 
   /** Applies an update of the stream; returns the view of its task, if it is about one. */
@@ -282,7 +289,11 @@ export class ChatColumn {
       cancel: (one) => this.#cancel(one),
       resume: (one) => this.resume(one),
       stop: () => this.#views.get(task.id)?.abort?.abort(),
-      answer: (one, parts) => this.send({ parts }, one.id),
+      answer: (one, parts) => {
+        // The form goes: whoever answered by the keyboard writes on below.
+        document.querySelector("[data-field=message]")?.focus();
+        return this.send({ parts }, one.id);
+      },
     };
     const view = new TaskView(task, actions, since);
     this.#views.set(task.id, view);

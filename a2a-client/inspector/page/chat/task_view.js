@@ -282,6 +282,10 @@ export class TaskView {
     if (this.#formFor === key) return;
     this.#formFor = key;
     fill(this.#form, requestForm(this.#model, this.#actions));
+    // Whoever waits with an empty message answers here.
+    const { activeElement } = document;
+    if (activeElement?.dataset.field === "message" && activeElement.value === "")
+      this.#form.querySelector("textarea, input, select")?.focus();
   }
 }
 

@@ -4,6 +4,7 @@ import { agentById, agentsChanged, chooseAgent, currentAgent } from "../agents.j
 import { cardEditor } from "../card/editor.js";
 import { overview } from "../card/overview.js";
 import { problemList, signatureList, versionViews } from "../card/verdicts.js";
+import { deviationList } from "../deviations.js";
 import { fill, h } from "../dom.js";
 import { segments, tabs } from "../form.js";
 import { count } from "../format.js";
@@ -28,7 +29,7 @@ export function create() {
     replace("card", [agent.id, tab]);
     draw();
   });
-  const body = h("div", { class: "screen-body", data: { scroll: "card" } });
+  const body = h("div", { class: "screen-body", tabindex: "0", role: "region", "aria-label": "Card", data: { scroll: "card" } });
   const bar = h("div", { class: "tabs-place" }, list);
 
   const load = async () => {
@@ -47,7 +48,8 @@ export function create() {
     }
   };
   const drawHead = () => {
-    const problems = found?.problems ?? [];
+    const { problems = [], deviations = [] } = found ?? {};
+    const remarks = problems.length || deviations.length;
     const must = problems.filter(({ level }) => level === "must").length;
     fill(
       head,
@@ -56,8 +58,8 @@ export function create() {
       found &&
         h(
           "span",
-          { class: `pill ${must > 0 ? "bad" : problems.length > 0 ? "fair" : "good"}`, data: { field: "verdict" } },
-          must > 0 ? `${must} MUST not met` : problems.length > 0 ? count(problems.length, "remark") : "valid",
+          { class: `pill ${must > 0 ? "bad" : remarks > 0 ? "fair" : "good"}`, data: { field: "verdict" } },
+          must > 0 ? `${must} MUST not met` : remarks > 0 ? count(remarks, "remark") : "valid",
         ),
       h("span", { class: "grow" }),
       segments(
@@ -95,7 +97,7 @@ export function create() {
     list.setRows(
       [
         ["overview", "Overview"],
-        ["problems", titled("Problems", problems.length)],
+        ["problems", titled("Problems", remarks)],
         ["signatures", titled("Signatures", found?.signatures?.length ?? 0)],
         ["versions", "In every version"],
         ["raw", "JSON"],
@@ -106,9 +108,12 @@ export function create() {
   };
   const draw = () => {
     if (!found) return;
-    const { raw, card, problems = [], signatures = [], views = {} } = found;
+    const { raw, card, deviations = [], problems = [], signatures = [], views = {} } = found;
     const view = {
-      problems: () => problemList(problems),
+      problems: () => [
+        deviationList(deviations, "The card"),
+        (problems.length > 0 || deviations.length === 0) && problemList(problems),
+      ],
       signatures: () =>
         signatureList(signatures, keys, (url) => {
           keys = url;

@@ -83,7 +83,7 @@ export function create() {
     element,
     show(route) {
       const url = route.query.get("url");
-      if (url) form.fillIn({ url });
+      if (url) form.fillIn({ url, hasSecret: route.query.has("credentials") });
       if (allAgents().length === 0) form.focus();
     },
     shortcuts: [["n", "Address of a new agent", () => form.focus()]],

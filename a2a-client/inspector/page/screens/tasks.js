@@ -49,8 +49,9 @@ export function create() {
     "aria-label": "Tasks",
     data: { scroll: "tasks", list: "task" },
   });
+  const note = h("div", { class: "task-list-note" });
   const pager = h("div", { class: "line between pager" });
-  const place = h("div", { class: "task-list-place" }, list, pager);
+  const place = h("div", { class: "task-list-place" }, note, list, pager);
   const openTask = (id, tab) => {
     const words = [agent.id, id, tab !== "timeline" && tab].filter(Boolean);
     if (chosen) replace("tasks", words);
@@ -71,6 +72,11 @@ export function create() {
     pane.element.hidden = !id;
     mark();
     if (id) pane.show(agent.id, id, tab);
+  };
+  const showRows = (tasks) => {
+    fill(list, tasks.map(row));
+    fill(note);
+    list.hidden = tasks.length === 0;
   };
   const mark = () => {
     for (const row of list.children) row.setAttribute("aria-selected", String(row.dataset.task === chosen));
@@ -105,10 +111,10 @@ export function create() {
   };
   const draw = () => {
     const { tasks = [], totalSize, nextPageToken } = page;
-    fill(list, tasks.map(row));
+    showRows(tasks);
     if (tasks.length === 0)
       fill(
-        list,
+        note,
         state.value || context.value
           ? h("p", { class: "list-problem help" }, "No task matches.")
           : emptyState(
@@ -127,6 +133,7 @@ export function create() {
         tasks.length > 0
           ? `${first + 1}–${first + tasks.length}${totalSize > 0 ? ` of ${count(totalSize, "task")}` : ""}`
           : "",
+        nextPageToken && tasks.length < Number(size.value) && ", as the agent sends fewer on a page",
       ),
       h(
         "span",
@@ -150,15 +157,15 @@ export function create() {
   /** Not every version can list tasks: those of the chat are known all the same. */
   const drawProblem = (error) => {
     const seen = seenTasks(agent.id);
+    showRows(seen);
     fill(
-      list,
+      note,
       h(
         "div",
         { class: "list-problem" },
         errorBox(error, () => load()),
       ),
       seen.length > 0 && h("p", { class: "list-note help" }, "Tasks of which this page has seen events:"),
-      seen.map(row),
     );
     fill(pager);
     mark();
@@ -264,7 +271,7 @@ export function create() {
     if (changed) {
       tokens = [""];
       page = { tasks: [] };
-      fill(list);
+      showRows([]);
       fill(pager);
       chooseAgent(agent.id);
     }

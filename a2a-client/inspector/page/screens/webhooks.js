@@ -29,6 +29,7 @@ export function create() {
     "aria-label": "Notifications",
     data: { scroll: "notifications", list: "notification" },
   });
+  const empty = h("div", { class: "webhook-empty" });
   const note = h("p", { class: "small soft", role: "status" });
   const first = h(
     "div",
@@ -36,6 +37,7 @@ export function create() {
     h("section", { class: "receivers", "aria-label": "Receivers" }, receiverList, problem),
     h("div", { class: "list-title" }, h("h2", "Notifications"), note),
     list,
+    empty,
   );
   const detailBody = h("div", { class: "detail-body", tabindex: "-1", data: { scroll: "notification" } });
   const detailHead = h("header", { class: "detail-head" });
@@ -110,11 +112,12 @@ export function create() {
             .filter(Boolean)
             .join(", ");
     list.previousElementSibling.hidden = notifications.length === 0;
-    if (notifications.length > 0) fill(list, notifications.toReversed().slice(0, MAX_ROWS).map(row));
-    else if (!loaded) fill(list);
-    else {
+    list.hidden = notifications.length === 0;
+    fill(list, notifications.toReversed().slice(0, MAX_ROWS).map(row));
+    empty.hidden = notifications.length > 0;
+    if (loaded && !empty.hidden) {
       fill(
-        list,
+        empty,
         receivers.length === 0
           ? emptyState(
               "webhooks",

@@ -1,5 +1,6 @@
 /** One exchange in full. */
 
+import { deviationList } from "../deviations.js";
 import { fill, h } from "../dom.js";
 import { tabs } from "../form.js";
 import { bytes, clock, count, duration, pathOf } from "../format.js";
@@ -160,6 +161,7 @@ export class DetailPane {
       durationMs,
       state,
       url,
+      deviations = [],
     } = this.#exchange;
     const facts = [
       ["Began", clock(startedAt)],
@@ -183,6 +185,7 @@ export class DetailPane {
             hint: response ? undefined : "Nothing came back. Is the agent running at this address?",
           }),
         ),
+      deviationList(deviations, isCard(url) ? "The card" : "The answer"),
       h(
         "div",
         { class: "sides" },

@@ -21,6 +21,7 @@ use crate::agents::ConnectedAgent;
 use crate::capture::captured;
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
+use crate::wire::shown_deviation;
 
 pub(crate) fn routes() -> Router<Inspector> {
     Router::new()
@@ -96,7 +97,7 @@ async fn describe(key_sets: KeySets, raw: &str, keys: Option<&str>) -> Json<Valu
     Json(json!({
         "raw": raw,
         "card": card,
-        "deviations": deviations.unwrap_or_default(),
+        "deviations": deviations.iter().flatten().map(shown_deviation).collect::<Vec<_>>(),
         "problems": problems(raw),
         "signatures": signatures(key_sets, raw, keys).await,
         "views": views(raw),

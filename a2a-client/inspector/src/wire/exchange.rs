@@ -6,8 +6,8 @@ use std::time::Duration;
 use a2a_client::credentials::{is_secret_name, shown_header, shown_text};
 use a2a_client::recorder::{self, RecordedRequest, RecordedResponse};
 use a2a_transport::sse::{Bounds, Decoder};
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, StatusCode, Version};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode, Uri, Version};
 use jiff::Timestamp;
 
 use crate::proxy::SecretNames;
@@ -180,6 +180,21 @@ impl Request {
             headers: joined(&self.headers),
             body: self.body.text().into_owned(),
         }
+    }
+
+    /// Returns the headers to be shown, with those that the client's HTTP/1.1 adds on the way.
+    pub(crate) fn shown_headers(&self) -> Vec<(String, String)> {
+        let mut shown = shown_headers(&self.headers);
+        let mut add = |name: HeaderName, value: Option<String>| {
+            if let Some(value) = value.filter(|_| !self.headers.contains_key(&name)) {
+                shown.push((name.to_string(), value));
+            }
+        };
+        let uri = self.shown_url.parse::<Uri>().ok();
+        add(HOST, uri.and_then(|uri| Some(uri.authority()?.to_string())));
+        let length = (self.body.total > 0).then(|| self.body.total.to_string());
+        add(CONTENT_LENGTH, length);
+        shown
     }
 
     /// Marks the headers and parameters of these names as secret.

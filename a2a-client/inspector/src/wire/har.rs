@@ -62,7 +62,7 @@ fn request(request: &Request, response: Option<&Response>) -> Value {
         "url": request.shown_url,
         "httpVersion": version.map_or("HTTP/1.1", http_version),
         "cookies": [],
-        "headers": headers(&request.headers),
+        "headers": headers(request.shown_headers()),
         "queryString": query.collect::<Vec<_>>(),
         "headersSize": -1,
         "bodySize": request.body.total,
@@ -97,7 +97,7 @@ fn response(response: &Response) -> Value {
         "statusText": response.status.canonical_reason().unwrap_or_default(),
         "httpVersion": http_version(response.http_version),
         "cookies": [],
-        "headers": headers(&response.headers),
+        "headers": headers(shown_headers(&response.headers)),
         "content": content,
         "redirectURL": location.unwrap_or_default(),
         "headersSize": -1,
@@ -120,9 +120,9 @@ fn no_response() -> Value {
     })
 }
 
-fn headers(headers: &HeaderMap) -> Vec<Value> {
-    let shown = shown_headers(headers).into_iter();
+fn headers(shown: Vec<(String, String)>) -> Vec<Value> {
     shown
+        .into_iter()
         .map(|(name, value)| json!({"name": name, "value": value}))
         .collect()
 }

@@ -1,5 +1,6 @@
 //! Exchanges: requests and answers, as they go over the wire.
 
+mod answer;
 mod curl;
 mod event_boundary;
 mod exchange;
@@ -19,3 +20,4 @@ pub(crate) use self::exchange::{Body, Request, Source, is_event_stream, shown_he
 pub(crate) use self::log::ExchangeLog;
 pub(crate) use self::recording::Recording;
 pub(crate) use self::routes::routes;
+pub(crate) use self::summary::shown_deviation;

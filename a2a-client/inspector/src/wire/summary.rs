@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use a2a_types::reading::Deviation;
 use http::Version;
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::answer::deviations;
 use super::exchange::{Exchange, Frame, Source, State, shown_headers};
 
 /// An exchange in a line.
@@ -48,6 +51,9 @@ pub(crate) struct Details {
     request: Half,
     #[serde(skip_serializing_if = "Option::is_none")]
     response: Option<Half>,
+    /// Deviations from the specification, despite which the answer is read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deviations: Vec<Value>,
 }
 
 /// A request or an answer.
@@ -120,7 +126,7 @@ impl Details {
             summary: Summary::of(exchange),
             request: Half {
                 http_version: version.map(http_version),
-                headers: shown_headers(&request.headers),
+                headers: request.shown_headers(),
                 body: request.body.text().into_owned(),
                 omitted_bytes: request.body.omitted(),
                 frames: None,
@@ -134,8 +140,16 @@ impl Details {
                     .is_stream()
                     .then(|| response.frames().into_iter().map(shown).collect()),
             }),
+            deviations: deviations(exchange).iter().map(shown_deviation).collect(),
         }
     }
+}
+
+/// Returns a deviation with the description of its kind.
+pub(crate) fn shown_deviation(deviation: &Deviation) -> Value {
+    let mut shown = json!(deviation);
+    shown["about"] = json!(deviation.quirk.about());
+    shown
 }
 
 fn shown(frame: Frame) -> ShownFrame {

@@ -1,15 +1,13 @@
 //! One call in every protocol version and binding.
 
-use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::{
-    EventReader, EventWriter, IncomingCall, OutgoingCall, read_reply, write_call, write_reply,
-};
-use a2a_transport::{Binding, Envelope, Error, SharedEvent, sse};
-use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Error as A2aError, Response as A2aResponse};
+use a2a_jsonrpc::Id;
+use a2a_transport::binding::{EventWriter, IncomingCall, OutgoingCall, write_call, write_reply};
+use a2a_transport::{Binding, Envelope, Error, sse};
+use a2a_types::Dialect;
 use serde::Serialize;
 
-use super::exchange::{Exchange, Response, shown_headers};
+use super::answer::Answer;
+use super::exchange::{Exchange, shown_headers};
 
 /// The call of an exchange, and its answer, in every form.
 #[derive(Debug, Serialize)]
@@ -46,12 +44,6 @@ enum Message {
     Missing { error: String },
 }
 
-/// An answer in the canonical model.
-enum Answer {
-    Once(Result<A2aResponse, A2aError>),
-    Stream(Vec<(Option<u64>, Result<SharedEvent, A2aError>)>),
-}
-
 /// The forms, the oldest version first. HTTP+JSON came with 0.3.
 const FORMS: [(Dialect, Binding); 6] = [
     (Dialect::V0_1, Binding::JsonRpc),
@@ -71,7 +63,7 @@ impl Versions {
             .find_map(|dialect| exchange.request.headers.get(dialect.extensions_header()));
         let extensions = extensions.map(|uris| String::from_utf8_lossy(uris.as_bytes()));
         let response = exchange.response.as_ref();
-        let answer = response.map(|response| read_answer(&call.envelope, response));
+        let answer = response.map(|response| Answer::read(&call.envelope, response));
         let mut versions = Self {
             request: Vec::new(),
             response: Vec::new(),
@@ -88,7 +80,7 @@ impl Versions {
                 (Ok(_), Some(Err(problem))) => Some(Message::Missing {
                     error: format!("the answer cannot be read: {problem}"),
                 }),
-                (Ok(written), Some(Ok(answer))) => Some(answer.write(&written.envelope)),
+                (Ok(written), Some(Ok(read))) => Some(read.value.write(&written.envelope)),
                 (_, None) => None,
             };
             versions.response.extend(response.map(form));
@@ -159,54 +151,6 @@ const EVENT_STREAM: &str = "text/event-stream";
 /// Returns JSON that was written here as text.
 fn text(json: Vec<u8>) -> String {
     String::from_utf8(json).unwrap_or_default()
-}
-
-/// Reads an answer leniently. Errors: it is none.
-fn read_answer(envelope: &Envelope, response: &Response) -> Result<Answer, String> {
-    let limits = Limits::default();
-    let reader = || EventReader::new(envelope.clone(), Mode::Lenient, limits);
-    if response.is_stream() {
-        let mut reader = reader();
-        let mut events = Vec::new();
-        for (frame, number) in response.frames().into_iter().zip(1..) {
-            let event = match reader.read(&frame.data) {
-                Ok(read) => Ok(SharedEvent::from(read.value.event)),
-                Err(Error::Agent(error)) => Err(error),
-                Err(error) => return Err(format!("event {number}: {error}")),
-            };
-            let sequence = frame.id.and_then(|id| id.parse().ok());
-            events.push((sequence, event));
-        }
-        return Ok(Answer::Stream(events));
-    }
-    let body = &response.body.bytes;
-    if envelope.operation.is_stream() && response.status.is_success() {
-        // An error before the stream began, or an agent that does not stream.
-        return match reader().read(body) {
-            Ok(read) => Ok(Answer::Stream(vec![(None, Ok(read.value.event.into()))])),
-            Err(Error::Agent(error)) => Ok(Answer::Once(Err(error))),
-            Err(error) => Err(error.to_string()),
-        };
-    }
-    // A call that several versions spell alike is answered in that of its task.
-    let alike = [envelope.dialect, Dialect::V0_2, Dialect::V0_1];
-    let count = if envelope.ambiguous { alike.len() } else { 1 };
-    let readings = alike[..count].iter().map(|dialect| {
-        let mut envelope = envelope.clone();
-        envelope.dialect = *dialect;
-        match read_reply(&envelope, response.status, body, Mode::Lenient, &limits) {
-            Ok(read) => Ok((read.repairs.len(), Ok(read.value))),
-            Err(Error::Agent(error)) => Ok((0, Err(error))),
-            Err(error) => Err(error.to_string()),
-        }
-    });
-    let repairs = |reading: &Result<(usize, _), _>| match reading {
-        Ok((repairs, _)) => *repairs,
-        Err(_) => usize::MAX,
-    };
-    let best = readings.min_by_key(repairs).transpose()?;
-    let (_, outcome) = best.ok_or("there is none")?;
-    Ok(Answer::Once(outcome))
 }
 
 impl Answer {

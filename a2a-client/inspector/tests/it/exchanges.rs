@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::harness::{Page, document, message, reference};
+use crate::harness::{Page, agent_with_slips, document, message, reference};
 
 /// Waits until an exchange has ended, and returns it.
 pub(crate) async fn ended(page: &Page, number: &Value) -> Value {
@@ -54,6 +54,41 @@ async fn a_stream_is_kept_with_its_frames() {
     let body = exchange["response"]["body"].as_str().unwrap();
     assert_eq!(exchange["responseBytes"], body.len());
     assert_eq!(exchange["response"]["omittedBytes"], 0);
+}
+
+#[tokio::test]
+async fn an_answer_with_slips_is_shown_with_its_deviations() {
+    let page = Page::open().await;
+    let agent = page.path_of(&agent_with_slips().await).await;
+    let number = exchange_of(&page, &agent, "hello", false).await;
+    let codes = async |number: u64| {
+        let exchange = page.get(&format!("/api/exchanges/{number}")).await;
+        let deviations = exchange["deviations"].as_array().unwrap().iter();
+        let shown = |it: &Value| {
+            assert!(it["about"].as_str().is_some_and(|about| !about.is_empty()));
+            format!("{} {}", it["path"], it["code"]).replace('"', "")
+        };
+        deviations.map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(1).await, ["$.capabilities TYPE"]);
+    let expected = [
+        "$.result.task.artifacts[0].artifactId MISSING",
+        "$.result.task.id TYPE",
+        "$.result.task.status.state UNKNOWN",
+        "$.result.task.status.timestamp NOTZ",
+    ];
+    assert_eq!(codes(number).await, expected);
+    let versions = page.get(&format!("/api/exchanges/{number}/versions")).await;
+    let form = versions["response"].as_array().unwrap().last().unwrap();
+    let body: Value = serde_json::from_str(form["body"].as_str().unwrap()).unwrap();
+    assert_eq!(body["task"]["status"]["state"], "TASK_STATE_COMPLETED");
+    // What the client's connection adds is shown, too.
+    let card = page.get("/api/exchanges/1").await;
+    let headers = card["request"]["headers"].as_array().unwrap();
+    assert!(
+        headers.iter().any(|header| header[0] == "host"),
+        "{headers:?}"
+    );
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use a2a_server::demo::{Joker, Reference};
 use a2a_server::{Agent, Server, ServerBuilder};
 use a2a_transport::sse::Decoder;
 use a2a_types::AgentCard;
+use axum::Json;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap};
 use http::{Method, Request, StatusCode, request};
@@ -253,6 +254,31 @@ pub(crate) async fn started(builder: ServerBuilder) -> String {
     let url = server.url();
     tokio::spawn(server.run(pending()));
     url
+}
+
+/// Starts an agent whose card and answers are read despite their slips, and returns its URL.
+pub(crate) async fn agent_with_slips() -> String {
+    router(|url| {
+        let card = json!({
+            "name": "Slips",
+            "description": "Nearly speaks A2A",
+            "version": "1",
+            "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+            "capabilities": ["streaming"],
+            "defaultInputModes": ["text/plain"],
+            "defaultOutputModes": ["text/plain"],
+            "skills": [],
+        });
+        let answer = async |Json(call): Json<Value>| {
+            let status = json!({"state": "completed", "timestamp": "2026-01-01T00:00:00"});
+            let task = json!({"id": 7, "contextId": "c", "status": status, "artifacts": [{"parts": [{"text": "done"}]}]});
+            Json(json!({"jsonrpc": "2.0", "id": call["id"], "result": {"task": task}}))
+        };
+        axum::Router::new()
+            .route("/", axum::routing::post(answer))
+            .fallback(async move || card.to_string())
+    })
+    .await
 }
 
 /// Serves one document at every path, with the URL in place of `{url}`, and returns the URL.

@@ -8,7 +8,7 @@ use super::browse;
 use super::connect::{choose_credentials, connect, fill, open_form};
 use super::window::Window;
 use crate::cards::{signed_by, with_extended_card};
-use crate::harness::{document, reference};
+use crate::harness::{agent_with_slips, document, message, reference};
 
 /// Chooses a tab of the screen.
 async fn open_tab(window: &Window, tab: &str) {
@@ -42,6 +42,25 @@ async fn a_card_is_shown_as_it_is_read_and_as_it_came() {
         let saved: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(saved, shown);
         assert!(text.contains(&url), "{text}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn deviations_are_shown_with_the_card_and_with_the_answer() {
+    browse(async |window| {
+        let agent = window.connect(&agent_with_slips().await).await;
+        open_tab(window, "problems").await;
+        let card = "[data-screen=card] [data-view=deviations]";
+        window.see_text(card, "despite 1 deviation").await;
+        window.see_text(card, "$.capabilities").await;
+        let page = &window.page;
+        let sent = json!({"message": message("hello"), "stream": false});
+        page.message(&format!("/api/agents/{agent}"), sent).await;
+        window.go("/wire/2").await;
+        let answer = "[data-screen=wire] [data-view=deviations]";
+        window.see_text(answer, "despite 4 deviations").await;
+        window.see_text(answer, "A time without a zone").await;
     })
     .await;
 }

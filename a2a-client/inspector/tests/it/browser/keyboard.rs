@@ -42,12 +42,13 @@ async fn the_main_flow_needs_the_keyboard_alone() {
         window.write("tell me a joke").await;
         window.press(keys::ENTER).await;
         window.see("[data-form=input-required]").await;
-        check_focus(window, "[data-field=message]").await;
+        check_focus(window, "[data-field=answer]").await;
         window.write("chickens").await;
         window.press(keys::ENTER).await;
         window
             .see_text("[data-screen=chat] [data-row=task] .pill", "completed")
             .await;
+        check_focus(window, "[data-field=message]").await;
 
         window.press(keys::ESCAPE).await;
         window.press('5').await;
