@@ -4,8 +4,7 @@ mod signals;
 
 pub(crate) use self::signals::FirstStep;
 
-use std::collections::HashMap;
-use std::hash::BuildHasher;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -18,7 +17,6 @@ use a2a_types::{
 use futures_util::future::Either;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use crate::engine::chunk_buffer::{ChunkBuffer, PushOutcome, is_mere_text};
 use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
@@ -49,18 +47,18 @@ pub(crate) struct TaskWriter {
 
 /// Names of the artifacts that the turn of a message has begun, by their hashes, and how many of each.
 #[derive(Default)]
-struct ArtifactNames(std::sync::Mutex<(usize, HashMap<u64, u32>)>);
+struct ArtifactNames(std::sync::Mutex<(usize, BTreeMap<u64, u32>)>);
 
 impl ArtifactNames {
     /// Counts an artifact of a turn, and returns how many of its name came before it.
-    fn count(&self, message: usize, name: &str) -> u32 {
+    fn count(&self, message: usize, name: u64) -> u32 {
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (turn, counts) = &mut *names;
         if *turn != message {
             *turn = message;
             counts.clear();
         }
-        let count = counts.entry(counts.hasher().hash_one(name)).or_default();
+        let count = counts.entry(name).or_default();
         *count += 1;
         *count - 1
     }
@@ -292,9 +290,14 @@ impl TaskWriter {
 
     /// Returns the id of the next artifact of this name in the turn of a message: the same one if the turn is run again.
     pub(crate) fn artifact_id(&self, message: usize, name: &str) -> ArtifactId {
+        let name = hash(FNV_OFFSET, name.as_bytes());
         let repeated = self.artifact_names.count(message, name);
-        let place = format!("{}/{message}/{repeated}/{name}", self.task_id().as_str());
-        ArtifactId::from(Uuid::new_v5(&Uuid::NAMESPACE_OID, place.as_bytes()).to_string())
+        let place = hash(name, &(message as u64).to_le_bytes());
+        let place = hash(place, &repeated.to_le_bytes());
+        let task = hash(place, self.task_id().as_str().as_bytes());
+        let id = (u128::from(task) << 64) | u128::from(place);
+        let id = uuid::Builder::from_custom_bytes(id.to_be_bytes());
+        ArtifactId::from(id.into_uuid().to_string())
     }
 
     /// The task as it stands in the store.
@@ -605,5 +608,13 @@ impl TaskWriter {
 }
 
 /// Delay before a step that the store was not available for is tried again, the first and the longest.
+/// Continues a hash of FNV-1a, which is the same in every process and costs little.
+fn hash(from: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(from, step)
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(1);
