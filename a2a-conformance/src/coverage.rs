@@ -151,7 +151,7 @@ mod tests {
             .iter()
             .find(|one| one.section == "L")
             .unwrap();
-        assert_eq!(launch.cells[&Role::Agent][&Level::Must].missing, 1);
+        assert_eq!(launch.cells[&Role::Agent][&Level::Should].missing, 1);
         let nothing = coverage(Dialect::V0_1, &BTreeSet::new());
         assert_eq!(sum(&nothing, Role::Agent).checked, 0);
     }

@@ -103,8 +103,27 @@ impl<'t> CaseRun<'t> {
                 Value::String(text) => Some(text.into_bytes()),
                 value => Some(value.to_string().into_bytes()),
             },
-            (Some(value), None) => Some(self.fill(value)?.to_string().into_bytes()),
+            (Some(value), None) => {
+                let mut value = self.fill(value)?;
+                self.add_tenant(&mut value);
+                Some(value.to_string().into_bytes())
+            }
         })
+    }
+
+    /// Adds the tenant of the interface to a raw request of its version, as every request must have it (1.0 §8.3.2).
+    fn add_tenant(&self, body: &mut Value) {
+        let Some(tenant) = &self.interface.tenant else {
+            return;
+        };
+        let holder = match self.interface.binding {
+            Binding::JsonRpc => body.get_mut("params"),
+            _ => Some(body).filter(|body| body.get("message").is_some()),
+        };
+        if let Some(Value::Object(holder)) = holder {
+            let tenant = tenant.as_str();
+            holder.entry("tenant").or_insert_with(|| tenant.into());
+        }
     }
 
     fn note(

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::answer::{is_without_zone, items};
 use super::interface::Interface;
 use super::invariants::unless;
+use crate::lint::is_utc;
 use crate::run::{Evidence, Mismatch};
 
 impl Interface {
@@ -38,7 +39,7 @@ impl Interface {
             }
             if self.dialect == Dialect::V1_0 && value.get("kind").is_some() {
                 let found = unless(false, place, "no `kind`, which 1.0 does not have", value);
-                observe("task.shape", found);
+                observe("task.no-kind", found);
             }
         }
         for (place, message) in [("$", result), ("$.message", &result["message"])] {
@@ -98,9 +99,12 @@ impl Interface {
             let is_1_0 = self.dialect == Dialect::V1_0;
             let read = text.parse::<jiff::Timestamp>().is_ok();
             // 0.1 reads a time without a zone as UTC, and ISO 8601 allows it as well.
+            let is_iso = text.as_bytes().get(10).is_some_and(u8::is_ascii_alphabetic);
             let holds = match is_1_0 {
-                true => read && text.ends_with('Z'),
-                false => read && (text.ends_with('Z') || zoned) || is_without_zone(text),
+                true => is_utc(text),
+                false => {
+                    is_iso && (read && (text.ends_with('Z') || zoned) || is_without_zone(text))
+                }
             };
             let place = format!("{place}.status.timestamp");
             let expected = match is_1_0 {
@@ -128,10 +132,17 @@ impl Interface {
             let place = format!("{place}.extensions");
             observe("extension.in-metadata", unless(holds, &place, "URIs", list));
         }
+        let full = !items(&value["parts"]).is_empty();
+        if self.dialect == Dialect::V0_1 {
+            // §6.4, §6.7.
+            observe(
+                "task.shape",
+                unless(full, place, "at least one part", value),
+            );
+        }
         if self.dialect == Dialect::V1_0 {
             let id = value.get("messageId").or_else(|| value.get("artifactId"));
             let named = id.is_some_and(|id| id.as_str().is_some_and(|id| !id.is_empty()));
-            let full = !items(&value["parts"]).is_empty();
             let expected = "an id, and at least one part";
             let found = unless(named && full, place, expected, value);
             observe("task.shape", found);

@@ -68,16 +68,11 @@ impl Interface {
         let observe = |check, found| self.observations.record(check, found, evidence);
         let data_fits = match (self.dialect, error.get("data")) {
             (_, None) => true,
-            (Dialect::V0_1, Some(data)) => data.is_object() || data.is_null(),
-            (Dialect::V1_0, Some(data)) => data.is_array(),
+            (Dialect::V1_0, Some(data)) => data.is_array() || data.is_null(),
             _ => true,
         };
-        let is_said = error["message"]
-            .as_str()
-            .is_some_and(|text| !text.trim().is_empty());
-        let shaped = error["code"].is_i64() && is_said && data_fits;
+        let shaped = error["code"].is_i64() && error["message"].is_string() && data_fits;
         let expected = match self.dialect {
-            Dialect::V0_1 => "an integer `code`, a `message`, and `data` an object if there",
             Dialect::V1_0 => "an integer `code`, a `message`, and `data` an array if there",
             _ => "an integer `code` and a `message`",
         };
@@ -86,8 +81,8 @@ impl Interface {
         let of_version = ErrorKind::ALL
             .iter()
             .any(|kind| kind.code_in(self.dialect) == code);
-        // Codes that JSON-RPC reserves, and those of its server errors that A2A defines.
-        let reserved = (-32768..=-32100).contains(&code) || (-32009..=-32001).contains(&code);
+        // Codes that JSON-RPC reserves; agents may define others among those of server errors (0.3 §8.2).
+        let reserved = (-32768..=-32100).contains(&code);
         // 1.0 tells errors of A2A apart by their details, too: both have to say the same.
         let agrees = self.dialect != Dialect::V1_0 || !is_of_a2a(kind) || kind.code() == code;
         let is_allowed = agrees && (of_version || !reserved || self.dialect == Dialect::V0_1);
@@ -118,6 +113,8 @@ impl Interface {
             Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
             // No table lists these errors.
             Dialect::V1_0 => status / 100 == expected / 100 || of_http,
+            // The official SDK of 0.3 says by 501 that an operation is not supported.
+            _ if status == 501 => is_support(kind),
             // No table lists statuses; 404 means that something is not there.
             _ => status / 100 == expected / 100 && (status != 404 || is_absence(kind)),
         };
@@ -138,10 +135,10 @@ impl Interface {
                         .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             };
             let holds = error["code"] == status
-                && error["message"]
-                    .as_str()
-                    .is_some_and(|text| !text.is_empty())
-                && error.get("details").is_none_or(Value::is_array);
+                && error["message"].is_string()
+                && error
+                    .get("details")
+                    .is_none_or(|details| details.is_array() || details.is_null());
             let expected = format!("`code` {status}, `message`, and `details` an array if there");
             observe("error.body", unless(holds, "$.error", expected, error));
             let named = match is_of_a2a(kind) {
@@ -228,6 +225,16 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
 /// Returns whether the error has a code of A2A's own.
 pub(super) fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
+}
+
+/// Returns whether the error says that the agent does not support what was asked for.
+fn is_support(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::UnsupportedOperation
+            | ErrorKind::PushNotificationNotSupported
+            | ErrorKind::MethodNotFound
+    )
 }
 
 /// Returns whether the error may be answered by HTTP status 404.

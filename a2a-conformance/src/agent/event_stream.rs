@@ -1,6 +1,6 @@
 //! An event stream of the agent, as the suite reads it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use a2a_jsonrpc::Limits;
 use a2a_transport::Envelope;
@@ -13,6 +13,7 @@ use http_body_util::BodyExt;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::expectation::has_code;
 use super::interface::{
     AgentResponse, Interface, ResponseBody, ResponseContent, headers_as_json, shown,
 };
@@ -45,8 +46,14 @@ pub(crate) struct EventStream {
     pub(super) envelope: Envelope,
     pub(super) reader: EventReader,
     began: Instant,
-    /// `true` once the task has ended, or the agent answered by a message or an error.
+    /// `true` once the task has ended, or the agent answered by an error, or by a message that ends the stream.
     pub(super) ended: bool,
+    /// `true` if the agent answered by a message.
+    pub(super) answered: bool,
+    /// `true` if the error that came names a code of JSON-RPC.
+    pub(super) is_coded: bool,
+    /// `true` if the agent left the connection open after its last event.
+    stays_open: bool,
     /// Kind of the error that came as an event.
     pub(super) failed: Option<ErrorKind>,
     pub(super) last: Option<bool>,
@@ -93,6 +100,9 @@ impl EventStream {
             reader,
             began,
             ended: false,
+            answered: false,
+            is_coded: true,
+            stays_open: false,
             failed: None,
             last: None,
             resumes,
@@ -101,6 +111,16 @@ impl EventStream {
             params,
             since: None,
         }
+    }
+
+    /// Returns whether the case altered the request, so that its params are not known.
+    pub(super) fn is_altered(&self) -> bool {
+        self.params.is_null()
+    }
+
+    /// Returns whether the last status said that no more events come, as it does before 1.0.
+    fn is_final(&self) -> bool {
+        self.dialect != Dialect::V1_0 && self.last == Some(true)
     }
 
     /// Reads the head of the response, and its body if it is no stream.
@@ -154,13 +174,25 @@ impl EventStream {
             json: serde_json::from_slice(&whole).ok(),
             outcome: interface.read(&envelope, self.status, &whole),
         };
+        self.is_coded = answered.json.as_ref().is_some_and(has_code);
+        // 0.1 §7.2, §7.7: the body of an HTTP error may be anything.
+        let is_bare = interface.dialect == Dialect::V0_1
+            && self.status >= 400
+            && matches!(answered.outcome, ResponseContent::Unreadable(_));
+        if is_bare {
+            self.refused = Some(ResponseContent::Error {
+                kind: ErrorKind::Other(i64::from(self.status)),
+                message: format!("HTTP {}", self.status),
+            });
+            self.closed = true;
+            return;
+        }
         if matches!(answered.outcome, ResponseContent::Error { .. }) {
-            // The params of an altered request are not known.
-            match self.params.is_null() {
+            match self.is_altered() {
                 true => interface.judge_internals(&answered),
                 false => interface.judge(&envelope, &Value::Null, &answered),
             }
-        } else {
+        } else if (200..300).contains(&self.status) && !self.is_altered() {
             let found = unless(false, "Content-Type", "text/event-stream", media_type);
             interface
                 .observations
@@ -203,9 +235,19 @@ impl EventStream {
                 deadline = last.min(tokio::time::Instant::now() + interface.response_timeout);
                 continue;
             }
+            let is_final = self.is_final();
             let Some(body) = &mut self.body else { break };
+            let deadline = match is_final {
+                true => deadline.min(tokio::time::Instant::now() + FINAL_GRACE),
+                false => deadline,
+            };
             let frame = match tokio::time::timeout_at(deadline, body.frame()).await {
                 Ok(frame) => frame,
+                // The final status ends the stream, whether or not the agent closes the connection.
+                Err(_) if is_final => {
+                    (self.closed, self.stays_open) = (true, true);
+                    break;
+                }
                 Err(_) => {
                     problem = Some(format!(
                         "nothing more came within {:?}",
@@ -271,7 +313,8 @@ impl EventStream {
         }
         let state = self.folded.as_ref().map(|task| task.status.state);
         // A task may wait for authorization elsewhere, and 1.0 leaves open what a question does.
-        if let (true, false, false, Some(state)) = (self.closed, self.ended, late, state)
+        let ended = self.ended || self.answered;
+        if let (true, false, false, Some(state)) = (self.closed, ended, late, state)
             && !state.is_interrupted()
         {
             let expected = "more, until the task has ended";
@@ -279,6 +322,17 @@ impl EventStream {
             interface
                 .observations
                 .record("stream.closes", found, &self.evidence);
+        }
+        if self.is_final() {
+            let found = unless(
+                !self.stays_open,
+                "the connection",
+                "closed after the final status",
+                "it stays open",
+            );
+            interface
+                .observations
+                .record("stream.connection-closed", found, &self.evidence);
         }
         if self.ended {
             let state_text = if late {
@@ -307,6 +361,8 @@ impl EventStream {
     }
 }
 
+/// Time for which a connection may stay open after the final status before it counts as left open.
+const FINAL_GRACE: Duration = Duration::from_secs(1);
 /// Limit on reading a whole stream, in times of the limit for one event.
 const MAX_TIMEOUTS: u32 = 20;
 /// Number of events that the evidence keeps.

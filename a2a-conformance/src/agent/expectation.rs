@@ -50,6 +50,8 @@ impl CaseRun<'_> {
                 };
                 found.extend(self.check_error(&format, wanted, *kind));
             }
+            (Some(wanted), ResponseContent::Unreadable(_))
+                if wanted == "rejection" && is_rejection(answered.status) => {}
             (Some(wanted), other) => {
                 found.push(answer(format!("the error {wanted}"), describe(other)));
             }
@@ -134,6 +136,8 @@ impl CaseRun<'_> {
             match name {
                 "any" => true,
                 "refusal" => kind != ErrorKind::Internal,
+                // An agent that does not look at credentials would find no such task.
+                "rejection" => kind != ErrorKind::TaskNotFound,
                 _ if code == Some(kind.code_in(dialect)) => true,
                 _ => wanted.is_some_and(|wanted| !format.distinguishes(wanted, kind)),
             }
@@ -173,6 +177,12 @@ impl ErrorFormat {
         };
         !may_be_reported_alike || class(one) != class(other)
     }
+}
+
+/// Returns whether an HTTP status by itself says that a caller is not served: a guard in front of the agent may answer
+/// without a body of A2A.
+pub(super) fn is_rejection(status: u16) -> bool {
+    (400..500).contains(&status) && status != 404
 }
 
 /// Returns whether the body of an error names a code of JSON-RPC, which is negative.

@@ -21,9 +21,10 @@ pub(super) async fn is_accepted(url: &str, version: &str, limit: Duration) -> Re
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let connecting = TcpStream::connect((host, uri.port_u16().unwrap_or(443)));
     let connected = timeout(limit, connecting).await;
-    let unreachable = |problem: &dyn std::fmt::Display| format!("{url}: {problem}");
-    let connected = connected.map_err(|late| unreachable(&late))?;
-    let mut stream = connected.map_err(|error| unreachable(&error))?;
+    // A server may keep those away that sent it odd handshakes before.
+    let Ok(Ok(mut stream)) = connected else {
+        return Ok(false);
+    };
     let mut answer = [0; 11];
     let exchange = async {
         stream.write_all(&client_hello(host, *version)).await?;

@@ -142,14 +142,21 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
             "Error details have an `@type`; ErrorInfo and BadRequest are well formed",
         )
     },
-    must(
-        "error.no-internals",
-        "Errors reveal no stack traces, file paths or SQL statements",
-    ),
+    Invariant {
+        level: Level::Should,
+        ..must(
+            "error.no-internals",
+            "Errors reveal no stack traces, file paths or SQL statements",
+        )
+    },
     must(
         "task.shape",
         "A result conforms to the schema of its protocol version",
     ),
+    Invariant {
+        level: Level::Should,
+        ..since_1_0("task.no-kind", "An answer has no member `kind`")
+    },
     must(
         "task.asked-for",
         "A result is about the requested task, context or push notification config",
@@ -252,6 +259,14 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         "stream.chunks",
         "Appended chunks continue an artifact that was begun and is not complete",
     ),
+    Invariant {
+        level: Level::Should,
+        until: Dialect::V0_3,
+        ..must(
+            "stream.connection-closed",
+            "The connection closes after the final status of a stream",
+        )
+    },
     Invariant {
         until: Dialect::V0_3,
         ..must(

@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::interface::{AgentResponse, Interface, ResponseContent};
 use super::invariants::unless;
 use super::protojson;
-use crate::lint::schema_violation;
+use crate::lint::{schema_violation, without_nulls};
 use crate::run::Mismatch;
 
 impl Interface {
@@ -37,7 +37,7 @@ impl Interface {
         if self.binding == Binding::HttpJson {
             self.observations.record("error.status", status, evidence);
         }
-        let own = self.without_others(envelope.operation, json);
+        let own = self.readable(self.without_others(envelope.operation, json));
         let found = self.against_schema(envelope.operation, &own, "");
         self.observations.record("task.shape", found, evidence);
         self.judge_content(self.result_of(&own), evidence);
@@ -66,6 +66,17 @@ impl Interface {
         own
     }
 
+    /// Returns an answer or event without the members that are null, where the version allows null for every optional
+    /// member (0.1).
+    pub(super) fn readable(&self, mut json: Value) -> Value {
+        if self.dialect == Dialect::V0_1
+            && let Some(result) = json.get_mut("result")
+        {
+            *result = without_nulls(result);
+        }
+        json
+    }
+
     /// Returns the result inside the envelope of the binding.
     fn result_of<'v>(&self, json: &'v Value) -> &'v Value {
         match self.binding {
@@ -84,7 +95,13 @@ impl Interface {
         answered: &AgentResponse,
     ) {
         self.judge_internals(answered);
-        let is_proper = raw.is_of_interface && raw.is_known;
+        // An agent that accepts a request that the specification does not allow may give its message back as it came.
+        let is_legal = match self.binding {
+            Binding::JsonRpc => schema::request_definition(self.dialect, envelope.operation)
+                .is_none_or(|request| schema_violation(self.dialect, request, raw.json).is_none()),
+            _ => raw.json.is_null(),
+        };
+        let is_proper = raw.is_of_interface && raw.is_known && is_legal;
         let (Some(json), ResponseContent::Result(_), true) =
             (&answered.json, &answered.outcome, is_proper)
         else {
@@ -95,7 +112,7 @@ impl Interface {
             let id = raw.json.get("id").unwrap_or(&Value::Null);
             self.judge_envelope(answered, json, id);
         }
-        let own = self.without_others(envelope.operation, json);
+        let own = self.readable(self.without_others(envelope.operation, json));
         let found = self.against_schema(envelope.operation, &own, "");
         self.observations
             .record("task.shape", found, &answered.evidence);
@@ -171,6 +188,10 @@ impl Interface {
         if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) {
             let (schema_violation, definition) = protojson::schema_violation(operation, json)?;
             return Some(schema_violation.mismatch(place, definition));
+        }
+        // What a deletion answers is left to the implementation (1.0 §3.1.10).
+        if operation == Operation::DeleteTaskPushNotificationConfig {
+            return None;
         }
         let definition = schema::response_definition(self.dialect, operation)?;
         let schema_violation = match self.binding {

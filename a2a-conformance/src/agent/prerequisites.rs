@@ -93,7 +93,10 @@ impl Target {
     ) -> Option<MissingPrerequisite> {
         let card = &self.card;
         let capabilities = &card.capabilities;
-        let has_authentication = !card.security_requirements.is_empty();
+        // An empty requirement among the alternatives makes credentials optional.
+        let required = &card.security_requirements;
+        let has_authentication =
+            !required.is_empty() && required.iter().all(|one| !one.schemes.is_empty());
         let extended = capabilities.extended_agent_card == Some(true);
         let required = capabilities.extensions.iter().any(|one| one.required);
         let old = || {
@@ -104,7 +107,7 @@ impl Target {
         let old_there = || {
             let place = |interface: &Interface| interface.url.trim_end_matches('/').to_owned();
             let is_there = |other: &Interface| {
-                matches!(other.dialect, Dialect::V0_2 | Dialect::V0_3)
+                other.dialect == Dialect::V0_3
                     && other.binding == Binding::JsonRpc
                     && place(other) == place(interface)
             };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::case_run::{CaseRun, StopReason};
 use super::event_stream::EventStream;
-use super::expectation::{ErrorFormat, describe};
+use super::expectation::{ErrorFormat, describe, is_rejection};
 use super::interface::ResponseContent;
 use crate::case::{Expect, Step, StopCondition};
 use crate::run::Mismatch;
@@ -18,12 +18,12 @@ struct StreamExcerpt {
 }
 
 impl EventStream {
-    /// Returns the error format of a refusal. The body is not kept, so errors are distinguished by their codes.
+    /// Returns the error format of a refusal.
     fn error_format(&self) -> ErrorFormat {
         ErrorFormat {
             dialect: self.dialect,
             binding: self.envelope.binding,
-            is_coded: true,
+            is_coded: self.is_coded,
         }
     }
 }
@@ -103,6 +103,8 @@ impl<'t> CaseRun<'t> {
             (Some(ResponseContent::Error { kind, .. }), Some(wanted)) => {
                 found.extend(self.check_error(&stream.error_format(), wanted, *kind));
             }
+            (Some(ResponseContent::Unreadable(_)), Some(wanted))
+                if wanted == "rejection" && is_rejection(stream.status) => {}
             (Some(refused), wanted) => {
                 let expected = match wanted {
                     Some(wanted) => format!("the error {wanted}"),

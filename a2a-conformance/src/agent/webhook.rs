@@ -162,10 +162,15 @@ async fn answer(
         rest.split('/')
             .find_map(|segment| segment.strip_prefix(name))
     };
-    // A verification of the webhook (0.1 to 0.3) is no notification.
-    if head.method == Method::GET
-        && let Some(token) = validation_token(head.uri.query().unwrap_or_default())
-    {
+    // A verification of the webhook (0.1 to 0.3) is no notification; what follows a redirect is one.
+    let is_check = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    if is_check && rest != "/redirected" {
+        let header = ["validationtoken", "validation-token", "x-validation-token"];
+        let header = header
+            .iter()
+            .find_map(|name| head.headers.get(*name)?.to_str().ok());
+        let token = validation_token(head.uri.query().unwrap_or_default()).or(header);
+        let token = token.unwrap_or_default();
         let text = match segment("deny") {
             Some(_) => "no".to_owned(),
             None => token.to_owned(),

@@ -14,7 +14,7 @@
 //! ```
 
 mod rules;
-mod security;
+pub(crate) mod security;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +24,7 @@ use a2a_types::reading::Mode;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::lint::{LintSubject, SubjectKind, violations};
+use crate::lint::{LintSubject, SubjectKind, violations, without_nulls};
 use crate::requirement::{Level, requirement};
 
 /// Result of the validation of a card.
@@ -94,19 +94,23 @@ pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
 pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
     let mut dialects = Vec::new();
     let has = |member: &str| card.get(member).is_some();
-    let is_older = has("url") || has("preferredTransport") || has("additionalInterfaces");
+    // `url` beside the interfaces of 1.0 says nothing: a card of 1.0 may have members of its own.
+    let version = card["protocolVersion"].as_str();
+    let version = version.and_then(Dialect::from_version);
+    let says_older = has("preferredTransport")
+        || has("additionalInterfaces")
+        || has("protocolVersion") && version != Some(Dialect::V1_0);
+    let is_older = says_older || has("url") && !has("supportedInterfaces");
     if has("supportedInterfaces") || !is_older {
         dialects.push(Dialect::V1_0);
     }
     if is_older {
-        let version = card["protocolVersion"].as_str();
-        let known = version.and_then(Dialect::from_version);
         let by_members = || match has("description") && has("defaultInputModes") {
             true if has("signatures") => Dialect::V0_3,
             true => Dialect::V0_2,
             false => Dialect::V0_1,
         };
-        let known = known.filter(|dialect| *dialect < Dialect::V1_0);
+        let known = version.filter(|dialect| *dialect < Dialect::V1_0);
         dialects.push(known.unwrap_or_else(by_members));
     }
     dialects
@@ -134,13 +138,24 @@ impl Problems {
                 "A2A10-4.4.1-M1",
             ],
         );
-        let mut against = violations(dialect, "AgentCard", card).unwrap_or_default();
+        let readable = match dialect {
+            // 0.1 has every optional member as one that may be null.
+            Dialect::V0_1 => &without_nulls(card),
+            _ => card,
+        };
+        let mut against = violations(dialect, "AgentCard", readable).unwrap_or_default();
+        // The first releases of 0.2 did not have the member.
+        let is_version = |problem: &str| problem.contains("\"protocolVersion\" is a required");
+        against.retain(|one| dialect != Dialect::V0_2 || !is_version(&one.problem));
         if against.is_empty() {
             let read = LintSubject::new(SubjectKind::Card, dialect).read(text, Mode::Strict);
             against.extend(read.err());
         }
         for violation in against {
-            self.add(violation.path, violation.problem, members);
+            let older = (dialect == Dialect::V1_0)
+                .then(|| older_scheme(card, &violation.path))
+                .flatten();
+            self.add(violation.path, older.unwrap_or(violation.problem), members);
         }
     }
 
@@ -166,6 +181,18 @@ impl Problems {
             });
         }
     }
+}
+
+/// Returns what is wrong at a path of a card of 1.0, if a security scheme stands there in the form of earlier versions.
+pub(crate) fn older_scheme(card: &Value, path: &str) -> Option<String> {
+    let name = path.strip_prefix("$.securitySchemes.")?;
+    let scheme = card["securitySchemes"].get(name)?;
+    let is_of_1_0 = scheme
+        .as_object()?
+        .keys()
+        .any(|name| name.ends_with("SecurityScheme"));
+    scheme["type"].as_str().filter(|_| !is_of_1_0)?;
+    Some("the form of 0.3: expected one of apiKeySecurityScheme, httpAuthSecurityScheme, oauth2SecurityScheme, openIdConnectSecurityScheme, mtlsSecurityScheme".to_owned())
 }
 
 /// Returns the value for a protocol version, of four.

@@ -74,6 +74,8 @@ impl Interface<'_> {
         );
         let at = format!("{path}.url");
         match absolute(url) {
+            // 0.2 does not describe the URLs of further interfaces.
+            None if dialect == Dialect::V0_2 && path != "$" => {}
             None => found.add(at, "expected an absolute URL", members),
             Some(uri) => {
                 let scheme = uri.scheme_str().unwrap_or_default();
@@ -90,9 +92,9 @@ impl Interface<'_> {
                     let https = of(
                         dialect,
                         [
-                            "A2A01-4.1-M1",
+                            "A2A01-4.1-S2",
                             "A2A02-3.1-M1",
-                            "A2A03-4.1-M1",
+                            "A2A03-4.1-S2",
                             "A2A10-7.1-M1",
                         ],
                     );
@@ -110,7 +112,9 @@ impl Interface<'_> {
                 }
             }
         }
-        if let (true, Some(binding)) = (is_custom, binding) {
+        // Before 0.3 the transport is open.
+        let is_closed = matches!(dialect, Dialect::V0_3 | Dialect::V1_0);
+        if let (true, Some(binding)) = (is_custom && is_closed, binding) {
             let unknown = of(
                 dialect,
                 [
@@ -122,10 +126,10 @@ impl Interface<'_> {
             );
             let is_uri = dialect == Dialect::V1_0 && binding.contains(':');
             if !is_uri {
-                let member = if dialect == Dialect::V1_0 {
-                    "protocolBinding"
-                } else {
-                    "transport"
+                let member = match dialect {
+                    Dialect::V1_0 => "protocolBinding",
+                    _ if path == "$" => "preferredTransport",
+                    _ => "transport",
                 };
                 found.add(
                     format!("{path}.{member}"),
@@ -207,7 +211,7 @@ fn transports(card: &Value, interfaces: &[Interface<'_>], found: &mut Problems) 
     for (url, bindings) in by_url.iter().filter(|(_, bindings)| bindings.len() > 1) {
         let bindings: Vec<_> = bindings.iter().copied().collect();
         let problem = format!("`{url}` is declared with {}", bindings.join(" and "));
-        found.add("$.additionalInterfaces", problem, "A2A03-5.6.4-M2");
+        found.add("$.additionalInterfaces", problem, "A2A03-5.6.2-S1");
     }
     let (main, listed) = match interfaces.split_first() {
         Some((main, listed)) if main.path == "$" => (main, listed),
@@ -248,7 +252,7 @@ fn skills(card: &Value, dialect: Dialect, found: &mut Problems) {
     }
 }
 
-/// Checks that media types have a type and a subtype; 0.1 allows `text` for `text/plain`, too.
+/// Advises that media types have a type and a subtype; 0.1 allows `text` for `text/plain`, too.
 fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
     let rule = of(
         dialect,
@@ -275,7 +279,7 @@ fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
             let is_short = dialect == Dialect::V0_1 && ["text", "file", "data"].contains(&mode);
             if !is_type && !is_short {
                 let problem = format!("`{mode}` is no media type: expected type/subtype");
-                found.add(format!("{path}.{member}[{index}]"), problem, rule);
+                found.advise(format!("{path}.{member}[{index}]"), problem, rule);
             }
         }
     };
@@ -287,7 +291,7 @@ fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
     }
 }
 
-/// Checks that links for people are absolute URLs.
+/// Advises that links for people are absolute.
 fn links(card: &Value, dialect: Dialect, found: &mut Problems) {
     let rule = of(
         dialect,
@@ -304,9 +308,9 @@ fn links(card: &Value, dialect: Dialect, found: &mut Problems) {
         ("$.provider.url", &card["provider"]["url"]),
     ];
     for (path, link) in links {
-        let is_relative = link.as_str().is_some_and(|link| absolute(link).is_none());
+        let is_relative = link.as_str().is_some_and(|link| !link.contains(':'));
         if is_relative {
-            found.add(path, "expected an absolute URL", rule);
+            found.advise(path, "expected an absolute URL", rule);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use a2a_transport::card_signature::header;
 use a2a_types::Dialect;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::rules::secrets;
 use super::{Problems, of};
@@ -15,10 +15,9 @@ pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
     if dialect == Dialect::V1_0 {
         schemes(card, found);
     }
+    // The text may say how to get credentials, or contain settings of a scheme (0.1 §5.5.3, §5.6).
     let credentials = card["authentication"]["credentials"].as_str();
-    // The string may contain settings of a scheme as JSON, as on the sample card (0.1 §5.6).
-    let is_secret = |text: &str| serde_json::from_str::<Map<String, Value>>(text).is_err();
-    if dialect == Dialect::V0_1 && credentials.is_some_and(is_secret) {
+    if dialect == Dialect::V0_1 && credentials.is_some_and(looks_secret) {
         let problem = "expected no credentials on a card that anybody can read";
         found.add("$.authentication.credentials", problem, secrets(dialect));
     }
@@ -27,11 +26,22 @@ pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
     }
 }
 
+/// Returns whether a text looks like a secret: a token, or a key of a known issuer.
+pub(crate) fn looks_secret(text: &str) -> bool {
+    const HEADS: [&str; 5] = ["sk-", "ghp_", "AKIA", "xoxb-", "eyJ"];
+    let is_token = |rest: &str| {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        rest.len() >= 16 && rest.bytes().all(is_part)
+    };
+    let mut rest = HEADS.iter().filter_map(|head| text.strip_prefix(head));
+    text.starts_with("-----BEGIN ") || rest.any(is_token)
+}
+
 /// Checks that requirements name declared schemes.
 fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, found: &mut Problems) {
     let rule = match dialect {
         Dialect::V0_1 => return,
-        Dialect::V0_2 => "A2A02-5.5.3-M1",
+        Dialect::V0_2 => "A2A02-5.5.3-M2",
         Dialect::V0_3 => "A2A03-5.5.3-M2",
         _ => "A2A10-4.5.1-M2",
     };
@@ -40,6 +50,14 @@ fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, foun
         _ => "security",
     };
     for (index, one) in holder[member].as_array().into_iter().flatten().enumerate() {
+        if let (Dialect::V1_0, false, Some(name)) = (
+            dialect,
+            one["schemes"].is_object(),
+            one.as_object().and_then(|one| one.keys().next()),
+        ) {
+            let problem = format!("`{name}` stands where `schemes` belongs: the form of 0.3");
+            found.add(format!("{path}.{member}[{index}]"), problem, rule);
+        }
         let named = match dialect {
             Dialect::V1_0 => &one["schemes"],
             _ => one,
@@ -74,7 +92,8 @@ fn schemes(card: &Value, found: &mut Problems) {
             .iter()
             .filter(|kind| scheme[**kind].is_object())
             .count();
-        if kinds != 1 {
+        // The form of 0.3 is told as such.
+        if kinds != 1 && (kinds > 1 || scheme["type"].is_null()) {
             let problem = format!(
                 "expected exactly one of {}, found {kinds}",
                 KINDS.join(", ")
@@ -117,7 +136,7 @@ fn signatures(card: &Value, dialect: Dialect, found: &mut Problems) {
                 "`{}` proves nothing: expected a signature by a private key",
                 header.alg
             );
-            found.add(&at, problem, fields);
+            found.advise(&at, problem, fields);
         }
         if dialect == Dialect::V1_0 && header.kid.is_none() {
             found.add(&at, "expected `kid`", "A2A10-8.4.2-M1");
@@ -126,7 +145,7 @@ fn signatures(card: &Value, dialect: Dialect, found: &mut Problems) {
             found.add(&at, "expected `typ` to be `JOSE`", "A2A10-8.4.2-S1");
         }
         if header.jku.is_some_and(|url| !url.starts_with("https://")) {
-            found.add(&at, "expected `jku` to be https", fields);
+            found.advise(&at, "expected `jku` to be https", fields);
         }
     }
 }

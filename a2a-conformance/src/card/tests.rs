@@ -92,7 +92,7 @@ fn every_fault_is_found_at_its_place() {
     check(
         |card| card["additionalInterfaces"][1]["url"] = json!("https://a.example/rpc"),
         "$.additionalInterfaces",
-        "A2A03-5.6.4-M2",
+        "A2A03-5.6.2-S1",
     );
     check(
         |card| {
@@ -202,7 +202,7 @@ fn versions_are_detected() {
         "two readers would see two names"
     );
     let first = inspect(
-        r#"{"url": "https://a.example", "authentication": {"schemes": [], "credentials": "s"}}"#,
+        r#"{"url": "https://a.example", "authentication": {"schemes": [], "credentials": "sk-0123456789abcdef"}}"#,
     )
     .unwrap();
     assert!(

@@ -14,9 +14,9 @@ pub struct Expect {
     pub message: Option<Value>,
     /// The answer, in protocol 1.0.
     pub result: Option<Value>,
-    /// The error: its name like `TaskNotFound`, or several of which one must match; `any`, or `refusal`
-    /// for any error but one that reports a failure of the agent. A stream may have it as its only
-    /// event.
+    /// The error: its name like `TaskNotFound`, or several of which one must match; `any`, `refusal` for
+    /// any error but one that reports a failure of the agent, or `rejection` for any by which credentials are
+    /// refused, also a status 4xx without a body. A stream may have it as its only event.
     pub error: Option<Value>,
     /// The events of a stream read in this step, in protocol 1.0.
     pub events: Option<Value>,

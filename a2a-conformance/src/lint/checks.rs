@@ -37,11 +37,16 @@ pub(super) fn date_time(value: &Value, _: &Members) -> Vec<(String, String)> {
 
 pub(super) fn utc(value: &Value, _: &Members) -> Vec<(String, String)> {
     text_of(value, |text| {
-        let is_time = text.parse::<Timestamp>().is_ok();
-        let is_written = text.as_bytes().get(10) == Some(&b'T') && text.ends_with('Z');
         let expected = "expected UTC like 2025-10-28T10:30:00.000Z";
-        (!is_time || !is_written).then(|| format!("`{}`: {expected}", clip(text)))
+        (!is_utc(text)).then(|| format!("`{}`: {expected}", clip(text)))
     })
+}
+
+/// Returns whether a text is a time in UTC as 1.0 has it (§5.6.1), with seconds.
+pub(crate) fn is_utc(text: &str) -> bool {
+    let has = |at: usize, expected: u8| text.as_bytes().get(at) == Some(&expected);
+    let is_written = has(10, b'T') && has(13, b':') && has(16, b':') && text.ends_with('Z');
+    is_written && text.parse::<Timestamp>().is_ok()
 }
 
 pub(super) fn specified(value: &Value, _: &Members) -> Vec<(String, String)> {

@@ -16,6 +16,7 @@ mod checks;
 mod detect;
 mod kind;
 mod marks;
+mod nulls;
 mod schema;
 mod subject;
 #[cfg(test)]
@@ -29,8 +30,10 @@ use a2a_types::reading::{Mode, Violation};
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use self::checks::is_utc;
 use self::detect::{as_kind, detect};
 pub use self::kind::DocumentKind;
+pub(crate) use self::nulls::without_nulls;
 use self::schema::violations_in;
 pub(crate) use self::schema::{
     SchemaViolation, schema_violation, schema_violations, validate, violations,
@@ -105,9 +108,32 @@ pub fn lint(text: &str, context: &Context) -> Vec<LintResult> {
         return lint_one(text, None, context);
     }
     let numbered = blocks.iter().enumerate();
-    numbered
+    let mut results: Vec<_> = numbered
         .flat_map(|(index, block)| lint_one(block, Some(index + 1), context))
-        .collect()
+        .collect();
+    refuse_after_message(&blocks, &mut results);
+    results
+}
+
+/// Adds a finding to each event of 1.0 that comes with a message: a stream with a message has nothing else (§3.1.2).
+fn refuse_after_message(blocks: &[String], results: &mut [LintResult]) {
+    let is_message = |block: &String| {
+        let event = event_data(block).and_then(|data| serde_json::from_str::<Value>(&data).ok());
+        event.is_some_and(|event| {
+            event.get("message").is_some() || event["result"].get("message").is_some()
+        })
+    };
+    if !blocks.iter().any(is_message) {
+        return;
+    }
+    let of_1_0 = |one: &&mut LintResult| one.dialect == Some(Dialect::V1_0.version());
+    for result in results.iter_mut().filter(of_1_0).skip(1) {
+        let problem = "a stream with a message has nothing else";
+        result
+            .findings
+            .push(Finding::new("$", problem, "1.0 §3.1.2"));
+        result.verdict = StrictVerdict::RejectByRule;
+    }
 }
 
 /// Reason why a strict reader refuses an event that is printed over several lines.
@@ -325,13 +351,46 @@ fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Findi
     let envelope = subject.envelope_violations(value);
     findings.extend(envelope.into_iter().map(finding("JSON-RPC")));
     if let Some((bundle, definition)) = subject.definition(value) {
-        let found = violations_in(bundle, definition, value).unwrap_or_else(|problem| {
+        let readable = match subject.dialect {
+            // 0.1 has every optional member as one that may be null.
+            Dialect::V0_1 => &readable(value),
+            _ => value,
+        };
+        let mut found = violations_in(bundle, definition, readable).unwrap_or_else(|problem| {
             let path = "$".to_owned();
             vec![Violation { path, problem }]
         });
+        if subject.kind == SubjectKind::Card {
+            // The first releases of 0.2 did not have the member.
+            let is_version =
+                |one: &Violation| one.problem.contains("\"protocolVersion\" is a required");
+            found.retain(|one| subject.dialect != Dialect::V0_2 || !is_version(one));
+            for one in found
+                .iter_mut()
+                .filter(|_| subject.dialect == Dialect::V1_0)
+            {
+                if let Some(problem) = card::older_scheme(value, &one.path) {
+                    one.problem = problem;
+                }
+            }
+        }
         findings.extend(found.into_iter().map(finding(definition)));
     }
     findings
+}
+
+/// Returns a document of 0.1 without the members that are null, but for those of its envelope.
+fn readable(value: &Value) -> Value {
+    let mut readable = value.clone();
+    match &mut readable {
+        Value::Object(envelope) if envelope.contains_key("jsonrpc") => {
+            for member in envelope.values_mut() {
+                *member = without_nulls(member);
+            }
+            readable
+        }
+        _ => without_nulls(value),
+    }
 }
 
 /// Returns the findings by the prose of the specification; problems of a card at known paths are left out.

@@ -181,13 +181,27 @@ fn describe(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
     };
     let closest = alternatives.iter().map(|errors| {
         let describe: Vec<_> = errors.iter().flat_map(describe).collect();
-        let depth = describe
+        let deepest = describe
             .iter()
             .map(|schema_violation| depth(&schema_violation.path))
             .max();
-        let of_another_kind = errors.iter().any(is_of_another_kind);
+        // What differs further below is a fault within the alternative.
+        let at = depth(&path(&error.instance_path().to_string()));
+        let is_near =
+            |one: &ValidationError<'_>| depth(&path(&one.instance_path().to_string())) <= at + 1;
+        let mut errors_near = errors.iter().filter(|one| is_near(one));
+        let of_another_kind = errors_near.any(is_of_another_kind);
+        let lacks_member = errors.iter().any(|one| {
+            let is_required = matches!(one.kind(), ValidationErrorKind::Required { .. });
+            is_required && depth(&path(&one.instance_path().to_string())) == at
+        });
         (
-            (!of_another_kind, depth, std::cmp::Reverse(describe.len())),
+            (
+                !of_another_kind,
+                !lacks_member,
+                deepest,
+                std::cmp::Reverse(describe.len()),
+            ),
             describe,
         )
     });

@@ -59,6 +59,7 @@ impl DefinitionWalker<'_> {
         match value {
             Value::Object(members) => {
                 for (name, member) in members {
+                    self.member_case(schema, name, path);
                     let schema = match schema["properties"].get(name) {
                         None => &schema["additionalProperties"],
                         Some(schema) => schema,
@@ -72,6 +73,28 @@ impl DefinitionWalker<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Finds a member of 1.0 that is written in snake_case (§5.5).
+    fn member_case(&mut self, schema: &Value, name: &str, path: &str) {
+        let properties = &schema["properties"];
+        if self.bundle != Bundle::Of(Dialect::V1_0) || !name.contains('_') {
+            return;
+        }
+        let mut words = name.split('_');
+        let mut camel = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+            camel += &first.to_uppercase();
+            camel += rest;
+        }
+        if properties.get(name).is_none() && properties.get(&camel).is_some() {
+            let violation = Violation {
+                path: format!("{path}.{name}"),
+                problem: format!("expected `{camel}`: members are in camelCase"),
+            };
+            self.found.push((violation, self.section("5.5")));
         }
     }
 
@@ -218,6 +241,8 @@ const RULES: &[Rule] = &[
 
     rule("Task.artifacts", SINCE_0_2, "6.7", unlike_each_other),
     rule("Task.artifacts", V1_0, "4.1.7", unlike_each_other),
+    rule("Message.parts", V0_1, "6.4", filled),
+    rule("Artifact.parts", V0_1, "6.7", filled),
     rule("Message.parts", V1_0, "5.7", filled),
     rule("Artifact.parts", V1_0, "5.7", filled),
     rule("AgentCard.supportedInterfaces", V1_0, "5.7", filled),

@@ -126,7 +126,7 @@ fn spoiled(mut card: Value) -> Value {
     card["protocolVersion"] = json!("latest");
     card["capabilities"]["extensions"] = json!([{"uri": "mood"}]);
     card["signatures"] = json!([{"protected": "eyJhbGciOiJub25lIn0", "signature": "!"}]);
-    card["preferredTransport"] = json!("x");
+    card["preferredTransport"].take();
     let url = card["url"].clone();
     card["additionalInterfaces"] = json!([{"url": url, "transport": "HTTP+JSON"}, {"url": "http://agent.example/", "transport": "x"}]);
     let wrong =

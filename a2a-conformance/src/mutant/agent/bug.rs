@@ -99,7 +99,7 @@ bugs! {
     S11: "a stream begins with the state of the task, without the task",
         NEWEST, ["stream.begins-with-task"], allows ["stream.continues", "stream.same-for-all", "stream.subscribe-begins-with-task"];
     S12: "a stream stays open when the task has failed",
-        InterfaceKind::ALL, ["stream.closes"], allows ["stream.crash-told", "stream.tells-all"];
+        NEWEST, ["stream.closes"], allows ["stream.crash-told", "stream.tells-all"];
     S13: "an event follows the end of the task",
         InterfaceKind::ALL, ["stream.closes"], allows ["stream.in-order"];
     S14: "a later subscription to a task misses an event",
@@ -119,7 +119,7 @@ bugs! {
     S20: "a request with an unknown member is refused",
         RPC, ["send.unknown-members-ignored"], allows ["task.enum-numbers"];
     S21: "history is returned although none was requested",
-        &[RPC_1_0, REST_1_0, RPC_0_3, RPC_0_2], ["task.history"], allows ["task.history-omitted"];
+        &[RPC_1_0, REST_1_0, RPC_0_2], ["task.history"], allows ["task.history-omitted"];
     S22: "tasks are listed with the oldest first",
         NEWEST, ["list.sorted"], allows ["list.cursor", "list.filters", "list.pages", "list.same-as-read"];
     S23: "the last page has no `nextPageToken`",
@@ -223,6 +223,8 @@ bugs! {
         NEWEST, ["auth.hsts"];
     S69: "the code of an error is not the one of the reason in its details",
         &[RPC_1_0], ["error.codes"], allows ["rpc.id-echoed", "send.deep-json"];
+    S70: "the connection of a stream stays open after its final status",
+        &[RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["stream.connection-closed"];
 }
 
 impl Bug {

@@ -242,7 +242,7 @@ impl FaultyServer {
                     _ => update,
                 }))
             }
-            Bug::S12 => Box::pin(updates.flat_map(|update| {
+            Bug::S12 | Bug::S70 => Box::pin(updates.flat_map(|update| {
                 let failed = |event: &Event| {
                     let status = event.status();
                     status.is_some_and(|status| status.state == TaskState::Failed)
