@@ -20,6 +20,12 @@ pub fn read_card_in(json: &str, mode: Mode) -> Result<WithRepairs<AgentCard>, Vi
         _ => json,
     };
     let mut document: Value = serde_json::from_str(json).unwrap_or_default();
+    let versions = match mode {
+        Mode::Tolerant => name_versions(&mut document),
+        _ => Vec::new(),
+    };
+    let renamed = (!versions.is_empty()).then(|| document.to_string());
+    let json = renamed.as_deref().unwrap_or(json);
     let has = |name: &str| document.get(name).is_some_and(|member| !member.is_null());
     let has_url = has("url");
     let names = ["supportedInterfaces", "supported_interfaces"];
@@ -61,7 +67,44 @@ pub fn read_card_in(json: &str, mode: Mode) -> Result<WithRepairs<AgentCard>, Vi
     }
     let deviations = name_bindings(&mut card.value, interfaces.is_some());
     card.repairs.extend(deviations);
+    card.repairs.extend(versions);
     Ok(card)
+}
+
+/// Writes version numbers as the specification has them: without `v` in front, and 1.0 for 1 or a word.
+fn name_versions(document: &mut Value) -> Vec<Deviation> {
+    let mut deviations = Vec::new();
+    let mut name = |holder: &mut Value, path: &str, in_list: bool| {
+        let Some(Value::String(version)) = holder.get_mut("protocolVersion") else {
+            return;
+        };
+        let number = version.trim_start_matches(['v', 'V']);
+        let is_number = number.starts_with(|first: char| first.is_ascii_digit());
+        let read_as = match is_number {
+            true if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{number}.0"),
+            true => number.to_owned(),
+            false if in_list && !version.is_empty() => "1.0".to_owned(),
+            false => return,
+        };
+        if read_as != *version {
+            deviations.push(Deviation {
+                found: format!("`{version}`"),
+                read_as: format!("`{read_as}`"),
+                ..Deviation::new(Quirk::VersionForm, format!("{path}.protocolVersion"))
+            });
+            *version = read_as;
+        }
+    };
+    name(document, "$", false);
+    let interfaces = document.get_mut("supportedInterfaces");
+    let interfaces = interfaces
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
+    for (index, interface) in interfaces.enumerate() {
+        name(interface, &format!("$.supportedInterfaces[{index}]"), true);
+    }
+    deviations
 }
 
 /// Completes interfaces whose binding or URL stands under another name, and those without a version: they have that of
@@ -183,6 +226,36 @@ mod tests {
             &format!(r#"{{{rest},"supportedInterfaces":{interfaces}}}"#),
             Dialect::V1_0,
         );
+    }
+
+    #[test]
+    fn a_version_in_another_form_is_read_as_meant() {
+        let rest = r#""name":"n","description":"d","version":"1","capabilities":{},"skills":[],
+            "defaultInputModes":[],"defaultOutputModes":[]"#;
+        for (written, version) in [
+            ("v1.0", "1.0"),
+            ("1", "1.0"),
+            ("latest", "1.0"),
+            ("7.0", "7.0"),
+        ] {
+            let card = format!(
+                r#"{{{rest},"supportedInterfaces":[{{"url":"http://h/","protocolBinding":"JSONRPC","protocolVersion":"{written}"}}]}}"#
+            );
+            let read = read_card_in(&card, Mode::Tolerant).unwrap();
+            assert_eq!(read.value.supported_interfaces[0].protocol_version, version);
+            assert_eq!(
+                read.repairs.len(),
+                usize::from(written != version),
+                "{written}"
+            );
+        }
+        let card = format!(r#"{{{rest},"url":"http://h/","protocolVersion":"v0.3.0"}}"#);
+        let read = read_card_in(&card, Mode::Tolerant).unwrap();
+        assert_eq!(
+            read.value.supported_interfaces[0].dialect(),
+            Some(Dialect::V0_3)
+        );
+        assert_eq!(read.repairs[0].path, "$.protocolVersion");
     }
 
     /// Expects the interfaces of a card, each as its URL, binding and version, and the places of its deviations.

@@ -41,6 +41,34 @@ struct CachedCard {
     policy: CachePolicy,
 }
 
+/// An agent card as it came.
+#[derive(Clone, Debug)]
+pub struct CardDocument {
+    /// The URL at which it was found.
+    pub url: String,
+    /// The card as it is read.
+    pub card: Arc<AgentCard>,
+    /// The document.
+    pub text: String,
+    /// The headers of its answer.
+    pub headers: HeaderMap,
+}
+
+/// Notes why there is no card at one place. Errors: a host that is unreachable at one path is at all.
+fn pass(error: Error, first_problem: &mut Option<Error>) -> Result<(), Error> {
+    match error {
+        Error::Unreachable(_)
+        | Error::Connection(_)
+        | Error::Timeout { .. }
+        | Error::Address { .. } => return Err(error),
+        Error::NotA2a {
+            status: 404 | 405, ..
+        } => {}
+        error => drop(first_problem.get_or_insert(error)),
+    }
+    Ok(())
+}
+
 impl Default for Cards {
     fn default() -> Self {
         Self::new(HttpClient::default())
@@ -105,22 +133,39 @@ impl Cards {
         Ok(self.discover(url).await?.card)
     }
 
+    /// Finds the card of the agent at `url`, and returns it as it came, too, for programs that judge cards.
+    pub async fn find_document(&self, url: &str) -> Result<CardDocument, Error> {
+        let mut first_problem = None;
+        for place in card_places(url) {
+            match self.document_at(&place).await {
+                Ok(found) => return Ok(found),
+                Err(error) => pass(error, &mut first_problem)?,
+            }
+        }
+        Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))
+    }
+
+    async fn document_at(&self, place: &str) -> Result<CardDocument, Error> {
+        let credentials = self.credentials.as_deref();
+        let fetched = self.http.get_as(credentials, place, &self.headers).await?;
+        if fetched.status != StatusCode::OK {
+            return Err(no_card(place, fetched.status));
+        }
+        let text = String::from_utf8_lossy(&fetched.body).into_owned();
+        Ok(CardDocument {
+            url: place.to_owned(),
+            card: self.read(&text, place)?.card,
+            text,
+            headers: fetched.headers,
+        })
+    }
+
     pub(crate) async fn discover(&self, url: &str) -> Result<FoundCard, Error> {
         let mut first_problem = None;
         for place in card_places(url) {
             match self.at(&place).await {
                 Ok(found) => return Ok(found),
-                // A host that is unreachable at one path is at all.
-                Err(
-                    error @ (Error::Unreachable(_)
-                    | Error::Connection(_)
-                    | Error::Timeout { .. }
-                    | Error::Address { .. }),
-                ) => return Err(error),
-                Err(Error::NotA2a {
-                    status: 404 | 405, ..
-                }) => {}
-                Err(error) => drop(first_problem.get_or_insert(error)),
+                Err(error) => pass(error, &mut first_problem)?,
             }
         }
         Err(first_problem.unwrap_or_else(|| no_card(url, StatusCode::NOT_FOUND)))

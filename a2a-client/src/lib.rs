@@ -64,7 +64,7 @@ mod updates;
 pub mod webhook;
 
 pub use crate::card::{read_card, read_card_in};
-pub use crate::cards::Cards;
+pub use crate::cards::{CardDocument, Cards};
 pub use crate::client::Client;
 pub use crate::connect::ClientBuilder;
 pub use crate::deadline::Deadline;

@@ -1,6 +1,6 @@
 //! Credentials of the callers that the suite plays.
 
-use http::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 
 use super::call_step::percent_encoded;
 use super::options::Options;
@@ -43,6 +43,7 @@ impl Callers {
             Caller::WrongScope => self.wrong_scope.clone(),
             Caller::Nobody => HeaderMap::new(),
             Caller::Wrong => self.wrong(),
+            Caller::OtherCase => self.other_case(),
         }
     }
 
@@ -56,9 +57,31 @@ impl Callers {
             format!("{}={}", percent_encoded(name), percent_encoded(value))
         });
         match caller {
-            Caller::First | Caller::Wrong => parameters.collect::<Vec<_>>().join("&"),
+            Caller::First | Caller::Wrong | Caller::OtherCase => {
+                parameters.collect::<Vec<_>>().join("&")
+            }
             _ => String::new(),
         }
+    }
+
+    /// Returns the headers of the first caller with the authentication scheme in other letters.
+    fn other_case(&self) -> HeaderMap {
+        let mut headers = self.first.clone();
+        if let Some(shown) = headers.get_mut(AUTHORIZATION)
+            && let Ok(text) = shown.to_str()
+            && let Some((scheme, secret)) = text.split_once(' ')
+        {
+            let other = match scheme.chars().any(char::is_uppercase) {
+                true => scheme.to_lowercase(),
+                false => scheme.to_uppercase(),
+            };
+            let is_sensitive = shown.is_sensitive();
+            if let Ok(mut other) = HeaderValue::from_str(&format!("{other} {secret}")) {
+                other.set_sensitive(is_sensitive);
+                *shown = other;
+            }
+        }
+        headers
     }
 
     /// Returns the headers of the first caller with wrong secrets.

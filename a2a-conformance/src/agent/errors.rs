@@ -63,6 +63,19 @@ impl Interface {
         }
     }
 
+    /// Checks that the message of an error says something.
+    fn judge_message(&self, error: &Value, evidence: &Evidence) {
+        let message = error["message"].as_str().unwrap_or_default();
+        let is_said = !message.trim().is_empty();
+        let found = unless(
+            is_said,
+            "$.error.message",
+            "what went wrong",
+            &error["message"],
+        );
+        self.observations.record("error.message", found, evidence);
+    }
+
     /// Checks an error object of JSON-RPC: its members and its code.
     pub(super) fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
         let observe = |check, found| self.observations.record(check, found, evidence);
@@ -77,6 +90,7 @@ impl Interface {
             _ => "an integer `code` and a `message`",
         };
         observe("error.object", unless(shaped, "$.error", expected, error));
+        self.judge_message(error, evidence);
         let code = error["code"].as_i64().unwrap_or_default();
         let of_version = ErrorKind::ALL
             .iter()
@@ -141,6 +155,7 @@ impl Interface {
                     .is_none_or(|details| details.is_array() || details.is_null());
             let expected = format!("`code` {status}, `message`, and `details` an array if there");
             observe("error.body", unless(holds, "$.error", expected, error));
+            self.judge_message(error, &answered.evidence);
             let named = match is_of_a2a(kind) {
                 true => error["status"] == kind.grpc_status(),
                 false => error["status"].as_str().is_some_and(is_name),

@@ -2,7 +2,7 @@
 
 use a2a_transport::sse::ServerSentEvent;
 use a2a_transport::{Binding, Error};
-use a2a_types::{Dialect, Event, Task, TaskState};
+use a2a_types::{Dialect, ErrorKind, Event, Task, TaskState};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -38,6 +38,14 @@ impl EventStream {
                     if interface.dialect == Dialect::V1_0 {
                         interface.judge_details(reported, error.kind, &self.evidence);
                     }
+                }
+                // An error in place of a stream has a status of its own (1.0 §5.4, §11.6; 0.3 §3.2.3).
+                let is_refusal = interface.binding == Binding::HttpJson && self.events.is_empty();
+                if is_refusal && error.kind != ErrorKind::Internal {
+                    let status = error.kind.http_status_in(interface.dialect);
+                    let expected = format!("{status} for {:?}", error.kind);
+                    let found = unless(false, "HTTP status", expected, self.status);
+                    observe("error.status", found);
                 }
                 self.ended = true;
                 self.is_coded = has_code(&json);

@@ -144,6 +144,10 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     },
     Invariant {
         level: Level::Should,
+        ..since_1_0("error.message", "The message of an error says something")
+    },
+    Invariant {
+        level: Level::Should,
         ..must(
             "error.no-internals",
             "Errors reveal no stack traces, file paths or SQL statements",

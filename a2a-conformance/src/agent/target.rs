@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use a2a_client::{Cards, read_card};
+use a2a_client::Cards;
+use a2a_transport::Binding;
 use a2a_transport::webhook::Jwks;
-use a2a_transport::{Binding, Error};
-use a2a_types::{AgentCard, AgentInterface, Dialect};
+use a2a_types::{AgentCard, Dialect};
 use http::HeaderValue;
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -57,26 +57,16 @@ impl Target {
             .response_timeout
             .mul_f64(options.scale.clamp(0.01, 1000.0));
         let late = |_| no_answer(&options.url, waits);
-        let card = timeout(waits, cards.find(&options.url)).await;
-        let card = match card.map_err(late)? {
-            // A malformed document may be a card that lacks only a version.
-            Err(error) if !matches!(error, Error::Malformed(_)) => {
-                return Err(no_card(&options.url, &error));
-            }
-            card => card,
-        };
         let began = Instant::now();
-        let found = timeout(waits, document(options, callers)).await;
-        let (place, document, server) = found.map_err(late)?;
-        let is_usable = |card: &AgentCard| card.supported_interfaces.iter().any(is_tested);
-        let card = match card {
-            Ok(card) if is_usable(&card) => card,
-            other => match read_card(&versioned(&document).to_string()) {
-                // `card.valid` reports that the card names no version.
-                Ok(assumed) if is_usable(&assumed) => Arc::new(assumed),
-                _ => other.map_err(|error| no_card(&options.url, &error))?,
-            },
-        };
+        let found = timeout(waits, cards.find_document(&options.url)).await;
+        let found = found.map_err(late)?;
+        let found = found.map_err(|error| no_card(&options.url, &error))?;
+        let (place, card) = (found.url, found.card);
+        // The reader has read it.
+        let text = found.text.trim_start_matches('\u{feff}');
+        let document: Value = serde_json::from_str(text).unwrap_or_default();
+        let server = found.headers.get("server");
+        let server = server.and_then(|value| Some(value.to_str().ok()?.to_owned()));
         let response_timeout = response_timeout_of(options, began.elapsed());
         let (mut interfaces, mut other_interfaces): (Vec<Interface>, Vec<Interface>) =
             Default::default();
@@ -85,6 +75,10 @@ impl Target {
             let (Some(dialect), Some(binding)) = (declared.dialect(), Binding::of(declared)) else {
                 continue;
             };
+            // `card.valid` reports a URL that cannot be called.
+            if !is_callable(&declared.url) {
+                continue;
+            }
             let mut known = interfaces.iter().chain(&other_interfaces);
             if known.any(|interface| (interface.dialect, interface.binding) == (dialect, binding)) {
                 continue;
@@ -171,59 +165,6 @@ fn response_timeout_of(options: &Options, round_trip: Duration) -> Duration {
     whole.mul_f64(options.scale.clamp(0.01, 1000.0))
 }
 
-/// Returns whether an interface can be tested.
-fn is_tested(interface: &AgentInterface) -> bool {
-    interface.dialect().is_some() && Binding::of(interface).is_some()
-}
-
-/// Returns the card with version 1.0 in every interface that names none.
-fn versioned(document: &Value) -> Value {
-    let mut card = document.clone();
-    let interfaces = card.get_mut("supportedInterfaces");
-    if let Some(interfaces) = interfaces.and_then(Value::as_array_mut) {
-        for interface in interfaces.iter_mut().filter_map(Value::as_object_mut) {
-            let version = interface.entry("protocolVersion").or_insert(Value::Null);
-            if version.as_str().is_none_or(str::is_empty) {
-                *version = Dialect::V1_0.version().into();
-            }
-        }
-    }
-    card
-}
-
-/// Returns the URL of the card, the card as it comes, and the `Server` header.
-async fn document(options: &Options, callers: &Callers) -> (String, Value, Option<String>) {
-    let base = options.url.trim_end_matches('/');
-    let scheme = base.find("://").map_or(0, |end| end + 3);
-    let origin = base[scheme..].find('/').map(|slash| scheme + slash);
-    let origin = origin.map_or(base, |end| &base[..end]);
-    let mut places = Vec::new();
-    for base in [base, origin] {
-        for dialect in [Dialect::V1_0, Dialect::V0_2] {
-            places.push(format!("{base}{}", dialect.card_path()));
-        }
-    }
-    // A URL that is not of a file may be anything, and slow: it comes last.
-    let own = if base.ends_with(".json") {
-        0
-    } else {
-        places.len()
-    };
-    places.insert(own, base.to_owned());
-    for place in places {
-        let fetched = options.http.get(&place, &callers.first).await;
-        if let Ok(fetched) = fetched
-            && let Ok(document) = serde_json::from_slice::<Value>(&fetched.body)
-            && document["name"].is_string()
-        {
-            let server = fetched.headers.get("server");
-            let server = server.and_then(|value| value.to_str().ok());
-            return (place, document, server.map(str::to_owned));
-        }
-    }
-    (options.url.clone(), Value::Null, None)
-}
-
 /// Returns the extensions that the card requires, as the value of a header.
 fn required(card: &AgentCard) -> Option<HeaderValue> {
     let all = card.capabilities.extensions.iter();
@@ -231,6 +172,14 @@ fn required(card: &AgentCard) -> Option<HeaderValue> {
     let uris: Vec<_> = required.map(|extension| extension.uri.as_str()).collect();
     let list = HeaderValue::from_str(&uris.join(", ")).ok();
     list.filter(|_| !uris.is_empty())
+}
+
+/// Returns whether a URL can be called over HTTP.
+fn is_callable(url: &str) -> bool {
+    let Ok(uri) = url.parse::<http::Uri>() else {
+        return false;
+    };
+    matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
 }
 
 /// Returns whether a URL leads to this machine.
@@ -242,32 +191,4 @@ fn is_here(url: &str) -> bool {
     let host = host.trim_matches(['[', ']']);
     let address = host.parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn card_without_version_is_tested_as_1_0() {
-        let interface = json!({"url": "http://127.0.0.1:1/", "protocolBinding": "JSONRPC"});
-        let card = json!({"name": "n", "description": "d", "version": "1", "capabilities": {},
-            "defaultInputModes": [], "defaultOutputModes": [], "skills": [],
-            "supportedInterfaces": [interface]});
-        let usable = |card: &Value| {
-            let read = read_card(&card.to_string());
-            read.is_ok_and(|card| card.supported_interfaces.iter().any(is_tested))
-        };
-        assert!(!usable(&card));
-        let assumed = versioned(&card);
-        assert!(usable(&assumed), "{assumed}");
-        let mut empty = card;
-        empty["supportedInterfaces"][0]["protocolVersion"] = json!("");
-        assert!(!usable(&empty) && usable(&versioned(&empty)));
-        let mut other = assumed;
-        other["supportedInterfaces"][0]["protocolVersion"] = json!("7.0");
-        assert!(!usable(&versioned(&other)), "that it names is heeded");
-    }
 }

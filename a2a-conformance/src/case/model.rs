@@ -248,6 +248,8 @@ pub enum Caller {
     Nobody,
     /// The first ones with a wrong secret.
     Wrong,
+    /// The first ones, with their scheme in other letters: `bearer` for `Bearer`.
+    OtherCase,
 }
 
 /// Event up to which a stream is read.

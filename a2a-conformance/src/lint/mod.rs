@@ -352,8 +352,8 @@ fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Findi
     findings.extend(envelope.into_iter().map(finding("JSON-RPC")));
     if let Some((bundle, definition)) = subject.definition(value) {
         let readable = match subject.dialect {
-            // 0.1 has every optional member as one that may be null.
-            Dialect::V0_1 => &readable(value),
+            // In 0.1 optional members may be null, and in ProtoJSON null is absent.
+            Dialect::V0_1 | Dialect::V1_0 => &readable(value),
             _ => value,
         };
         let mut found = violations_in(bundle, definition, readable).unwrap_or_else(|problem| {
@@ -379,7 +379,7 @@ fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Findi
     findings
 }
 
-/// Returns a document of 0.1 without the members that are null, but for those of its envelope.
+/// Returns a document without the members that are null, but for those of its envelope.
 fn readable(value: &Value) -> Value {
     let mut readable = value.clone();
     match &mut readable {

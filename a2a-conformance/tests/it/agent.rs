@@ -25,10 +25,13 @@ struct Accounts;
 impl Authenticator for Accounts {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
         let credentials = head.headers.get(AUTHORIZATION);
-        let principal = match credentials.and_then(|value| value.to_str().ok()) {
-            Some("Bearer first") => Ok(Principal::named("first")),
-            Some("Bearer second") => Ok(Principal::named("second")),
-            Some("Bearer guest") => Err(AuthError::forbidden()),
+        let credentials = credentials.and_then(|value| value.to_str().ok()?.split_once(' '));
+        // The scheme may be written in any case.
+        let token = credentials.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let principal = match token.map(|(_, token)| token) {
+            Some("first") => Ok(Principal::named("first")),
+            Some("second") => Ok(Principal::named("second")),
+            Some("guest") => Err(AuthError::forbidden()),
             _ => Err(AuthError::unauthenticated("Bearer")),
         };
         Box::pin(std::future::ready(principal))

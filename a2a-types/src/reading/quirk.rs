@@ -142,6 +142,8 @@ quirks! {
     RelativeUrl = "RELATIVE";
     /// A media type that the answer does not have.
     OtherMediaType = "MEDIATYPE";
+    /// A version number that is written otherwise than the specification's.
+    VersionForm = "VERSION";
     /// A word in another case than the specification's.
     OtherCase = "CASE";
 }

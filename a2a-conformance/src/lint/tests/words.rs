@@ -15,6 +15,7 @@ fn prose_rules_refuse_what_schemas_accept() {
         "2025-10-28T10:30:00",
         "2025-10-28T10:30:00+02:00",
         "2025-10-28 10:30:00Z",
+        "2025-10-28T10:30Z",
         "2025-10-28",
         "",
     ] {
@@ -223,4 +224,114 @@ fn text_after_a_document_is_not_part_of_it() {
         assert_eq!(found.verdict, StrictVerdict::Reject, "{text}: {found:#?}");
         assert_eq!(found.findings[0].rule, "JSON", "{text}");
     }
+}
+
+/// Returns the findings on a text, each as its path and its problem.
+fn findings(text: &str) -> Vec<String> {
+    let results = lint(text, &Context::default());
+    let findings = results.iter().flat_map(|result| &result.findings);
+    findings
+        .map(|one| format!("{} {}", one.path, one.problem))
+        .collect()
+}
+
+/// Returns a card with these members besides.
+fn card_with(members: Value) -> String {
+    let mut card = card();
+    for (name, member) in members.as_object().unwrap() {
+        card[name] = member.clone();
+    }
+    card.to_string()
+}
+
+fn card_of_0_1(authentication: Value) -> String {
+    json!({"name": "n", "url": "https://a.example/", "version": "1", "capabilities": {},
+        "skills": [{"id": "s", "name": "s"}], "provider": null, "authentication": authentication})
+    .to_string()
+}
+
+#[test]
+fn forms_of_earlier_versions_are_refused_as_such() {
+    let schemes = json!({"bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}});
+    let requirement = json!({"securitySchemes": schemes, "securityRequirements": [{"bearer": []}]});
+    let [found] = &findings(&card_with(requirement))[..] else {
+        panic!()
+    };
+    assert!(
+        found.starts_with("$.securityRequirements[0] `bearer`"),
+        "{found}"
+    );
+    let scheme = json!({"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}});
+    let [found] = &findings(&card_with(scheme))[..] else {
+        panic!()
+    };
+    assert!(
+        found.starts_with("$.securitySchemes.bearer the form of 0.3"),
+        "{found}"
+    );
+    let snake = json!({"jsonrpc": "2.0", "id": 1, "result": {"task": {"id": "t", "context_id": "c",
+        "status": {"state": "TASK_STATE_COMPLETED"}}}});
+    let expected = "$.result.task.context_id expected `contextId`: members are in camelCase";
+    assert_eq!(findings(&snake.to_string()), [expected]);
+}
+
+#[test]
+fn a_fault_deep_in_an_answer_is_found_at_its_place() {
+    let artifact = json!({"artifactId": "a", "parts": [{"text": 5}]});
+    let task = json!({"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}, "artifacts": [artifact]});
+    let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"task": task}});
+    let [found] = &findings(&answer.to_string())[..] else {
+        panic!()
+    };
+    assert!(
+        found.starts_with("$.result.task.artifacts[0].parts[0].text "),
+        "{found}"
+    );
+}
+
+#[test]
+fn members_that_may_be_null_or_open_are_accepted() {
+    let settings = json!({"schemes": ["Bearer"], "credentials": null});
+    assert_eq!(findings(&card_of_0_1(settings)), [""; 0]);
+    let place = json!({"schemes": ["Bearer"], "credentials": "keys are given out at /register"});
+    assert_eq!(findings(&card_of_0_1(place)), [""; 0]);
+    let secret = json!({"schemes": ["Bearer"], "credentials": "sk-0123456789abcdef"});
+    assert_eq!(findings(&card_of_0_1(secret)).len(), 1);
+    let task = json!({"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}, "history": null});
+    assert_eq!(findings(&task.to_string()), [""; 0]);
+    // An unknown member `url` makes no card of 0.3 of it.
+    assert_eq!(
+        lint(
+            &card_with(json!({"url": "https://a.example/"})),
+            &Context::default()
+        )
+        .len(),
+        1
+    );
+    let short = json!({"name": "n", "description": "d", "version": "1", "protocolVersion": "0.3.0", "url": "https://a.example/",
+        "preferredTransport": "JSONRPC", "capabilities": {}, "defaultInputModes": ["text"], "defaultOutputModes": ["text"],
+        "skills": [{"id": "s", "name": "s", "description": "d", "tags": ["t"]}]});
+    assert_eq!(findings(&short.to_string()), [""; 0]);
+}
+
+#[test]
+fn a_stream_with_two_messages_and_an_artifact_without_parts_are_refused() {
+    let event = |id: &str| {
+        let message = json!({"messageId": id, "role": "ROLE_AGENT", "parts": [{"text": "a"}]});
+        format!(
+            "data: {}\n\n",
+            json!({"jsonrpc": "2.0", "id": 1, "result": {"message": message}})
+        )
+    };
+    assert_eq!(findings(&event("m")), [""; 0]);
+    let both = event("m") + &event("n");
+    assert_eq!(
+        findings(&both),
+        ["$ a stream with a message has nothing else"]
+    );
+    let task = json!({"id": "t", "status": {"state": "completed"}, "artifacts": [{"index": 0, "parts": []}]});
+    let [found] = &findings(&task.to_string())[..] else {
+        panic!()
+    };
+    assert!(found.starts_with("$.artifacts[0].parts "), "{found}");
 }

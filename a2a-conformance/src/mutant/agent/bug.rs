@@ -225,12 +225,22 @@ bugs! {
         &[RPC_1_0], ["error.codes"], allows ["rpc.id-echoed", "send.deep-json"];
     S70: "the connection of a stream stays open after its final status",
         &[RPC_0_3, REST_0_3, RPC_0_2, RPC_0_1], ["stream.connection-closed"];
+    S71: "by HTTP+JSON a refused stream is a stream with the error as its event",
+        &[REST_1_0, REST_0_3], ["error.status"];
+    S72: "a webhook without an id gets the id of its task",
+        NEWEST, ["push.create-adds"], allows ["push.set"];
+    S73: "credentials are refused if their scheme is not written as on the card",
+        InterfaceKind::ALL, ["auth.scheme-any-case"];
+    S74: "a media type with a parameter is refused",
+        &[RPC_1_0, RPC_0_3, RPC_0_2, RPC_0_1], ["rpc.media-type-parameter"];
+    S75: "by HTTP+JSON a media type with a parameter is refused",
+        &[REST_1_0, REST_0_3], ["rest.media-type-parameter"];
 }
 
 impl Bug {
     /// Returns whether the bug is in what is admitted, so that callers need tokens of an issuer.
     pub(super) fn is_about_tokens(self) -> bool {
-        (Self::S57..=Self::S62).contains(&self)
+        (Self::S57..=Self::S62).contains(&self) || self == Self::S73
     }
 
     /// Returns whether the bug is in TLS, so that the agent is behind it.

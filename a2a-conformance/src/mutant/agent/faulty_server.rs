@@ -103,6 +103,11 @@ impl FaultyServer {
                     owner.pose(call);
                 }
             }
+            (Bug::S72, Request::CreateTaskPushNotificationConfig(params))
+                if params.id.as_str().is_empty() =>
+            {
+                params.id = params.task_id.as_str().into();
+            }
             (Bug::S42, Request::SendMessage(params)) => {
                 for part in &params.message.parts {
                     if let Content::Url(url) = &part.content {
@@ -188,6 +193,9 @@ impl FaultyServer {
                 said.kind = ErrorKind::InvalidParams;
             }
             (Bug::S37, ..) => said.message.push_str(TRACE),
+            (Bug::S71, Request::SendStreamingMessage(_) | Request::SubscribeToTask(_), _) => {
+                return Ok(Reply::stream(tokio_stream::once(Err(Error::Agent(said)))));
+            }
             _ => {}
         }
         Err(Error::Agent(said))

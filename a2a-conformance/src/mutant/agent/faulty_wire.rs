@@ -89,6 +89,14 @@ impl Interceptor for FaultyWire {
                     body.to_string(),
                 ))
             }
+            Bug::S74 | Bug::S75 if request.has_media_type_parameter => {
+                let text = "expected application/json";
+                Some(document(
+                    StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                    "text/plain",
+                    text.to_owned(),
+                ))
+            }
             Bug::S36 => {
                 // It is started again once the next caller has noticed.
                 if depth(&request.body) > 500 {

@@ -78,6 +78,8 @@ pub(super) struct InterceptedRequest {
     pub(super) path: String,
     /// The header that names the version.
     pub(super) version: Option<String>,
+    /// `true` if the media type of its body has a parameter.
+    pub(super) has_media_type_parameter: bool,
     /// The credentials that it shows.
     pub(super) authorization: Option<String>,
     /// The body; empty if it was too long to be read.
@@ -96,6 +98,7 @@ impl InterceptedRequest {
             method: head.method.clone(),
             path: head.uri.path().to_owned(),
             version: header("a2a-version"),
+            has_media_type_parameter: header("content-type").is_some_and(|it| it.contains(';')),
             authorization: header("authorization"),
             json: serde_json::from_slice(&body).ok(),
             body,

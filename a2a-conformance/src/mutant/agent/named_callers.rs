@@ -17,8 +17,12 @@ impl Authenticator for NamedCallerAuthenticator {
         let credentials = head
             .headers
             .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok());
-        let principal = match credentials {
+            .and_then(|value| value.to_str().ok())
+            // The scheme may be written in any case.
+            .and_then(|shown| shown.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| format!("Bearer {token}"));
+        let principal = match credentials.as_deref() {
             Some(FIRST) => Ok(Principal::named("first")),
             Some(SECOND) => Ok(Principal::named("second")),
             Some(FORBIDDEN) => Err(AuthError::forbidden()),

@@ -7,7 +7,7 @@ use a2a_server::{AuthError, Authenticator, Principal};
 use a2a_transport::BoxFuture;
 use a2a_transport::http::{Authorizer, Security};
 use a2a_types::Operation;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, HeaderValue};
 use http::request::Parts;
 use serde_json::Value;
 
@@ -85,6 +85,13 @@ fn signature(token: &str) -> &str {
 
 impl Authenticator for TokenAuthenticator {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        let shown = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        if self.bug == Some(Bug::S73) && !shown.unwrap_or_default().starts_with(b"Bearer ") {
+            // Whatever this refuses, it has no right credentials.
+            let head = http::Request::new(()).into_parts().0;
+            let correct = &self.correct;
+            return Box::pin(async move { correct.authenticate(&head).await });
+        }
         match self.bug.and_then(|bug| self.admitted(bug, head)) {
             Some(principal) => Box::pin(std::future::ready(Ok(principal))),
             None => self.correct.authenticate(head),

@@ -144,6 +144,21 @@ pub(super) fn push_id_lost(_: &mut MutatorState, request: &InterceptedRequest, j
     });
 }
 
+pub(super) fn push_scheme_wrong(
+    _: &mut MutatorState,
+    request: &InterceptedRequest,
+    json: &mut Value,
+) {
+    push(request, json, &mut |thing| {
+        if let Some(scheme) = thing.get_mut("scheme") {
+            *scheme = json!("Digest");
+        }
+        if let Some(schemes) = thing.get_mut("schemes") {
+            *schemes = json!(["Digest"]);
+        }
+    });
+}
+
 pub(super) fn push_task_wrong(
     _: &mut MutatorState,
     request: &InterceptedRequest,

@@ -53,6 +53,14 @@ pub(super) fn time_local(_: &mut MutatorState, _: &InterceptedRequest, json: &mu
     });
 }
 
+pub(super) fn time_blank(_: &mut MutatorState, _: &InterceptedRequest, json: &mut Value) {
+    times(json, &mut |time| json!(time.replace('T', " ")));
+}
+
+pub(super) fn time_minutes(_: &mut MutatorState, _: &InterceptedRequest, json: &mut Value) {
+    times(json, &mut |time| json!(format!("{}Z", &time[..16])));
+}
+
 pub(super) fn time_zero(_: &mut MutatorState, _: &InterceptedRequest, json: &mut Value) {
     times(json, &mut |_| json!("1970-01-01T00:00:00.000Z"));
 }
