@@ -267,7 +267,7 @@ fn a_damaged_event_costs_no_other_event() {
         } else {
             "completed"
         };
-        let told = ["", first, second, last];
+        let contents = ["", first, second, last];
         let all = (TEXT.to_owned(), TaskState::Completed, 0);
         assert_eq!(read_stream(&envelope, &events, Mode::Strict), all, "{name}");
         for (index, event) in events.iter().enumerate() {
@@ -281,7 +281,8 @@ fn a_damaged_event_costs_no_other_event() {
                     continue;
                 };
                 // Damage may replace a text or a state by another right one.
-                let is_there = told[index].is_empty() || damaged.to_string().contains(told[index]);
+                let is_there =
+                    contents[index].is_empty() || damaged.to_string().contains(contents[index]);
                 let mut events = events.clone();
                 events[index] = damaged;
                 let (text, state, damaged) = read_stream(&envelope, &events, Mode::Tolerant);

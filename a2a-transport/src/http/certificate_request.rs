@@ -7,7 +7,8 @@ use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, SignatureScheme};
 
-/// Whether an agent requested a certificate that the client does not have, and has not answered since. Clones share it.
+/// Request of an agent for a certificate that the client does not have, as long as the agent has not answered since.
+/// Clones share it.
 ///
 /// In TLS 1.3 such an agent ends the connection after the handshake, often without a reason that arrives.
 #[derive(Clone, Debug, Default)]
