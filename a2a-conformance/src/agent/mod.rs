@@ -110,13 +110,16 @@ pub async fn run_until(
     };
     let offered = target.card.supported_interfaces.iter().map(|declared| {
         format!(
-            "{} {}",
-            declared.protocol_binding, declared.protocol_version
+            "{} {} at `{}`",
+            declared.protocol_binding, declared.protocol_version, declared.url
         )
     });
     let offered: Vec<_> = offered.collect();
     if target.interfaces.is_empty() {
-        return Err(RunError::NoInterface(offered.join(", ")));
+        return Err(RunError::NoInterface(match offered.is_empty() {
+            true => "none".to_owned(),
+            false => offered.join(", "),
+        }));
     }
     // Invariants are checked in every exchange: all cases run if only invariants are wanted.
     let are_only_invariants = chosen.is_empty();

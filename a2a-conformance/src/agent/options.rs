@@ -123,7 +123,7 @@ pub enum RunError {
     #[error("the agent cannot be tested: {0}")]
     Unreachable(String),
     /// The card offers no selected interface.
-    #[error("the card offers no requested interface: it offers {0}")]
+    #[error("the card offers no requested interface with an http or https URL: it offers {0}")]
     NoInterface(String),
     /// The selection contains no check.
     #[error("no check matches --run, --skip and --level: `a2a-conformance list` lists all checks")]
