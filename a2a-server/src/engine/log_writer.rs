@@ -306,18 +306,25 @@ impl LogWriter {
         request: Box<AppendRequest>,
         kept: &ChunkBuffer,
     ) -> Result<(), StoreError> {
-        if !self.pending.is_empty() && !kept.is_empty() {
+        let keeps = request.keeps && self.active.store_handle.is_shared();
+        if !self.pending.is_empty()
+            && !kept.is_empty()
             // An earlier append has failed: the text of that goes first, so that there is never more of it.
-            self.write_pending().await?;
+            && let Err(error) = self.write_pending().await
+        {
+            if keeps && matches!(error, StoreError::Unavailable(_)) {
+                // What its caller adds comes after the text that is kept.
+                self.pending.extend(taken(kept));
+                self.pending.extend(request.events);
+            }
+            return Err(error);
         }
         if self.pending.is_empty() {
-            let text = kept.take().map(|text| Event::ArtifactUpdate(*text));
-            self.pending.extend(text);
+            self.pending.extend(taken(kept));
         }
         if request.is_empty() {
             return self.write_pending().await;
         }
-        let keeps = request.keeps && self.active.store_handle.is_shared();
         let append = self.to_append(*request);
         let events = keeps.then(|| append.events.clone());
         match self.append(append).await {
@@ -435,6 +442,11 @@ impl AppendRequest {
             && !self.release
             && !self.takes
     }
+}
+
+/// Takes the text that is kept.
+fn taken(kept: &ChunkBuffer) -> Option<Event> {
+    kept.take().map(|text| Event::ArtifactUpdate(*text))
 }
 
 /// Returns whether these events leave a task idle.

@@ -8,7 +8,7 @@ use a2a_server::{
     Agent, Failure, NewTask, Owner, Principal, Recovery, Server, ServerBuilder, Store, Turn,
     TurnLimits,
 };
-use a2a_types::{Dialect, ErrorKind, Message, Task, TaskState};
+use a2a_types::{Dialect, ErrorKind, Message, Part, Task, TaskState};
 
 use super::{OwnStore, Reach};
 use crate::engine::{Worker, card, task, until};
@@ -290,6 +290,41 @@ async fn turns_wait_for_a_store_that_is_away() {
         assert_eq!(done.status.state, TaskState::Completed, "{text}");
         assert_eq!((done.artifacts.len(), one.runs()), (1, 1), "{text}");
     }
+}
+
+/// Its last chunk comes while the text before it waits for the store.
+#[tokio::test(start_paused = true)]
+async fn an_artifact_is_whole_after_an_outage_of_the_store() {
+    let store = OwnStore::default();
+    let reach = Arc::clone(&store.reach);
+    let agent = move |turn: Turn| {
+        let reach = Arc::clone(&reach);
+        async move {
+            let artifact = turn.artifact("answer").text("1 ").send().await?;
+            reach.send_replace(Reach::Refused);
+            let artifact = artifact.text("2 ").send().await?;
+            // The writer of the text has failed meanwhile, and tries again.
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let artifact = artifact.text("3 ").send().await?;
+            let back = async {
+                tokio::time::sleep(Duration::from_secs(20)).await;
+                reach.send_replace(Reach::Whole);
+            };
+            let (done, ()) = tokio::join!(artifact.text("4").done(), back);
+            Ok::<_, Failure>(done?)
+        }
+    };
+    let server = Server::builder(card(), agent).store(store);
+    let done = task(
+        Client::new(server.build().unwrap())
+            .send("begin")
+            .await
+            .unwrap(),
+    );
+    assert_eq!(done.status.state, TaskState::Completed);
+    let parts = done.artifacts.iter().flat_map(|artifact| &artifact.parts);
+    let text: String = parts.filter_map(Part::as_text).collect();
+    assert_eq!(text, "1 2 3 4");
 }
 
 #[tokio::test(start_paused = true)]
