@@ -268,9 +268,15 @@ impl EventStream {
                 let _ = folded.apply(event);
             }
             (None, event) => {
+                let context = match event {
+                    Event::StatusUpdate(update) => update.context_id.clone(),
+                    Event::ArtifactUpdate(update) => update.context_id.clone(),
+                    _ => None,
+                };
                 if let Some(id) = event.task_id() {
                     let mut task = Task {
                         id: id.clone(),
+                        context_id: context,
                         ..Task::default()
                     };
                     let _ = task.apply(event);
