@@ -54,7 +54,7 @@ pub struct CardDocument {
     pub headers: HeaderMap,
 }
 
-/// Notes why there is no card at one place. Errors: a host that is unreachable at one path is at all.
+/// Notes why there is no card at one place. Errors: the host cannot be reached, so that other paths cannot help.
 fn pass(error: Error, first_problem: &mut Option<Error>) -> Result<(), Error> {
     match error {
         Error::Unreachable(_)

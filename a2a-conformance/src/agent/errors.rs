@@ -95,7 +95,7 @@ impl Interface {
         let of_version = ErrorKind::ALL
             .iter()
             .any(|kind| kind.code_in(self.dialect) == code);
-        // Codes that JSON-RPC reserves; agents may define others among those of server errors (0.3 §8.2).
+        // Codes that JSON-RPC reserves; agents may define other codes in the range of server errors (0.3 §8.2).
         let reserved = (-32768..=-32100).contains(&code);
         // 1.0 tells errors of A2A apart by their details, too: both have to say the same.
         let agrees = self.dialect != Dialect::V1_0 || !is_of_a2a(kind) || kind.code() == code;

@@ -86,7 +86,7 @@ impl EventStream {
                 observe("rest.stream-frames", unless(bare, place, expected, json));
             }
         }
-        // What comes of a request that the case altered may hold the alteration.
+        // The answer to a request that the case altered may hold the alteration.
         if !has_error && !self.is_altered() {
             let readable = interface.readable(json.clone());
             let found = interface.against_schema(self.envelope.operation, &readable, place);

@@ -189,7 +189,7 @@ impl Interface {
             let (schema_violation, definition) = protojson::schema_violation(operation, json)?;
             return Some(schema_violation.mismatch(place, definition));
         }
-        // What a deletion answers is left to the implementation (1.0 §3.1.10).
+        // The answer to a deletion is left to the implementation (1.0 §3.1.10).
         if operation == Operation::DeleteTaskPushNotificationConfig {
             return None;
         }

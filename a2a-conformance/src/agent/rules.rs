@@ -117,7 +117,7 @@ fn card_recommended(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch>
 fn card_problems(check: &str, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
     let broken = problems(card, dialect).into_iter().filter_map(|problem| {
         let required = requirement(problem.requirement)?;
-        // Advice is no violation of what card.valid demands.
+        // Advice does not make card.valid fail.
         let counts = check != "card.valid" || problem.level == Level::Must;
         let covered = counts && required.checks.iter().any(|name| name == check);
         unless(!covered, &problem.path, &required.says, problem.problem)

@@ -162,7 +162,7 @@ async fn answer(
         rest.split('/')
             .find_map(|segment| segment.strip_prefix(name))
     };
-    // A verification of the webhook (0.1 to 0.3) is no notification; what follows a redirect is one.
+    // A verification of the webhook (0.1 to 0.3) does not count as a notification; a request after a redirect does.
     let is_check = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
     if is_check && rest != "/redirected" {
         let header = ["validationtoken", "validation-token", "x-validation-token"];

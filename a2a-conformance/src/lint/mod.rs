@@ -379,7 +379,7 @@ fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Findi
     findings
 }
 
-/// Returns a document without the members that are null, but for those of its envelope.
+/// Returns a document without the members that are null; its envelope keeps them.
 fn readable(value: &Value) -> Value {
     let mut readable = value.clone();
     match &mut readable {

@@ -185,7 +185,7 @@ fn describe(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
             .iter()
             .map(|schema_violation| depth(&schema_violation.path))
             .max();
-        // What differs further below is a fault within the alternative.
+        // A difference further below is a fault within the alternative.
         let at = depth(&path(&error.instance_path().to_string()));
         let is_near =
             |one: &ValidationError<'_>| depth(&path(&one.instance_path().to_string())) <= at + 1;

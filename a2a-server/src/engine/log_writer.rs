@@ -313,7 +313,7 @@ impl LogWriter {
             && let Err(error) = self.write_pending().await
         {
             if keeps && matches!(error, StoreError::Unavailable(_)) {
-                // What its caller adds comes after the text that is kept.
+                // The caller's events come after the text that is kept.
                 self.pending.extend(taken(kept));
                 self.pending.extend(request.events);
             }

@@ -182,7 +182,7 @@ impl Request {
         }
     }
 
-    /// Returns the headers to be shown, with those that the client's HTTP/1.1 adds on the way.
+    /// Returns the headers to be shown, and the headers that the client's HTTP/1.1 adds on the way.
     pub(crate) fn shown_headers(&self) -> Vec<(String, String)> {
         let mut shown = shown_headers(&self.headers);
         let mut add = |name: HeaderName, value: Option<String>| {

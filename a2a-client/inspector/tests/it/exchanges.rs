@@ -82,7 +82,7 @@ async fn an_answer_with_slips_is_shown_with_its_deviations() {
     let form = versions["response"].as_array().unwrap().last().unwrap();
     let body: Value = serde_json::from_str(form["body"].as_str().unwrap()).unwrap();
     assert_eq!(body["task"]["status"]["state"], "TASK_STATE_COMPLETED");
-    // What the client's connection adds is shown, too.
+    // The headers that the client's connection adds are shown, too.
     let card = page.get("/api/exchanges/1").await;
     let headers = card["request"]["headers"].as_array().unwrap();
     assert!(
