@@ -70,8 +70,8 @@ impl TaskGuard {
         while let Some(mut pending) = next {
             // Open until the outcome of the message is written, however long the agent keeps the turn.
             let in_flight = Arc::make_mut(&mut pending).in_flight.take();
-            // It needs more room than the agent's turn does, and not for long.
-            let (pending, span) = Box::pin(begin(&self.writer, pending)).await;
+            let span = open_span(&self.writer, &mut pending);
+            self.writer.belong_to(pending.context.trace.clone()).await;
             self.writer.confirm_lease().await;
             let end = match self.writer.is_lost() {
                 true => TurnEnd::Lost,
@@ -109,10 +109,7 @@ impl Drop for TaskGuard {
 }
 
 /// Opens the span of a turn: what comes of the turn belongs to the trace of the message.
-async fn begin(
-    writer: &TaskWriter,
-    mut pending: Arc<PendingMessage>,
-) -> (Arc<PendingMessage>, Span) {
+fn open_span(writer: &TaskWriter, pending: &mut Arc<PendingMessage>) -> Span {
     let span = tracing::info_span!(
         parent: None,
         AGENT_TURN,
@@ -121,8 +118,7 @@ async fn begin(
         { OUTCOME } = Empty,
         { OTEL_STATUS } = Empty,
     );
-    let trace = spans::join_apart(&span, pending.context.trace.clone());
-    Arc::make_mut(&mut pending).context.trace.clone_from(&trace);
-    writer.belong_to(trace).await;
-    (pending, span)
+    let trace = &mut Arc::make_mut(pending).context.trace;
+    *trace = spans::join_apart(&span, trace.take());
+    span
 }

@@ -321,6 +321,14 @@ impl TaskWriter {
         self.log().await.state().await
     }
 
+    /// Returns the state of the task, and the number of the first message that waits for its turn.
+    pub(crate) async fn state_and_next_message(
+        &self,
+    ) -> Result<(TaskState, Option<usize>), StoreError> {
+        let mut log = self.log().await;
+        Ok((log.state().await?, log.next_message()))
+    }
+
     /// Returns whether the task is in the store.
     pub(crate) async fn is_stored(&self) -> bool {
         self.log().await.is_stored()

@@ -203,9 +203,8 @@ impl TurnScheduler {
     /// queued before.
     async fn complete(&self, writer: &TaskWriter) -> Result<(), UpdateError> {
         let step = || async {
-            let state = writer.state().await?;
-            let is_awaited =
-                self.active.is_awaited(writer) || writer.next_message().await.is_some();
+            let (state, next_message) = writer.state_and_next_message().await?;
+            let is_awaited = next_message.is_some() || self.active.is_awaited(writer);
             match state.is_settled() || is_awaited {
                 true => Ok(()),
                 false => close(writer, TaskState::Completed, None).await,

@@ -9,6 +9,7 @@ use a2a_types::ErrorKind;
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
+use tokio::task::coop;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::budget::Exhausted;
@@ -114,6 +115,10 @@ impl Events {
 impl EventEncoder {
     /// Polls one piece of all that is ready; an event that is alone does not wait for others.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        // A reader that is far behind must not keep the thread from other callers.
+        for _ in 0..PIECE_COST {
+            ready!(coop::poll_proceed(cx)).made_progress();
+        }
         if let Some(piece) = self.next_of_large() {
             return Poll::Ready(Some(piece));
         }
@@ -213,6 +218,9 @@ pub(super) fn crowded() -> a2a_types::Error {
 /// the cost of sending a piece is little for each event.
 const PIECE: usize = 16 * 1024;
 
+/// Cost of a piece in units of Tokio's budget, of which a task has 128 for each poll: eight pieces.
+const PIECE_COST: usize = 16;
+
 /// Bytes reserved for an event, enough for most: to grow piece by piece takes 3 % of a stream.
 const INITIAL_CAPACITY: usize = 512;
 
@@ -266,6 +274,7 @@ mod tests {
     use crate::{Binding, Envelope};
     use a2a_types::{Dialect, Event, Message, Operation};
     use http_body_util::BodyExt;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Time is paused, so it passes whenever nothing else can happen.
     #[tokio::test(start_paused = true)]
@@ -333,6 +342,24 @@ mod tests {
                 "{bytes}"
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_is_far_behind_lets_other_callers_have_their_turn() {
+        let mut body = events(futures_util::stream::repeat("again"));
+        let is_others_turn = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_others_turn);
+        let reading = tokio::spawn(async move {
+            for _ in 0..1000 {
+                next(&mut body).await;
+                if seen.load(Ordering::Relaxed) {
+                    return true;
+                }
+            }
+            false
+        });
+        tokio::spawn(async move { is_others_turn.store(true, Ordering::Relaxed) });
+        assert!(reading.await.unwrap());
     }
 
     #[tokio::test]
