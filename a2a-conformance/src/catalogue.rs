@@ -40,6 +40,94 @@ mod tests {
 
     use super::*;
 
+    /// Rules about streams, webhooks and extended cards bind only agents that declare them.
+    #[test]
+    fn a_case_needs_the_capability_of_each_operation_that_it_calls() {
+        use crate::case::Prerequisite::{
+            ExtendedCard, NoExtendedCard, NoPush, NoStreaming, Push, Streaming, Webhook,
+        };
+        let mut undeclared = Vec::new();
+        for case in agent_cases().unwrap() {
+            let steps = case
+                .steps
+                .iter()
+                .chain(case.steps.iter().flat_map(|step| &step.together));
+            for step in steps {
+                let called = step.call.as_ref().or(step.stream.as_ref());
+                let needs: &[_] = match called.map(String::as_str) {
+                    Some("SendStreamingMessage" | "SubscribeToTask") => &[Streaming, NoStreaming],
+                    Some("GetExtendedAgentCard") => &[ExtendedCard, NoExtendedCard],
+                    Some(other) if other.contains("PushNotification") => &[Push, Webhook, NoPush],
+                    _ if step
+                        .params
+                        .to_string()
+                        .contains("taskPushNotificationConfig") =>
+                    {
+                        &[Push, Webhook, NoPush]
+                    }
+                    _ => continue,
+                };
+                let mut declared = case.needs.iter().chain(&step.needs);
+                let mut opens = case.steps.iter().filter(|step| step.stream.is_some());
+                let ends_without = opens.any(|step| step.otherwise.is_some());
+                if !declared.any(|need| needs.contains(need)) && !ends_without {
+                    undeclared.push(format!("{}: {}", case.id, called.unwrap_or(&case.title)));
+                }
+            }
+        }
+        assert!(undeclared.is_empty(), "{undeclared:#?}");
+    }
+
+    /// So at run time only an answer of the agent can lack what a template names.
+    #[test]
+    fn templates_name_what_is_given_or_was_answered_before() {
+        const GIVEN: &[&str] = &[
+            "base",
+            "card",
+            "card_path",
+            "card_url",
+            "it",
+            "key",
+            "key_signed_tokens",
+            "method",
+            "parent",
+            "prompt",
+            "random",
+            "tenant",
+            "unsigned_tokens",
+            "url",
+            "version",
+            "webhook",
+            "webhook_port",
+        ];
+        let mut unknown = Vec::new();
+        for case in agent_cases().unwrap() {
+            let mut answers: Vec<&str> = Vec::new();
+            for step in &case.steps {
+                answers.extend(step.r#as.as_deref());
+                answers.extend(step.together.iter().filter_map(|step| step.r#as.as_deref()));
+                let text = serde_json::to_string(step).unwrap();
+                let names = text.split("{{").skip(1);
+                let names =
+                    names.map(|rest| rest.split(['.', '}']).next().unwrap_or_default().trim());
+                unknown.extend(
+                    names
+                        .filter(|name| {
+                            let is_part = |answer: &&str| {
+                                let part = name.strip_prefix(*answer);
+                                part.is_some_and(|it| {
+                                    ["", "_task", "_body", "_text", "_headers"].contains(&it)
+                                })
+                            };
+                            !GIVEN.contains(name) && !answers.iter().any(is_part)
+                        })
+                        .map(|name| format!("{}: {name}", case.id)),
+                );
+            }
+        }
+        assert!(unknown.is_empty(), "{unknown:#?}");
+    }
+
     #[test]
     fn cases_make_sense() {
         let cases = agent_cases().unwrap();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::check::role_of;
 use crate::requirement::Role;
-use crate::run::{CheckResult, Column, Mismatch, Run, Verdict};
+use crate::run::{CheckResult, Column, Evidence, Mismatch, Run, Verdict};
 
 /// Finding about a client that neither calls the agent nor reports a result in any case.
 pub(crate) const SILENCE: &str = "nothing at all, in any case";
@@ -85,16 +85,73 @@ fn has_cause(result: &CheckResult) -> bool {
     matches!(result.verdict, Fail | Warn | Untestable | SetupFailed)
 }
 
-/// Returns the rank of a result as a cause: stricter levels and earlier findings come first.
-fn rank(result: &CheckResult) -> (crate::requirement::Level, usize, String) {
+/// Returns the rank of a result as a cause: stricter levels come first, then the check that is about what failed, then
+/// earlier findings.
+fn rank(result: &CheckResult) -> (crate::requirement::Level, bool, usize, String) {
     let first = result.mismatches.first();
     let step = first.and_then(|mismatch| {
         let rest = mismatch.place.strip_prefix("step ")?;
         let digits = rest.find(|letter: char| !letter.is_ascii_digit());
         rest.get(..digits.unwrap_or(rest.len()))?.parse().ok()
     });
-    (result.level, step.unwrap_or(0), result.id.clone())
+    let is_about = first.is_some_and(|mismatch| match finding(result, mismatch).as_str() {
+        NO_RESPONSE => result.id == "rpc.envelope",
+        // A member of a task, whether in an answer or an event.
+        _ if result.id == "task.shape" && member(place_of(mismatch)).is_some() => true,
+        _ => {
+            let operation = operation_in(result, mismatch);
+            let about = ABOUT.iter().find(|(end, _)| operation.ends_with(end));
+            about.is_some_and(|(_, ids)| ids.contains(&&*result.id))
+        }
+    });
+    (
+        result.level,
+        !is_about,
+        step.unwrap_or(0),
+        result.id.clone(),
+    )
 }
+
+/// Methods and ends of paths, and the checks that are about their operations.
+const ABOUT: &[(&str, &[&str])] = &[
+    ("SendMessage", SENDS),
+    ("message/send", SENDS),
+    ("tasks/send", SENDS),
+    ("/message:send", SENDS),
+    ("SendStreamingMessage", STREAMS),
+    ("message/stream", STREAMS),
+    ("tasks/sendSubscribe", STREAMS),
+    ("/message:stream", STREAMS),
+    ("GetTask", GETS),
+    ("tasks/get", GETS),
+    ("/tasks/#", GETS),
+    ("ListTasks", LISTS),
+    ("tasks/list", LISTS),
+    ("/tasks", LISTS),
+    ("CancelTask", CANCELS),
+    ("tasks/cancel", CANCELS),
+    (":cancel", CANCELS),
+    ("SubscribeToTask", SUBSCRIPTIONS),
+    ("tasks/resubscribe", SUBSCRIPTIONS),
+    (":subscribe", SUBSCRIPTIONS),
+    ("CreateTaskPushNotificationConfig", CONFIGS),
+    ("GetTaskPushNotificationConfig", CONFIGS),
+    ("ListTaskPushNotificationConfigs", CONFIGS),
+    ("DeleteTaskPushNotificationConfig", CONFIGS),
+    ("/set", CONFIGS),
+    ("/get", CONFIGS),
+    ("/list", CONFIGS),
+    ("/delete", CONFIGS),
+    ("/pushNotificationConfigs", CONFIGS),
+    ("/pushNotificationConfigs/#", CONFIGS),
+];
+const SENDS: &[&str] = &["send.task-or-message"];
+const STREAMS: &[&str] = &["stream.opens"];
+const GETS: &[&str] = &["task.get", "task.get-unknown"];
+const LISTS: &[&str] = &["list.shape"];
+const CANCELS: &[&str] = &["cancel.working"];
+const SUBSCRIPTIONS: &[&str] = &["stream.subscribe-goes-on"];
+const CONFIGS: &[&str] = &["push.set", "push.get", "push.list", "push.delete"];
 
 /// Returns the findings in a form that can be compared; nothing in them depends on the requirement. What
 /// cannot be compared is new.
@@ -112,42 +169,150 @@ fn findings(result: &CheckResult) -> BTreeSet<(Column, String)> {
         let finding = reason.unwrap_or_else(|| result.id.clone());
         return BTreeSet::from([(column, finding)]);
     }
-    let all = result.mismatches.iter();
+    // What comes after an answer of the wrong kind follows from it.
+    let count = match result.mismatches.first() {
+        Some(first) if place_of(first) == ANSWER => 1,
+        _ => result.mismatches.len(),
+    };
+    let all = result.mismatches.iter().take(count);
     all.map(|mismatch| (column.clone(), finding(result, mismatch)))
         .collect()
 }
 
+/// The place of a mismatch, without the step.
+fn place_of(mismatch: &Mismatch) -> &str {
+    let place = &*mismatch.place;
+    place.split_once(", ").map_or(place, |(_, rest)| rest)
+}
+
+const ANSWER: &str = "the answer";
+/// Finding that an answer has neither a result nor an error.
+const NO_RESPONSE: &str = "no JSON-RPC response";
+
 fn finding(result: &CheckResult, mismatch: &Mismatch) -> String {
-    let Mismatch {
-        place,
-        expected,
-        found,
-        evidence,
-    } = mismatch;
+    static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[0-9]+ [a-z]+$").ok());
+    let place = place_of(mismatch);
     // Their number does not show what is wrong with them.
-    if found.ends_with(" items") {
-        return format!("{} {place}", result.id);
+    if COUNT
+        .as_ref()
+        .is_some_and(|count| count.is_match(&mismatch.found))
+    {
+        return format!("{} {}", result.id, mismatch.place);
     }
-    let place = place.split_once(", ").map_or(&**place, |(_, rest)| rest);
-    let (expected, found) = (without_ids(expected), without_ids(found));
+    let (expected, found) = (
+        without_ids(&mismatch.expected),
+        without_ids(&mismatch.found),
+    );
+    // The definition of the schema is named behind what is expected.
+    let expected = expected.split(" (").next().unwrap_or_default();
+    let operation = operation_in(result, mismatch);
+    let is_about_body = place == "$" || place.starts_with("the body.") && found == "nothing";
+    if is_about_body && has_no_response(result, mismatch) {
+        return NO_RESPONSE.to_owned();
+    }
+    match unreadable_at(place, &mismatch.found) {
+        Some("$") if place == ANSWER => return NO_RESPONSE.to_owned(),
+        Some(_) => return format!("{operation} | no result that can be read"),
+        None => {}
+    }
+    let is_no_json = found.ends_with("and no JSON") || found.contains("the body is no error");
+    if is_no_json && let Some(status) = status_in(result, mismatch) {
+        return format!("{operation} | no JSON, {status}");
+    }
+    if place.to_ascii_lowercase().ends_with("content-type") {
+        let essence = found
+            .trim_matches('"')
+            .split(';')
+            .next()
+            .unwrap_or_default();
+        return format!("content-type {essence}");
+    }
     if let Some(path) = member(place) {
         return format!("{path} | {expected} | {found}");
     }
-    let evidence = evidence.and_then(|index| result.evidence.get(index));
-    let operation =
-        evidence.map(|evidence| operation_of(&evidence.request.start, &evidence.request.body));
-    let operation = operation.unwrap_or_default();
     match place {
-        "the answer" if found.contains("Connection refused") => "no connection".to_owned(),
-        "the answer" if found.starts_with("the result ") => {
-            format!("{operation} | {expected} | a result")
+        // The same wherever it is answered.
+        "the error" => format!("{expected} | {found}"),
+        ANSWER if found.contains("Connection refused") => "no connection".to_owned(),
+        ANSWER if found.starts_with("the result ") || found.starts_with("a stream") => {
+            match message_in(result, mismatch) {
+                Some(message) => format!("{message} | {expected} | a result"),
+                None => format!("{operation} | {expected} | a result"),
+            }
         }
-        "the answer" => format!("{operation} | {found}"),
+        ANSWER => format!("{operation} | {found}"),
         place => format!(
             "{operation} | {} | {expected} | {found}",
             without_ids(place)
         ),
     }
+}
+
+/// Returns the path at which an answer cannot be read, if that is all of its result: of an answer that a case met, or of
+/// one that was compared with the schema.
+fn unreadable_at<'m>(place: &'m str, found: &'m str) -> Option<&'m str> {
+    let problem = found.strip_prefix("an answer that cannot be read: malformed answer: ");
+    match (place, problem) {
+        (ANSWER, Some(problem)) => {
+            let path = problem.split(": ").next();
+            path.filter(|path| ["$", "$.result"].contains(path))
+        }
+        (ANSWER, None) if found == "the result null" => Some("$.result"),
+        ("$" | "$.result", _) => Some(place),
+        _ => None,
+    }
+}
+
+fn operation_in(result: &CheckResult, mismatch: &Mismatch) -> String {
+    let evidence = evidence_of(result, mismatch);
+    let request = evidence.map(|evidence| &evidence.request);
+    request.map_or_else(String::new, |request| {
+        operation_of(&request.start, &request.body)
+    })
+}
+
+/// Returns whether an answer of JSON-RPC has neither a result nor an error.
+fn has_no_response(result: &CheckResult, mismatch: &Mismatch) -> bool {
+    let response = evidence_of(result, mismatch).and_then(|it| it.response.as_ref());
+    let json = response.and_then(|it| serde_json::from_str::<Value>(&it.body).ok());
+    json.is_some_and(|json| {
+        json.get("jsonrpc").is_some() && json.get("result").is_none() && json.get("error").is_none()
+    })
+}
+
+fn status_in<'r>(result: &'r CheckResult, mismatch: &Mismatch) -> Option<&'r str> {
+    let response = evidence_of(result, mismatch)?.response.as_ref()?;
+    Some(&response.start)
+}
+
+/// Returns the form of the message that was sent: its members without their values. Two answers to messages of one form
+/// have one cause, by whichever operation they were sent.
+fn message_in(result: &CheckResult, mismatch: &Mismatch) -> Option<String> {
+    let body = &evidence_of(result, mismatch)?.request.body;
+    let json: Value = serde_json::from_str(body).ok()?;
+    let message = [&json["params"]["message"], &json["message"]];
+    let message = message.into_iter().find(|message| message.is_object())?;
+    Some(form(message).to_string())
+}
+
+fn form(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(name, value)| (name.clone(), form(value)));
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => items.iter().map(form).collect(),
+        Value::String(text) if text.is_empty() => "".into(),
+        Value::String(_) => "text".into(),
+        Value::Number(_) => 0.into(),
+        other => other.clone(),
+    }
+}
+
+fn evidence_of<'r>(result: &'r CheckResult, mismatch: &Mismatch) -> Option<&'r Evidence> {
+    result.evidence.get(mismatch.evidence?)
 }
 
 /// Returns the last two names of a path like `$.result.parts[0].text`, without indices.
@@ -197,7 +362,7 @@ fn without_ids(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::requirement::Level;
-    use crate::run::{Evidence, HttpMessage, Score};
+    use crate::run::{HttpMessage, Score};
 
     fn result(id: &str, level: Level, found: &[(&str, &str, &str)]) -> CheckResult {
         CheckResult {
@@ -336,10 +501,77 @@ mod tests {
                 ),
             ],
             &[
-                ("stream.event-shapes", None),
-                ("task.shape", Some("stream.event-shapes")),
+                ("stream.event-shapes", Some("task.shape")),
+                ("task.shape", None),
             ],
         );
+    }
+
+    /// Which places, expectations and findings are told of one cause, each of another check.
+    #[track_caller]
+    fn check_one_cause(found: &[(&str, &str, &str)], response: &str) {
+        let ids = [
+            "send.task-or-message",
+            "task.shape",
+            "stream.opens",
+            "rpc.envelope",
+        ];
+        let results = found.iter().zip(ids).map(|(one, id)| {
+            let mut result = result(id, Level::Must, &[*one]);
+            result.evidence[0].response = Some(HttpMessage {
+                start: "200 OK".to_owned(),
+                body: response.to_owned(),
+                ..HttpMessage::default()
+            });
+            result
+        });
+        let mut run = Run {
+            checks: results.collect(),
+            ..Run::default()
+        };
+        run.group_causes();
+        assert_eq!(run.unmet().count(), 1, "{:#?}", run.checks);
+    }
+
+    #[test]
+    fn an_answer_of_the_wrong_form_is_one_cause() {
+        let answer = "step 1, the answer";
+        let bare = "an answer that cannot be read: malformed answer: $.result: expected exactly one of `task`, `message`";
+        let shape = (
+            "$.result",
+            "a member \"task\" (SendMessageResponse)",
+            "only `id`",
+        );
+        check_one_cause(
+            &[(answer, "a result", bare), shape],
+            r#"{"jsonrpc": "2.0", "result": {}}"#,
+        );
+        let null = (answer, "the error TaskNotFound", "the result null");
+        let shape = (
+            "$",
+            "a member \"error\" (JSONRPCGetTaskResponse)",
+            "only `result`",
+        );
+        check_one_cause(&[null, shape], r#"{"jsonrpc": "2.0", "result": null}"#);
+        let word = |place, expected| (place, expected, "\"completed\"");
+        let found = [
+            word(
+                "$.result.tasks[0].status.state",
+                "one of \"A\" (ListTasksResponse)",
+            ),
+            word(
+                "event 3: $.result.statusUpdate.status.state",
+                "one of \"A\" (StreamResponse)",
+            ),
+        ];
+        check_one_cause(&found, "{}");
+        let neither = "an answer that cannot be read: malformed answer: $: the response has neither a result nor an error";
+        let found = [
+            (answer, "a result", neither),
+            ("$", "`result`", "no `result`"),
+            ("step 1, the body.result", "an object", "nothing"),
+        ];
+        check_one_cause(&found, r#"{"jsonrpc": "2.0", "id": 1}"#);
     }
 
     #[test]

@@ -215,7 +215,7 @@ fn does_something(case: &Map<String, Value>, version: &str) -> bool {
 
 /// Returns whether a version has one of these bindings for the party under test: 0.1 is JSON-RPC, and clients
 /// of 0.2 are tested by that alone.
-fn has_one(dialect: Dialect, role: Role, bindings: &[Binding]) -> bool {
+pub(crate) fn has_one(dialect: Dialect, role: Role, bindings: &[Binding]) -> bool {
     let http_json_since = match role {
         Role::Client => Dialect::V0_3,
         _ => Dialect::V0_2,

@@ -9,9 +9,8 @@ use a2a_types::Dialect;
 use crate::requirement::{Level, Requirement, requirements};
 
 /// Returns the level of a check in a protocol version and binding: that of the strictest requirement that
-/// names it there; `own`, which is the level in its case, if none of that version does.
-///
-/// Requirements of a section about the other binding count only where nothing else names the check.
+/// names it there; `own`, which is the level in its case, if none does. Requirements of a section about the other
+/// binding do not count.
 pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Level) -> Level {
     static NAMED: LazyLock<BTreeMap<(Dialect, &str), Vec<CheckReference>>> = LazyLock::new(named);
     let named = NAMED.get(&(dialect, check)).map_or(&[][..], Vec::as_slice);
@@ -19,11 +18,8 @@ pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Le
         (Some(only), Some(binding)) => only == binding,
         _ => true,
     };
-    let strictest =
-        |named: &mut dyn Iterator<Item = &CheckReference>| named.map(|one| one.level).min();
-    strictest(&mut named.iter().filter(is_there))
-        .or_else(|| strictest(&mut named.iter()))
-        .unwrap_or(own)
+    let levels = named.iter().filter(is_there).map(|one| one.level);
+    levels.min().unwrap_or(own)
 }
 
 /// Reference of a requirement to a check.
@@ -71,7 +67,7 @@ fn binding_of(dialect: Dialect, requirement: &Requirement) -> Option<Binding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{checks, covered_by};
+    use crate::check::{Check, CheckPart, checks, covered_by, has_one};
 
     #[track_caller]
     fn check(id: &str, binding: Binding, expected: [Level; 4]) {
@@ -93,13 +89,14 @@ mod tests {
         for id in ["push.body", "push.content-type", "push.bad-url-refused"] {
             check(id, rpc, [Should; 4]);
         }
-        for id in [
-            "client.stream-cut",
-            "client.stream-ends-early",
-            "client.nothing-after-end",
-        ] {
+        for id in ["client.stream-cut", "client.stream-ends-early"] {
             check(id, rpc, [Should; 4]);
         }
+        check(
+            "client.nothing-after-end",
+            rpc,
+            [Should, Should, Should, May],
+        );
         check("client.stream-ends", rpc, [Should, Should, Should, May]);
         check("client.matches-id", rpc, [Should; 4]);
         check("client.stream-matches-id", rpc, [Should; 4]);
@@ -119,11 +116,42 @@ mod tests {
                     continue;
                 };
                 assert_eq!(check.level_in(*dialect), Some(*strictest), "{}", check.id);
-                for binding in [Binding::JsonRpc, Binding::HttpJson] {
-                    let level = level_in(*dialect, Some(binding), &check.id, Level::May);
-                    assert!(levels.contains(&level), "{} in {dialect}", check.id);
+            }
+        }
+    }
+
+    /// A check at MUST rests on a sentence at MUST of its version that binds the party under test, and is not about the
+    /// other binding only.
+    #[test]
+    fn a_check_at_must_has_a_sentence_at_must_in_its_version_and_binding() {
+        let mut stricter = Vec::new();
+        for check in checks() {
+            for part in &check.parts {
+                for (dialect, binding) in places(check, part) {
+                    let level = level_in(dialect, Some(binding), &check.id, part.level);
+                    let covers = |one: &Requirement| {
+                        let of_binding = binding_of(dialect, one).is_none_or(|own| own == binding);
+                        let binds = one.binds.contains(&check.role);
+                        one.level == Level::Must && of_binding && binds
+                    };
+                    let mut covered = covered_by(&check.id).filter(|(of, _)| *of == dialect);
+                    let is_required = covered.any(|(_, one)| covers(one));
+                    if level == Level::Must && !is_required && check.source().is_none() {
+                        stricter.push(format!("{} in {dialect} by {binding}", check.id));
+                    }
                 }
             }
         }
+        assert!(stricter.is_empty(), "no such sentence: {stricter:#?}");
+    }
+
+    /// Returns the versions and bindings in which a part of a check is made.
+    fn places(check: &Check, part: &CheckPart) -> Vec<(Dialect, Binding)> {
+        let pairs = part.dialects.iter().flat_map(|dialect| {
+            let bindings = part.bindings.iter();
+            bindings.map(|binding| (*dialect, *binding))
+        });
+        let is_made = |(dialect, binding): &_| has_one(*dialect, check.role, &[*binding]);
+        pairs.filter(is_made).collect()
     }
 }

@@ -203,12 +203,12 @@ impl<'t> CaseRun<'t> {
             wait(&mut params);
         }
         let canonical = params.clone();
-        let request = request(name, params).map_err(StopReason::InvalidCase)?;
+        let request = request(name, params).map_err(|problem| self.setup_failed(&problem))?;
         let id = step.id.as_ref().map(|id| self.fill(id)).transpose()?;
         let written = interface.write(request, id.as_ref());
         let (mut outgoing, envelope) = written.map_err(|error| match error {
             Error::NotSupported { .. } => StopReason::OperationNotInVersion,
-            error => StopReason::InvalidCase(error.to_string()),
+            error => self.setup_failed(&error.to_string()),
         })?;
         let is_media_type = |name: &String| name.eq_ignore_ascii_case("content-type");
         outgoing.is_altered = step.alter.is_some()
@@ -250,7 +250,8 @@ impl<'t> CaseRun<'t> {
         for (name, value) in &step.headers {
             let value = value.as_ref().map(|value| self.fill_text(value));
             let (name, value) = (self.fill_text(name)?, value.transpose()?);
-            set_header(headers, &name, value.as_deref()).map_err(StopReason::InvalidCase)?;
+            set_header(headers, &name, value.as_deref())
+                .map_err(|problem| self.setup_failed(&problem))?;
         }
         Ok(())
     }

@@ -41,6 +41,8 @@ pub(super) enum StopReason {
     NotApplicable(String),
     /// The case itself is wrong, for this reason.
     InvalidCase(String),
+    /// An earlier answer of the agent lacks what a step needs, as this says.
+    SetupFailed(String),
     /// A step on which later steps depend was not met.
     Unmet,
 }
@@ -104,7 +106,21 @@ impl<'t> CaseRun<'t> {
         for (_, stream) in std::mem::take(&mut self.streams) {
             self.evidence.push(stream.evidence);
         }
+        self.find_evidence();
         result
+    }
+
+    /// Gives each mismatch the exchange of its step, if it has none: that of a stream is whole only at the end.
+    fn find_evidence(&mut self) {
+        for mismatch in &mut self.mismatches {
+            let place = mismatch.place.strip_prefix("step ").unwrap_or_default();
+            let digits = place.split(|letter: char| !letter.is_ascii_digit()).next();
+            let step: Option<usize> = digits.and_then(|digits| digits.parse().ok());
+            let of_step = |evidence: &Evidence| Some(evidence.step) == step;
+            if mismatch.evidence.is_none() {
+                mismatch.evidence = self.evidence.iter().position(of_step);
+            }
+        }
     }
 
     async fn run_steps(&mut self, steps: &[Step]) -> Result<(), StopReason> {
@@ -197,8 +213,16 @@ impl<'t> CaseRun<'t> {
         }
     }
 
+    /// Fills a template. A test makes sure that some step before gives every name that it has.
     pub(super) fn fill(&self, template: &Value) -> Result<Value, StopReason> {
-        self.names.fill(template).map_err(StopReason::InvalidCase)
+        let filled = self.names.fill(template);
+        filled.map_err(|problem| self.setup_failed(&problem))
+    }
+
+    /// Returns the reason to stop at a step that cannot be made with what the agent answered before.
+    pub(super) fn setup_failed(&self, problem: &str) -> StopReason {
+        let place = self.place("from an earlier answer of the agent");
+        StopReason::SetupFailed(format!("{place}: {problem}"))
     }
 
     /// Returns a template without the `contextId` of tasks that have none, or with `instead` there: 0.1 and

@@ -52,8 +52,12 @@ impl CaseRun<'_> {
             }
             (Some(wanted), ResponseContent::Unreadable(_))
                 if wanted == "rejection" && is_rejection(answered.status) => {}
+            (Some(wanted), ResponseContent::Unreadable(_)) if result_in(answered).is_some() => {
+                let result = result_in(answered).unwrap_or(&Value::Null);
+                found.push(answer(errors(wanted), describe_result(result)));
+            }
             (Some(wanted), other) => {
-                found.push(answer(format!("the error {wanted}"), describe(other)));
+                found.push(answer(errors(wanted), describe(other)));
             }
             (None, other) if wants_result && result.is_none() => {
                 found.push(answer("a result".to_owned(), describe(other)));
@@ -148,8 +152,11 @@ impl CaseRun<'_> {
         };
         (!holds).then(|| Mismatch {
             place: self.place("the error"),
-            expected: wanted.to_string(),
-            found: format!("{kind:?} ({})", kind.code_in(dialect)),
+            expected: errors(wanted),
+            found: match kind {
+                ErrorKind::Other(code) => format!("the error {code}"),
+                kind => format!("the error {kind:?} ({})", kind.code_in(dialect)),
+            },
             evidence: None,
         })
     }
@@ -201,14 +208,39 @@ pub(super) fn task_of(result: &Value) -> Option<&Value> {
     }
 }
 
+/// Names the errors that a step expects.
+pub(super) fn errors(wanted: &Value) -> String {
+    let name = |wanted: &Value| match wanted.as_str().unwrap_or_default() {
+        "any" => "an error".to_owned(),
+        "refusal" => "an error that refuses the request".to_owned(),
+        "rejection" => "an error that rejects the caller".to_owned(),
+        name => format!("the error {name}"),
+    };
+    match wanted {
+        Value::Array(names) => names.iter().map(name).collect::<Vec<_>>().join(" or "),
+        one => name(one),
+    }
+}
+
+/// Returns the result in an answer, even if it cannot be read.
+fn result_in(answered: &AgentResponse) -> Option<&Value> {
+    let json = answered.json.as_ref()?;
+    match answered.binding {
+        Binding::JsonRpc => json.get("result"),
+        _ => (200..300).contains(&answered.status).then_some(json),
+    }
+}
+
+fn describe_result(result: &Value) -> String {
+    let text = result.to_string();
+    format!("the result {}", text.chars().take(300).collect::<String>())
+}
+
 pub(super) fn describe(outcome: &ResponseContent) -> String {
     match outcome {
-        ResponseContent::Result(value) => {
-            let text = value.to_string();
-            format!("the result {}", text.chars().take(300).collect::<String>())
-        }
+        ResponseContent::Result(value) => describe_result(value),
         ResponseContent::Error { kind, message } => format!("the error {kind:?}: {message}"),
-        ResponseContent::Unreadable(problem) => format!("something else: {problem}"),
+        ResponseContent::Unreadable(problem) => format!("an answer that cannot be read: {problem}"),
         ResponseContent::Nothing(problem) => problem.clone(),
     }
 }

@@ -49,12 +49,13 @@ pub(crate) use self::invariants::INVARIANTS;
 pub use self::options::{Options, RunError, Selection};
 pub use self::process::Process;
 use self::result::{
-    combine_repetitions, initial_result, invariant_result, merge_invariant, unmet_verdict,
+    combine_repetitions, initial_result, invariant_result, merge_invariant, narrow_requirements,
+    unmet_verdict,
 };
 #[cfg(test)]
 pub(crate) use self::rules::is_known as is_rule;
 use self::target::Target;
-use crate::case::{Case, CaseScope, Profile};
+use crate::case::{Case, CasePhase, CaseScope, Profile};
 use crate::catalogue;
 use crate::requirement::{Level, Role};
 use crate::run::{CheckResult, FORMAT, Run, Settings, Target as Tested, Verdict};
@@ -127,23 +128,22 @@ pub async fn run_until(
         true => cases.iter().collect(),
         false => chosen,
     };
-    let (last, first): (Vec<_>, Vec<_>) = selected.into_iter().partition(|case| case.last);
-    let jobs = |cases: &[_]| {
-        let mut jobs = jobs(&target, cases);
+    let phases = CasePhase::ALL.map(|phase| {
+        let of_phase = selected.iter().copied().filter(|case| case.phase == phase);
+        let mut jobs = jobs(&target, of_phase);
         if !are_only_invariants {
             jobs.retain(|(interface, case)| selection.wants(&case.id, level_of(case, interface)));
         }
         jobs
-    };
-    let (first, last) = (jobs(&first), jobs(&last));
-    let total = first.len() + last.len();
+    });
+    let total = phases.iter().map(Vec::len).sum();
     let mut results = Vec::new();
     progress(RunProgress {
         completed: 0,
         total,
         last: None,
     });
-    'making: for jobs in [first, last] {
+    'making: for jobs in phases {
         let checks = jobs
             .into_iter()
             .map(|(interface, case)| check(options, &target, interface, case));
@@ -231,7 +231,10 @@ fn settings(options: &Options) -> Settings {
 }
 
 /// Returns every case with each interface on which it runs.
-fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Interface, &'t Case)> {
+fn jobs<'t>(
+    target: &'t Target,
+    cases: impl Iterator<Item = &'t Case>,
+) -> Vec<(&'t Interface, &'t Case)> {
     let mut jobs = Vec::new();
     for case in cases {
         let interfaces = target.interfaces.iter();
@@ -244,7 +247,7 @@ fn jobs<'t>(target: &'t Target, cases: &[&'t Case]) -> Vec<(&'t Interface, &'t C
             // The latest version.
             CaseScope::Agent => drop(interfaces.drain(..interfaces.len().saturating_sub(1))),
         }
-        jobs.extend(interfaces.into_iter().map(|interface| (interface, *case)));
+        jobs.extend(interfaces.into_iter().map(|interface| (interface, case)));
     }
     jobs
 }
@@ -303,6 +306,7 @@ async fn check_once(
         }
         Err(StopReason::NotApplicable(reason_text)) => (Verdict::NotApplicable, Some(reason_text)),
         Err(StopReason::InvalidCase(problem)) => (Verdict::HarnessError, Some(problem)),
+        Err(StopReason::SetupFailed(problem)) => (Verdict::SetupFailed, Some(problem)),
         _ if case_run.leniences.is_empty() => (Verdict::Pass, None),
         _ => (Verdict::PassLenient, Some(case_run.leniences.join("; "))),
     };
@@ -310,6 +314,7 @@ async fn check_once(
         result.evidence = case_run.evidence;
     }
     result.mismatches = case_run.mismatches;
+    narrow_requirements(&mut result);
     result
 }
 

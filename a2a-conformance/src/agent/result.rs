@@ -1,8 +1,11 @@
 //! Results of checks.
 
+use a2a_transport::Binding;
+use a2a_types::Dialect;
+
 use super::interface::Interface;
 use super::invariants::Invariant;
-use crate::requirement::{Level, requirements};
+use crate::requirement::{Level, requirement, requirements};
 use crate::run::{CheckResult, Verdict};
 
 /// Returns the result of an invariant on an interface.
@@ -20,8 +23,88 @@ pub(super) fn invariant_result(invariant: &Invariant, interface: &Interface) -> 
     }
     result.mismatches = observation.mismatches;
     result.evidence = observation.evidence;
+    if SHAPES.contains(&invariant.id) {
+        let broken = broken_requirements(&result, interface);
+        if !broken.is_empty() {
+            result.requirements = broken;
+        }
+    }
     result
 }
+
+/// Leaves of the requirements of a result only those whose sentences its mismatches name, if they name any.
+pub(super) fn narrow_requirements(result: &mut CheckResult) {
+    let is_named = |id: &String| {
+        let named = requirement(id);
+        let mut mismatches = result.mismatches.iter();
+        named.is_some_and(|named| mismatches.any(|mismatch| mismatch.expected == named.says))
+    };
+    let named: Vec<_> = result
+        .requirements
+        .iter()
+        .filter(|id| is_named(id))
+        .cloned()
+        .collect();
+    if !named.is_empty() {
+        result.requirements = named;
+    }
+}
+
+/// Checks of the form of documents, which cover a requirement for each kind of object.
+const SHAPES: [&str; 3] = ["task.shape", "stream.event-shapes", "push.body"];
+
+/// Returns those of the covered requirements that are about the objects at the places of the mismatches.
+fn broken_requirements(result: &CheckResult, interface: &Interface) -> Vec<String> {
+    let covered = requirements(interface.dialect)
+        .iter()
+        .filter(|one| result.requirements.contains(&one.id));
+    let covered: Vec<_> = covered.collect();
+    let mut broken = Vec::new();
+    for mismatch in &result.mismatches {
+        let sections = sections_of(&mismatch.place, interface);
+        let of_place = sections.iter().find_map(|section| {
+            let mut in_section = covered.iter().filter(|one| one.section == *section);
+            in_section.find(|one| one.level == result.level)
+        });
+        if let Some(found) = of_place.filter(|found| !broken.contains(&found.id)) {
+            broken.push(found.id.clone());
+        }
+    }
+    broken
+}
+
+/// Returns the sections about the object at a place like `event 2: $.result.task.status.state`, the narrowest first.
+fn sections_of(place: &str, interface: &Interface) -> Vec<&'static str> {
+    let is_1_0 = interface.dialect == Dialect::V1_0;
+    let names = place
+        .rsplit('.')
+        .map(|name| name.split('[').next().unwrap_or_default());
+    let objects = names.filter_map(|name| SECTIONS.iter().find(|(known, ..)| *known == name));
+    let mut sections: Vec<_> = objects
+        .map(|(_, of_1_0, before)| if is_1_0 { *of_1_0 } else { *before })
+        .collect();
+    // The whole result.
+    sections.extend(match (is_1_0, interface.binding) {
+        (true, Binding::JsonRpc) => &["9.4"][..],
+        (true, _) => &["11.4"],
+        (false, _) => &["11.1.5", "6.1"],
+    });
+    sections
+}
+
+/// Members, and the sections about the objects in them: in 1.0, and in the versions before.
+const SECTIONS: &[(&str, &str, &str)] = &[
+    ("parts", "4.1.6", "6.5"),
+    ("state", "4.1.3", "6.3"),
+    ("status", "4.1.2", "6.2"),
+    ("role", "4.1.5", "6.4"),
+    ("message", "4.1.4", "6.4"),
+    ("history", "4.1.4", "6.4"),
+    ("artifact", "4.1.7", "6.7"),
+    ("artifacts", "4.1.7", "6.7"),
+    ("task", "4.1.1", "6.1"),
+    ("tasks", "4.1.1", "6.1"),
+];
 
 /// Adds the result of an invariant: to that of the case of the same id, if there is one.
 pub(super) fn merge_invariant(results: &mut Vec<CheckResult>, invariant: CheckResult) {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::case_run::{CaseRun, StopReason};
 use super::event_stream::EventStream;
+use super::expectation::errors;
 use super::expectation::{ErrorFormat, describe, is_rejection};
 use super::interface::ResponseContent;
 use crate::case::{Expect, Step, StopCondition};
@@ -107,7 +108,7 @@ impl<'t> CaseRun<'t> {
                 if wanted == "rejection" && is_rejection(stream.status) => {}
             (Some(refused), wanted) => {
                 let expected = match wanted {
-                    Some(wanted) => format!("the error {wanted}"),
+                    Some(wanted) => errors(wanted),
                     None => "a stream".to_owned(),
                 };
                 miss("the answer", expected, describe(refused));
@@ -117,7 +118,7 @@ impl<'t> CaseRun<'t> {
                 Some(kind) => found.extend(self.check_error(&stream.error_format(), wanted, kind)),
                 None => miss(
                     "the answer",
-                    format!("the error {wanted}"),
+                    errors(wanted),
                     format!("a stream: {}", Value::from(excerpt.events.as_slice())),
                 ),
             },

@@ -7,6 +7,7 @@ mod guessable;
 mod merge_patch;
 mod model;
 pub mod pattern;
+mod pattern_text;
 mod variables;
 
 pub(crate) use self::description::describe;
@@ -14,6 +15,6 @@ pub(crate) use self::equality::equivalent;
 pub use self::expect::Expect;
 pub use self::merge_patch::merge_patch;
 pub use self::model::{
-    Caller, Case, CaseScope, Prerequisite, Profile, RawHttpRequest, Step, StopCondition,
+    Caller, Case, CasePhase, CaseScope, Prerequisite, Profile, RawHttpRequest, Step, StopCondition,
 };
 pub use self::variables::Variables;

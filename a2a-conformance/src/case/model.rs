@@ -22,7 +22,7 @@ pub struct Case {
     pub id: String,
     /// One-line description of the check.
     pub title: String,
-    /// Level in protocol versions of which no requirement names it.
+    /// Level in protocol versions and bindings in which no requirement names it.
     pub level: Level,
     /// The text that requires it, like `RFC 6797`, where none of A2A does.
     #[serde(default)]
@@ -45,9 +45,9 @@ pub struct Case {
     /// Number of runs of the case.
     #[serde(default)]
     pub per: CaseScope,
-    /// Runs the case after all others.
+    /// The time in a run at which the case is made.
     #[serde(default)]
-    pub last: bool,
+    pub phase: CasePhase,
     /// Steps, one after the other.
     pub steps: Vec<Step>,
 }
@@ -63,6 +63,32 @@ pub enum CaseScope {
     Version,
     /// One in all.
     Agent,
+}
+
+/// Time in a run at which a case is made. All cases of a phase are made before those of the next.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CasePhase {
+    /// At first.
+    #[default]
+    Usual,
+    /// After the usual cases, because it sends requests that no client should send: an agent that accepts one may
+    /// answer differently from then on.
+    BrokenRequests,
+    /// After the broken requests, to see that the agent still answers.
+    Recovery,
+    /// At the end, because the agent may refuse the caller from then on.
+    Lockout,
+}
+
+impl CasePhase {
+    /// Every phase, in order.
+    pub const ALL: [Self; 4] = [
+        Self::Usual,
+        Self::BrokenRequests,
+        Self::Recovery,
+        Self::Lockout,
+    ];
 }
 
 /// Agents that a case applies to.

@@ -33,6 +33,7 @@ use serde_json::{Map, Value};
 
 use super::equality::{equal, equivalent, same};
 use super::guessable::are_guessable;
+use super::pattern_text::{counted, describe, shortened};
 use crate::run::Mismatch;
 
 /// Returns every place where `found` does not match `pattern`; `place` is the path of `found`.
@@ -57,7 +58,11 @@ fn compare(pattern: &Value, found: Option<&Value>, place: &str, all: &mut Vec<Mi
         return;
     }
     let Some(found) = found else {
-        return all.push(mismatch(place, shortened(pattern), "nothing"));
+        return all.push(mismatch(
+            place,
+            describe(pattern, name_of(place)),
+            "nothing",
+        ));
     };
     match (pattern, found) {
         (Value::Object(members), Value::Object(object)) => {
@@ -68,19 +73,21 @@ fn compare(pattern: &Value, found: Option<&Value>, place: &str, all: &mut Vec<Mi
         }
         (Value::Array(patterns), Value::Array(items)) => {
             if patterns.len() != items.len() {
-                let (expected, found) = (patterns.len(), items.len());
-                all.push(mismatch(
-                    place,
-                    format!("{expected} items"),
-                    format!("{found} items"),
-                ));
+                let count = |count| counted(count, name_of(place));
+                all.push(mismatch(place, count(patterns.len()), count(items.len())));
             }
             for (index, (pattern, item)) in patterns.iter().zip(items).enumerate() {
                 compare(pattern, Some(item), &format!("{place}[{index}]"), all);
             }
         }
         (pattern, found) if same(pattern, found) => {}
-        (pattern, found) => all.push(mismatch(place, shortened(pattern), shortened(found))),
+        (pattern, found) => {
+            all.push(mismatch(
+                place,
+                describe(pattern, name_of(place)),
+                shortened(found),
+            ));
+        }
     }
 }
 
@@ -92,30 +99,30 @@ fn operate(
     all: &mut Vec<Mismatch>,
 ) {
     let text = found.map_or_else(|| "nothing".to_owned(), shortened);
+    let own = Map::from_iter([(operator.to_owned(), operand.clone())]);
+    let wanted = || describe(&Value::Object(own.clone()), name_of(place));
     let mut fail = |expected: String| all.push(mismatch(place, expected, text.clone()));
     let items = found.and_then(Value::as_array);
     match operator {
         "$any" => match (operand.as_bool(), found) {
-            (Some(false), Some(_)) => fail("nothing".to_owned()),
-            (Some(true), None) => fail("a value".to_owned()),
+            (Some(false), Some(_)) | (Some(true), None) => fail(wanted()),
             _ => {}
         },
         "$type" => {
             let name = operand.as_str().unwrap_or_default();
             if !found.is_some_and(|found| is_of(name, found)) {
-                fail(format!("a value of type {name}"));
+                fail(wanted());
             }
         }
         "$one_of" => {
             let patterns = operand.as_array().map_or(&[][..], Vec::as_slice);
             if !patterns.iter().any(|pattern| is_like(pattern, found)) {
-                let shortened: Vec<_> = patterns.iter().map(shortened).collect();
-                fail(shortened.join(" or "));
+                fail(wanted());
             }
         }
         "$not" => {
             if is_like(operand, found) {
-                fail(format!("not {}", shortened(operand)));
+                fail(wanted());
             }
         }
         "$contains" => {
@@ -124,7 +131,7 @@ fn operate(
                 .and_then(Value::as_str)
                 .is_some_and(|text| text.contains(part))
             {
-                fail(format!("a text with `{part}` in it"));
+                fail(wanted());
             }
         }
         "$matches" => {
@@ -132,19 +139,15 @@ fn operate(
             let found = found.and_then(Value::as_str);
             match Regex::new(expression) {
                 Ok(expression) if found.is_some_and(|text| expression.is_match(text)) => {}
-                _ => fail(format!("a text that `{expression}` matches")),
+                _ => fail(wanted()),
             }
         }
         "$length" => {
-            let length = found.and_then(length).map(Value::from);
-            let mut inner = Vec::new();
-            compare(
-                operand,
-                length.as_ref(),
-                &format!("{place}.length"),
-                &mut inner,
-            );
-            all.append(&mut inner);
+            let length = found.and_then(length);
+            if !is_like(operand, length.map(Value::from).as_ref()) {
+                let found = length.map_or(text.clone(), |length| counted(length, name_of(place)));
+                all.push(mismatch(place, wanted(), found));
+            }
         }
         "$at_least" | "$at_most" => {
             let (bound, found) = (operand.as_f64(), found.and_then(Value::as_f64));
@@ -154,17 +157,16 @@ fn operate(
                 _ => false,
             };
             if !holds {
-                let word = operator.trim_start_matches('$').replace('_', " ");
-                fail(format!("{word} {operand}"));
+                fail(wanted());
             }
         }
         "$has" => {
             if !items.is_some_and(|items| items.iter().any(|item| is_like(operand, Some(item)))) {
-                fail(format!("an item like {}", shortened(operand)));
+                fail(wanted());
             }
         }
         "$each" => match items {
-            None => fail("an array".to_owned()),
+            None => fail("a list".to_owned()),
             Some(items) => {
                 for (index, item) in items.iter().enumerate() {
                     compare(operand, Some(item), &format!("{place}[{index}]"), all);
@@ -181,7 +183,7 @@ fn operate(
         }
         "$exactly" if found.is_some_and(|found| equal(operand, found)) => {}
         "$same" if equivalent(operand, found.unwrap_or(&Value::Null)) => {}
-        "$exactly" | "$same" => fail(shortened(operand)),
+        "$exactly" | "$same" => fail(wanted()),
         "$all" => {
             for pattern in operand.as_array().into_iter().flatten() {
                 compare(pattern, found, place, all);
@@ -200,19 +202,14 @@ fn operate(
                     _ => items.is_sorted_by(|one, next| text_of(*one) >= text_of(*next)),
                 };
             if !holds {
-                let word = operator.trim_start_matches('$');
                 let found: Vec<_> = items.iter().map(|item| text_of(*item)).collect();
-                all.push(mismatch(
-                    place,
-                    format!("{word} `{path}`"),
-                    found.join(", "),
-                ));
+                all.push(mismatch(place, wanted(), found.join(", ")));
             }
         }
         "$unlike" => {
             let path = operand.as_str().unwrap_or_default();
             if items.is_none_or(|items| are_guessable(items, path)) {
-                fail(format!("`{path}` that cannot be guessed from each other"));
+                fail(wanted());
             }
         }
         "$ends" => {
@@ -222,7 +219,7 @@ fn operate(
                 Some(start) if length > 0 => {
                     compare(&Value::from(&whole[start..]), found, place, all);
                 }
-                _ => fail(format!("the last of {}", shortened(operand))),
+                _ => fail(wanted()),
             }
         }
         "$decoded" => {
@@ -233,7 +230,7 @@ fn operate(
             let json = json.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
             match json {
                 Some(json) => compare(operand, Some(&json), &format!("{place} decoded"), all),
-                None => fail("base64url of JSON".to_owned()),
+                None => fail(wanted()),
             }
         }
         unknown => fail(format!("a pattern that is known: `{unknown}` is not")),
@@ -278,6 +275,12 @@ pub fn unknown_operators(pattern: &Value) -> Vec<String> {
         Value::Array(items) => items.iter().flat_map(unknown_operators).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Returns the last name of a path, without an index.
+fn name_of(place: &str) -> &str {
+    let last = place.rsplit(['.', ' ']).next().unwrap_or_default();
+    last.split('[').next().unwrap_or_default()
 }
 
 /// Returns the value at a path like `status.timestamp`; the item itself at an empty one.
@@ -325,16 +328,6 @@ fn length(found: &Value) -> Option<usize> {
         Value::Object(members) => Some(Map::len(members)),
         Value::String(text) => Some(text.chars().count()),
         _ => None,
-    }
-}
-
-/// Formats a value, shortened.
-fn shortened(value: &Value) -> String {
-    const MAX_TEXT: usize = 300;
-    let text = value.to_string();
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }
 

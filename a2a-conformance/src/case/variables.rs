@@ -80,7 +80,7 @@ impl Variables {
         let mut value = self
             .values
             .get(name)
-            .ok_or_else(|| format!("nothing has the name `{name}`"))?;
+            .ok_or_else(|| format!("there is no `{name}`"))?;
         for segment in segments {
             let inner = match value {
                 Value::Array(items) => segment
@@ -90,7 +90,7 @@ impl Variables {
                 Value::Object(members) => members.get(segment),
                 _ => None,
             };
-            value = inner.ok_or_else(|| format!("`{path}` is not there"))?;
+            value = inner.ok_or_else(|| format!("there is no `{path}`"))?;
         }
         Ok(value.clone())
     }

@@ -1,4 +1,4 @@
-//! Console output of a run: progress, then failed checks.
+//! Console output of a run: progress, then the scores, a list of the failed checks, and each in full.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -94,6 +94,7 @@ pub fn print(run: &Run, out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(out, ", {:.1} s{DIM:#}\n", run.seconds)?;
     scores(run, out)?;
+    summary(run, out)?;
     all_unmet(run, out)?;
     brief(run.tolerated(), out)?;
     let is_waived = |result: &&CheckResult| result.verdict == Verdict::Waived;
@@ -176,6 +177,32 @@ fn scores(run: &Run, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "   {style}{:>3} untestable{style:#}", all.untestable)?;
     }
     Ok(())
+}
+
+/// Prints each failed check in a line, if there are several.
+fn summary(run: &Run, out: &mut impl Write) -> io::Result<()> {
+    let groups = by_id(run.unmet());
+    if groups.len() < 2 {
+        return Ok(());
+    }
+    writeln!(out)?;
+    for group in &groups {
+        let Some(first) = group.first() else { continue };
+        let (sign, places) = (first.verdict.sign(), places(group));
+        write!(out, "{BAD}{sign} {}{BAD:#}", line(&first.id))?;
+        writeln!(
+            out,
+            "  {DIM}{}{DIM:#}  {}",
+            line(&places),
+            line(&first.title)
+        )?;
+    }
+    Ok(())
+}
+
+fn places(group: &[&CheckResult]) -> String {
+    let places = group.iter().map(|result| result.column().to_string());
+    places.collect::<Vec<_>>().join(", ")
 }
 
 /// Prints each failed check in full for the first column, and in a line for every other.
@@ -287,11 +314,7 @@ fn brief<'a>(
         if number == 0 {
             writeln!(out)?;
         }
-        let places: Vec<_> = group
-            .iter()
-            .map(|result| result.column().to_string())
-            .collect();
-        let (sign, place) = (first.verdict.sign(), places.join(", "));
+        let (sign, place) = (first.verdict.sign(), places(&group));
         write!(out, "{ADVICE}{sign} {}{ADVICE:#}", line(&first.id))?;
         write!(
             out,
