@@ -13,6 +13,7 @@ use super::case_run::{CaseRun, StopReason};
 use super::expectation::task_of;
 use super::interface::{AgentResponse, Interface, ResponseContent, WireRequest, set_header};
 use super::judge::RawRequest;
+use super::patience::RAW_ANSWER;
 use crate::case::{RawHttpRequest, Step, merge_patch};
 use crate::run::Mismatch;
 
@@ -70,7 +71,7 @@ impl<'t> CaseRun<'t> {
             json: &json,
         };
         let (mut answered, body) = interface
-            .exchange(self.number(), outgoing, step.caller)
+            .exchange(self.number(), outgoing, RAW_ANSWER, step.caller)
             .await;
         if answered.evidence.failure.is_none() {
             answered.outcome = interface.read(&envelope, answered.status, &body);

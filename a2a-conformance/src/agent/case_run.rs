@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::event_stream::EventStream;
 use super::handshake;
 use super::interface::Interface;
+use super::patience::NOTIFICATION;
 use super::target::Target;
 use crate::case::{Case, Expect, Profile, Step, Variables};
 use crate::run::{Evidence, Mismatch};
@@ -353,7 +354,9 @@ impl<'t> CaseRun<'t> {
             return Err(StopReason::InvalidCase("there is no webhook".to_owned()));
         };
         let path = self.fill_text(path)?;
-        let limit = self.interface.delivery_timeout + Duration::from_secs(step.extra_seconds);
+        let full = self.interface.delivery_timeout + Duration::from_secs(step.extra_seconds);
+        let limit = self.interface.patience.limit(NOTIFICATION, full);
+        let began = tokio::time::Instant::now();
         let judge = |deliveries: Vec<Value>| {
             let deliveries = deliveries.into_iter();
             let deliveries = deliveries.filter(|delivery| delivery["path"] == path.as_str());
@@ -366,6 +369,10 @@ impl<'t> CaseRun<'t> {
             Ok((list, found.is_empty()))
         };
         let list = webhooks.wait(&self.key, limit, judge).await?;
+        match began.elapsed() < limit {
+            true => self.interface.patience.note_received(NOTIFICATION),
+            false => self.interface.patience.note_missed(NOTIFICATION),
+        }
         let found =
             self.judge_step(step, |this, expect| this.check_notifications(expect, &list))?;
         let waited = limit.as_secs_f64();

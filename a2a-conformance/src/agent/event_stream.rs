@@ -18,6 +18,7 @@ use super::interface::{
     AgentResponse, Interface, ResponseBody, ResponseContent, headers_as_json, shown,
 };
 use super::invariants::unless;
+use super::patience::END_OF_STREAM;
 use crate::case::StopCondition;
 use crate::run::Evidence;
 
@@ -153,7 +154,15 @@ impl EventStream {
             return;
         }
         let limited = http_body_util::Limited::new(body, 1 << 20);
-        let whole = tokio::time::timeout(interface.response_timeout, limited.collect()).await;
+        let awaited = self.envelope.operation.name();
+        let limit = interface
+            .patience
+            .limit(awaited, interface.response_timeout);
+        let whole = tokio::time::timeout(limit, limited.collect()).await;
+        match &whole {
+            Ok(_) => interface.patience.note_received(awaited),
+            Err(_) => interface.patience.note_missed(awaited),
+        }
         let whole = whole
             .ok()
             .and_then(Result::ok)
@@ -216,10 +225,14 @@ impl EventStream {
     ) -> (Vec<Value>, Option<String>) {
         let before = self.events.len();
         let began = tokio::time::Instant::now();
-        let (mut deadline, last) = (
-            began + interface.response_timeout,
-            began + interface.response_timeout * MAX_TIMEOUTS,
-        );
+        let awaited = match until {
+            StopCondition::End => END_OF_STREAM,
+            _ => self.envelope.operation.name(),
+        };
+        let limit = interface
+            .patience
+            .limit(awaited, interface.response_timeout);
+        let (mut deadline, last) = (began + limit, began + limit * MAX_TIMEOUTS);
         let enough = |stream: &Self| match until {
             StopCondition::Events(count) => stream.events.len() - before >= *count,
             StopCondition::Status(state) => {
@@ -232,7 +245,7 @@ impl EventStream {
         while !enough(self) && !self.closed {
             if let Some(event) = (!self.ready.is_empty()).then(|| self.ready.remove(0)) {
                 self.record_event(interface, &event);
-                deadline = last.min(tokio::time::Instant::now() + interface.response_timeout);
+                deadline = last.min(tokio::time::Instant::now() + limit);
                 continue;
             }
             let is_final = self.is_final();
@@ -249,10 +262,11 @@ impl EventStream {
                     break;
                 }
                 Err(_) => {
-                    problem = Some(format!(
-                        "nothing more came within {:?}",
-                        interface.response_timeout
-                    ));
+                    interface.patience.note_missed(awaited);
+                    problem = Some(match deadline == last {
+                        true => format!("the stream goes on after {:?}", limit * MAX_TIMEOUTS),
+                        false => format!("nothing more came within {limit:?}"),
+                    });
                     break;
                 }
             };
@@ -291,6 +305,9 @@ impl EventStream {
                     problem = Some(error.to_string());
                 }
             }
+        }
+        if problem.is_none() && self.body.is_some() {
+            interface.patience.note_received(awaited);
         }
         self.judge_end(interface, until, problem.is_some());
         (self.events[before..].to_vec(), problem)
@@ -364,7 +381,7 @@ impl EventStream {
 /// Time for which a connection may stay open after the final status before it counts as left open.
 const FINAL_GRACE: Duration = Duration::from_secs(1);
 /// Limit on reading a whole stream, in times of the limit for one event.
-const MAX_TIMEOUTS: u32 = 20;
+const MAX_TIMEOUTS: u32 = 2;
 /// Number of events that the evidence keeps.
 const MAX_EVENTS: usize = 200;
 /// Characters of an event that the evidence keeps.

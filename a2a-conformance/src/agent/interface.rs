@@ -19,6 +19,7 @@ use tokio::sync::OnceCell;
 use super::callers::Callers;
 use super::event_stream::EventStream;
 use super::invariants::Observations;
+use super::patience::{Awaited, Patience};
 use super::task_records::{OwnTasks, TaskRecords};
 use super::title_case_headers;
 use crate::case::Caller;
@@ -40,6 +41,7 @@ pub(crate) struct Interface {
     pub(crate) callers: Arc<Callers>,
     /// Time within which the agent must answer.
     pub(crate) response_timeout: Duration,
+    pub(crate) patience: Arc<Patience>,
     /// Time within which the agent must notify a webhook.
     pub(crate) delivery_timeout: Duration,
     pub(crate) observations: Observations,
@@ -168,10 +170,12 @@ impl Interface {
         &self,
         step: usize,
         outgoing: WireRequest,
+        awaited: Awaited,
         caller: Caller,
     ) -> (AgentResponse, Bytes) {
         let began = Instant::now();
-        let (mut evidence, response) = self.send(step, outgoing, caller).await;
+        let limit = self.patience.limit(awaited, self.response_timeout);
+        let (mut evidence, response) = self.send(step, outgoing, limit, caller).await;
         let mut answered = AgentResponse {
             late: false,
             evidence: Evidence::default(),
@@ -190,8 +194,7 @@ impl Interface {
                 answered.status = head.status.as_u16();
                 answered.headers = headers_as_json(&head.headers);
                 let limited = http_body_util::Limited::new(incoming, MAX_BODY);
-                let collected =
-                    tokio::time::timeout(self.response_timeout, limited.collect()).await;
+                let collected = tokio::time::timeout(limit, limited.collect()).await;
                 match collected {
                     Ok(Ok(whole)) => body = whole.to_bytes(),
                     Ok(Err(error)) => {
@@ -213,7 +216,11 @@ impl Interface {
             && !problem.is_empty()
         {
             evidence.failure = Some(problem.clone());
-            answered.late = began.elapsed() >= self.response_timeout;
+            answered.late = began.elapsed() >= limit;
+        }
+        match answered.late {
+            true => self.patience.note_missed(awaited),
+            false => self.patience.note_received(awaited),
         }
         answered.evidence = evidence;
         (answered, body)
@@ -229,7 +236,8 @@ impl Interface {
     ) -> AgentResponse {
         let (params, is_altered) = (outgoing.params.clone(), outgoing.is_altered);
         self.task_records.record_message(&params);
-        let (mut answered, body) = self.exchange(step, outgoing, caller).await;
+        let awaited = envelope.operation.name();
+        let (mut answered, body) = self.exchange(step, outgoing, awaited, caller).await;
         if answered.evidence.failure.is_none() {
             answered.outcome = self.read(envelope, answered.status, &body);
             match is_altered {
@@ -266,7 +274,12 @@ impl Interface {
         let began = Instant::now();
         let params = outgoing.params.clone();
         self.task_records.record_message(&params);
-        let (evidence, response) = self.send(step, outgoing, caller).await;
+        let awaited = envelope.operation.name();
+        let limit = self.patience.limit(awaited, self.response_timeout);
+        let (evidence, response) = self.send(step, outgoing, limit, caller).await;
+        if began.elapsed() >= limit {
+            self.patience.note_missed(awaited);
+        }
         let mut stream = EventStream::new(self, envelope, params, evidence, began);
         stream.begin(self, response).await;
         stream
@@ -276,6 +289,7 @@ impl Interface {
         &self,
         step: usize,
         outgoing: WireRequest,
+        limit: Duration,
         caller: Caller,
     ) -> (Evidence, Result<http::Response<ResponseBody>, String>) {
         let WireRequest {
@@ -316,13 +330,9 @@ impl Interface {
             Err(error) => return (evidence, Err(format!("`{url}` cannot be reached: {error}"))),
         };
         *request.headers_mut() = headers;
-        let sent = tokio::time::timeout(
-            self.response_timeout,
-            self.fetch(request, caller, has_title_case_headers),
-        )
-        .await;
-        let late = |_| Err(format!("no answer within {:?}", self.response_timeout));
-        let response = sent.unwrap_or_else(late);
+        let fetching = self.fetch(request, caller, has_title_case_headers);
+        let sent = tokio::time::timeout(limit, fetching).await;
+        let response = sent.unwrap_or_else(|_| Err(self.no_answer(limit)));
         match &response {
             Ok(response) => {
                 evidence.response = Some(HttpMessage {
@@ -334,6 +344,17 @@ impl Interface {
             Err(problem) => evidence.failure = Some(problem.clone()),
         }
         (evidence, response)
+    }
+
+    /// Says that nothing came within the time, and why that was short.
+    pub(crate) fn no_answer(&self, limit: Duration) -> String {
+        match limit < self.response_timeout {
+            true => format!(
+                "no answer within {limit:?}, after none within {:?} several times",
+                self.response_timeout
+            ),
+            false => format!("no answer within {limit:?}"),
+        }
     }
 
     async fn fetch(

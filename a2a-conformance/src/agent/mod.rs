@@ -22,6 +22,7 @@ mod interface;
 mod invariants;
 mod judge;
 mod options;
+mod patience;
 mod prerequisites;
 mod process;
 mod protojson;

@@ -19,6 +19,7 @@ use super::forged_tokens::TokenTemplate;
 use super::interface::Interface;
 use super::invariants::Observations;
 use super::options::Options;
+use super::patience::Patience;
 use super::task_records::{OwnTasks, TaskRecords};
 use super::webhook::Webhooks;
 
@@ -71,6 +72,7 @@ impl Target {
         let (mut interfaces, mut other_interfaces): (Vec<Interface>, Vec<Interface>) =
             Default::default();
         let own = Arc::new(OwnTasks::default());
+        let patience = Arc::new(Patience::default());
         for declared in &card.supported_interfaces {
             let (Some(dialect), Some(binding)) = (declared.dialect(), Binding::of(declared)) else {
                 continue;
@@ -93,6 +95,7 @@ impl Target {
                 anonymous_http: options.anonymous_http.clone(),
                 callers: Arc::clone(callers),
                 response_timeout,
+                patience: Arc::clone(&patience),
                 delivery_timeout: options
                     .delivery_timeout
                     .mul_f64(options.scale.clamp(0.01, 1000.0)),

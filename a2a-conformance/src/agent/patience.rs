@@ -1,0 +1,111 @@
+//! Patience with an agent that does not answer: how long the suite waits, so that deadlines do not add up.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What the suite waits for: the answer to an operation, which has its name, or one of these.
+pub(crate) type Awaited = &'static str;
+
+/// The answer to a request that a case writes itself.
+pub(crate) const RAW_ANSWER: Awaited = "raw answer";
+/// The end of a stream.
+pub(crate) const END_OF_STREAM: Awaited = "end of a stream";
+/// A push notification.
+pub(crate) const NOTIFICATION: Awaited = "notification";
+
+/// The patience with an agent, on all its interfaces.
+///
+/// Every request has its full time until the suite has waited in vain for long, in all. From then on, what did not come
+/// several times in a row is awaited for a small part of the time, and so is everything if nothing at all comes. What
+/// comes after all has the full time again.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Time spent in vain, in units of the full time.
+    spent: u32,
+    /// Number of times in a row that it did not come.
+    missed: BTreeMap<Awaited, u32>,
+    /// Number of times in a row that nothing came.
+    silence: u32,
+}
+
+impl Patience {
+    /// Returns the time to wait, of which `full` is the most.
+    pub(crate) fn limit(&self, awaited: Awaited, full: Duration) -> Duration {
+        let state = self.state();
+        let missed = state.missed.get(awaited).copied().unwrap_or_default();
+        let is_expected = missed < MAX_MISSED && state.silence < MAX_SPENT;
+        match state.spent < MAX_SPENT || is_expected {
+            true => full,
+            false => full / REDUCTION,
+        }
+    }
+
+    /// Notes that something was awaited for the full time, and did not come.
+    pub(crate) fn note_missed(&self, awaited: Awaited) {
+        let mut state = self.state();
+        state.spent = state.spent.saturating_add(1);
+        state.silence = state.silence.saturating_add(1);
+        *state.missed.entry(awaited).or_default() += 1;
+    }
+
+    /// Notes that something came.
+    pub(crate) fn note_received(&self, awaited: Awaited) {
+        let mut state = self.state();
+        state.missed.remove(awaited);
+        state.silence = 0;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Number of waits in vain after which time is saved.
+const MAX_SPENT: u32 = 10;
+/// Number of times in a row after which no answer is expected any more.
+const MAX_MISSED: u32 = 2;
+/// Part of the time that is then waited: a hundredth.
+const REDUCTION: u32 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: Duration = Duration::from_secs(10);
+    const SHORT: Duration = Duration::from_millis(100);
+    const GET: Awaited = "GetTask";
+    const SEND: Awaited = "SendMessage";
+
+    #[test]
+    fn only_what_never_comes_is_awaited_briefly() {
+        let patience = Patience::default();
+        for _ in 0..MAX_SPENT {
+            assert_eq!(patience.limit(GET, FULL), FULL);
+            patience.note_missed(GET);
+            patience.note_received(SEND);
+        }
+        assert_eq!(patience.limit(GET, FULL), SHORT);
+        assert_eq!(patience.limit(SEND, FULL), FULL);
+        patience.note_received(GET);
+        assert_eq!(patience.limit(GET, FULL), FULL);
+    }
+
+    #[test]
+    fn nothing_is_expected_of_an_agent_that_is_silent() {
+        let patience = Patience::default();
+        for _ in 0..MAX_SPENT {
+            assert_eq!(patience.limit(SEND, FULL), FULL);
+            patience.note_missed(GET);
+        }
+        assert_eq!(patience.limit(SEND, FULL), SHORT);
+        patience.note_received(RAW_ANSWER);
+        assert_eq!(patience.limit(SEND, FULL), FULL);
+        assert_eq!(patience.limit(GET, FULL), SHORT);
+    }
+}
