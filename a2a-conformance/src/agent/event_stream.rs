@@ -232,7 +232,11 @@ impl EventStream {
         let limit = interface
             .patience
             .limit(awaited, interface.response_timeout);
-        let (mut deadline, last) = (began + limit, began + limit * MAX_TIMEOUTS);
+        let longest = match interface.patience.is_spent() {
+            true => limit,
+            false => limit * MAX_TIMEOUTS,
+        };
+        let (mut deadline, last) = (began + limit, began + longest);
         let enough = |stream: &Self| match until {
             StopCondition::Events(count) => stream.events.len() - before >= *count,
             StopCondition::Status(state) => {
@@ -264,7 +268,7 @@ impl EventStream {
                 Err(_) => {
                     interface.patience.note_missed(awaited);
                     problem = Some(match deadline == last {
-                        true => format!("the stream goes on after {:?}", limit * MAX_TIMEOUTS),
+                        true => format!("the stream goes on after {longest:?}"),
                         false => format!("nothing more came within {limit:?}"),
                     });
                     break;

@@ -46,6 +46,11 @@ impl Patience {
         }
     }
 
+    /// Returns whether the suite has waited in vain for long.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.state().spent >= MAX_SPENT
+    }
+
     /// Notes that something was awaited for the full time, and did not come.
     pub(crate) fn note_missed(&self, awaited: Awaited) {
         let mut state = self.state();
