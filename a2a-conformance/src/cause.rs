@@ -169,6 +169,10 @@ fn findings(result: &CheckResult) -> BTreeSet<(Column, String)> {
         let finding = reason.unwrap_or_else(|| result.id.clone());
         return BTreeSet::from([(column, finding)]);
     }
+    let mut found = result.mismatches.iter().map(|mismatch| &*mismatch.found);
+    if found.any(|found| found.starts_with("the stream broke off")) {
+        return BTreeSet::from([(column, "the stream broke off".to_owned())]);
+    }
     // What comes after an answer of the wrong kind follows from it.
     let count = match result.mismatches.first() {
         Some(first) if place_of(first) == ANSWER => 1,
@@ -335,12 +339,16 @@ fn operation_of(start: &str, body: &str) -> String {
         None => {
             let target = start.split('?').next().unwrap_or_default();
             let target = without_ids(target);
-            let segments = target
-                .split('/')
-                .map(|segment| match segment.contains('#') {
-                    true => "#",
-                    false => segment,
-                });
+            let mut before = "";
+            let segments = target.split('/').map(|segment| {
+                let is_id = ["tasks", "pushNotificationConfigs"].contains(&before);
+                before = segment;
+                match segment.split_once(':') {
+                    Some((_, verb)) if is_id => format!("#:{verb}"),
+                    _ if is_id || segment.contains('#') => "#".to_owned(),
+                    _ => segment.to_owned(),
+                }
+            });
             segments.collect::<Vec<_>>().join("/")
         }
     }

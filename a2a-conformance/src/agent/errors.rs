@@ -188,7 +188,7 @@ impl Interface {
                 "error.details-typed",
                 unless(typed, &place, "`@type`", detail),
             );
-            observe("error.details-typed", misshapen(&place, detail));
+            observe("error.details-formed", misshapen(&place, detail));
         }
         if is_of_a2a(kind) {
             let is_info = |detail: &&Value| detail["@type"] == INFO;

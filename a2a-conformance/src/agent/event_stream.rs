@@ -310,8 +310,10 @@ impl EventStream {
                 }
             }
         }
-        if problem.is_none() && self.body.is_some() {
-            interface.patience.note_received(awaited);
+        match (&problem, self.closed) {
+            (None, true) if self.body.is_some() => interface.patience.note_received(awaited),
+            (None, false) => interface.patience.note_part(awaited),
+            _ => {}
         }
         self.judge_end(interface, until, problem.is_some());
         (self.events[before..].to_vec(), problem)

@@ -9,7 +9,7 @@ use a2a_transport::binding::{OutgoingCall, read_reply, write_call};
 use a2a_transport::http::HttpClient;
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, ErrorKind, Request, Response};
+use a2a_types::{Dialect, ErrorKind, Operation, Request, Response};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
@@ -253,7 +253,15 @@ impl Interface {
         let Ok(status) = http::StatusCode::from_u16(status) else {
             return ResponseContent::Unreadable(format!("HTTP status {status}"));
         };
-        match read_reply(envelope, status, body, Mode::Lenient, &Limits::default()) {
+        let limits = Limits::default();
+        let mut read = read_reply(envelope, status, body, Mode::Lenient, &limits);
+        if read.is_err()
+            && envelope.operation == Operation::ListTasks
+            && let Some(own) = self.without_contents_of_others(body)
+        {
+            read = read_reply(envelope, status, own.as_bytes(), Mode::Lenient, &limits);
+        }
+        match read {
             Ok(read) => ResponseContent::Result(canonical(&read.value)),
             Err(Error::Agent(error)) => ResponseContent::Error {
                 kind: error.kind,
@@ -261,6 +269,17 @@ impl Interface {
             },
             Err(error) => ResponseContent::Unreadable(error.to_string()),
         }
+    }
+
+    /// Returns the page of a list without what tasks of others have in them.
+    fn without_contents_of_others(&self, body: &[u8]) -> Option<String> {
+        let mut json: Value = serde_json::from_slice(body).ok()?;
+        let page = match self.binding {
+            Binding::JsonRpc => json.get_mut("result")?,
+            _ => &mut json,
+        };
+        self.own.strip_others(page);
+        Some(json.to_string())
     }
 
     /// Opens a stream.

@@ -137,9 +137,13 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     },
     Invariant {
         since: Dialect::V1_0,
-        ..must(
-            "error.details-typed",
-            "Error details have an `@type`; ErrorInfo and BadRequest are well formed",
+        ..must("error.details-typed", "Error details have an `@type`")
+    },
+    Invariant {
+        level: Level::Should,
+        ..since_1_0(
+            "error.details-formed",
+            "ErrorInfo and BadRequest in error details have the members of their types",
         )
     },
     Invariant {

@@ -16,9 +16,9 @@ pub(crate) const NOTIFICATION: Awaited = "notification";
 
 /// The patience with an agent, on all its interfaces.
 ///
-/// Every request has its full time until the suite has waited in vain for long, in all. From then on, what did not come
-/// several times in a row is awaited for a small part of the time, and so is everything if nothing at all comes. What
-/// comes after all has the full time again.
+/// Every request has its full time, until nothing at all has come many times in a row. From then on everything is awaited
+/// for a small part of the time. So is what did not come many times in a row, though other things came. What comes after
+/// all has the full time again.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     state: Mutex<State>,
@@ -26,11 +26,11 @@ pub(crate) struct Patience {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Time spent in vain, in units of the full time.
+    /// Number of times that something was awaited in vain.
     spent: u32,
     /// Number of times in a row that it did not come.
     missed: BTreeMap<Awaited, u32>,
-    /// Number of times in a row that nothing came.
+    /// Number of times in a row that no answer was whole.
     silence: u32,
 }
 
@@ -39,8 +39,7 @@ impl Patience {
     pub(crate) fn limit(&self, awaited: Awaited, full: Duration) -> Duration {
         let state = self.state();
         let missed = state.missed.get(awaited).copied().unwrap_or_default();
-        let is_expected = missed < MAX_MISSED && state.silence < MAX_SPENT;
-        match state.spent < MAX_SPENT || is_expected {
+        match missed < MAX_MISSED && state.silence < MAX_SILENCE {
             true => full,
             false => full / REDUCTION,
         }
@@ -48,7 +47,7 @@ impl Patience {
 
     /// Returns whether the suite has waited in vain for long.
     pub(crate) fn is_spent(&self) -> bool {
-        self.state().spent >= MAX_SPENT
+        self.state().spent >= MAX_SILENCE
     }
 
     /// Notes that something was awaited for the full time, and did not come.
@@ -59,11 +58,16 @@ impl Patience {
         *state.missed.entry(awaited).or_default() += 1;
     }
 
-    /// Notes that something came.
+    /// Notes that a whole answer came.
     pub(crate) fn note_received(&self, awaited: Awaited) {
         let mut state = self.state();
         state.missed.remove(awaited);
         state.silence = 0;
+    }
+
+    /// Notes that a part came: of a stream, which may have no end.
+    pub(crate) fn note_part(&self, awaited: Awaited) {
+        self.state().missed.remove(awaited);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -71,26 +75,26 @@ impl Patience {
     }
 }
 
-/// Number of waits in vain after which time is saved.
-const MAX_SPENT: u32 = 10;
-/// Number of times in a row after which no answer is expected any more.
-const MAX_MISSED: u32 = 2;
-/// Part of the time that is then waited: a hundredth.
-const REDUCTION: u32 = 100;
+/// Number of times in a row that nothing came, after which nothing is expected: more than there are checks at once.
+const MAX_SILENCE: u32 = 10;
+/// Number of times in a row that one thing did not come, after which it is not expected.
+const MAX_MISSED: u32 = 12;
+/// Part of the time that is then waited.
+const REDUCTION: u32 = 80;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const FULL: Duration = Duration::from_secs(10);
-    const SHORT: Duration = Duration::from_millis(100);
+    const SHORT: Duration = Duration::from_millis(125);
     const GET: Awaited = "GetTask";
     const SEND: Awaited = "SendMessage";
 
     #[test]
-    fn only_what_never_comes_is_awaited_briefly() {
+    fn what_never_comes_is_awaited_briefly() {
         let patience = Patience::default();
-        for _ in 0..MAX_SPENT {
+        for _ in 0..MAX_MISSED {
             assert_eq!(patience.limit(GET, FULL), FULL);
             patience.note_missed(GET);
             patience.note_received(SEND);
@@ -104,13 +108,13 @@ mod tests {
     #[test]
     fn nothing_is_expected_of_an_agent_that_is_silent() {
         let patience = Patience::default();
-        for _ in 0..MAX_SPENT {
+        for _ in 0..MAX_SILENCE {
             assert_eq!(patience.limit(SEND, FULL), FULL);
             patience.note_missed(GET);
+            patience.note_part(END_OF_STREAM);
         }
         assert_eq!(patience.limit(SEND, FULL), SHORT);
         patience.note_received(RAW_ANSWER);
         assert_eq!(patience.limit(SEND, FULL), FULL);
-        assert_eq!(patience.limit(GET, FULL), SHORT);
     }
 }

@@ -54,6 +54,19 @@ impl OwnTasks {
             tasks.retain(|task| task["id"].as_str().is_some_and(|id| own.contains(id)));
         }
     }
+
+    /// Takes the contents out of the tasks of others in a page of a list: an agent may keep what it should have refused,
+    /// from whoever it came.
+    pub(super) fn strip_others(&self, page: &mut Value) {
+        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks = page.get_mut("tasks").and_then(Value::as_array_mut);
+        for task in tasks.into_iter().flatten() {
+            let is_own = task["id"].as_str().is_some_and(|id| own.contains(id));
+            if let (Some(task), false) = (task.as_object_mut(), is_own) {
+                task.retain(|name, _| ["id", "contextId", "status"].contains(&&**name));
+            }
+        }
+    }
 }
 
 /// Record of the reports on one task.
@@ -193,5 +206,16 @@ mod tests {
         let mut page = json!({"tasks": [{"id": "theirs"}, {"id": "mine"}, {}], "totalSize": 3});
         own.retain(&mut page);
         assert_eq!(page, json!({"tasks": [{"id": "mine"}], "totalSize": 3}));
+    }
+
+    #[test]
+    fn contents_of_tasks_of_others_are_not_read() {
+        let own = OwnTasks::default();
+        own.add("mine");
+        let whole = |id: &str| json!({"id": id, "status": {}, "history": [{"parts": [{}]}]});
+        let mut page = json!({"tasks": [whole("theirs"), whole("mine"), 1]});
+        own.strip_others(&mut page);
+        let stripped = json!({"id": "theirs", "status": {}});
+        assert_eq!(page, json!({"tasks": [stripped, whole("mine"), 1]}));
     }
 }
