@@ -515,7 +515,7 @@ mod tests {
         );
     }
 
-    /// Which places, expectations and findings are told of one cause, each of another check.
+    /// Checks that these findings, each of another check, are one cause: place, expected and found of each.
     #[track_caller]
     fn check_one_cause(found: &[(&str, &str, &str)], response: &str) {
         let ids = [

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What the suite waits for: the answer to an operation, which has its name, or one of these.
+/// Name of something that the suite waits for: of the operation whose answer it is, or one of these.
 pub(crate) type Awaited = &'static str;
 
 /// The answer to a request that a case writes itself.
