@@ -48,7 +48,7 @@ pub(super) struct Event {
 }
 
 /// Bytes of a body, or of all events, that are shown; `report.json` has all that is kept.
-const SHOWN: usize = 16 * 1024;
+const SHOWN: usize = 4 * 1024;
 
 pub(super) fn exchange(
     run: &Run,

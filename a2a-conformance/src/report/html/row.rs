@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub(super) class: &'static str,
     pub(super) open: bool,
     pub(super) explanation: String,
-    /// Requirements that it covers: those shown_index at once, and the rest.
+    /// Requirements that it covers: those shown at once, and the rest.
     pub(super) rules: Vec<CoveredRequirement>,
     pub(super) more_rules: Vec<CoveredRequirement>,
     pub(super) cells: Vec<Cell>,
@@ -56,6 +56,8 @@ pub(super) struct Cell {
     pub(super) reason: Option<String>,
     pub(super) mismatches: Vec<[String; 3]>,
     pub(super) exchanges: Vec<Exchange>,
+    /// Number of further exchanges, which are in `report.json` alone.
+    pub(super) more: usize,
     pub(super) took: String,
 }
 
@@ -98,10 +100,13 @@ impl Row {
     }
 }
 
-/// Number of rules shown_index at once.
+/// Number of rules shown at once.
 const RULES: usize = 4;
 
-/// Returns the checks by area, in order of their names.
+/// Number of exchanges shown of the result that is shown in full; one is shown of each other.
+const EXCHANGES: usize = 3;
+
+/// Returns the checks by area, those that the run fails for first.
 pub(super) fn areas(run: &Run) -> Vec<Area> {
     let mut areas: Vec<Area> = Vec::new();
     let mut ids: Vec<_> = run
@@ -130,6 +135,10 @@ pub(super) fn areas(run: &Run) -> Vec<Area> {
             }),
         }
     }
+    for area in &mut areas {
+        area.rows.sort_by_key(|row| !row.open);
+    }
+    areas.sort_by_key(|area| !area.rows.iter().any(|row| row.open));
     areas
 }
 
@@ -143,7 +152,11 @@ fn row(run: &Run, id: &str) -> Option<Row> {
     let worst = |verdict: &&Verdict| results.iter().any(|result| result.verdict == **verdict);
     let verdict = *Verdict::ALL.iter().find(worst)?;
     let mut rules = Vec::new();
-    for id in results.iter().flat_map(|result| &result.requirements) {
+    // `a2a-conformance explain` has the rules of checks that are met.
+    let of_unmet = results
+        .iter()
+        .filter(|result| result.verdict.severity() > 0);
+    for id in of_unmet.flat_map(|result| &result.requirements) {
         let rule = rule(run, id);
         if !rules.contains(&rule) {
             rules.push(rule);
@@ -215,12 +228,23 @@ fn differing((mismatch, times): (&Mismatch, usize)) -> [String; 3] {
 }
 
 fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
-    let shown_index = result
+    let mut shown: Vec<_> = result
         .mismatches
         .iter()
-        .find_map(|mismatch| mismatch.evidence)
-        .unwrap_or(0);
-    let exchanges = result.evidence.iter().enumerate();
+        .filter_map(|one| one.evidence)
+        .collect();
+    shown.dedup();
+    let first = shown.first().copied().unwrap_or(0);
+    shown.truncate(if in_full { EXCHANGES } else { 1 });
+    let is_unmet = run.fails_for(result) || run.is_tolerated(result);
+    let is_shown = |index: usize| is_unmet && (index == first || shown.contains(&index));
+    let exchanges: Vec<_> = result
+        .evidence
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| is_shown(*index))
+        .map(|(index, evidence)| exchange(run, result, index, evidence, in_full && index == first))
+        .collect();
     let one_line = |text: &Option<String>| line(text.as_deref().unwrap_or_default()).into_owned();
     Cell {
         column: line(&result.column().to_string()).into_owned(),
@@ -238,12 +262,11 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
             .into_iter()
             .map(differing)
             .collect(),
-        exchanges: exchanges
-            .map(|(index, evidence)| {
-                let open = in_full && index == shown_index;
-                exchange(run, result, index, evidence, open)
-            })
-            .collect(),
+        more: match is_unmet {
+            true => result.evidence.len() - exchanges.len(),
+            false => 0,
+        },
+        exchanges,
         took: duration(result.seconds),
     }
 }
