@@ -81,8 +81,12 @@ fn add_reason(result: &mut CheckResult, reason: String) {
 }
 
 fn has_cause(result: &CheckResult) -> bool {
-    use Verdict::{Fail, SetupFailed, Untestable, Warn};
-    matches!(result.verdict, Fail | Warn | Untestable | SetupFailed)
+    use Verdict::{Fail, SetupFailed, Untestable, Waived, Warn};
+    // What is waived is the cause of the others as before.
+    matches!(
+        result.verdict,
+        Fail | Warn | Untestable | SetupFailed | Waived
+    )
 }
 
 /// Returns the rank of a result as a cause: stricter levels come first, then the check that is about what failed, then
@@ -463,6 +467,21 @@ mod tests {
         let reason = run.checks[2].reason.as_deref();
         let listed = "of the same cause, and not counted again: send.waits, task.get";
         assert_eq!(reason, Some(listed));
+    }
+
+    #[test]
+    fn what_has_a_waived_cause_is_not_counted() {
+        let answer = ("step 1, the answer", "a result", "the error Internal: no");
+        let mut waived = result("send.task-or-message", Level::Must, &[answer]);
+        waived.verdict = Verdict::Waived;
+        let run = check(
+            vec![result("task.get", Level::Must, &[answer]), waived],
+            &[
+                ("task.get", Some("send.task-or-message")),
+                ("send.task-or-message", None),
+            ],
+        );
+        assert_eq!(run.unmet().count(), 0);
     }
 
     #[test]

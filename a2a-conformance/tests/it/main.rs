@@ -5,6 +5,7 @@ mod agent_command;
 mod broken_agents;
 #[cfg(unix)]
 mod broken_clients;
+mod card_slips;
 mod client;
 mod client_drivers;
 mod commands;
