@@ -18,7 +18,9 @@ macro_rules! ids {
         impl $name {
             /// Returns a new, unguessable identifier (UUID version 4).
             pub fn random() -> Self {
-                Self(Uuid::new_v4().to_string().into())
+                let mut room = Uuid::encode_buffer();
+                let text = Uuid::new_v4().hyphenated().encode_lower(&mut room);
+                Self((&*text).into())
             }
 
             /// Returns the identifier as it stands on the wire.

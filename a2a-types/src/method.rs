@@ -14,26 +14,23 @@ impl Dialect {
 
     /// Returns the operation of a JSON-RPC method and the versions that use this name for it.
     pub fn of_method(method: &str) -> Option<Method> {
-        let names = |dialect: Self, operation| dialect.method(operation) == Some(method);
-        let called = |operation: &Operation| {
-            let dialects: Vec<_> = Self::ALL
-                .iter()
-                .copied()
-                .filter(|d| names(*d, *operation))
-                .collect();
-            (!dialects.is_empty()).then_some(Method {
-                operation: *operation,
-                dialects,
-            })
-        };
         let alias = ALIASES.iter().find(|(name, ..)| *name == method);
-        if let Some(&(_, operation, dialect)) = alias {
+        if let Some((_, operation, dialect)) = alias {
             return Some(Method {
-                operation,
-                dialects: vec![dialect],
+                operation: *operation,
+                dialects: std::slice::from_ref(dialect),
             });
         }
-        Operation::ALL.iter().find_map(called)
+        Operation::ALL.iter().find_map(|&operation| {
+            // A name is that of one version, or of some that follow each other.
+            let uses = |dialect: &Self| dialect.method(operation) == Some(method);
+            let first = Self::ALL.iter().position(uses)?;
+            let last = Self::ALL.iter().rposition(uses)?;
+            Some(Method {
+                operation,
+                dialects: Self::ALL.get(first..=last)?,
+            })
+        })
     }
 
     /// Returns the path of a parameter of the canonical model as this version spells it in JSON-RPC.
@@ -75,12 +72,12 @@ impl Dialect {
 }
 
 /// Meaning of a JSON-RPC method name.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Method {
     /// The operation.
     pub operation: Operation,
     /// The versions that use the name for it, the oldest first; never empty.
-    pub dialects: Vec<Dialect>,
+    pub dialects: &'static [Dialect],
 }
 
 impl Method {
@@ -112,7 +109,7 @@ const METHODS: &[(Operation, [Option<&str>; 3])] = &[
 
 /// Other names that were published: 0.3 §11.1.3 and a table of 0.2.6 for the extended card, the release
 /// candidates of 1.0 for the list.
-const ALIASES: [(&str, Operation, Dialect); 2] = [
+static ALIASES: [(&str, Operation, Dialect); 2] = [
     (
         "agent/authenticatedExtendedCard",
         Operation::GetExtendedAgentCard,
@@ -139,6 +136,8 @@ mod tests {
                 let method = Dialect::of_method(name).unwrap();
                 assert_eq!(method.operation, operation, "{name}");
                 assert_eq!(method.dialect(Some(dialect)), dialect, "{name}");
+                let all_use_it = |dialect: &Dialect| dialect.method(operation) == Some(name);
+                assert!(method.dialects.iter().all(all_use_it), "{name}");
             }
         }
         assert_eq!(

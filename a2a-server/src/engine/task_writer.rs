@@ -268,8 +268,8 @@ impl TaskWriter {
         drop(log);
         if written.is_err() {
             let again = || async { Ok(self.log().await.write_again(&self.kept).await?) };
-            self.outlast(written.map_err(UpdateError::from), again)
-                .await?;
+            // Seldom, and every update would have room for it.
+            Box::pin(self.outlast(written.map_err(UpdateError::from), again)).await?;
         }
         if pauses {
             tokio::task::yield_now().await;
@@ -296,8 +296,9 @@ impl TaskWriter {
         let place = hash(place, &repeated.to_le_bytes());
         let task = hash(place, self.task_id().as_str().as_bytes());
         let id = (u128::from(task) << 64) | u128::from(place);
-        let id = uuid::Builder::from_custom_bytes(id.to_be_bytes());
-        ArtifactId::from(id.into_uuid().to_string())
+        let id = uuid::Builder::from_custom_bytes(id.to_be_bytes()).into_uuid();
+        let mut room = uuid::Uuid::encode_buffer();
+        ArtifactId::from(&*id.hyphenated().encode_lower(&mut room))
     }
 
     /// The task as it stands in the store.

@@ -111,18 +111,9 @@ impl TurnScheduler {
         writer: &Arc<TaskWriter>,
         mut end: TurnEnd,
     ) -> Option<Arc<PendingMessage>> {
-        let mut next = match end {
-            TurnEnd::Done => self.next_turn(writer).await,
-            _ => Ok(None),
-        };
         loop {
-            match next {
-                Ok(Some(pending)) => return Some(pending),
-                Ok(None) => {}
-                Err(instead) => end = instead,
-            }
             let closed = match end {
-                _ if writer.is_answered() => Ok(()),
+                _ if writer.is_answered() => Ok(Ending::Closed),
                 TurnEnd::Lost => {
                     // If another writer has taken the lease, there is nothing to give back.
                     let handed_back = writer.hand_back().await;
@@ -139,16 +130,21 @@ impl TurnScheduler {
                 }
             };
             if writer.is_lost() {
-                next = Err(TurnEnd::Lost);
+                end = TurnEnd::Lost;
                 continue;
             }
-            if let Err(error) = closed {
-                tracing::error!(task = %writer.task_id(), error = &error as &dyn std::error::Error, "could not store the end of a turn");
+            if let Err(error) = &closed {
+                tracing::error!(task = %writer.task_id(), error = error as &dyn std::error::Error, "could not store the end of a turn");
             }
-            if self.active.leave(writer) {
+            let is_awaited = matches!(closed, Ok(Ending::Awaited));
+            if !is_awaited && self.active.leave(writer) {
                 return None;
             }
-            next = self.next_turn(writer).await;
+            match self.next_turn(writer).await {
+                Ok(Some(pending)) => return Some(pending),
+                Ok(None) => {}
+                Err(instead) => end = instead,
+            }
         }
     }
 
@@ -201,17 +197,27 @@ impl TurnScheduler {
 
     /// Completes a task, unless it waits for the caller or a message waits for it: every message was
     /// queued before.
-    async fn complete(&self, writer: &TaskWriter) -> Result<(), UpdateError> {
+    async fn complete(&self, writer: &TaskWriter) -> Result<Ending, UpdateError> {
         let step = || async {
             let (state, next_message) = writer.state_and_next_message().await?;
-            let is_awaited = next_message.is_some() || self.active.is_awaited(writer);
-            match state.is_settled() || is_awaited {
-                true => Ok(()),
-                false => close(writer, TaskState::Completed, None).await,
+            if next_message.is_some() || self.active.is_awaited(writer) {
+                return Ok(Ending::Awaited);
             }
+            if !state.is_settled() {
+                close(writer, TaskState::Completed, None).await?;
+            }
+            Ok(Ending::Closed)
         };
         persist(writer, step).await
     }
+}
+
+/// What the end of a turn leaves.
+enum Ending {
+    /// The task has its last status, or waits for its caller.
+    Closed,
+    /// A message waits for its turn.
+    Awaited,
 }
 
 /// The agent's code in a turn. If it panics, while it runs or when it is dropped, the turn does not.
@@ -299,9 +305,10 @@ async fn settle(
     writer: &TaskWriter,
     state: TaskState,
     text: Option<String>,
-) -> Result<(), UpdateError> {
+) -> Result<Ending, UpdateError> {
     let text = text.as_deref();
-    persist(writer, || close(writer, state, text)).await
+    persist(writer, || close(writer, state, text)).await?;
+    Ok(Ending::Closed)
 }
 
 /// Does what comes after a turn, again until the store takes it: nothing else would. Waiting callers and

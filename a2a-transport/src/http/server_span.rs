@@ -93,7 +93,8 @@ impl ServerSpan {
     {
         let server_span = Self::begin(binding, headers);
         let span = server_span.span.clone();
-        let answering = span.in_scope(|| answer(server_span));
+        // Boxed, as all that is around it would move what it has room for.
+        let answering = Box::pin(span.in_scope(|| answer(server_span)));
         let answering = answering.instrument(span.clone());
         answering.map(move |response| {
             span.record(HTTP_STATUS, response.status().as_u16());

@@ -55,7 +55,7 @@ pub fn read_call(
         status: None,
     };
 
-    let Some(mut method) = Dialect::of_method(&request.method) else {
+    let Some(method) = Dialect::of_method(&request.method) else {
         let text = format!("$.method: no version knows `{}`", clip(&request.method));
         return Err(refuse(
             latest,
@@ -69,8 +69,8 @@ pub fn read_call(
         refuse(dialect, A2aError::new(ErrorKind::MethodNotFound, text))
     };
     let called_in = method.dialects.last().copied().unwrap_or(latest);
-    method.dialects.retain(is_offered);
-    if method.dialects.is_empty() {
+    let mut offered = method.dialects.iter().copied().filter(is_offered);
+    let Some(latest_offered) = offered.next_back() else {
         let name = clip(&request.method);
         let Some(requested) = requested.or((called_in == Dialect::V1_0).then_some(latest)) else {
             // Without a version it is a request of the version that has the method.
@@ -81,8 +81,10 @@ pub fn read_call(
         };
         let text = format!("$.method: `{name}` is no method of A2A {requested}");
         return Err(no_method(requested, text));
-    }
-    let dialect = method.dialect(requested.or(prefer));
+    };
+    let wanted = requested.or(prefer);
+    let wanted = wanted.filter(|wanted| method.dialects.contains(wanted) && is_offered(wanted));
+    let dialect = wanted.unwrap_or(latest_offered);
     if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && requested != Some(Dialect::V1_0)
     {
         if !offer.has(Binding::JsonRpc, Dialect::V0_3) {
