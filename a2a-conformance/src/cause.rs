@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::check::role_of;
 use crate::requirement::Role;
-use crate::run::{CheckResult, Column, Evidence, Mismatch, Run, Verdict};
+use crate::run::{CheckResult, Column, Evidence, Mismatch, MismatchKind, Run, Verdict};
 
 /// Finding about a client that neither calls the agent nor reports a result in any case.
 pub(crate) const SILENCE: &str = "nothing at all, in any case";
@@ -173,9 +173,10 @@ fn findings(result: &CheckResult) -> BTreeSet<(Column, String)> {
         let finding = reason.unwrap_or_else(|| result.id.clone());
         return BTreeSet::from([(column, finding)]);
     }
-    let mut found = result.mismatches.iter().map(|mismatch| &*mismatch.found);
-    if found.any(|found| found.starts_with("the stream broke off")) {
-        return BTreeSet::from([(column, "the stream broke off".to_owned())]);
+    let is_broken = |mismatch: &Mismatch| mismatch.kind == MismatchKind::BrokenStream;
+    if let Some(broken) = result.mismatches.iter().find(|one| is_broken(one)) {
+        let operation = operation_in(result, broken);
+        return BTreeSet::from([(column, format!("{operation} | a stream that broke off"))]);
     }
     // What comes after an answer of the wrong kind follows from it.
     let count = match result.mismatches.first() {
@@ -198,13 +199,8 @@ const ANSWER: &str = "the answer";
 const NO_RESPONSE: &str = "no JSON-RPC response";
 
 fn finding(result: &CheckResult, mismatch: &Mismatch) -> String {
-    static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[0-9]+ [a-z]+$").ok());
     let place = place_of(mismatch);
-    // Their number does not show what is wrong with them.
-    if COUNT
-        .as_ref()
-        .is_some_and(|count| count.is_match(&mismatch.found))
-    {
+    if mismatch.kind == MismatchKind::Count {
         return format!("{} {}", result.id, mismatch.place);
     }
     let (expected, found) = (
@@ -214,20 +210,21 @@ fn finding(result: &CheckResult, mismatch: &Mismatch) -> String {
     // The definition of the schema is named behind what is expected.
     let expected = expected.split(" (").next().unwrap_or_default();
     let operation = operation_in(result, mismatch);
-    let is_about_body = place == "$" || place.starts_with("the body.") && found == "nothing";
-    if is_about_body && has_no_response(result, mismatch) {
+    let is_about_body = place == "$" || place.starts_with("the body.");
+    let is_unreadable = mismatch.kind == MismatchKind::Unreadable;
+    if (is_about_body || is_unreadable) && has_no_response(result, mismatch) {
         return NO_RESPONSE.to_owned();
     }
-    match unreadable_at(place, &mismatch.found) {
-        Some("$") if place == ANSWER => return NO_RESPONSE.to_owned(),
-        Some(_) => return format!("{operation} | no result that can be read"),
-        None => {}
-    }
-    let is_no_json = found.ends_with("and no JSON") || found.contains("the body is no error");
-    if is_no_json && let Some(status) = status_in(result, mismatch) {
+    let is_about_type = place.to_ascii_lowercase().ends_with("content-type");
+    if (is_unreadable || is_about_type)
+        && let Some(status) = status_without_json(result, mismatch)
+    {
         return format!("{operation} | no JSON, {status}");
     }
-    if place.to_ascii_lowercase().ends_with("content-type") {
+    if is_unreadable {
+        return format!("{operation} | no result that can be read");
+    }
+    if is_about_type {
         let essence = found
             .trim_matches('"')
             .split(';')
@@ -241,33 +238,16 @@ fn finding(result: &CheckResult, mismatch: &Mismatch) -> String {
     match place {
         // The same wherever it is answered.
         "the error" => format!("{expected} | {found}"),
-        ANSWER if found.contains("Connection refused") => "no connection".to_owned(),
-        ANSWER if found.starts_with("the result ") || found.starts_with("a stream") => {
-            match message_in(result, mismatch) {
-                Some(message) => format!("{message} | {expected} | a result"),
-                None => format!("{operation} | {expected} | a result"),
-            }
-        }
+        ANSWER if mismatch.kind == MismatchKind::NoConnection => "no connection".to_owned(),
+        ANSWER if mismatch.kind == MismatchKind::Result => match message_in(result, mismatch) {
+            Some(message) => format!("{message} | {expected} | a result"),
+            None => format!("{operation} | {expected} | a result"),
+        },
         ANSWER => format!("{operation} | {found}"),
         place => format!(
             "{operation} | {} | {expected} | {found}",
             without_ids(place)
         ),
-    }
-}
-
-/// Returns the path at which an answer cannot be read, if that is all of its result: of an answer that a case met, or of
-/// one that was compared with the schema.
-fn unreadable_at<'m>(place: &'m str, found: &'m str) -> Option<&'m str> {
-    let problem = found.strip_prefix("an answer that cannot be read: malformed answer: ");
-    match (place, problem) {
-        (ANSWER, Some(problem)) => {
-            let path = problem.split(": ").next();
-            path.filter(|path| ["$", "$.result"].contains(path))
-        }
-        (ANSWER, None) if found == "the result null" => Some("$.result"),
-        ("$" | "$.result", _) => Some(place),
-        _ => None,
     }
 }
 
@@ -288,9 +268,11 @@ fn has_no_response(result: &CheckResult, mismatch: &Mismatch) -> bool {
     })
 }
 
-fn status_in<'r>(result: &'r CheckResult, mismatch: &Mismatch) -> Option<&'r str> {
+/// Returns the status of an answer that is not JSON, and no stream.
+fn status_without_json<'r>(result: &'r CheckResult, mismatch: &Mismatch) -> Option<&'r str> {
     let response = evidence_of(result, mismatch)?.response.as_ref()?;
-    Some(&response.start)
+    let is_json = serde_json::from_str::<Value>(&response.body).is_ok();
+    (!is_json && response.events.is_empty()).then_some(&response.start)
 }
 
 /// Returns the form of the message that was sent: its members without their values. Two answers to messages of one form
@@ -359,7 +341,7 @@ fn operation_of(start: &str, body: &str) -> String {
 }
 
 /// Replaces the parts of a text that differ between runs: ids and numbers.
-fn without_ids(text: &str) -> String {
+pub(crate) fn without_ids(text: &str) -> String {
     static VARIES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let id = "[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}";
         Regex::new(&format!("{id}|[0-9]+")).ok()
@@ -389,10 +371,8 @@ mod tests {
             mismatches: found
                 .iter()
                 .map(|(place, expected, found)| Mismatch {
-                    place: (*place).to_owned(),
-                    expected: (*expected).to_owned(),
-                    found: (*found).to_owned(),
                     evidence: Some(0),
+                    ..Mismatch::new(*place, *expected, *found)
                 })
                 .collect(),
             evidence: vec![Evidence {
@@ -488,20 +468,17 @@ mod tests {
     fn findings_that_differ_are_counted_each() {
         let state = ("step 1, the task.status.state", "A", "B");
         let other = ("step 2, the task.artifacts", "one", "nothing");
+        let counts_tasks = |id: &str| {
+            let mut result = result(id, Level::Must, &[("$.tasks", "1 task", "2 tasks")]);
+            result.mismatches[0].kind = MismatchKind::Count;
+            result
+        };
         check(
             vec![
                 result("send.waits", Level::Must, &[state]),
                 result("task.get", Level::Must, &[state, other]),
-                result(
-                    "task.artifacts",
-                    Level::Must,
-                    &[("$.tasks", "1 items", "2 items")],
-                ),
-                result(
-                    "list.pages",
-                    Level::Must,
-                    &[("$.tasks", "1 items", "2 items")],
-                ),
+                counts_tasks("task.artifacts"),
+                counts_tasks("list.pages"),
             ],
             &[
                 ("send.waits", None),
@@ -534,17 +511,21 @@ mod tests {
         );
     }
 
-    /// Checks that these findings, each of another check, are one cause: place, expected and found of each.
+    /// Checks that these findings, each of another check, are one cause.
     #[track_caller]
-    fn check_one_cause(found: &[(&str, &str, &str)], response: &str) {
+    fn check_one_cause(found: Vec<Mismatch>, response: &str) {
         let ids = [
             "send.task-or-message",
             "task.shape",
             "stream.opens",
             "rpc.envelope",
         ];
-        let results = found.iter().zip(ids).map(|(one, id)| {
-            let mut result = result(id, Level::Must, &[*one]);
+        let results = found.into_iter().zip(ids).map(|(one, id)| {
+            let mut result = result(id, Level::Must, &[]);
+            result.mismatches = vec![Mismatch {
+                evidence: Some(0),
+                ..one
+            }];
             result.evidence[0].response = Some(HttpMessage {
                 start: "200 OK".to_owned(),
                 body: response.to_owned(),
@@ -563,42 +544,52 @@ mod tests {
     #[test]
     fn an_answer_of_the_wrong_form_is_one_cause() {
         let answer = "step 1, the answer";
-        let bare = "an answer that cannot be read: malformed answer: $.result: expected exactly one of `task`, `message`";
-        let shape = (
-            "$.result",
-            "a member \"task\" (SendMessageResponse)",
-            "only `id`",
-        );
+        let unreadable = |place, expected| {
+            Mismatch::new(place, expected, "another form").of_kind(MismatchKind::Unreadable)
+        };
         check_one_cause(
-            &[(answer, "a result", bare), shape],
+            vec![
+                unreadable(answer, "a result"),
+                unreadable("$.result", "a member \"task\" (SendMessageResponse)"),
+            ],
             r#"{"jsonrpc": "2.0", "result": {}}"#,
         );
-        let null = (answer, "the error TaskNotFound", "the result null");
-        let shape = (
-            "$",
-            "a member \"error\" (JSONRPCGetTaskResponse)",
-            "only `result`",
+        check_one_cause(
+            vec![
+                unreadable(answer, "the error TaskNotFound"),
+                unreadable("$", "a member \"error\" (JSONRPCGetTaskResponse)"),
+            ],
+            r#"{"jsonrpc": "2.0", "result": null}"#,
         );
-        check_one_cause(&[null, shape], r#"{"jsonrpc": "2.0", "result": null}"#);
-        let word = |place, expected| (place, expected, "\"completed\"");
-        let found = [
-            word(
-                "$.result.tasks[0].status.state",
-                "one of \"A\" (ListTasksResponse)",
-            ),
-            word(
-                "event 3: $.result.statusUpdate.status.state",
-                "one of \"A\" (StreamResponse)",
-            ),
-        ];
-        check_one_cause(&found, "{}");
-        let neither = "an answer that cannot be read: malformed answer: $: the response has neither a result nor an error";
-        let found = [
-            (answer, "a result", neither),
-            ("$", "`result`", "no `result`"),
-            ("step 1, the body.result", "an object", "nothing"),
-        ];
-        check_one_cause(&found, r#"{"jsonrpc": "2.0", "id": 1}"#);
+        let word = |place, expected| Mismatch::new(place, expected, "\"completed\"");
+        check_one_cause(
+            vec![
+                word(
+                    "$.result.tasks[0].status.state",
+                    "one of \"A\" (ListTasksResponse)",
+                ),
+                word(
+                    "event 3: $.result.statusUpdate.status.state",
+                    "one of \"A\" (StreamResponse)",
+                ),
+            ],
+            "{}",
+        );
+        check_one_cause(
+            vec![
+                unreadable(answer, "a result"),
+                Mismatch::new("$", "`result`", "no `result`"),
+                Mismatch::new("step 1, the body.result", "an object", "nothing"),
+            ],
+            r#"{"jsonrpc": "2.0", "id": 1}"#,
+        );
+        check_one_cause(
+            vec![
+                unreadable(answer, "a result"),
+                Mismatch::new("Content-Type", "application/json", "text/html, and no JSON"),
+            ],
+            "<html>",
+        );
     }
 
     #[test]

@@ -243,6 +243,50 @@ pub struct Mismatch {
     /// Index of the [evidence](CheckResult::evidence) that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<usize>,
+    /// By which findings of one cause are found; a report has the outcome of that.
+    #[serde(skip)]
+    pub kind: MismatchKind,
+}
+
+impl Mismatch {
+    /// A value other than expected.
+    pub fn new(
+        place: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Self {
+            place: place.into(),
+            expected: expected.into(),
+            found: found.into(),
+            evidence: None,
+            kind: MismatchKind::Value,
+        }
+    }
+
+    /// Returns it as one of this kind.
+    pub fn of_kind(self, kind: MismatchKind) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+/// Kind of a mismatch.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum MismatchKind {
+    /// A value or an error other than expected.
+    #[default]
+    Value,
+    /// Another number of items, which does not show what is wrong with them.
+    Count,
+    /// No connection to the agent.
+    NoConnection,
+    /// An answer that cannot be read as a whole.
+    Unreadable,
+    /// A result where an error was expected.
+    Result,
+    /// A stream that broke off.
+    BrokenStream,
 }
 
 /// One exchange, as it went over the wire, without secrets.

@@ -18,7 +18,7 @@ impl Interface {
             if let (ResponseContent::Unreadable(problem), Some(error)) =
                 (&answered.outcome, json.get("error"))
             {
-                let text = format!("{error}: {problem}");
+                let text = format!("{error}: {}", problem.text);
                 let found = unless(false, "$.error", "an error that can be read", text);
                 self.observations.record("error.object", found, evidence);
             }

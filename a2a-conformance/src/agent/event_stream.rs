@@ -15,12 +15,12 @@ use serde_json::Value;
 
 use super::expectation::has_code;
 use super::interface::{
-    AgentResponse, Interface, ResponseBody, ResponseContent, headers_as_json, shown,
+    AgentResponse, Interface, Problem, ResponseBody, ResponseContent, headers_as_json, shown,
 };
 use super::invariants::unless;
 use super::patience::END_OF_STREAM;
 use crate::case::StopCondition;
-use crate::run::Evidence;
+use crate::run::{Evidence, MismatchKind};
 
 /// An event stream of the agent, as the suite reads it.
 pub(crate) struct EventStream {
@@ -128,7 +128,7 @@ impl EventStream {
     pub(super) async fn begin(
         &mut self,
         interface: &Interface,
-        response: Result<http::Response<ResponseBody>, String>,
+        response: Result<http::Response<ResponseBody>, Problem>,
     ) {
         let response = match response {
             Ok(response) => response,
@@ -222,7 +222,7 @@ impl EventStream {
         &mut self,
         interface: &Interface,
         until: &StopCondition,
-    ) -> (Vec<Value>, Option<String>) {
+    ) -> (Vec<Value>, Option<Problem>) {
         let before = self.events.len();
         let began = tokio::time::Instant::now();
         let awaited = match until {
@@ -267,10 +267,11 @@ impl EventStream {
                 }
                 Err(_) => {
                     interface.patience.note_missed(awaited);
-                    problem = Some(match deadline == last {
+                    let text = match deadline == last {
                         true => format!("the stream goes on after {longest:?}"),
                         false => format!("nothing more came within {limit:?}"),
-                    });
+                    };
+                    problem = Some(text.into());
                     break;
                 }
             };
@@ -283,7 +284,10 @@ impl EventStream {
                 }
                 Some(Err(error)) => {
                     self.closed = true;
-                    problem = Some(format!("the stream broke off: {error}"));
+                    problem = Some(Problem {
+                        text: format!("the stream broke off: {error}"),
+                        kind: MismatchKind::BrokenStream,
+                    });
                     continue;
                 }
                 Some(Ok(frame)) => match frame.into_data() {
@@ -306,7 +310,7 @@ impl EventStream {
                         .observations
                         .record("stream.framing", found, &self.evidence);
                     self.closed = true;
-                    problem = Some(error.to_string());
+                    problem = Some(error.to_string().into());
                 }
             }
         }

@@ -5,11 +5,11 @@ use a2a_types::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
 use super::case_run::{CaseRun, StopReason};
-use super::interface::{AgentResponse, ResponseContent};
+use super::interface::{AgentResponse, Problem, ResponseContent};
 use super::judge::error_kind;
 use super::rules;
 use crate::case::{Expect, pattern};
-use crate::run::Mismatch;
+use crate::run::{Mismatch, MismatchKind};
 
 impl CaseRun<'_> {
     /// Returns every mismatch of an answer with what a step expects.
@@ -18,21 +18,18 @@ impl CaseRun<'_> {
         expect: &Expect,
         answered: &AgentResponse,
     ) -> Result<Vec<Mismatch>, StopReason> {
-        let answer = |expected: String, found: String| Mismatch {
-            place: self.place("the answer"),
-            expected,
-            found,
-            evidence: None,
+        let answer = |expected: String, found: (String, MismatchKind)| {
+            Mismatch::new(self.place("the answer"), expected, found.0).of_kind(found.1)
         };
         let mut found = Vec::new();
-        if let ResponseContent::Nothing(problem) = &answered.outcome {
+        if matches!(answered.outcome, ResponseContent::Nothing(_)) {
             // Status 0 stands for a connection that is closed without an answer.
             let closed = Value::from(0);
             let allows = |wanted: &Value| pattern::is_like(wanted, Some(&closed));
             if !answered.late && expect.status.as_ref().is_some_and(allows) {
                 return Ok(found);
             }
-            found.push(answer("an answer".to_owned(), problem.clone()));
+            found.push(answer("an answer".to_owned(), describe(&answered.outcome)));
             return Ok(found);
         }
         let result = match &answered.outcome {
@@ -150,15 +147,11 @@ impl CaseRun<'_> {
             Value::Array(names) => names.iter().any(named),
             name => named(name),
         };
-        (!holds).then(|| Mismatch {
-            place: self.place("the error"),
-            expected: errors(wanted),
-            found: match kind {
-                ErrorKind::Other(code) => format!("the error {code}"),
-                kind => format!("the error {kind:?} ({})", kind.code_in(dialect)),
-            },
-            evidence: None,
-        })
+        let found = || match kind {
+            ErrorKind::Other(code) => format!("the error {code}"),
+            kind => format!("the error {kind:?} ({})", kind.code_in(dialect)),
+        };
+        (!holds).then(|| Mismatch::new(self.place("the error"), errors(wanted), found()))
     }
 }
 
@@ -231,17 +224,29 @@ fn result_in(answered: &AgentResponse) -> Option<&Value> {
     }
 }
 
-fn describe_result(result: &Value) -> String {
+fn describe_result(result: &Value) -> (String, MismatchKind) {
     let text = result.to_string();
-    format!("the result {}", text.chars().take(300).collect::<String>())
+    let text = text.chars().take(300).collect::<String>();
+    let kind = match result {
+        // No operation has that for a result: it is none, and no error either.
+        Value::Null => MismatchKind::Unreadable,
+        _ => MismatchKind::Result,
+    };
+    (format!("the result {text}"), kind)
 }
 
-pub(super) fn describe(outcome: &ResponseContent) -> String {
+/// Describes an answer as what was found.
+pub(super) fn describe(outcome: &ResponseContent) -> (String, MismatchKind) {
     match outcome {
         ResponseContent::Result(value) => describe_result(value),
-        ResponseContent::Error { kind, message } => format!("the error {kind:?}: {message}"),
-        ResponseContent::Unreadable(problem) => format!("an answer that cannot be read: {problem}"),
-        ResponseContent::Nothing(problem) => problem.clone(),
+        ResponseContent::Error { kind, message } => {
+            let text = format!("the error {kind:?}: {message}");
+            (text, MismatchKind::Value)
+        }
+        ResponseContent::Unreadable(Problem { text, kind }) => {
+            (format!("an answer that cannot be read: {text}"), *kind)
+        }
+        ResponseContent::Nothing(Problem { text, kind }) => (text.clone(), *kind),
     }
 }
 

@@ -6,15 +6,15 @@ use super::case_run::{CaseRun, StopReason};
 use super::event_stream::EventStream;
 use super::expectation::errors;
 use super::expectation::{ErrorFormat, describe, is_rejection};
-use super::interface::ResponseContent;
+use super::interface::{Problem, ResponseContent};
 use crate::case::{Expect, Step, StopCondition};
-use crate::run::Mismatch;
+use crate::run::{Mismatch, MismatchKind};
 
 /// The part of a stream that was read in a step.
 struct StreamExcerpt {
     events: Vec<Value>,
     folded: Value,
-    problem: Option<String>,
+    problem: Option<Problem>,
     until: StopCondition,
 }
 
@@ -92,13 +92,8 @@ impl<'t> CaseRun<'t> {
         excerpt: &StreamExcerpt,
     ) -> Result<Vec<Mismatch>, StopReason> {
         let mut found = Vec::new();
-        let mut miss = |what: &str, expected: String, found_there: String| {
-            found.push(Mismatch {
-                place: self.place(what),
-                expected,
-                found: found_there,
-                evidence: None,
-            });
+        let answer = |expected: String, (found, kind): (String, MismatchKind)| {
+            Mismatch::new(self.place("the answer"), expected, found).of_kind(kind)
         };
         match (&stream.refused, &expect.error) {
             (Some(ResponseContent::Error { kind, .. }), Some(wanted)) => {
@@ -111,16 +106,16 @@ impl<'t> CaseRun<'t> {
                     Some(wanted) => errors(wanted),
                     None => "a stream".to_owned(),
                 };
-                miss("the answer", expected, describe(refused));
+                found.push(answer(expected, describe(refused)));
             }
             // `stream.refused-before-start` checks that the error comes instead of a stream.
             (None, Some(wanted)) => match stream.refusal() {
                 Some(kind) => found.extend(self.check_error(&stream.error_format(), wanted, kind)),
-                None => miss(
-                    "the answer",
-                    errors(wanted),
-                    format!("a stream: {}", Value::from(excerpt.events.as_slice())),
-                ),
+                None => {
+                    let events = Value::from(excerpt.events.as_slice());
+                    let stream = (format!("a stream: {events}"), MismatchKind::Result);
+                    found.push(answer(errors(wanted), stream));
+                }
             },
             (None, None) => {}
         }
@@ -130,12 +125,8 @@ impl<'t> CaseRun<'t> {
                 StopCondition::Status(state) => format!("the state {state}"),
                 StopCondition::End => "the end".to_owned(),
             };
-            found.push(Mismatch {
-                place: self.place("the stream"),
-                expected,
-                found: problem.clone(),
-                evidence: None,
-            });
+            let place = self.place("the stream");
+            found.push(Mismatch::new(place, expected, &*problem.text).of_kind(problem.kind));
         }
         let events = Value::from(excerpt.events.as_slice());
         let status = stream.status.into();
@@ -151,12 +142,8 @@ impl<'t> CaseRun<'t> {
             && wanted != stream.closed
         {
             let word = |closed: bool| if closed { "closed" } else { "open" }.to_owned();
-            found.push(Mismatch {
-                place: self.place("the stream"),
-                expected: word(wanted),
-                found: word(stream.closed),
-                evidence: None,
-            });
+            let place = self.place("the stream");
+            found.push(Mismatch::new(place, word(wanted), word(stream.closed)));
         }
         Ok(found)
     }

@@ -34,7 +34,7 @@ use serde_json::{Map, Value};
 use super::equality::{equal, equivalent, same};
 use super::guessable::are_guessable;
 use super::pattern_text::{counted, describe, shortened};
-use crate::run::Mismatch;
+use crate::run::{Mismatch, MismatchKind};
 
 /// Returns every place where `found` does not match `pattern`; `place` is the path of `found`.
 pub fn mismatches(pattern: &Value, found: Option<&Value>, place: &str) -> Vec<Mismatch> {
@@ -74,7 +74,8 @@ fn compare(pattern: &Value, found: Option<&Value>, place: &str, all: &mut Vec<Mi
         (Value::Array(patterns), Value::Array(items)) => {
             if patterns.len() != items.len() {
                 let count = |count| counted(count, name_of(place));
-                all.push(mismatch(place, count(patterns.len()), count(items.len())));
+                let (expected, found) = (count(patterns.len()), count(items.len()));
+                all.push(mismatch(place, expected, found).of_kind(MismatchKind::Count));
             }
             for (index, (pattern, item)) in patterns.iter().zip(items).enumerate() {
                 compare(pattern, Some(item), &format!("{place}[{index}]"), all);
@@ -146,7 +147,7 @@ fn operate(
             let length = found.and_then(length);
             if !is_like(operand, length.map(Value::from).as_ref()) {
                 let found = length.map_or(text.clone(), |length| counted(length, name_of(place)));
-                all.push(mismatch(place, wanted(), found));
+                all.push(mismatch(place, wanted(), found).of_kind(MismatchKind::Count));
             }
         }
         "$at_least" | "$at_most" => {
@@ -301,12 +302,7 @@ pub(super) fn text_of(value: Option<&Value>) -> String {
 }
 
 fn mismatch(place: &str, expected: impl Into<String>, found: impl Into<String>) -> Mismatch {
-    Mismatch {
-        place: place.to_owned(),
-        expected: expected.into(),
-        found: found.into(),
-        evidence: None,
-    }
+    Mismatch::new(place, expected, found)
 }
 
 fn is_of(wanted: &str, found: &Value) -> bool {

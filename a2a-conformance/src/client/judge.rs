@@ -86,12 +86,8 @@ pub(super) fn set_silent(result: &mut CheckResult) {
         Level::Should => Verdict::Warn,
         Level::May => Verdict::Note,
     };
-    result.mismatches = vec![Mismatch {
-        place: "the client".to_owned(),
-        expected: "to ask the agent something, or to say what it got".to_owned(),
-        found: SILENCE.to_owned(),
-        evidence: None,
-    }];
+    let expected = "to ask the agent something, or to say what it got";
+    result.mismatches = vec![Mismatch::new("the client", expected, SILENCE)];
     result.evidence.clear();
     result.reason = None;
 }
@@ -116,20 +112,13 @@ fn compare(fixture: &Fixture, outcome: &DriverOutcome) -> Result<(Vec<Mismatch>,
     let observed = observation(fixture, outcome);
     let mut found = Vec::new();
     if outcome.late && !fixture.case.endless {
-        found.push(Mismatch {
-            place: "the client".to_owned(),
-            expected: format!("to be done in {} ms", fixture.case.within),
-            found: "it was not".to_owned(),
-            evidence: None,
-        });
+        let expected = format!("to be done in {} ms", fixture.case.within);
+        found.push(Mismatch::new("the client", expected, "it was not"));
     }
-    if outcome.exit.is_some_and(|code| code != 0) {
-        found.push(Mismatch {
-            place: "the client".to_owned(),
-            expected: "exit code 0: how the agent behaves is no failure of the program".to_owned(),
-            found: format!("exit code {}", outcome.exit.unwrap_or_default()),
-            evidence: None,
-        });
+    if let Some(code) = outcome.exit.filter(|code| *code != 0) {
+        let expected = "exit code 0: how the agent behaves is no failure of the program";
+        let found_code = format!("exit code {code}");
+        found.push(Mismatch::new("the client", expected, found_code));
     }
     let mut compared = 0;
     for (name, pattern) in &fixture.case.expect {

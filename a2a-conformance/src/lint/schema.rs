@@ -9,7 +9,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
-use crate::run::Mismatch;
+use crate::run::{Mismatch, MismatchKind};
 
 /// A file of definitions.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -135,16 +135,16 @@ impl SchemaViolation {
 
     /// Returns it as a mismatch of a check; `before` names the event, if it is about one.
     pub(crate) fn mismatch(self, before: &str, definition: &str) -> Mismatch {
-        let Self { path, .. } = self;
-        Mismatch {
-            place: match before {
-                "" => path,
-                before => format!("{before}: {path}"),
-            },
-            expected: format!("{} ({definition})", self.expected),
-            found: self.found,
-            evidence: None,
-        }
+        let kind = match &*self.path {
+            "$" | "$.result" => MismatchKind::Unreadable,
+            _ => MismatchKind::Value,
+        };
+        let place = match before {
+            "" => self.path,
+            before => format!("{before}: {}", self.path),
+        };
+        let expected = format!("{} ({definition})", self.expected);
+        Mismatch::new(place, expected, self.found).of_kind(kind)
     }
 }
 

@@ -250,6 +250,7 @@ fn ended_task_accepted(result: &mut CheckResult, in_full: bool) {
         expected: "-32004 (UnsupportedOperation)".to_owned(),
         found: "no error: a result with a task in TASK_STATE_WORKING".to_owned(),
         evidence: Some(1),
+        ..Mismatch::default()
     }];
     if in_full {
         result.mismatches.push(Mismatch {
@@ -257,6 +258,7 @@ fn ended_task_accepted(result: &mut CheckResult, in_full: bool) {
             expected: "nothing".to_owned(),
             found: "\"TASK_STATE_WORKING\"".to_owned(),
             evidence: Some(1),
+            ..Mismatch::default()
         });
     }
     let message = |text: &str, task: Option<&str>| {
@@ -288,6 +290,7 @@ fn event_missed(result: &mut CheckResult) {
         expected: "\"TASK_STATE_WORKING\", as the first subscriber saw".to_owned(),
         found: "\"TASK_STATE_COMPLETED\"".to_owned(),
         evidence: Some(0),
+        ..Mismatch::default()
     }];
     let event = |value: Value| json!({"jsonrpc": "2.0", "id": 2, "result": value}).to_string();
     let update = |state: &str| json!({"statusUpdate": {"taskId": "t-78", "contextId": "c-5", "status": {"state": state}}});
@@ -328,6 +331,7 @@ fn no_answer(result: &mut CheckResult) {
         expected: "an answer within 10 s".to_owned(),
         found: "none".to_owned(),
         evidence: Some(0),
+        ..Mismatch::default()
     }];
     let request = HttpMessage {
         start: "GET http://127.0.0.1:9900/v1/tasks?pageSize=2&pageToken=a%20b".to_owned(),
@@ -351,6 +355,7 @@ fn stack_trace(result: &mut CheckResult) {
         found: "\"Traceback (most recent call last):\\n  File \\\"/srv/agent/app.py\\\", line 81\""
             .to_owned(),
         evidence: Some(0),
+        ..Mismatch::default()
     }];
     let crash = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {"parts": [{"text": "crash"}]}}});
     let message = "Traceback (most recent call last):\n  File \"/srv/agent/app.py\", line 81";

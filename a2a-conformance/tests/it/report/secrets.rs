@@ -55,6 +55,7 @@ fn run() -> Run {
         expected: "\"token\": \"canary-20\"".to_owned(),
         found: "Authorization was Bearer canary-21-canary-21".to_owned(),
         evidence: Some(0),
+        ..Mismatch::default()
     };
     let mut run = sample::empty();
     run.target.place = "https://me:canary-22@host/".to_owned();
