@@ -78,7 +78,7 @@ impl<'t> CaseRun<'t> {
             interface.judge_raw(&envelope, &raw, &answered);
         }
         if answered.json.is_none() {
-            answered.json = only_event(&answered.headers, &body);
+            answered.json = first_event(&answered.headers, &body);
         }
         let found = self.judge_step(step, |this, expect| this.check(expect, &answered));
         self.note(step, answered, found)
@@ -300,8 +300,8 @@ fn change(body: &mut Option<Vec<u8>>, change: impl FnOnce(&mut Value)) {
     }
 }
 
-/// Returns the event of a stream that has only one: it may be a refusal.
-fn only_event(headers: &Value, body: &[u8]) -> Option<Value> {
+/// Returns the first event of a stream, which is the only one of a refusal.
+fn first_event(headers: &Value, body: &[u8]) -> Option<Value> {
     let media_type = headers["content-type"].as_str()?.to_ascii_lowercase();
     if !media_type.starts_with("text/event-stream") {
         return None;
@@ -309,10 +309,7 @@ fn only_event(headers: &Value, body: &[u8]) -> Option<Value> {
     let mut decoder = Decoder::new(Bounds::default());
     let mut events = decoder.push(body).ok()?;
     events.extend(decoder.finish().ok()?);
-    match events.as_slice() {
-        [only] => serde_json::from_slice(&only.data).ok(),
-        _ => None,
-    }
+    serde_json::from_slice(&events.first()?.data).ok()
 }
 
 /// Returns the envelope by which the answer to a raw request is read, and whether the request is one of

@@ -67,7 +67,12 @@ impl EventStream {
         // In 0.1 an event may have `error: null` (§7.2.1).
         let may_be_null = interface.dialect == Dialect::V0_1;
         let error = json.get("error");
-        let has_error = error.is_some_and(|error| !(may_be_null && error.is_null()));
+        // By HTTP+JSON no text says what an error in a stream looks like.
+        let is_bare_error = interface.binding == Binding::HttpJson
+            && json["code"].is_number()
+            && json["message"].is_string();
+        let has_error =
+            error.is_some_and(|error| !(may_be_null && error.is_null())) || is_bare_error;
         match interface.binding {
             Binding::JsonRpc => {
                 let id = self.envelope.id.as_ref();

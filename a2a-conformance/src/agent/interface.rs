@@ -16,6 +16,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
+use super::call_step::percent_encoded;
 use super::callers::Callers;
 use super::event_stream::EventStream;
 use super::invariants::Observations;
@@ -23,7 +24,7 @@ use super::patience::{Awaited, Patience};
 use super::task_records::{OwnTasks, TaskRecords};
 use super::title_case_headers;
 use crate::case::Caller;
-use crate::run::{Evidence, HttpMessage};
+use crate::run::{Evidence, HttpMessage, MismatchKind};
 
 /// An interface of the agent under test: one protocol version in one binding.
 pub(crate) struct Interface {
@@ -77,12 +78,42 @@ pub(crate) enum ResponseContent {
     /// The agent answered with an error.
     Error { kind: ErrorKind, message: String },
     /// The answer cannot be read, for this reason.
-    Unreadable(String),
+    Unreadable(Problem),
     /// No whole answer came, for this reason.
-    Nothing(String),
+    Nothing(Problem),
+}
+
+/// Reason why there is no answer, or none that can be read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Problem {
+    pub(crate) text: String,
+    pub(crate) kind: MismatchKind,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        let kind = MismatchKind::Value;
+        Self { text, kind }
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        let kind = match error {
+            Error::Unreachable(_) => MismatchKind::NoConnection,
+            Error::Malformed(violation) if ["$", "$.result"].contains(&&*violation.path) => {
+                MismatchKind::Unreadable
+            }
+            Error::NotA2a { .. } => MismatchKind::Unreadable,
+            _ => MismatchKind::Value,
+        };
+        let text = causes(error);
+        Self { text, kind }
+    }
 }
 
 /// A request as it goes over the wire.
+#[derive(Clone)]
 pub(crate) struct WireRequest {
     pub(crate) method: String,
     pub(crate) url: String,
@@ -165,6 +196,31 @@ impl Interface {
         headers
     }
 
+    /// Returns a request in the other form that 0.3 has for it by HTTP+JSON, where its text and its proto differ: a
+    /// subscription is a POST or a GET, a push notification config comes with its id beside it or in the query.
+    fn in_other_form(&self, operation: Operation, written: &WireRequest) -> Option<WireRequest> {
+        if (self.binding, self.dialect) != (Binding::HttpJson, Dialect::V0_3) || written.is_altered
+        {
+            return None;
+        }
+        match operation {
+            Operation::SubscribeToTask => Some(WireRequest {
+                method: "GET".to_owned(),
+                ..written.clone()
+            }),
+            Operation::CreateTaskPushNotificationConfig => {
+                let body: Value = serde_json::from_slice(written.body.as_deref()?).ok()?;
+                let id = body["configId"].as_str()?;
+                Some(WireRequest {
+                    url: format!("{}?configId={}", written.url, percent_encoded(id)),
+                    body: Some(body["config"].to_string().into_bytes()),
+                    ..written.clone()
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// Sends a request, and reads the whole answer.
     pub(crate) async fn exchange(
         &self,
@@ -184,7 +240,7 @@ impl Interface {
             status: 0,
             headers: Value::Null,
             json: None,
-            outcome: ResponseContent::Nothing(String::new()),
+            outcome: ResponseContent::Nothing(Problem::default()),
         };
         let mut body = Bytes::new();
         match response {
@@ -198,12 +254,13 @@ impl Interface {
                 match collected {
                     Ok(Ok(whole)) => body = whole.to_bytes(),
                     Ok(Err(error)) => {
-                        answered.outcome =
-                            ResponseContent::Nothing(format!("the answer broke off: {error}"));
+                        answered.outcome = ResponseContent::Nothing(
+                            format!("the answer broke off: {error}").into(),
+                        );
                     }
                     Err(_) => {
                         answered.outcome =
-                            ResponseContent::Nothing("the answer has no end".to_owned());
+                            ResponseContent::Nothing("the answer has no end".to_owned().into());
                     }
                 }
                 answered.json = serde_json::from_slice(&body).ok();
@@ -213,9 +270,9 @@ impl Interface {
             }
         }
         if let ResponseContent::Nothing(problem) = &answered.outcome
-            && !problem.is_empty()
+            && !problem.text.is_empty()
         {
-            evidence.failure = Some(problem.clone());
+            evidence.failure = Some(problem.text.clone());
             answered.late = began.elapsed() >= limit;
         }
         match answered.late {
@@ -237,7 +294,14 @@ impl Interface {
         let (params, is_altered) = (outgoing.params.clone(), outgoing.is_altered);
         self.task_records.record_message(&params);
         let awaited = envelope.operation.name();
-        let (mut answered, body) = self.exchange(step, outgoing, awaited, caller).await;
+        let other = self.in_other_form(envelope.operation, &outgoing);
+        let (mut answered, mut body) = self.exchange(step, outgoing, awaited, caller).await;
+        if let Some(other) = other.filter(|_| (400..500).contains(&answered.status)) {
+            let again = self.exchange(step, other, awaited, caller).await;
+            if (200..300).contains(&again.0.status) {
+                (answered, body) = again;
+            }
+        }
         if answered.evidence.failure.is_none() {
             answered.outcome = self.read(envelope, answered.status, &body);
             match is_altered {
@@ -251,7 +315,7 @@ impl Interface {
     /// Reads an answer leniently; its form is checked separately.
     pub(crate) fn read(&self, envelope: &Envelope, status: u16, body: &[u8]) -> ResponseContent {
         let Ok(status) = http::StatusCode::from_u16(status) else {
-            return ResponseContent::Unreadable(format!("HTTP status {status}"));
+            return ResponseContent::Unreadable(format!("HTTP status {status}").into());
         };
         let limits = Limits::default();
         let mut read = read_reply(envelope, status, body, Mode::Lenient, &limits);
@@ -267,7 +331,10 @@ impl Interface {
                 kind: error.kind,
                 message: error.message,
             },
-            Err(error) => ResponseContent::Unreadable(error.to_string()),
+            Err(error) => ResponseContent::Unreadable(Problem {
+                text: error.to_string(),
+                ..Problem::from(&error)
+            }),
         }
     }
 
@@ -295,7 +362,12 @@ impl Interface {
         self.task_records.record_message(&params);
         let awaited = envelope.operation.name();
         let limit = self.patience.limit(awaited, self.response_timeout);
-        let (evidence, response) = self.send(step, outgoing, limit, caller).await;
+        let other = self.in_other_form(envelope.operation, &outgoing);
+        let (mut evidence, mut response) = self.send(step, outgoing, limit, caller).await;
+        let has_no_route = |response: &http::Response<_>| response.status() == 405;
+        if let Some(other) = other.filter(|_| response.as_ref().is_ok_and(has_no_route)) {
+            (evidence, response) = self.send(step, other, limit, caller).await;
+        }
         if began.elapsed() >= limit {
             self.patience.note_missed(awaited);
         }
@@ -310,7 +382,7 @@ impl Interface {
         outgoing: WireRequest,
         limit: Duration,
         caller: Caller,
-    ) -> (Evidence, Result<http::Response<ResponseBody>, String>) {
+    ) -> (Evidence, Result<http::Response<ResponseBody>, Problem>) {
         let WireRequest {
             method,
             url,
@@ -346,12 +418,15 @@ impl Interface {
             .body(Full::from(body.unwrap_or_default()));
         let mut request = match request {
             Ok(request) => request,
-            Err(error) => return (evidence, Err(format!("`{url}` cannot be reached: {error}"))),
+            Err(error) => {
+                let problem = format!("`{url}` cannot be reached: {error}");
+                return (evidence, Err(problem.into()));
+            }
         };
         *request.headers_mut() = headers;
         let fetching = self.fetch(request, caller, has_title_case_headers);
         let sent = tokio::time::timeout(limit, fetching).await;
-        let response = sent.unwrap_or_else(|_| Err(self.no_answer(limit)));
+        let response = sent.unwrap_or_else(|_| Err(self.no_answer(limit).into()));
         match &response {
             Ok(response) => {
                 evidence.response = Some(HttpMessage {
@@ -360,7 +435,7 @@ impl Interface {
                     ..HttpMessage::default()
                 });
             }
-            Err(problem) => evidence.failure = Some(problem.clone()),
+            Err(problem) => evidence.failure = Some(problem.text.clone()),
         }
         (evidence, response)
     }
@@ -381,7 +456,7 @@ impl Interface {
         request: http::Request<Full<Bytes>>,
         caller: Caller,
         has_title_case_headers: bool,
-    ) -> Result<http::Response<ResponseBody>, String> {
+    ) -> Result<http::Response<ResponseBody>, Problem> {
         if has_title_case_headers
             && let Some(sender) = title_case_headers::connected(request.uri()).await
         {
@@ -394,7 +469,7 @@ impl Interface {
             _ => &self.http,
         };
         let response = http.fetch(request).await;
-        let response = response.map_err(|error| causes(&error))?;
+        let response = response.map_err(|error| Problem::from(&error))?;
         Ok(response.map(BodyExt::boxed))
     }
 }

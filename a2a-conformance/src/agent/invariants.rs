@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use a2a_transport::Binding;
 use a2a_types::Dialect;
 
+use crate::cause::without_ids;
 use crate::level::level_in;
 use crate::requirement::Level;
 use crate::run::{Evidence, Mismatch};
@@ -314,10 +315,8 @@ pub(crate) struct Observations {
 pub(crate) struct Observation {
     /// Number of times that it was checked.
     pub(crate) times: usize,
-    /// The first few mismatches.
-    pub(crate) mismatches: Vec<Mismatch>,
-    /// Evidence of the mismatches.
-    pub(crate) evidence: Vec<Evidence>,
+    /// A few of the mismatches, each with its evidence: the same ones in every run, whichever exchange was first.
+    pub(crate) found: Vec<(Mismatch, Evidence)>,
 }
 
 impl Observations {
@@ -333,14 +332,14 @@ impl Observations {
             .unwrap_or_else(PoisonError::into_inner);
         let observations = observations.entry(id).or_default();
         observations.times += 1;
-        if let Some(mismatch) = found
-            && observations.mismatches.len() < MAX_MISMATCHES
-        {
-            observations.mismatches.push(Mismatch {
-                evidence: Some(observations.evidence.len()),
-                ..mismatch
-            });
-            observations.evidence.push(evidence.clone());
+        if let Some(mismatch) = found {
+            let place = order(&mismatch, evidence);
+            let kept = &mut observations.found;
+            let index = kept.partition_point(|(one, of)| order(one, of) <= place);
+            if index < MAX_MISMATCHES {
+                kept.insert(index, (mismatch, evidence.clone()));
+                kept.truncate(MAX_MISMATCHES);
+            }
         }
     }
 
@@ -353,6 +352,20 @@ impl Observations {
     }
 }
 
+/// Returns the place of a mismatch among those of its invariant, which does not depend on when it was found.
+fn order<'m>(
+    mismatch: &'m Mismatch,
+    evidence: &Evidence,
+) -> (&'m str, &'m str, String, usize, String) {
+    (
+        &mismatch.place,
+        &mismatch.expected,
+        without_ids(&mismatch.found),
+        evidence.step,
+        without_ids(&evidence.request.start),
+    )
+}
+
 /// Returns a mismatch unless `holds`.
 pub(crate) fn unless(
     holds: bool,
@@ -360,12 +373,7 @@ pub(crate) fn unless(
     expected: impl Into<String>,
     found: impl ToString,
 ) -> Option<Mismatch> {
-    (!holds).then(|| Mismatch {
-        place: place.to_owned(),
-        expected: expected.into(),
-        found: short(&found.to_string()),
-        evidence: None,
-    })
+    (!holds).then(|| Mismatch::new(place, expected, short(&found.to_string())))
 }
 
 fn short(text: &str) -> String {

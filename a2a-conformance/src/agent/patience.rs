@@ -80,14 +80,14 @@ const MAX_SILENCE: u32 = 10;
 /// Number of times in a row that one thing did not come, after which it is not expected.
 const MAX_MISSED: u32 = 12;
 /// Part of the time that is then waited.
-const REDUCTION: u32 = 80;
+const REDUCTION: u32 = 160;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const FULL: Duration = Duration::from_secs(10);
-    const SHORT: Duration = Duration::from_millis(125);
+    const SHORT: Duration = Duration::from_micros(62_500);
     const GET: Awaited = "GetTask";
     const SEND: Awaited = "SendMessage";
 

@@ -6,14 +6,14 @@ use a2a_types::Dialect;
 use super::interface::Interface;
 use super::invariants::Invariant;
 use crate::requirement::{Level, requirement, requirements};
-use crate::run::{CheckResult, Verdict};
+use crate::run::{CheckResult, Mismatch, Verdict};
 
 /// Returns the result of an invariant on an interface.
 pub(super) fn invariant_result(invariant: &Invariant, interface: &Interface) -> CheckResult {
     let observation = interface.observations.of(invariant.id);
     let level = invariant.level_in(interface.dialect, interface.binding);
     let mut result = initial_result(invariant.id, invariant.title, level, interface);
-    result.verdict = match (observation.times, observation.mismatches.is_empty()) {
+    result.verdict = match (observation.times, observation.found.is_empty()) {
         (0, _) => Verdict::NotApplicable,
         (_, true) => Verdict::Pass,
         (_, false) => unmet_verdict(level),
@@ -21,8 +21,13 @@ pub(super) fn invariant_result(invariant: &Invariant, interface: &Interface) -> 
     if observation.times == 0 {
         result.reason = Some("no exchange of the run concerns it".to_owned());
     }
-    result.mismatches = observation.mismatches;
-    result.evidence = observation.evidence;
+    for (mismatch, evidence) in observation.found {
+        result.mismatches.push(Mismatch {
+            evidence: Some(result.evidence.len()),
+            ..mismatch
+        });
+        result.evidence.push(evidence);
+    }
     if SHAPES.contains(&invariant.id) {
         let broken = broken_requirements(&result, interface);
         if !broken.is_empty() {

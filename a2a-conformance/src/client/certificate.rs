@@ -3,7 +3,9 @@
 use std::io;
 use std::sync::{Arc, LazyLock};
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair,
+};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -76,6 +78,7 @@ impl Authority {
 fn make() -> Result<IssuedCertificates, Box<dyn std::error::Error>> {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name = named("A2A conformance authority");
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
     let mut expired = certificate_for(HOST)?;
     expired.not_before = rcgen::date_time_ymd(2020, 1, 1);
@@ -92,7 +95,17 @@ fn make() -> Result<IssuedCertificates, Box<dyn std::error::Error>> {
 const HOST: &str = "127.0.0.1";
 
 fn certificate_for(host: &str) -> Result<CertificateParams, rcgen::Error> {
-    CertificateParams::new(vec![host.to_owned()])
+    let mut params = CertificateParams::new(vec![host.to_owned()])?;
+    // A name unlike the authority's: otherwise OpenSSL takes the certificate for one that is signed by itself.
+    params.distinguished_name = named(host);
+    params.use_authority_key_identifier_extension = true;
+    Ok(params)
+}
+
+fn named(name: &str) -> DistinguishedName {
+    let mut whole = DistinguishedName::new();
+    whole.push(DnType::CommonName, name);
+    whole
 }
 
 fn acceptor(

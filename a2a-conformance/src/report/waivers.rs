@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Error;
+use crate::check::checks;
 use crate::name_pattern::NamePattern;
 use crate::run::{CheckResult, Run, Verdict};
 
@@ -58,14 +59,16 @@ pub enum WaiverState {
     Used,
     /// Its last day is over: it waives nothing.
     Expired,
-    /// All that it is about is met, or was not checked: it is to be taken out.
+    /// All that it is about is met, or there is no such check: it is to be taken out.
     Stale,
+    /// The checks that it is about were not made in this run.
+    NotMade,
 }
 
 impl WaiverState {
     /// Returns whether the waiver has to be changed or removed.
     pub fn is_error(self) -> bool {
-        self != Self::Used
+        !matches!(self, Self::Used | Self::NotMade)
     }
 }
 
@@ -74,7 +77,7 @@ impl WaiverUse {
     pub fn problem(&self) -> Option<String> {
         let Waiver { check, expires, .. } = &self.waiver;
         match self.state {
-            WaiverState::Used => None,
+            WaiverState::Used | WaiverState::NotMade => None,
             WaiverState::Expired => Some(format!("the waiver of {check} has expired on {expires}")),
             WaiverState::Stale => {
                 Some(format!("the waiver of {check} waives nothing: take it out"))
@@ -123,6 +126,7 @@ impl Waivers {
 
     fn apply_on(&self, run: &mut Run, today: Date) {
         for waiver in &self.list {
+            let is_made = run.checks.iter().any(|result| is_about(waiver, result));
             let about = about(waiver, &mut run.checks);
             let expired = last_day(waiver).is_none_or(|day| day < today);
             let mut waived = 0;
@@ -139,6 +143,7 @@ impl Waivers {
             }
             let state = match (expired, waived) {
                 (true, _) => WaiverState::Expired,
+                (false, 0) if !is_made && is_known(waiver) => WaiverState::NotMade,
                 (false, 0) => WaiverState::Stale,
                 (false, _) => WaiverState::Used,
             };
@@ -156,15 +161,27 @@ fn about<'a>(
     waiver: &'a Waiver,
     checks: &'a mut [CheckResult],
 ) -> impl Iterator<Item = &'a mut CheckResult> {
-    let names = NamePattern::new(&waiver.check).ok();
+    checks
+        .iter_mut()
+        .filter(move |result| can_be_waived(result.verdict) && is_about(waiver, result))
+}
+
+/// Returns whether a waiver is about a check, in its version and binding.
+fn is_about(waiver: &Waiver, result: &CheckResult) -> bool {
     let same =
         |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
-    checks.iter_mut().filter(move |result| {
-        can_be_waived(result.verdict)
-            && names.as_ref().is_some_and(|names| names.has(&result.id))
-            && same(&waiver.dialect, &result.dialect)
-            && same(&waiver.binding, &result.binding)
-    })
+    names(waiver, &result.id)
+        && same(&waiver.dialect, &result.dialect)
+        && same(&waiver.binding, &result.binding)
+}
+
+/// Returns whether the suite has a check that a waiver names.
+fn is_known(waiver: &Waiver) -> bool {
+    checks().iter().any(|check| names(waiver, &check.id))
+}
+
+fn names(waiver: &Waiver, id: &str) -> bool {
+    NamePattern::new(&waiver.check).is_ok_and(|names| names.has(id))
 }
 
 /// Returns whether a verdict can be waived. Faults of the suite cannot: they are not the target's.

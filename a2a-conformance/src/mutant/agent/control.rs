@@ -37,6 +37,7 @@ controls! {
     EmptyTenant = "empty-tenant": "the interfaces on the card have the tenant \"\"";
     Tokens = "tokens": "callers show JSON Web Tokens of an issuer, with scopes; push notifications are signed";
     Tls = "tls": "it is called by TLS";
+    ProtoForms = "proto-forms": "by HTTP+JSON of 0.3 it knows the forms of the proto alone, where the text has others";
     OtherName = "other-name": "the extended card has a name of its own";
 }
 
@@ -58,7 +59,7 @@ impl Control {
             Self::LongIds => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
             // In 0.1 every answer is a task.
             Self::MessageOnly => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
-            Self::Created => &[Dialect::V0_3],
+            Self::Created | Self::ProtoForms => &[Dialect::V0_3],
             Self::Reasons | Self::Defaults | Self::EmptyTenant => &[Dialect::V1_0],
             Self::OtherName => &[Dialect::V0_3, Dialect::V1_0],
             _ => Dialect::ALL,

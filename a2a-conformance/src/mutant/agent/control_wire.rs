@@ -6,7 +6,7 @@ use a2a_transport::BoxFuture;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::response::Parts;
-use http::{Response, StatusCode};
+use http::{Method, Response, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::control::Control;
@@ -97,6 +97,29 @@ impl Interceptor for ControlWire {
                 request.body = body.into();
             }
         }
+    }
+
+    fn instead(&self, request: &InterceptedRequest) -> Option<Response<Bytes>> {
+        if self.0 != Control::ProtoForms || request.method != Method::POST {
+            return None;
+        }
+        let has_parent = request
+            .json
+            .as_ref()
+            .is_some_and(|it| it.get("parent").is_some());
+        let (status, body) = match &*request.path {
+            path if path.ends_with(":subscribe") => (StatusCode::METHOD_NOT_ALLOWED, ""),
+            path if path.ends_with("/pushNotificationConfigs") && has_parent => {
+                let error = r#"{"code": -32602, "message": "there is no configuration"}"#;
+                (StatusCode::BAD_REQUEST, error)
+            }
+            _ => return None,
+        };
+        let mut answer = Response::new(Bytes::from_static(body.as_bytes()));
+        *answer.status_mut() = status;
+        let json = HeaderValue::from_static("application/json");
+        answer.headers_mut().insert(CONTENT_TYPE, json);
+        Some(answer)
     }
 
     fn answer(&self, request: &InterceptedRequest, answer: &mut Response<Bytes>) {
