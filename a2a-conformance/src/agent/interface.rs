@@ -209,11 +209,16 @@ impl Interface {
                 ..written.clone()
             }),
             Operation::CreateTaskPushNotificationConfig => {
-                let body: Value = serde_json::from_slice(written.body.as_deref()?).ok()?;
-                let id = body["configId"].as_str()?;
+                let mut body: Value = serde_json::from_slice(written.body.as_deref()?).ok()?;
+                let (task, mut config) = (body["parent"].take(), body["config"].take());
+                let id = body["configId"].as_str();
+                let query = id.map(|id| format!("?configId={}", percent_encoded(id)));
+                if config.get("name").is_none() {
+                    config["name"] = task;
+                }
                 Some(WireRequest {
-                    url: format!("{}?configId={}", written.url, percent_encoded(id)),
-                    body: Some(body["config"].to_string().into_bytes()),
+                    url: format!("{}{}", written.url, query.unwrap_or_default()),
+                    body: Some(config.to_string().into_bytes()),
                     ..written.clone()
                 })
             }
@@ -296,9 +301,9 @@ impl Interface {
         let awaited = envelope.operation.name();
         let other = self.in_other_form(envelope.operation, &outgoing);
         let (mut answered, mut body) = self.exchange(step, outgoing, awaited, caller).await;
-        if let Some(other) = other.filter(|_| (400..500).contains(&answered.status)) {
+        if let Some(other) = other.filter(|_| answered.status == 400) {
             let again = self.exchange(step, other, awaited, caller).await;
-            if (200..300).contains(&again.0.status) {
+            if again.0.status != answered.status {
                 (answered, body) = again;
             }
         }
