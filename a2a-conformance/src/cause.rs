@@ -82,7 +82,7 @@ fn add_reason(result: &mut CheckResult, reason: String) {
 
 fn has_cause(result: &CheckResult) -> bool {
     use Verdict::{Fail, SetupFailed, Untestable, Waived, Warn};
-    // What is waived is the cause of the others as before.
+    // A waived finding stays the cause of others.
     matches!(
         result.verdict,
         Fail | Warn | Untestable | SetupFailed | Waived
@@ -178,7 +178,7 @@ fn findings(result: &CheckResult) -> BTreeSet<(Column, String)> {
         let operation = operation_in(result, broken);
         return BTreeSet::from([(column, format!("{operation} | a stream that broke off"))]);
     }
-    // What comes after an answer of the wrong kind follows from it.
+    // Later findings of the case follow from an answer of the wrong kind.
     let count = match result.mismatches.first() {
         Some(first) if place_of(first) == ANSWER => 1,
         _ => result.mismatches.len(),

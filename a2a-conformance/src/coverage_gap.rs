@@ -136,6 +136,7 @@ mod tests {
             says: "So it is.".to_owned(),
             level: Level::Must,
             section: "1".to_owned(),
+            binding: None,
             source: String::new(),
             basis: Basis::Keyword,
             reading: String::new(),

@@ -45,8 +45,12 @@ fn named() -> BTreeMap<(Dialect, &'static str), Vec<CheckReference>> {
     named
 }
 
-/// The binding that a section is about; none if it is about both.
+/// The binding that a requirement is about; none if it is about both.
 fn binding_of(dialect: Dialect, requirement: &Requirement) -> Option<Binding> {
+    let all = [Binding::JsonRpc, Binding::HttpJson];
+    if let Some(name) = &requirement.binding {
+        return all.into_iter().find(|binding| binding.as_str() == name);
+    }
     let (json_rpc, http_json) = match dialect {
         Dialect::V1_0 => ("9", "11"),
         Dialect::V0_3 => ("3.2.1", "3.2.3"),
@@ -100,6 +104,12 @@ mod tests {
         check("client.stream-ends", rpc, [Should, Should, Should, May]);
         check("client.matches-id", rpc, [Should; 4]);
         check("client.stream-matches-id", rpc, [Should; 4]);
+        check("client.stream-error", rpc, [Must, Must, Must, Should]);
+        check(
+            "client.stream-error",
+            Binding::HttpJson,
+            [May, May, May, Should],
+        );
         check("there.is-none", rpc, [May; 4]);
     }
 

@@ -50,6 +50,7 @@ pub mod client;
 pub mod coverage;
 pub mod coverage_gap;
 pub mod documents;
+mod excerpt;
 pub mod explanation;
 mod free_port;
 pub mod interface_kind;

@@ -29,6 +29,9 @@ pub struct Requirement {
     pub level: Level,
     /// The section, like `3.1.1`.
     pub section: String,
+    /// The only binding that it is about, where its section does not say so: `JSONRPC` or `HTTP+JSON`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
     /// Permanent link to the sentence in the published text, line included. Reports of earlier versions
     /// of this suite have none.
     #[serde(default)]

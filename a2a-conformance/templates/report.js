@@ -17,7 +17,8 @@
       const told = words.every((word) => text.includes(word));
       let some = false;
       for (const cell of cells) {
-        const chosen = choices.every(({ name, value }) => !value || cell.dataset[name] === value);
+        const chosen = choices.every(({ name, value }) =>
+          !value || { ...row.dataset, ...cell.dataset }[name] === value);
         cell.hidden = !chosen;
         some ||= chosen;
       }

@@ -83,7 +83,7 @@ impl Interface {
             observe("task.identities", found);
         }
         let messages = items(&task["history"]).iter().enumerate();
-        // Those of the caller are shown as it sent them.
+        // Messages of the caller are in the history as it sent them.
         let of_agent = |(_, message): &(usize, &Value)| role_mismatch("", message).is_none();
         for (index, message) in messages.filter(of_agent) {
             let place = format!("{place}.history[{index}]");

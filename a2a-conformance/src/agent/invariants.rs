@@ -7,6 +7,7 @@ use a2a_transport::Binding;
 use a2a_types::Dialect;
 
 use crate::cause::without_ids;
+use crate::excerpt::excerpt;
 use crate::level::level_in;
 use crate::requirement::Level;
 use crate::run::{Evidence, Mismatch};
@@ -373,14 +374,7 @@ pub(crate) fn unless(
     expected: impl Into<String>,
     found: impl ToString,
 ) -> Option<Mismatch> {
-    (!holds).then(|| Mismatch::new(place, expected, short(&found.to_string())))
-}
-
-fn short(text: &str) -> String {
-    match text.char_indices().nth(300) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    (!holds).then(|| Mismatch::new(place, expected, excerpt(&found.to_string(), 300)))
 }
 
 /// Number of mismatches of an invariant that are kept.

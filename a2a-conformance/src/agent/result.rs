@@ -58,7 +58,7 @@ pub(super) fn narrow_requirements(result: &mut CheckResult) {
 /// Checks of the form of documents, which cover a requirement for each kind of object.
 const SHAPES: [&str; 3] = ["task.shape", "stream.event-shapes", "push.body"];
 
-/// Returns those of the covered requirements that are about the objects at the places of the mismatches.
+/// Returns the covered requirements that are about the objects in which mismatches were found.
 fn broken_requirements(result: &CheckResult, interface: &Interface) -> Vec<String> {
     let covered = requirements(interface.dialect)
         .iter()

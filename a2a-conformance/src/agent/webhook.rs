@@ -162,9 +162,10 @@ async fn answer(
         rest.split('/')
             .find_map(|segment| segment.strip_prefix(name))
     };
-    // A verification of the webhook (0.1 to 0.3) does not count as a notification; a request after a redirect does.
+    // A verification of the webhook (0.1 to 0.3) does not count as a notification; a request after a redirect does, and one
+    // for a file.
     let is_check = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
-    if is_check && rest != "/redirected" {
+    if is_check && !["/redirected", "/file"].contains(&rest) {
         let header = ["validationtoken", "validation-token", "x-validation-token"];
         let header = header
             .iter()

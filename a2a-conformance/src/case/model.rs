@@ -65,7 +65,7 @@ pub enum CaseScope {
     Agent,
 }
 
-/// Time in a run at which a case is made. All cases of a phase are made before those of the next.
+/// Phase of a run. The cases of a phase run when all cases of the phase before have ended.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CasePhase {

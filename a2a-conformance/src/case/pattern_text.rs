@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::excerpt::excerpt;
+
 /// Describes a pattern in words. `name` is the member whose value it is about: it gives the items of a list their name.
 pub(super) fn describe(pattern: &Value, name: &str) -> String {
     match pattern {
@@ -129,12 +131,7 @@ const ITEMS: &(&str, &str, &str) = &("", "item", "items");
 
 /// Formats a value, shortened.
 pub(super) fn shortened(value: &Value) -> String {
-    const MAX_TEXT: usize = 300;
-    let text = value.to_string();
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    excerpt(&value.to_string(), 300)
 }
 
 #[cfg(test)]

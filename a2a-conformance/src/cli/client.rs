@@ -112,6 +112,7 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         bindings: arguments.binding.clone(),
         jobs: arguments.jobs,
         scale: arguments.timeout_scale,
+        flood: None,
     };
     let chosen = match selection.chosen() {
         Ok(chosen) => chosen,

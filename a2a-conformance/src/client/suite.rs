@@ -65,6 +65,8 @@ pub struct Selection {
     pub jobs: usize,
     /// Factor of the time that the client may take.
     pub scale: f64,
+    /// Maximum bytes of an oversized body, for a client that is known to take fewer; the case's own number by default.
+    pub flood: Option<u64>,
 }
 
 impl Default for Selection {
@@ -77,6 +79,7 @@ impl Default for Selection {
             bindings: Vec::new(),
             jobs: 16,
             scale: 1.0,
+            flood: None,
         }
     }
 }
@@ -98,9 +101,24 @@ impl Selection {
                     && (self.dialects.is_empty() || self.dialects.contains(&interface.dialect))
                     && (self.bindings.is_empty() || self.bindings.contains(&interface.binding))
             });
-            chosen.extend(interface_kinds.map(|interface| (Arc::clone(case), interface)));
+            let case = self.with_floods(case);
+            chosen.extend(interface_kinds.map(|interface| (Arc::clone(&case), interface)));
         }
         Ok(chosen)
+    }
+
+    fn with_floods(&self, case: &Arc<Case>) -> Arc<Case> {
+        let mut case = Arc::clone(case);
+        if let Some(most) = self.flood
+            && case.serve.iter().any(|answer| answer.wire.flood.is_some())
+        {
+            for answer in &mut Arc::make_mut(&mut case).serve {
+                if let Some(flood) = &mut answer.wire.flood {
+                    flood.bytes = flood.bytes.min(most);
+                }
+            }
+        }
+        case
     }
 
     /// Runs the chosen cases, several at once; `done` is called as they end. The results are in the order of

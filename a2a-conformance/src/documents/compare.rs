@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::documents::corpus::{Allowance, MatchMode};
+use crate::excerpt::excerpt;
 
 /// A place where the value found differs from the documented one.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -165,7 +166,7 @@ impl Comparison<'_> {
                 }
             }
             (expected, found) if expected == found => {}
-            (expected, found) => self.differs(path, excerpt(expected), excerpt(found)),
+            (expected, found) => self.differs(path, shown(expected), shown(found)),
         }
     }
 
@@ -175,7 +176,7 @@ impl Comparison<'_> {
             match found.get(name) {
                 Some(found) => self.values(&path, name, expected, found),
                 None if says_nothing(name, expected) => {}
-                None => self.differs(&path, excerpt(expected), "nothing".to_owned()),
+                None => self.differs(&path, shown(expected), "nothing".to_owned()),
             }
         }
         if self.rules.matching == Some(MatchMode::Contains) {
@@ -188,7 +189,7 @@ impl Comparison<'_> {
                 self.differs(
                     &format!("{path}.{name}"),
                     "nothing".to_owned(),
-                    excerpt(found),
+                    shown(found),
                 );
             }
         }
@@ -199,14 +200,14 @@ impl Comparison<'_> {
             let path = format!("{path}[{index}]");
             match found.get(index) {
                 Some(found) => self.values(&path, "", expected, found),
-                None => self.differs(&path, excerpt(expected), "nothing".to_owned()),
+                None => self.differs(&path, shown(expected), "nothing".to_owned()),
             }
         }
         for (index, found) in found.iter().enumerate().skip(expected.len()) {
             self.differs(
                 &format!("{path}[{index}]"),
                 "nothing".to_owned(),
-                excerpt(found),
+                shown(found),
             );
         }
     }
@@ -228,14 +229,9 @@ fn says_nothing(name: &str, value: &Value) -> bool {
     DEFAULTS.contains(&(name, text.as_str()))
 }
 
-/// A value as a message shows it, not too long.
-fn excerpt(value: &Value) -> String {
-    const MAX_TEXT: usize = 120;
-    let text = value.to_string();
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+/// Returns a value as a message shows it.
+fn shown(value: &Value) -> String {
+    excerpt(&value.to_string(), 120)
 }
 
 #[cfg(test)]

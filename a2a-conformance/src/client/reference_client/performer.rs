@@ -216,12 +216,13 @@ impl Performer {
         if !self.has(Bug::AnyVersion) {
             builder = builder.dialect(line.dialect());
         }
-        if self.has(Bug::UnboundedLine) {
-            let mut bounds = Bounds::default();
-            bounds.line = usize::MAX;
-            bounds.event = usize::MAX;
-            builder = builder.bounds(bounds);
-        }
+        let mut bounds = Bounds::default();
+        let most = match self.has(Bug::UnboundedLine) {
+            true => usize::MAX,
+            false => MAX_BODY,
+        };
+        (bounds.line, bounds.event) = (most, most);
+        builder = builder.bounds(bounds);
         let credulous = [Bug::ForeignOrigin, Bug::Downgrade, Bug::AnyHeader];
         if credulous.into_iter().any(|bug| self.has(bug)) {
             builder = self.credulous(line, builder).await?;
@@ -251,10 +252,11 @@ impl Performer {
         timeouts.first_byte = silence_timeout;
         timeouts.idle = silence_timeout;
         timeouts.body = 10 * silence_timeout;
-        let mut http = HttpClient::builder().timeouts(timeouts);
-        if self.has(Bug::UnboundedBody) {
-            http = http.limit(1 << 40);
-        }
+        let most = match self.has(Bug::UnboundedBody) {
+            true => 1 << 40,
+            false => MAX_BODY,
+        };
+        let mut http = HttpClient::builder().timeouts(timeouts).limit(most);
         if let Some(pem) = &line.ca
             && let Ok(tls) = Tls::default().trust(pem.as_bytes())
         {
@@ -268,6 +270,9 @@ impl Performer {
         http
     }
 }
+
+/// Maximum bytes of an answer or an event.
+const MAX_BODY: usize = 2 << 20;
 
 async fn follow_updates(
     mut updates: Updates,

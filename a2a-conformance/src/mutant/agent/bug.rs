@@ -95,7 +95,8 @@ bugs! {
     S09: "canceling a task that never was is answered as wrong parameters",
         &[RPC_0_3, REST_0_3, RPC_1_0, REST_1_0, RPC_0_2, RPC_0_1], ["cancel.unknown"], allows ["task.foreign-hidden"];
     S10: "a task that has ended is at work again when it is read once more",
-        &[RPC_0_2, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3], ["task.ended-stays"], allows ["stream.tells-all"];
+        &[RPC_0_2, RPC_1_0, REST_1_0, RPC_0_3, REST_0_3], ["task.ended-stays"],
+        allows ["cancel.stops-work", "cancel.twice", "send.every-end-refuses", "stream.tells-all"];
     S11: "a stream begins with the state of the task, without the task",
         NEWEST, ["stream.begins-with-task"], allows ["stream.continues", "stream.same-for-all", "stream.subscribe-begins-with-task"];
     S12: "a stream stays open when the task has failed",

@@ -256,5 +256,7 @@ const PROBES: &[&str] = &[
     "task.get-unknown",
     "list.pages",
     "stream.opens",
+    "stream.closes",
     "stream.subscribe-goes-on",
+    "stream.subscribe-unknown",
 ];

@@ -34,7 +34,7 @@ async fn prove_right(
     let all = Selection {
         scale: SLOW_MACHINE_SCALE,
         ..match extent {
-            Extent::Whole => Selection::default(),
+            Extent::Whole => everywhere(),
             Extent::Brief => on_interface(interface_of(subject)),
         }
     };
@@ -66,7 +66,7 @@ async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof
     let selection = Selection {
         run: vec![named.to_owned()],
         ..match extent {
-            Extent::Whole => Selection::default(),
+            Extent::Whole => everywhere(),
             Extent::Brief => on_interface(interface),
         }
     };
@@ -110,9 +110,20 @@ fn on_interface(interface: InterfaceKind) -> Selection {
     Selection {
         dialects: vec![interface.dialect],
         bindings: vec![interface.binding],
+        ..everywhere()
+    }
+}
+
+fn everywhere() -> Selection {
+    Selection {
+        flood: Some(FLOOD),
         ..Selection::default()
     }
 }
+
+/// Bytes of an oversized body: more than the reference client takes and sockets keep, and little memory for a client that
+/// takes all.
+const FLOOD: u64 = 20 << 20;
 
 /// Factor of the timeouts of clients that must pass, for slow machines.
 const SLOW_MACHINE_SCALE: f64 = 6.0;

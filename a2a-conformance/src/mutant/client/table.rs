@@ -67,7 +67,7 @@ bugs! {
     "C21" AnyToken "takes notifications with any token" => "webhook.checks-credentials" ["webhook.token-compared-whole"];
     "C22" EveryDelivery "handles a notification as often as it is delivered" => "webhook.idempotent";
     "C23" AlwaysOk "answers 200 before it has looked" => "webhook.refusal-has-status" ["webhook.checks-credentials", "webhook.missing-token-refused", "webhook.tampered-refused", "webhook.forged-refused", "webhook.replayed-late-refused", "webhook.token-compared-whole", "webhook.garbage-refused"];
-    "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid", "client.sends-parts", "client.configuration-sent", "client.webhook-in-message"];
+    "C24" NoVersion "does not say which version it speaks" => "client.sends-version" ["client.request-valid", "client.history-length-asked", "client.list-request-valid", "client.push-requests-valid", "client.sends-parts", "client.configuration-sent", "client.webhook-in-message", "client.sends-part-details"];
     "C25" AlwaysStreams "requests streams although the card declares none" => "client.checks-capabilities" ["client.polls-to-end"];
     "C26" Resends "sends a message again under another id" => "client.message-not-sent-twice";
     "C27" FirstAnswer "takes the first answer for the last" => "client.polls-to-end" ["client.waits-for-auth"];
@@ -78,7 +78,7 @@ bugs! {
     "C32" AnyTask "takes notifications about any task" => "webhook.checks-task";
     "C33" NewNamesOnly "drops what is written as 0.3 has it" => "client.reads-old-names";
     "C34" DataIsText "reports data as text" => "client.reads-parts";
-    "C35" NoMediaType "sends files without their media type" => "client.sends-parts";
+    "C35" NoMediaType "sends files without their media type" => "client.sends-parts" ["client.sends-part-details"];
     "C36" Replaces "takes each chunk for the whole artifact" => "client.assembled-artifacts" ["client.resumed-once"];
     "C37" Repeats "adds to an artifact what it had before a cut" => "client.resumed-once";
     "C38" AsciiOnly "sends a question mark for each letter that is not English" => "client.text-sent";
@@ -101,7 +101,7 @@ bugs! {
     "C55" WaitingIsCut "takes a task that waits for its caller for a stream that was cut" => "client.stream-ends-waiting";
     "C56" OldPlace "resumes after an earlier event than the last" => "client.resumes-from-last-event";
     "C57" BearsPassword "shows the password for the name" => "client.shows-password";
-    "C58" WrongPath "calls the origin of the agent, whatever the card says" => "client.request-valid" ["client.history-length-asked", "client.configuration-sent", "client.sends-parts", "client.webhook-in-message", "client.list-request-valid", "client.push-requests-valid"];
+    "C58" WrongPath "calls the origin of the agent, whatever the card says" => "client.request-valid" ["client.history-length-asked", "client.configuration-sent", "client.sends-parts", "client.webhook-in-message", "client.list-request-valid", "client.push-requests-valid", "client.sends-part-details"];
     "C59" PollStorm "polls a task without a pause, for ever" => "client.polls-with-measure";
     "C60" NoContentType "does not say that its requests are JSON" => "client.content-type-sent";
     "C61" JsonOnly "accepts only JSON where it requests a stream" => "client.accepts-streams";

@@ -275,7 +275,13 @@ fn without_codes(text: String) -> String {
 fn without_old_names(text: String) -> String {
     match serde_json::from_str::<Value>(&text) {
         Ok(mut body_bytes) if body_bytes["result"]["kind"].is_string() => {
-            body_bytes["result"]["artifacts"] = serde_json::json!([]);
+            // A strict client would refuse the rest.
+            let id = body_bytes["result"]["id"].take();
+            body_bytes["result"] = serde_json::json!({
+                "id": id,
+                "contextId": body_bytes["result"]["contextId"],
+                "status": {"state": "TASK_STATE_UNSPECIFIED"},
+            });
             body_bytes.to_string()
         }
         _ => text,

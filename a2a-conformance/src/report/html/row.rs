@@ -106,7 +106,7 @@ const RULES: usize = 4;
 /// Number of exchanges shown of the result that is shown in full; one is shown of each other.
 const EXCHANGES: usize = 3;
 
-/// Returns the checks by area, those that the run fails for first.
+/// Returns the checks by area; an area with failures comes before the others.
 pub(super) fn areas(run: &Run) -> Vec<Area> {
     let mut areas: Vec<Area> = Vec::new();
     let mut ids: Vec<_> = run
@@ -237,7 +237,9 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
     let first = shown.first().copied().unwrap_or(0);
     shown.truncate(if in_full { EXCHANGES } else { 1 });
     let is_unmet = run.fails_for(result) || run.is_tolerated(result);
-    let is_shown = |index: usize| is_unmet && (index == first || shown.contains(&index));
+    // The exchanges of the cause are shown with the check that it is counted for.
+    let is_own = is_unmet && result.same_cause_as.is_none();
+    let is_shown = |index: usize| is_own && (index == first || shown.contains(&index));
     let exchanges: Vec<_> = result
         .evidence
         .iter()

@@ -136,6 +136,7 @@ fn requirement((id, level, number, title): &(&str, Level, &str, &str)) -> Requir
         },
         level: *level,
         section,
+        binding: None,
         source: format!("{SPECIFICATION}?plain=1#L{}", 100 + number.len()),
         basis: Basis::Keyword,
         reading: "agrees".to_owned(),
