@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "generated")]
     seed: u64,
     /// Number of mutants to test concurrently.
-    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     jobs: usize,
     /// Print the result as JSON.
     #[arg(long)]
