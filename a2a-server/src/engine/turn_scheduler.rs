@@ -212,7 +212,7 @@ impl TurnScheduler {
     }
 }
 
-/// What the end of a turn leaves.
+/// State of a task after a turn.
 enum Ending {
     /// The task has its last status, or waits for its caller.
     Closed,

@@ -1,4 +1,4 @@
-//! A client on the Rust SDK that does what it is told line by line: a2a-conformance/docs/client-protocol.md.
+//! A client on the Rust SDK that follows its instructions line by line: a2a-conformance/docs/client-protocol.md.
 //!
 //!     a2a-conformance client --stdio target/debug/client --dialect 1.0
 
@@ -46,7 +46,7 @@ const KNOWN: [&str; 23] = [
 type Client = A2AClient<Box<dyn Transport>>;
 type Events = BoxStream<'static, Result<StreamResponse, A2AError>>;
 
-/// A failure: its kind, and what people are told.
+/// A failure: its kind, and its text for people.
 struct Failure(String, String);
 
 impl Failure {
@@ -191,10 +191,10 @@ fn task_of(task: &Task, detail: bool) -> Value {
     let artifacts: Vec<_> = artifacts
         .map(|artifact| content(&artifact.artifact_id, &artifact.parts, detail))
         .collect();
-    let mut told = status_of(&task.context_id, &task.status);
-    told["id"] = json!(task.id);
-    told["artifacts"] = json!(artifacts);
-    told
+    let mut reported = status_of(&task.context_id, &task.status);
+    reported["id"] = json!(task.id);
+    reported["artifacts"] = json!(artifacts);
+    reported
 }
 
 fn message_of(message: &Message, detail: bool) -> Value {
@@ -206,17 +206,17 @@ fn event_of(event: &StreamResponse, detail: bool) -> Value {
         StreamResponse::Task(task) => json!({"task": task_of(task, detail)}),
         StreamResponse::Message(message) => json!({"message": message_of(message, detail)}),
         StreamResponse::StatusUpdate(update) => {
-            let mut told = status_of(&update.context_id, &update.status);
-            told["task"] = json!(update.task_id);
-            json!({"status": told})
+            let mut reported = status_of(&update.context_id, &update.status);
+            reported["task"] = json!(update.task_id);
+            json!({"status": reported})
         }
         StreamResponse::ArtifactUpdate(update) => {
             let artifact = &update.artifact;
-            let mut told = content(&artifact.artifact_id, &artifact.parts, detail);
-            told["task"] = json!(update.task_id);
-            told["append"] = json!(update.append.unwrap_or(false));
-            told["last"] = json!(update.last_chunk.unwrap_or(false));
-            json!({"artifact": told})
+            let mut reported = content(&artifact.artifact_id, &artifact.parts, detail);
+            reported["task"] = json!(update.task_id);
+            reported["append"] = json!(update.append.unwrap_or(false));
+            reported["last"] = json!(update.last_chunk.unwrap_or(false));
+            json!({"artifact": reported})
         }
     }
 }
