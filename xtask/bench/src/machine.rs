@@ -8,7 +8,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::Failure;
 
-/// Binds this thread, and those that it begins, to these processors.
+/// Binds this thread, and the threads that it starts, to these processors.
 pub(crate) fn pin(cores: &[usize]) -> Result<(), Failure> {
     let mut set = CpuSet::new();
     for core in cores {

@@ -1,19 +1,16 @@
-//! Benchmark of our server, beside one of hyper alone: `cargo xtask bench`.
+//! Benchmark of our server, compared with a server of hyper alone: `cargo xtask bench`.
 //!
 //! The servers are processes of this program, on a processor of their own; the callers are this
 //! process, on the other. Hyper alone and ours are measured in turn, so that what else the machine
-//! does hits both, and what counts is their ratio within one round. Sends and gets are asked of a third,
-//! too, that was made by hand for nothing else.
+//! does hits both, and what counts is their ratio within one round.
 //!
 //! All of them, published servers of others (`--peers`) included, have the allocator of the system.
 //! With the feature `mimalloc` all but those, which are one program, have that one.
 
-mod counted;
 mod load;
 mod machine;
 mod measurement;
 mod multiplexed;
-mod page;
 mod peers;
 mod process;
 mod request_template;
@@ -22,7 +19,6 @@ mod serve;
 mod statistics;
 mod table;
 mod timestamp;
-#[cfg(feature = "tls")]
 mod tls;
 
 use std::path::PathBuf;
@@ -34,7 +30,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use self::measurement::Measurement;
 use self::scenario::{Plan, Scenario};
 
-/// Allocator of all servers of this program: hyper alone, the one made by hand, ours.
+/// Allocator of all servers of this program: hyper alone, and ours.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -85,9 +81,6 @@ struct Options {
     /// Write every figure of every round to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Draw the figures on a self-contained page.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
     /// Fail if a figure misses its target.
     #[arg(long)]
     check: bool,
@@ -95,9 +88,6 @@ struct Options {
 
 #[derive(Subcommand)]
 enum BenchCommand {
-    /// Ask a server in this process, one time after the other: its instructions are counted.
-    #[command(hide = true)]
-    Counted(counted::Options),
     /// Be a server that is measured.
     #[command(hide = true)]
     Serve(serve::Settings),
@@ -110,10 +100,7 @@ Examples:
   cargo xtask bench send --connections 16 --rounds 9    one figure, and surer
   cargo xtask bench --peers send stream get             beside servers of others
   cargo xtask bench --json bench.json                   for programs
-  cargo xtask bench --html bench.html                   to look at
-  cargo xtask bench --check                             fail if a target is missed
-  cargo xtask bench count                               instructions of a send and a get, beside those kept
-  cargo xtask bench count --write                       keep them, when there is a reason";
+  cargo xtask bench --check                             fail if a target is missed";
 
 /// Error of a measurement.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -121,7 +108,6 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
-        Some(BenchCommand::Counted(options)) => counted::run(&options).map(|()| true),
         Some(BenchCommand::Serve(settings)) => serve::run(&settings).map(|()| true),
         None => bench(&cli.options),
     };
@@ -157,9 +143,6 @@ fn bench(options: &Options) -> Result<bool, Failure> {
     }
     if let Some(file) = &options.json {
         std::fs::write(file, serde_json::to_vec_pretty(&all)?)?;
-    }
-    if let Some(file) = &options.html {
-        std::fs::write(file, page::page(&all))?;
     }
     let is_met = |measured: &Measurement| measured.claims.iter().all(|claim| claim.met);
     Ok(!options.check || all.iter().all(is_met))

@@ -11,7 +11,7 @@ pub(crate) struct Measurement {
     pub(crate) load: String,
     /// Columns of the figures.
     pub(crate) columns: Vec<Column>,
-    /// Figures of each server; those of hyper alone are first, if it was there.
+    /// Figures of each server; the figures of hyper alone are first, if it was there.
     pub(crate) servers: Vec<Figures>,
     /// Targets, and whether they were met.
     pub(crate) claims: Vec<TargetResult>,

@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::load::{Caller, is_answer};
 use crate::request_template::{RequestKind, next_id};
 
-/// Returns so many callers that share the connections.
+/// Returns `at_once` callers that share the connections.
 pub(crate) async fn callers(
     address: SocketAddr,
     connections: usize,

@@ -104,7 +104,7 @@ pub(crate) fn next_id() -> String {
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// The id of a message, as long as those that clients make.
+/// The id of a message, as long as the ids that clients make.
 const FIRST_ID: &str = "5d2fd1e4-8c53-4b40-9bd7-000000000000";
 
 /// Number of its digits that change.

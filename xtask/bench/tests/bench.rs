@@ -45,7 +45,7 @@ fn check(scenarios: &str, expected: &[&str]) {
 }
 
 #[test]
-fn requests() {
+fn loads_of_requests_have_figures() {
     check(
         "send get dialects stores http2 tls",
         &[
@@ -61,7 +61,7 @@ fn requests() {
 }
 
 #[test]
-fn streams() {
+fn loads_of_streams_have_figures() {
     check(
         "stream crowd",
         &[

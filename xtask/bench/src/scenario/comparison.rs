@@ -16,7 +16,7 @@ use crate::{Failure, machine};
 pub(super) struct MeasuredServer {
     /// As tables call it.
     pub(super) name: String,
-    /// The program of others, if it is no server of this one.
+    /// The program of another project; `None` for a server of this program.
     peer: Option<PathBuf>,
     pub(super) settings: Settings,
     pub(super) ask: RequestKind,
@@ -57,13 +57,6 @@ impl MeasuredServer {
             peer: Some(peer.program.clone()),
             ..self.clone().named(&peer.name)
         }
-    }
-
-    /// One that was made by hand, asked the same: it knows sends and gets.
-    pub(super) fn by_hand(&self) -> Self {
-        let mut by_hand = self.clone().named(BY_HAND);
-        by_hand.settings.kind = ServerKind::ByHand;
-        by_hand
     }
 
     /// Begins its process.
@@ -144,12 +137,11 @@ pub(super) async fn compare(
     })
 }
 
-/// Returns the number of events of an answer; one that is no stream has none.
+/// Returns the number of events of an answer; 0 if it is not a stream.
 pub(super) fn events(answer: &[u8]) -> usize {
     memchr::memmem::find_iter(answer, b"data: ").count()
 }
 
 /// Names of servers in every table.
 pub(super) const CEILING: &str = "hyper alone";
-const BY_HAND: &str = "made by hand";
 pub(super) const OURS: &str = "ours";

@@ -52,7 +52,7 @@ pub(super) async fn get(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     Ok(measured)
 }
 
-/// Gets of tasks that a file has, beside gets of those that the store has in memory, too.
+/// Compares gets of tasks that only a file has with gets of tasks that the store also has in memory.
 async fn cold(plan: &Plan) -> Result<Measurement, Failure> {
     let directory = tempfile::tempdir_in(&plan.directory)?;
     let mut warm = MeasuredServer::ours(plan, RequestKind::Get, TEXT).named("SQLite, in its cache");
@@ -86,7 +86,7 @@ async fn cold(plan: &Plan) -> Result<Measurement, Failure> {
     Ok(gets)
 }
 
-/// Returns the requests of so many callers.
+/// Returns the requests of callers, one for each connection.
 async fn orders(
     server: &MeasuredServer,
     process: &Process,
@@ -99,7 +99,7 @@ async fn orders(
     Ok(orders)
 }
 
-/// Servers that share both processors with their callers, beside ours that has one to itself.
+/// Compares servers that share both processors with their callers with ours on a processor of its own.
 pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let one = MeasuredServer::ours(plan, RequestKind::Send, TEXT).named("ours, one processor");
     let mut both = MeasuredServer::ours(plan, RequestKind::Send, TEXT).named("ours, both");
@@ -181,8 +181,7 @@ pub(super) async fn http2(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     Ok(vec![measured.await?])
 }
 
-/// Sends by TLS beside sends in the clear, over connections that are kept.
-#[cfg(feature = "tls")]
+/// Compares sends by TLS with sends in the clear, over connections that are kept.
 pub(super) async fn tls(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     use crate::tls::{Files, callers};
 
@@ -224,8 +223,7 @@ pub(super) async fn tls(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     Ok(measured)
 }
 
-/// Ours beside hyper alone, beside what is made by hand, if that can do it, and beside those of others
-/// that are there.
+/// Measures our server, hyper alone, and the measured servers of other projects.
 async fn beside(
     plan: &Plan,
     name: &str,
@@ -234,8 +232,6 @@ async fn beside(
 ) -> Result<Measurement, Failure> {
     let ours = MeasuredServer::ours(plan, ask, TEXT);
     let mut servers_to_measure = vec![ours.ceiling().await?];
-    servers_to_measure
-        .extend(matches!(ask, RequestKind::Send | RequestKind::Get).then(|| ours.by_hand()));
     servers_to_measure.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
     servers_to_measure.push(ours);
     requests(plan, name, &servers_to_measure, connections).await

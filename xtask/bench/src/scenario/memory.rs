@@ -10,7 +10,7 @@ use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
 use crate::request_template::RequestKind;
 
-/// Sends so many tasks that the oldest are evicted.
+/// Sends more tasks than are kept, so that the oldest are evicted.
 pub(super) async fn memory(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let kept = plan.sends / 10;
     let mut ours = MeasuredServer::ours(plan, RequestKind::Send, "say this back to me");
@@ -53,7 +53,7 @@ struct Sends<'a> {
 }
 
 impl Sends<'_> {
-    /// Sends until there have been so many, or a few more.
+    /// Sends until there have been `total` sends, or a few more.
     async fn reach(&mut self, total: usize) -> Result<(), Failure> {
         while self.done < total {
             let mut orders = Vec::with_capacity(CALLERS);

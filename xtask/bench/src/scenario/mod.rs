@@ -35,7 +35,6 @@ pub(crate) enum Scenario {
     /// Sends over HTTP/2.
     Http2,
     /// Sends by TLS.
-    #[cfg(feature = "tls")]
     Tls,
     /// Streams of 10,000 and of 100,000 chunks; the ceiling is hyper that writes event by event.
     Chunks,
@@ -79,7 +78,6 @@ impl Scenario {
             Self::Stores => exchange::stores(plan).await,
             Self::Sizes => exchange::sizes(plan).await,
             Self::Http2 => exchange::http2(plan).await,
-            #[cfg(feature = "tls")]
             Self::Tls => exchange::tls(plan).await,
             Self::Chunks => streams::chunks(plan).await,
             Self::Tokens => tokens::tokens(plan).await,

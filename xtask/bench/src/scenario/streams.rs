@@ -105,7 +105,6 @@ async fn long_stream(plan: &Plan, chunks: usize) -> Result<Measurement, Failure>
 fn is_whole(server: &MeasuredServer, answer: &[u8], chunks: usize) -> Result<(), Failure> {
     let arrived = match server.settings.kind {
         // It knows no streams.
-        ServerKind::ByHand => 0,
         ServerKind::Ours => memmem::find_iter(answer, CHUNK).count(),
         ServerKind::Ceiling => events(answer).min(chunks),
     };
@@ -158,7 +157,7 @@ async fn held(
     Ok(vec![memory / 1024.0 / count, cpu * 1e6 / count])
 }
 
-/// Opens so many streams, some at once, and waits for the first event of each.
+/// Opens `count` streams, some at once, and waits for the first event of each.
 async fn open(
     server: &MeasuredServer,
     process: &Process,

@@ -10,9 +10,9 @@ use crate::timestamp::stamp;
 
 /// Agent that does what the message demands:
 ///
-/// - `chunks N` sends an artifact in so many chunks, without a pause;
-/// - `tokens N` sends as many at the pace of a model, each with the time when it was sent;
-/// - `held N` sends so many chunks when another message has been `go`;
+/// - `chunks N` sends an artifact in N chunks, without a pause;
+/// - `tokens N` sends N chunks at the pace of a model, each with the time when it was sent;
+/// - `held N` sends N chunks when another message has been `go`;
 /// - `wait …` reports that it works, and then waits until it is canceled;
 /// - anything else is sent back in an artifact.
 pub(super) struct Echo {

@@ -71,7 +71,7 @@ async fn answer_to(
     Ok(response)
 }
 
-/// The answer: the same bytes so many times.
+/// The answer: the same bytes, repeated `count` times.
 #[derive(Clone)]
 struct FixedResponse {
     piece: Bytes,

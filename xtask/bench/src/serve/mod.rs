@@ -1,7 +1,6 @@
 //! The servers that are measured: each is a process of this program.
 
 mod agent;
-mod by_hand;
 mod ceiling;
 pub(crate) mod ours;
 
@@ -51,8 +50,6 @@ pub(crate) struct Settings {
 pub(crate) enum ServerKind {
     /// Hyper alone, with the same answer to every request.
     Ceiling,
-    /// A server made by hand, for sends and gets only.
-    ByHand,
     /// Our server, with an agent that echoes the message.
     Ours,
 }
@@ -90,7 +87,6 @@ impl Settings {
     pub(crate) fn arguments(&self) -> Vec<String> {
         let kind = match self.kind {
             ServerKind::Ceiling => "ceiling",
-            ServerKind::ByHand => "by-hand",
             ServerKind::Ours => "ours",
         };
         let mut arguments = vec![
@@ -135,7 +131,6 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     runtime.block_on(async {
         match settings.kind {
             ServerKind::Ceiling => ceiling::serve(settings).await,
-            ServerKind::ByHand => by_hand::serve().await,
             ServerKind::Ours => ours::serve(settings).await,
         }
     })

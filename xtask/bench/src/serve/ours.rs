@@ -24,8 +24,8 @@ pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     Ok(bound.run(std::future::pending()).await?)
 }
 
-/// With tasks in that directory, or in memory; so many of those that ended, or as many as servers
-/// keep. Unless chunks are merged, each is an event of its own.
+/// Binds a server with its tasks in `directory`, or in memory. It keeps `kept` ended tasks, or the default
+/// number. Unless chunks are merged, each is an event of its own.
 pub(crate) async fn bind(
     directory: Option<&Path>,
     kept: Option<usize>,
@@ -46,24 +46,12 @@ pub(crate) async fn bind(
     Ok(builder.build()?.bind("127.0.0.1:0").await?)
 }
 
-#[cfg(feature = "sqlite")]
 fn stored(builder: ServerBuilder, directory: &Path) -> Result<ServerBuilder, Failure> {
     let name = format!("{}.db", std::process::id());
     let store = a2a_server::SqliteStore::open(directory.join(name))?;
     Ok(builder.store(store))
 }
 
-#[cfg(not(feature = "sqlite"))]
-fn stored(_builder: ServerBuilder, _directory: &Path) -> Result<ServerBuilder, Failure> {
-    Err("this program is built without SQLite: it has the feature `sqlite`".into())
-}
-
-#[cfg(feature = "tls")]
 fn by_tls(bound: BoundServer, directory: &Path) -> Result<BoundServer, Failure> {
     Ok(bound.tls(crate::tls::load(directory)?))
-}
-
-#[cfg(not(feature = "tls"))]
-fn by_tls(_bound: BoundServer, _directory: &Path) -> Result<BoundServer, Failure> {
-    Err("this program is built without TLS: it has the feature `tls`".into())
 }

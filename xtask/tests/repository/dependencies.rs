@@ -1,0 +1,131 @@
+//! Dependencies between crates, as `cargo tree` shows them.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::sources::root;
+
+/// Crates, the crates that they must not be built from, and the reason.
+const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
+    (
+        &["a2a-types", "a2a-jsonrpc"],
+        &["tokio", "hyper", "http", "bytes"],
+        "data does no I/O",
+    ),
+    (
+        &["a2a-types"],
+        &["a2a-jsonrpc"],
+        "the protocol has bindings other than JSON-RPC",
+    ),
+    (
+        &["a2a-jsonrpc"],
+        &["a2a-types"],
+        "JSON-RPC carries other protocols, too",
+    ),
+    (
+        &["a2a-transport"],
+        &["a2a-client", "a2a-server"],
+        "both ends stand on the transport",
+    ),
+    (
+        &["a2a-client"],
+        &["a2a-server"],
+        "a caller builds no server",
+    ),
+    (
+        &["a2a-server", "a2a-auth", "a2a-postgres"],
+        &["a2a-client"],
+        "an agent builds no client",
+    ),
+    (
+        &[
+            "a2a-client",
+            "a2a-server",
+            "a2a-auth",
+            "a2a-postgres",
+            "a2a-conformance",
+        ],
+        &["a2a-inspector", "a2a-cli"],
+        "libraries do not know programs",
+    ),
+];
+
+/// Crates that are products: they are built from no proof and no tool of this workspace.
+const PRODUCTS: &[&str] = &[
+    "a2a-types",
+    "a2a-jsonrpc",
+    "a2a-transport",
+    "a2a-server",
+    "a2a-auth",
+    "a2a-postgres",
+    "a2a-client",
+    "a2a-inspector",
+    "a2a-cli",
+    "a2a-conformance",
+];
+
+/// Crates that prove the products or serve their development.
+const PROOF_AND_TOOLS: &[&str] = &["xtask", "a2a-bench"];
+
+#[test]
+fn crates_depend_only_downwards() {
+    for (crates, forbidden, reason) in FORBIDDEN {
+        for name in *crates {
+            let built_from = built_from(name, "--all-features");
+            for dependency in *forbidden {
+                assert!(
+                    !built_from.contains(*dependency),
+                    "{name} is built from {dependency}, but {reason}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn products_are_built_from_no_proof_and_no_tool() {
+    for name in PRODUCTS {
+        let built_from = built_from(name, "--all-features");
+        let forbidden: Vec<_> = PROOF_AND_TOOLS
+            .iter()
+            .filter(|it| built_from.contains(**it))
+            .collect();
+        assert!(forbidden.is_empty(), "{name} is built from {forbidden:?}");
+    }
+}
+
+#[test]
+fn opentelemetry_is_built_only_with_its_feature() {
+    let built_from = built_from("a2a-cli", "--locked");
+    let found: Vec<_> = built_from
+        .iter()
+        .filter(|it| it.contains("opentelemetry"))
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// Returns the names of all packages that `package` is built from: its normal dependencies, and theirs.
+fn built_from(package: &str, argument: &str) -> BTreeSet<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root());
+    cargo.args([
+        "tree",
+        "--edges=normal",
+        "--prefix=none",
+        "--package",
+        package,
+        argument,
+    ]);
+    let output = cargo.output().expect("cargo runs");
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "cargo tree of {package}: {problems}"
+    );
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let names = lines
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next());
+    names.map(str::to_owned).collect()
+}
