@@ -11,8 +11,8 @@ pub fn read_card(json: &str) -> Result<AgentCard, Violation> {
     read_card_in(json, Mode::Lenient).map(|read| read.value)
 }
 
-/// Reads a card of any protocol version, in a mode. With [`Mode::Tolerant`] everything that can be read is kept, and the
-/// rest is told: what is missing or malformed beside the interfaces need not keep anyone from calling the agent.
+/// Reads a card of any protocol version, in a mode. With [`Mode::Tolerant`] everything that can be read is kept, and
+/// the rest is reported: an agent can be called even if members other than the interfaces are missing or malformed.
 pub fn read_card_in(json: &str, mode: Mode) -> Result<WithRepairs<AgentCard>, Violation> {
     let at = Hints::at("$");
     let json = match mode {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_of_each_version() {
+    fn cards_of_each_version_are_recognised() {
         let rest = r#""name":"n","description":"d","url":"http://h/","version":"1","capabilities":{},"skills":[]"#;
         check_dialect(
             &format!(r#"{{{rest},"authentication":{{"schemes":"Bearer"}}}}"#),

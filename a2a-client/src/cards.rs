@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn where_cards_are_looked_for() {
+    fn locations_of_a_card_follow_from_the_url() {
         let root = [
             "http://h/.well-known/agent-card.json",
             "http://h/.well-known/agent.json",

@@ -24,7 +24,7 @@ use crate::{Retries, Retrying, Sending, Updates};
 pub struct Client {
     transport: Retrying<Arc<dyn Transport>>,
     card: Arc<RwLock<Option<FoundCard>>>,
-    /// Of every call.
+    /// Default context of calls.
     context: Context,
 }
 

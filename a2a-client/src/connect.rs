@@ -33,7 +33,7 @@ use crate::{Cards, Client, Interfaces, Origin};
 /// ```
 ///
 /// Headers, credentials and the TLS client certificate go to the origin of the agent's URL, and to
-/// those that [`trust_origin`](Self::trust_origin) adds. An interface on the card at any other origin
+/// origins that [`trust_origin`](Self::trust_origin) adds. An interface on the card at any other origin
 /// is called without them.
 #[must_use]
 pub struct ClientBuilder {
@@ -109,7 +109,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sends those of these credentials that the agent's card asks for.
+    /// Sends the credentials of this keyring that the agent's card asks for.
     pub fn keyring(mut self, keyring: Keyring) -> Self {
         self.keyring = keyring;
         self

@@ -64,7 +64,7 @@ pub(crate) struct Subject {
     /// The task, if it exists already.
     pub(crate) task: Option<TaskId>,
     pub(crate) tenant: Option<String>,
-    /// Of every request.
+    /// Context of every request.
     pub(crate) context: CallContext,
     /// Set if the agent declares a profile that reports steps.
     pub(crate) profile: bool,
@@ -126,7 +126,7 @@ enum Position {
     InOrder,
     /// Resumed: the caller knows a part of the task, and the first event decides.
     Resumed,
-    /// A snapshot was read beside the stream and may contain events that the stream has yet to send:
+    /// A snapshot was read during the stream and may contain events that the stream has yet to send:
     /// the number of such reads, and whether any had news.
     AfterSnapshot { reads: u32, changed: bool },
 }

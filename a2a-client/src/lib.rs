@@ -39,6 +39,7 @@
 //! The module [`credentials`] authenticates the caller. With the feature `webhook`, the module
 //! `webhook` receives push notifications. With `card-signature`, [`ClientBuilder`] can require cards
 //! signed by given keys.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod card;
 mod cards;

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_one_party() {
+    fn origins_are_equal_if_scheme_host_and_port_are() {
         let same = |one, other| Origin::of(one).unwrap() == Origin::of(other).unwrap();
         assert!(same("https://a.example/x?y", "https://A.EXAMPLE:443"));
         assert!(same("http://a.example", "http://a.example:80/x"));

@@ -87,7 +87,7 @@ impl RecordedRequest {
     }
 
     /// Reads the request leniently as a call in the canonical model, whatever path the agent's URL has. Errors:
-    /// why it is no call of an agent.
+    /// why it is not a call of an agent.
     pub fn read_call(&self) -> Result<IncomingCall, String> {
         let version = self.headers.get("a2a-version").map(String::as_str);
         let reading = ReadOptions::default();

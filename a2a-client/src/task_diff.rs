@@ -48,7 +48,7 @@ pub(crate) fn diff(known: &Task, snapshot: &Task, is_complete: bool) -> Vec<Even
     events
 }
 
-/// Returns the agent's new messages. Those of the caller are not new events, and the message of the status
+/// Returns the agent's new messages. The caller's messages are not new events, and the message of the status
 /// comes with the status.
 fn messages(known: &Task, snapshot: &Task) -> impl Iterator<Item = Event> {
     // Agents may drop the beginning of the history, and keep messages that never came by a stream.

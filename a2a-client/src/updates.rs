@@ -71,8 +71,8 @@ impl Updates {
         }
     }
 
-    /// Limits the memory of the task, which is kept to compare it with snapshots, to about so many
-    /// bytes; 128 MiB by default. Above it, the stream ends with [`Error::TooLarge`].
+    /// Limits the memory of the task, which is kept to compare it with snapshots, to about this number
+    /// of bytes; 128 MiB by default. Above it, the stream ends with [`Error::TooLarge`].
     pub fn limit(mut self, bytes: usize) -> Self {
         self.follower.limit = bytes;
         self

@@ -19,7 +19,7 @@ const KINDS: Record<number, string> = {
   [-32005]: "CONTENT_TYPE_NOT_SUPPORTED", [-32006]: "INVALID_AGENT_RESPONSE",
   [-32008]: "EXTENSION_SUPPORT_REQUIRED", [-32009]: "VERSION_NOT_SUPPORTED",
 };
-// What else is asked is not in this example.
+// Instructions with other members are not implemented in this example.
 const KNOWN = [
   "id", "case", "op", "url", "dialect", "binding", "text", "task", "context", "history", "patience_ms", "credentials",
 ];
@@ -127,7 +127,7 @@ async function follow(ask: any, tell: (said: any) => void): Promise<void> {
   for await (const chunk of chunks(ask, response)) {
     rest += chunk;
     if (rest.length > LIMIT) throw new Failure("TOO_LARGE");
-    // What is long is not looked through again and again.
+    // A long line is not searched again for each of its chunks.
     if (!/[\r\n]/.test(chunk)) continue;
     // A CR at the end may be the first half of a line end.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);

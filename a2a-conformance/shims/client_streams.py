@@ -1,4 +1,4 @@
-"""The client of client.py, which it stands beside, with streams.
+"""The client of client.py, which must be in the same directory, with streams.
 
     a2a-conformance client --stdio 'python3 client_streams.py' --dialect 1.0 --binding jsonrpc --level must
 """

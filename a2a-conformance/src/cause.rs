@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_waived_cause_is_not_counted() {
+    fn failures_with_a_waived_cause_are_not_counted() {
         let answer = ("step 1, the answer", "a result", "the error Internal: no");
         let mut waived = result("send.task-or-message", Level::Must, &[answer]);
         waived.verdict = Verdict::Waived;
@@ -593,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn of_clients_silence_alone_is_one_cause() {
+    fn client_failures_share_a_cause_only_if_silent() {
         let silent = ("the client", "x", SILENCE);
         let mut elsewhere = result("client.sends-version", Level::Must, &[silent]);
         elsewhere.dialect = Some("0.3".to_owned());

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn chapters() {
+    fn chapter_is_at_most_two_numbers_of_a_section() {
         for (section, expected) in [
             ("3.1.4", "3.1"),
             ("3.1", "3.1"),

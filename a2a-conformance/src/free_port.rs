@@ -4,8 +4,8 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
 
-/// Returns a port of this machine that is free. The system gives it to nobody who asks for any port, so it is still free
-/// when the program listens.
+/// Returns a port of this machine that is free. The system does not assign it to programs that ask for any port, so it
+/// is still free when the program listens.
 ///
 /// Errors: no port can be had.
 pub(crate) fn free_port() -> io::Result<u16> {
@@ -20,7 +20,7 @@ pub(crate) fn free_port() -> io::Result<u16> {
     }
 }
 
-/// Above those of well-known services, below those that systems give out.
+/// Ports above the ports of well-known services and below the ports that systems assign.
 const PORTS: Range<u16> = 10_000..32_768;
 
 /// Maximum number of ports to look at.

@@ -357,7 +357,7 @@ impl fmt::Display for Column {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Score {
-    /// Met, of those that are scored.
+    /// Scored and met.
     pub met: usize,
     /// Scored: everything that applies.
     pub scored: usize,
@@ -464,8 +464,8 @@ impl Run {
         results.collect()
     }
 
-    /// Returns the checks for which the run fails: those of a MUST that are neither met nor waived, in a
-    /// [strict](Settings::strict) run those of a SHOULD, too, and those that the suite could not make.
+    /// Returns the checks for which the run fails: checks of a MUST that are neither met nor waived, in a
+    /// [strict](Settings::strict) run also checks of a SHOULD, and checks that the suite could not make.
     pub fn unmet(&self) -> impl Iterator<Item = &CheckResult> {
         let checks = self.checks.iter();
         checks.filter(|result| self.fails_for(result))

@@ -35,7 +35,7 @@ pub(crate) fn hmac_signed(claims: &Value, key_id: Option<&str>, secret: &[u8]) -
     format!("{input}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
-/// Returns the header and the claims of a token; nothing is verified. `None` if it is no JSON Web Token.
+/// Returns the header and the claims of a token; nothing is verified. `None` if it is not a JSON Web Token.
 pub(crate) fn decoded(token: &str) -> Option<(Value, Value)> {
     let mut parts = token.split('.');
     let mut next = || {

@@ -352,7 +352,7 @@ mod tests {
 
     /// The fast path and the walk accept the same documents at each limit.
     #[test]
-    fn limits_are_those_of_the_walk() {
+    fn limits_equal_the_limits_of_the_walk() {
         for depth in [7, 8] {
             for heap in (0..8 * 1024).step_by(8) {
                 let limits = Limits {

@@ -88,7 +88,7 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn sizes_are_those_of_the_values() {
+    fn assumed_sizes_match_serde_json_values() {
         assert_eq!(size_of::<Value>(), VALUE);
         assert_eq!(NODE_CAPACITY * (size_of::<String>() + VALUE) + 16, LEAF);
         assert_eq!(LEAF + 12 * size_of::<usize>(), INNER_NODE);

@@ -10,8 +10,9 @@ use crate::text::Text;
 
 /// Finds the top-level `id` before or after the fault, or returns [`Id::Null`].
 ///
-/// Values are skipped without being built, and the search ends at the first error of syntax. Two ids,
-/// or a number at the end of the text, which may be cut short, count as no id: a wrong id is worse than none.
+/// Values are skipped without being built, and the search ends at the first syntax error. Two ids,
+/// or a number at the end of the text, which may be cut short, give [`Id::Null`] too: a wrong id is worse
+/// than none.
 pub(crate) fn recover_id(bytes: &[u8]) -> Id {
     let mut found = IdSearch::Nothing;
     let mut json = serde_json::Deserializer::from_slice(bytes);
@@ -35,7 +36,7 @@ enum IdSearch {
     Last(Id),
     /// An id that was followed by something, and therefore ends where it seems to.
     Whole(Id),
-    /// More than one, or one that is no id.
+    /// More than one `id`, or a value that is not a valid id.
     Unclear,
 }
 

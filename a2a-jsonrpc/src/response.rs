@@ -84,8 +84,8 @@ impl<T: Serialize> Serialize for Response<T> {
 
 /// Reads one response.
 ///
-/// A result beside a null error is a success, even when the result is null too; an error beside a null
-/// result is a failure; two that are not null are [`Malformed::Both`].
+/// A result together with a null error is a success, even when the result is null too. An error together
+/// with a null result is a failure. A result and an error that are both not null are [`Malformed::Both`].
 pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>, Malformed> {
     let envelope = Envelope::read(bytes, limits)?;
     let error = envelope

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_pass() {
+    fn valid_documents_pass() {
         check("null", Ok(()));
         check(
             " [true, false, -1, 1.5e3, 18446744073709551615, \"\\ud83d\\ude00\"]\n",

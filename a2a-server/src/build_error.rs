@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// There is an extended card that nobody would look for.
+    /// There is an extended card that no client would look for.
     #[error(
         "there is an extended card, but the card does not promise one: set `capabilities.extended_agent_card`"
     )]
@@ -22,7 +22,7 @@ pub enum BuildError {
         "the card is signed without security: set `security_schemes` and `security_requirements` as the authenticator checks them before signing it"
     )]
     SignedWithoutSecurity,
-    /// The card states schemes or requirements that are not those of the authenticator.
+    /// The card states other schemes or requirements than the authenticator checks.
     #[error(
         "the card states other security than the authenticator checks: checked are the schemes {checked}, the card has {stated}; leave schemes and requirements out of the card, and they are derived"
     )]
@@ -51,7 +51,7 @@ pub enum BuildError {
         "the retention keeps no task until its sender has the answer: `{0}` is 0, and has to be more"
     )]
     NoRetention(&'static str),
-    /// Nobody would find the agent's name.
+    /// The card has no name: no client would find the agent's name.
     #[error("the card has no name")]
     NamelessCard,
 }

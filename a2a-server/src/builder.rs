@@ -218,7 +218,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Limits the turns that run at once, and those that wait.
+    /// Limits the turns that run at once, and the turns that wait.
     pub fn turns(mut self, limits: TurnLimits) -> Self {
         self.turns = limits;
         self
@@ -230,15 +230,15 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets how long idle tasks are kept; by default ended ones for a week, 100,000 at most, and those that
-    /// wait for their caller for 30 days. None of these may be 0: [`BuildError::NoRetention`].
+    /// Sets how long idle tasks are kept; by default ended tasks for a week, 100,000 at most, and
+    /// tasks that wait for their caller for 30 days. None of these may be 0: [`BuildError::NoRetention`].
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
     }
 
-    /// Serves any tenant that a request names. By default those that the interfaces of the card name
-    /// are the only ones, and a card that names none is for requests without a tenant (specification
+    /// Serves any tenant that a request names. By default only the tenants that the interfaces of
+    /// the card name are served, and a card that names none is for requests without a tenant (specification
     /// 1.0 §8.3.2): others are refused.
     pub fn any_tenant(mut self) -> Self {
         self.any_tenant = true;
@@ -246,7 +246,7 @@ impl ServerBuilder {
     }
 
     /// Signs the card and the extended card. A signature covers the URLs of the interfaces, so that the card has to
-    /// name them, perhaps by [`AgentCard::at`]; an extended card without interfaces gets those of the card.
+    /// name them, perhaps by [`AgentCard::at`]; an extended card without interfaces gets the card's.
     /// A proxy that rewrites URLs on the card breaks its signatures.
     ///
     /// The extended card has signatures for callers of 1.0 alone: in earlier versions it has no form that

@@ -6,7 +6,7 @@ use a2a_types::AgentCard;
 use serde_json::json;
 
 /// The keys that the agent's cards are signed with (1.0 §8.4). The public halves are published at
-/// `/.well-known/jwks.json`, besides those of webhooks.
+/// `/.well-known/jwks.json`, together with the keys of webhooks.
 ///
 /// ```
 /// use a2a_server::{Algorithm, CardKeys, SigningKey};

@@ -11,7 +11,7 @@ use crate::build_error::BuildError;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CardSecurity {
     security: Security,
-    /// Scopes that skills need beside those of the requirements, by skill.
+    /// Scopes that skills need in addition to the scopes of the requirements, by skill.
     skill_scopes: BTreeMap<String, Vec<String>>,
 }
 
@@ -75,7 +75,8 @@ impl CardSecurity {
             .clone_from(&self.security.requirements);
     }
 
-    /// Returns the requirements with these scopes in addition; one without schemes admits nobody to the skill.
+    /// Returns the requirements with these scopes in addition. It leaves out a requirement without schemes, which
+    /// admits no caller to the skill.
     fn of_skill(&self, scopes: &[String]) -> Vec<SecurityRequirement> {
         let requirements = self.security.requirements.iter();
         let requirements = requirements.filter(|requirement| !requirement.schemes.is_empty());

@@ -6,8 +6,8 @@ use crate::server::Server;
 use crate::store::{Notification, Settlement, StoreError};
 
 impl Server {
-    /// Notifications that were given up, after the last attempt that there is to be: the first first,
-    /// at most so many. They are kept for as long as their task and their webhook.
+    /// Returns at most `limit` notifications that were given up after their last attempt, in the order in which
+    /// they were given up. They are kept for as long as their task and their webhook.
     pub async fn dead_letters(&self, limit: usize) -> Result<Vec<Notification>, StoreError> {
         self.inner.engine.store().dead_letters(limit).await
     }

@@ -41,7 +41,7 @@ impl Server {
 
     /// Binds an address; the server answers from [`BoundServer::run`] on.
     ///
-    /// Errors: those of the system, for the last of the addresses.
+    /// Errors: the system's error for the last of the addresses.
     pub async fn bind(&self, address: impl ToSocketAddrs) -> io::Result<BoundServer> {
         self.http().bind(address).await
     }
@@ -49,7 +49,7 @@ impl Server {
     /// Serves at an address until the process ends; to anyone, so that it must be a loopback
     /// address, which only this machine reaches. [`Server::http`] leads to authenticators and more.
     ///
-    /// Errors: those of [`bind`](Self::bind) and [`BoundServer::run`].
+    /// Errors: the errors of [`bind`](Self::bind) and [`BoundServer::run`].
     pub async fn serve(&self, address: impl ToSocketAddrs) -> io::Result<()> {
         self.bind(address).await?.run(std::future::pending()).await
     }
@@ -58,14 +58,14 @@ impl Server {
 impl HttpServer {
     /// Binds an address. Options may be set before and after.
     ///
-    /// Errors: those of the system, for the last of the addresses.
+    /// Errors: the system's error for the last of the addresses.
     pub async fn bind(self, address: impl ToSocketAddrs) -> io::Result<BoundServer> {
         self.listen(listen(address).await?)
     }
 
     /// Takes a listener that is bound already. Options may be set before and after.
     ///
-    /// Errors: those of the system, if the listener has no address.
+    /// Errors: the system's error, if the listener has no address.
     pub fn listen(self, listener: TcpListener) -> io::Result<BoundServer> {
         let address = listener.local_addr()?;
         Ok(HttpServer {

@@ -48,6 +48,7 @@
 //!
 //! Deliberately absent: nothing here knows JSON-RPC, HTTP paths or old spellings; and nothing is broadcast:
 //! every reader has a cursor on the task's log.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
 mod build_error;

@@ -62,7 +62,8 @@ impl Inner {
         Ok(Reply::once(response).holding(page.share.held()))
     }
 
-    /// A page for an answer: one of large tasks waits until those of other answers have been written.
+    /// Returns a page for an answer. A page of large tasks waits until the large tasks of
+    /// other answers have been written.
     async fn page_to_copy(&self, owner: &Owner, listing: Listing) -> Result<Page, StoreError> {
         let store = self.engine.store();
         let page = store.list(owner, listing.clone()).await?;

@@ -178,7 +178,7 @@ mod tests {
     use super::covers;
 
     #[test]
-    fn media_types() {
+    fn accepted_media_type_covers_an_offered_one() {
         assert!(covers("text", "text/plain"));
         assert!(covers("text/plain", "text"));
         assert!(covers("*/*", "image/png"));

@@ -85,7 +85,7 @@ impl Server {
     }
 
     /// Ends the server's work: takes no more messages, lets turns come to their end for as long as `grace`,
-    /// gives back the tasks of those that did not, and ends streams. Followers go on where they stopped,
+    /// gives back the tasks of turns that did not, and ends streams. Followers go on where they stopped,
     /// here after a restart or at another process of the same store.
     pub async fn shutdown(&self, grace: Duration) {
         let engine = &self.inner.engine;

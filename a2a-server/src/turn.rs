@@ -37,7 +37,7 @@ impl Turn {
         self.message().text()
     }
 
-    /// The whole request: beside the message its metadata, and how the caller wants to be answered.
+    /// Returns the whole request: the message, its metadata, and how the caller wants to be answered.
     pub fn request(&self) -> &SendMessageRequest {
         &self.pending.request
     }
@@ -64,7 +64,7 @@ impl Turn {
         metadata.get(name)?.as_str()
     }
 
-    /// The tenant that the caller named, of those that the card offers.
+    /// Returns the tenant that the caller named, one of the tenants that the card offers.
     pub fn tenant(&self) -> Option<&str> {
         self.pending.context.tenant.as_deref()
     }
@@ -196,7 +196,7 @@ impl Turn {
         self.pending.resumed.as_deref()
     }
 
-    /// The tasks that the message refers to, those that its sender may see, each once: the first 100.
+    /// Returns the tasks that the message refers to and that its sender may see, each once: the first 100.
     pub async fn references(&self) -> Result<Vec<Task>, UpdateError> {
         let mut tasks: Vec<Task> = Vec::new();
         for id in &self.message().reference_task_ids {

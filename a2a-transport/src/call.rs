@@ -49,7 +49,7 @@ pub struct Context {
     pub last_event_id: Option<u64>,
     /// The trace that the request belongs to, as it is passed on from here.
     pub trace: Option<TraceContext>,
-    /// Credentials that the caller shows the agent with this call in place of those of its connection;
+    /// Credentials that the caller shows the agent with this call in place of its connection's credentials;
     /// `None` at the agent, which knows the principal.
     pub credentials: Option<Arc<dyn Credentials>>,
     /// Repairs that were needed to understand the request.

@@ -9,7 +9,7 @@ use a2a_types::{Dialect, ErrorKind, Operation};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The agent answered with an error. Its text is part of this error's own, and so it is no source.
+    /// The agent answered with an error. Its text is part of this error's text, so it is not reported as the source.
     #[error("the agent answered: {0}")]
     Agent(a2a_types::Error),
     /// The agent, or what stands before it, is too busy and has done nothing: retry later.
@@ -59,7 +59,7 @@ pub enum Error {
     /// The agent's answer violates the protocol.
     #[error("malformed answer: {0}")]
     Malformed(Violation),
-    /// The agent's answer is no answer of this protocol at all.
+    /// The agent's answer is not an A2A answer at all.
     #[error("the peer answered {status}: {problem}")]
     NotA2a {
         /// The HTTP status.

@@ -55,6 +55,7 @@
 //! assert_eq!(said.text(), "hello");
 //! # }
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod binding;
 mod box_future;

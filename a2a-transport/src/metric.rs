@@ -33,7 +33,7 @@
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
 //! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that the agent did not send, like `timeout` |
-//! | `reason` | `no_credentials`; `invalid_credentials`: wrong, expired or for somebody else; `forbidden`; `rate_limited`; `unavailable`: they could not be checked |
+//! | `reason` | `no_credentials`; `invalid_credentials`: wrong, expired or for another audience; `forbidden`; `rate_limited`; `unavailable`: they could not be checked |
 //! | `method` | the methods of `a2a_server::Store` |
 //! | `outcome` of the store | `ok`; `refused`, like a write that conflicts with another; `failed`: the store could not |
 //! | `outcome` of a handshake | `full`, `resumed`; where it failed: `timeout`; `closed` by the peer; `alert`: the peer refused, like one that does not trust the certificate; `no_certificate`, `bad_certificate`, `expired_certificate` of the client; `incompatible`: no version, cipher or ALPN in common; `not_tls`; `protocol` |
@@ -149,7 +149,7 @@ impl<const N: usize> Gauge<N> {
 
     /// Sets the current number.
     pub fn set(&self, values: [&'static str; N], now: usize) {
-        // Nothing of this has so many that the number would not be exact.
+        // Exact: every gauge stays far below 2^53.
         self.gauge(values).set(now as f64);
     }
 

@@ -21,9 +21,9 @@ use tracing_subscriber::registry::{LookupSpan, Registry};
 
 use crate::http::{HttpClient, Timeouts};
 
-/// Sends all spans of this process, not only those of [`spans`](crate::spans), to a collector, by
-/// OTLP over HTTP. It does so in batches and beside the work: what the collector does not take in
-/// time is lost.
+/// Sends all spans of this process, not only the spans of [`spans`](crate::spans), to a collector, by
+/// OTLP over HTTP. It sends batches in the background: spans that the collector does not take in
+/// time are lost.
 ///
 /// ```no_run
 /// # #[tokio::main] async fn main() -> Result<(), Box<dyn std::error::Error>> {

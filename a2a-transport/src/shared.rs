@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_shares_an_event_shares_its_json() {
+    fn clones_of_event_written_once_share_its_json() {
         let event = SharedEvent::from(Event::Message(Message::agent("hi")));
         assert_eq!(times_written(&event, 3), 6);
         assert_eq!(times_written(&event.written_once(), 3), 2);

@@ -5,7 +5,7 @@
 //! | [`SERVER_REQUEST`] | `server` | from the head of a request until its answer is ready, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`TASK`], [`SEQUENCE`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
 //! | [`AGENT_TURN`] | `internal` | while the agent takes a turn | [`TASK`], [`OUTCOME`] |
 //! | [`CLIENT_CALL`] | `client` | from the call until the answer is read, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`SERVER_ADDRESS`], [`SERVER_PORT`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
-//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to deliver a push notification | [`TASK`], [`SEQUENCE`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is no success |
+//! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to deliver a push notification | [`TASK`], [`SEQUENCE`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is not a success |
 //! | [`WEBHOOK_RECEIPT`] | `server` | from the head of a push notification until it is handled | [`HTTP_STATUS`] |
 //!
 //! A gateway is a server's span with a client's in it. All are of level `INFO`, and hold neither messages nor

@@ -55,7 +55,7 @@ pub struct ServerSentEvent {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// Bytes to a line; by default those of an event in one line.
+    /// Bytes to a line; by default enough for the largest event in one line.
     pub line: usize,
     /// Bytes of data to an event; [`DEFAULT_MAX_EVENT`] by default.
     pub event: usize,
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn framing() {
+    fn bytes_are_cut_into_events() {
         check("data: {}\n\n", &["{}"]);
         check("data:{}\r\n\r\n", &["{}"]);
         check("data: 1\r\rdata: 2\r\r", &["1", "2"]);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_encoded_is_decoded() {
+    fn encoded_event_is_decoded() {
         let block = encode(Some(3), Some("n"), b"{\"a\":1}");
         assert_eq!(&block[..], b"id: 3\nevent: n\ndata: {\"a\":1}\n\n");
         let events = Decoder::default().push(&block).unwrap();

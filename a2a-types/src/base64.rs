@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn every_alphabet_in_standard_out() {
+    fn every_alphabet_is_read_and_standard_is_written() {
         check("+/8=", "+/8=", Some(&[0xfb, 0xff]));
         check("-_8", "+/8=", Some(&[0xfb, 0xff]));
         check("-_8=", "+/8=", Some(&[0xfb, 0xff]));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_base64_stays_as_it_is() {
+    fn text_that_is_not_base64_stays_as_it_is() {
         check("<base64-encoded-content>", "<base64-encoded-content>", None);
         check("iVBOR...", "iVBOR...", None);
         check("aaaaa", "aaaaa", None);

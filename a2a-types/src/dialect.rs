@@ -114,7 +114,7 @@ impl Dialect {
         }
     }
 
-    /// Path of the extended card in 0.2, below or beside the endpoint (0.2 §7.8).
+    /// Path of the extended card in 0.2, below the endpoint or at a sibling path of it (0.2 §7.8).
     pub const EXTENDED_CARD_PATH: &str = "/agent/authenticatedExtendedCard";
 
     /// Returns the behaviour of tasks in this version.
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn versions() {
+    fn version_numbers_are_parsed() {
         check_version("1.0", Some(Dialect::V1_0));
         check_version(" 1.0.1 ", Some(Dialect::V1_0));
         check_version("0.2.5", Some(Dialect::V0_2));

@@ -37,7 +37,7 @@ impl Task {
         Ok(())
     }
 
-    /// Applies events one after the other and skips those that are refused. The cost grows with the number
+    /// Applies events one after the other and skips events that are refused. The cost grows with the number
     /// of events, not with the number of artifacts that they are searched for in.
     pub fn fold<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
         self.fold_indexed(events, &mut ArtifactIndex::default());

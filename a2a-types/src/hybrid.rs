@@ -1,9 +1,9 @@
 //! Reading of 1.0 cards, which may be one document for callers of every protocol version.
 //!
-//! Such a card repeats its data in several forms, of which those of 1.0 count (specification 1.0
+//! Such a card repeats its data in several forms, of which the forms of 1.0 count (specification 1.0
 //! App. A.2.2). If 1.0's own form is missing, another is read: requirements under
 //! `security`, as even the sample card of 1.0.1 has them, schemes as OpenAPI writes them, and the
-//! flag of the extended card beside the capabilities instead of among them.
+//! flag of the extended card next to `capabilities` instead of in it.
 
 use std::collections::BTreeMap;
 
@@ -145,7 +145,7 @@ impl TryFrom<Skill> for AgentSkill {
     }
 }
 
-/// Returns the requirements under 1.0's name or, if there are none, those under `security`.
+/// Returns the requirements under 1.0's name or, if there are none, the requirements under `security`.
 fn requirements(
     canonical: Vec<SecurityRequirement>,
     security: Option<Value>,

@@ -32,6 +32,7 @@
 //! ```
 //!
 //! With the feature `schema`, the module `schema` derives JSON Schemas from the same types.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod artifact;
 mod base64;

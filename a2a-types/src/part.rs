@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_one_content() {
+    fn part_has_exactly_one_content() {
         check(r#"{"text":""}"#, Ok(Part::text("")));
         check(r#"{"data":null}"#, Ok(Part::data(Value::Null)));
         check(

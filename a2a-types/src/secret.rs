@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_url_the_origin_is_printed() {
+    fn only_the_origin_of_a_url_is_printed() {
         for (url, printed) in [
             ("https://example.com", "https://example.com/"),
             ("https://example.com:8443/", "https://example.com:8443/"),

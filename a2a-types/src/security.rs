@@ -8,7 +8,7 @@ use crate::proto::one_of;
 use crate::wire_types::wire_types;
 
 /// One way to authenticate. Specification 1.0 §4.5.1. On the wire an object whose one known member
-/// names the kind; members of other versions beside it are ignored.
+/// names the kind; members of other versions in the same object are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_and_writes() {
+    fn timestamps_are_read_and_written() {
         let z = Some("2025-04-02T16:59:25.331Z");
         check("2025-04-02T16:59:25.331844Z", z, z);
         check("2025-04-02T16:59:25.331844", None, z);

@@ -1,6 +1,6 @@
 //! Definition of wire structs, in which a keyword after a member states what a sender may leave out.
 
-/// Defines wire types with the listed traits beside those of every wire type. A member without a keyword is
+/// Defines wire types with the listed traits and the traits of every wire type. A member without a keyword is
 /// required; a keyword states how the member is read and written. Further spellings that are read come last.
 ///
 /// - `optional`: absent or `null` is `None`, which is left out.

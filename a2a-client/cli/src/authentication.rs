@@ -8,7 +8,7 @@ use a2a_auth::{
 use a2a_server::ClientAuth;
 use clap::Args;
 
-/// Credentials that callers of a served agent need; with several, those of any one.
+/// Credentials that callers of a served agent need; if there are several, any one of them is enough.
 #[derive(Args)]
 #[command(next_help_heading = "Credentials that callers need")]
 pub(crate) struct AuthenticationArgs {
@@ -27,8 +27,8 @@ pub(crate) struct AuthenticationArgs {
 }
 
 impl AuthenticationArgs {
-    /// Returns the authenticator; `None` if callers need no credentials. Certificates that TLS requires come on top of
-    /// other credentials, those that it only requests are an alternative to them.
+    /// Returns the authenticator; `None` if callers need no credentials. A certificate that TLS requires is needed in
+    /// addition to other credentials, and a certificate that TLS only requests is an alternative to them.
     pub(crate) fn authenticator(
         &self,
         certificates: Option<ClientAuth>,

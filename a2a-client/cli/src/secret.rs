@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_secrets_are() {
+    fn a_secret_is_read_from_text_file_or_environment() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("token");
         std::fs::write(&file, "s3cret\n").unwrap();

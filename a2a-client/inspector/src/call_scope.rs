@@ -13,6 +13,6 @@ pub(crate) fn sync_scoped<T>(numbers: &UnboundedSender<u64>, poll: impl FnOnce()
 
 /// Reports that an exchange has begun, to the call for which it is made. The wire observer of an agent calls it.
 pub(crate) fn started(number: u64) {
-    // Outside a scope nobody asks. An error is that the caller has gone.
+    // Outside a scope no caller wants the number. An error of `send` means that the caller has gone.
     let _ = NUMBERS.try_with(|numbers| numbers.send(number));
 }

@@ -73,7 +73,7 @@ pub(crate) fn answer(
 /// The answer's events.
 struct AnswerStream {
     events: BoxStream<'static, Result<TaskEvent, Problem>>,
-    /// Of the exchanges that were started, and have not been reported.
+    /// Channel with the numbers of the exchanges that were started and have not been reported.
     started: UnboundedSender<u64>,
     numbers: UnboundedReceiver<u64>,
     began: Instant,

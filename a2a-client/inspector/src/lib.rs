@@ -20,6 +20,7 @@
 //! inspector.serve(listener, std::future::pending()).await
 //! # }
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agents;
 mod call_scope;

@@ -4,7 +4,7 @@ use a2a_transport::Error;
 
 use super::scanner::Scanner;
 
-/// One way to be let in, of those that a `WWW-Authenticate` header names (RFC 9110 §11.6.1).
+/// One of the ways to authenticate that a `WWW-Authenticate` header names (RFC 9110 §11.6.1).
 ///
 /// ```
 /// use a2a_client::credentials::Challenge;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_passed_over() {
+    fn malformed_parts_of_challenges_are_skipped() {
         check("realm=x", &[]);
         check("Bearer realm=\"open", &["Bearer realm=open"]);
         check("Bearer realm=", &["Bearer realm="]);

@@ -54,7 +54,7 @@ pub(super) async fn authorize(
         return Err("the authorization server knows no codes for devices".to_owned());
     };
     let mut form = token_key.scoped(&[]);
-    // RFC 8628 §3.1 wants it even beside the secret.
+    // RFC 8628 §3.1 requires it even if the secret is sent.
     form.push(("client_id", &endpoint.client.id));
     let codes: DeviceResponse = endpoint
         .other(url, &form)

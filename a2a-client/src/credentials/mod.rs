@@ -28,7 +28,7 @@
 //! let (agent, http) = (Origin::of("https://agent.example/")?, HttpClient::default());
 //!
 //! let client = OAuthClient::new("me", "s3cret");
-//! // The card names a token endpoint of somebody else: the secret does not go there unasked.
+//! // The card names a token endpoint at another origin: the secret does not go there unasked.
 //! let keyring = Keyring::default().oauth_client(client.clone());
 //! let refused = keyring.for_card(&card, &agent, &http).unwrap_err();
 //! assert!(refused.to_string().contains("https://login.example/token is not of the agent's origin"));

@@ -45,7 +45,7 @@ impl OAuthClient {
         }
     }
 
-    /// Requests this scope in place of those that a card names. May be called several times.
+    /// Requests this scope instead of the scopes that a card names. May be called several times.
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scopes.push(scope.into());
         self
@@ -64,7 +64,7 @@ impl OAuthClient {
     }
 
     /// Allows the secret to go to endpoints of this origin that a card names, like
-    /// `https://login.example`, and to those that the metadata of this origin names. May be called
+    /// `https://login.example`, and to endpoints that the metadata of this origin names. May be called
     /// several times.
     pub fn allow_issuer(mut self, origin: impl Into<String>) -> Self {
         self.issuers.push(origin.into());

@@ -3,8 +3,8 @@
 use super::sanitize::printable;
 use crate::Origin;
 
-/// Origins that the secrets of an OAuth client may be sent to: the agent's own, and those that the
-/// caller names. Never without TLS, unless it is the local machine or the caller allows it.
+/// Origins that the secrets of an OAuth client may be sent to: the agent's own, and the origins that
+/// the caller names. Never without TLS, unless it is the local machine or the caller allows it.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct OriginPolicy {
     pub(super) agent: Origin,
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_trusted() {
+    fn secrets_go_to_trusted_origins_only() {
         check("https://agent.example/token", true, true);
         check("https://AGENT.example:443/token", true, true);
         check("https://id.example:8443/token", true, true);

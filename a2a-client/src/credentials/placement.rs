@@ -105,7 +105,7 @@ impl Placement {
                 Ok(Self::Query(name.to_owned(), Secret::new(pair)))
             }
             "cookie" => {
-                // A name is a token as those of headers are (RFC 6265 §4.1.1).
+                // The name of a cookie is a token, like the name of a header (RFC 6265 §4.1.1).
                 let named = HeaderName::from_bytes(name.as_bytes()).is_ok();
                 let is_octet = |byte: u8| byte.is_ascii_graphic() && !b"\",;\\".contains(&byte);
                 match named && !key.is_empty() && key.bytes().all(is_octet) {

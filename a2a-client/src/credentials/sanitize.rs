@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_is_short_and_obeys_no_one() {
+    fn printable_text_is_short_and_ascii_without_control_characters() {
         assert_eq!(printable("a b\u{1b}[2J\r\né"), "a b?[2J???");
         let long = printable(&"x".repeat(10_000));
         assert_eq!(long.chars().count(), MAX_SHOWN + 1);

@@ -171,7 +171,7 @@ struct Exchange {
 }
 
 impl Source for Exchange {
-    /// Exchanges the user's token anew: a refresh token would outlive it.
+    /// Exchanges the user's token again: a refresh token would outlive it.
     fn fetch(&self, _: Option<Secret>) -> BoxFuture<'_, Result<Token, String>> {
         Box::pin(async move {
             let mut form: Vec<(&str, &str)> = Vec::new();

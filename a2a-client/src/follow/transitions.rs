@@ -330,7 +330,7 @@ impl Follower {
         };
         self.failures = 0;
         if sequence.is_some() {
-            // Numbers that do not grow are no positions in a log.
+            // Numbers that do not grow are not positions in a log.
             self.resume_after = sequence.filter(|_| counts);
             self.sequence = sequence;
         }

@@ -95,7 +95,7 @@ fn artifacts_are_continued_replaced_and_new() {
 }
 
 #[test]
-fn the_same_text_in_other_parts_is_no_continuation() {
+fn the_same_text_in_other_parts_replaces_the_artifact() {
     let known = task(TaskState::Working, &[artifact("a", &["1", "2"])]);
     let joined = task(TaskState::Working, &[artifact("a", &["123"])]);
     check(&known, &joined, &["a=123"]);

@@ -111,8 +111,8 @@ impl ReceiverBuilder {
     }
 
     /// Sets the number of names of handled deliveries that are kept, about 100 bytes each; 65,536 by
-    /// default. A delivery has up to two names. To exclude replays, keep those of the last five
-    /// minutes, in which a signature is valid, and of as long as the sender retries.
+    /// default. A delivery has up to two names. To exclude replays, keep names for as long as
+    /// the sender retries, and at least for the five minutes in which a signature is valid.
     pub fn remembered(mut self, names: usize) -> Self {
         self.remembered = names;
         self

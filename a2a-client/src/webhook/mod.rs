@@ -5,7 +5,7 @@
 //! POST ─ token, Authorization ─ JSON Web Token ─ body ─ Standard Webhooks ─ seen before? ─ read ─ your function ─ 200
 //! ```
 //!
-//! Every check is optional; those that are configured must all hold. The sender gets 200 only after the
+//! Every check is optional; all configured checks must hold. The sender gets 200 only after the
 //! function has returned `Ok`, else an answer after which senders retry. Data that must survive a crash
 //! should be stored before the function returns. A sender may send anything again, and the function see
 //! it again after a restart: deliveries are remembered in memory only.

@@ -382,7 +382,7 @@ fn a_card_with_a_damaged_member_is_usable_if_its_endpoint_is_whole() {
 }
 
 #[test]
-fn a_document_of_another_kind_is_no_answer() {
+fn a_document_of_another_kind_is_not_an_answer() {
     let documents = [
         json!({"name": "n", "description": "d", "url": "http://h", "version": "1", "skills": []}),
         json!({"status": 500, "error": "Internal Server Error", "message": "boom"}),

@@ -210,7 +210,7 @@ async fn credentials_of_a_call_go_to_trusted_origins_only() {
 }
 
 #[tokio::test]
-async fn nobody_goes_where_a_redirection_points() {
+async fn redirects_are_reported_and_not_followed() {
     let (elsewhere, foreign) = stranger().await;
     for status in ["301 X", "302 X", "303 X", "307 X", "308 X"] {
         let mut location = String::new();
@@ -282,7 +282,7 @@ fn methods(received: &RequestLog) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
+async fn the_version_is_probed_if_the_card_is_ambiguous() {
     for unknown in [not_found, invalid] {
         let (client, received) = old_agent(unknown).await;
         for _ in 0..2 {
@@ -297,7 +297,7 @@ async fn what_an_agent_speaks_is_tried_where_its_card_does_not_tell() {
 }
 
 #[tokio::test]
-async fn what_is_called_alike_in_both_versions_tells_of_neither() {
+async fn methods_that_both_versions_have_do_not_settle_the_version() {
     let (client, received) = old_agent(not_found).await;
     let task = client.get_task("t", None).await.unwrap();
     assert_eq!(task.context_id, Some("s".into()));

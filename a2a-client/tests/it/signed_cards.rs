@@ -65,7 +65,7 @@ async fn a_card_that_a_trusted_key_signed_is_used() {
 }
 
 #[tokio::test]
-async fn any_other_is_refused_and_nobody_is_called() {
+async fn a_card_without_a_trusted_signature_is_refused_before_any_call() {
     #[track_caller]
     fn check(outcome: (Result<Client, Error>, Vec<String>), says: &str) {
         let (client, paths) = outcome;
@@ -101,7 +101,7 @@ async fn any_other_is_refused_and_nobody_is_called() {
 }
 
 #[tokio::test]
-async fn what_was_not_signed_does_not_count() {
+async fn members_that_were_not_signed_are_ignored() {
     let own = key();
     // As if the signer knew 1.0 only, and a member that 0.3 reads was added later.
     let (client, _) = connected(trusting(&own), |card| {

@@ -9,7 +9,7 @@ use crate::case::Caller;
 /// Headers that authenticate each caller.
 #[derive(Debug, Default)]
 pub(crate) struct Callers {
-    /// Parameters of the query that authenticate the first caller, beside its headers.
+    /// Query parameters that authenticate the first caller, in addition to its headers.
     pub(crate) query: Vec<(String, HeaderValue)>,
     pub(crate) first: HeaderMap,
     pub(crate) second: HeaderMap,

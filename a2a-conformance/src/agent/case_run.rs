@@ -355,7 +355,7 @@ impl<'t> CaseRun<'t> {
         };
         let path = self.fill_text(path)?;
         let full = self.interface.delivery_timeout + Duration::from_secs(step.extra_seconds);
-        // What is not to come has no signal: it gets a while.
+        // Nothing signals that no notification will come, so the wait for none has a fixed length.
         let awaits_none = step.expect.notifications == Some(Value::Array(Vec::new()));
         let limit = match awaits_none {
             true => QUIET,

@@ -12,7 +12,7 @@ use crate::lint::schema_violation;
 use crate::run::{Evidence, HttpMessage};
 
 impl Interface {
-    /// Adds to a delivery the `event` that its body is, in protocol 1.0; null if it is none.
+    /// Adds to a delivery the `event` that its body is, in protocol 1.0; null if the body is not an event.
     pub(crate) fn with_event(&self, mut delivery: Value) -> Value {
         let body = &delivery["body"];
         // The form that its version requires is a check of its own: `push.body`.

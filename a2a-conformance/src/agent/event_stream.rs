@@ -124,7 +124,7 @@ impl EventStream {
         self.dialect != Dialect::V1_0 && self.last == Some(true)
     }
 
-    /// Reads the head of the response, and its body if it is no stream.
+    /// Reads the head of the response, and its body if it is not a stream.
     pub(super) async fn begin(
         &mut self,
         interface: &Interface,

@@ -228,7 +228,7 @@ fn describe_result(result: &Value) -> (String, MismatchKind) {
     let text = result.to_string();
     let text = text.chars().take(300).collect::<String>();
     let kind = match result {
-        // No operation has that for a result: it is none, and no error either.
+        // No operation has null as its result: the answer is neither a result nor an error.
         Value::Null => MismatchKind::Unreadable,
         _ => MismatchKind::Result,
     };

@@ -1,4 +1,4 @@
-//! Forged tokens: those that a careless verifier of JSON Web Tokens accepts.
+//! Forged tokens that a careless verifier of JSON Web Tokens accepts.
 
 use a2a_transport::http::HttpClient;
 use a2a_types::{AgentCard, SecurityScheme};

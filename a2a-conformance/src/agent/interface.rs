@@ -197,7 +197,8 @@ impl Interface {
     }
 
     /// Returns a request in the other form that 0.3 has for it by HTTP+JSON, where its text and its proto differ: a
-    /// subscription is a POST or a GET, a push notification config comes with its id beside it or in the query.
+    /// subscription is a POST or a GET; the id of a push notification config is next to the config or in
+    /// the query.
     fn in_other_form(&self, operation: Operation, written: &WireRequest) -> Option<WireRequest> {
         if (self.binding, self.dialect) != (Binding::HttpJson, Dialect::V0_3) || written.is_altered
         {

@@ -353,7 +353,7 @@ impl Observations {
     }
 }
 
-/// Returns the place of a mismatch among those of its invariant, which does not depend on when it was found.
+/// Returns the sort key of a mismatch within its invariant; it does not depend on when the mismatch was found.
 fn order<'m>(
     mismatch: &'m Mismatch,
     evidence: &Evidence,

@@ -41,7 +41,8 @@ pub struct Options {
     pub wrong_audience_headers: HeaderMap,
     /// Headers with a token that grants nothing at this agent.
     pub wrong_scope_headers: HeaderMap,
-    /// Keys that are trusted to sign the card, and push notifications beside the keys that the agent publishes.
+    /// Keys that are trusted to sign the card, and to sign push notifications in addition to the keys that the
+    /// agent publishes.
     pub card_keys: Option<Jwks>,
     /// Time within which the agent must answer, on top of twenty round trips.
     pub response_timeout: Duration,

@@ -92,7 +92,7 @@ mod tests {
     const SEND: Awaited = "SendMessage";
 
     #[test]
-    fn what_never_comes_is_awaited_briefly() {
+    fn limit_is_short_after_repeated_misses() {
         let patience = Patience::default();
         for _ in 0..MAX_MISSED {
             assert_eq!(patience.limit(GET, FULL), FULL);

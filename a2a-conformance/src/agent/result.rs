@@ -37,7 +37,7 @@ pub(super) fn invariant_result(invariant: &Invariant, interface: &Interface) -> 
     result
 }
 
-/// Leaves of the requirements of a result only those whose sentences its mismatches name, if they name any.
+/// Reduces the requirements of a result to the ones whose sentences its mismatches name, if they name any.
 pub(super) fn narrow_requirements(result: &mut CheckResult) {
     let is_named = |id: &String| {
         let named = requirement(id);

@@ -151,7 +151,7 @@ const LOGINS: [&str; 6] = [
     "oauth2MetadataUrl",
 ];
 
-/// Returns a mismatch for each URL without TLS, except those of this machine.
+/// Returns a mismatch for each URL without TLS, except URLs of this machine.
 fn in_the_clear(urls: Vec<(String, &str)>) -> Vec<Mismatch> {
     let broken = urls.into_iter().filter_map(|(place, url)| {
         // A relative URL is found by card.valid.

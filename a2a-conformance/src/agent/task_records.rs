@@ -56,7 +56,7 @@ impl OwnTasks {
     }
 
     /// Takes the contents out of the tasks of others in a page of a list: an agent may keep what it should have refused,
-    /// from whoever it came.
+    /// from any caller.
     pub(super) fn strip_others(&self, page: &mut Value) {
         let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let tasks = page.get_mut("tasks").and_then(Value::as_array_mut);

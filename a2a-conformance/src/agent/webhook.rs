@@ -32,7 +32,7 @@ use super::interface::headers_as_json;
 /// | `/KEY…/redirect…` | 302 to `/KEY/redirected` |
 /// | `/KEY…/deny…` | 200; another text to a GET with `validationToken` |
 ///
-/// Any other GET with `validationToken` is answered by that token, and is no notification.
+/// Any other GET with `validationToken` is answered by that token, and is not a notification.
 pub(super) struct Webhooks {
     base: String,
     deliveries: Arc<Deliveries>,
@@ -90,7 +90,7 @@ impl Webhooks {
     /// deliveries so far whenever there are more; it returns a result, and whether they are enough.
     /// Returns its last result.
     ///
-    /// Errors: those of `judge`, which end the wait.
+    /// Errors: an error of `judge`, which ends the wait.
     pub(super) async fn wait<T, E>(
         &self,
         key: &str,

@@ -63,7 +63,7 @@ pub struct Problem {
 
 /// Validates a card of any protocol version.
 ///
-/// Errors: the text is no JSON object within the limits.
+/// Errors: the text is not a JSON object within the limits.
 pub fn inspect(text: &str) -> Result<Inspection, String> {
     let text = text.trim_start_matches('\u{feff}');
     a2a_jsonrpc::check(text.as_bytes(), &Limits::default()).map_err(|fault| fault.to_string())?;
@@ -94,7 +94,7 @@ pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
 pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
     let mut dialects = Vec::new();
     let has = |member: &str| card.get(member).is_some();
-    // `url` beside the interfaces of 1.0 says nothing: a card of 1.0 may have members of its own.
+    // In a card with interfaces of 1.0, `url` says nothing: a card of 1.0 may have members of its own.
     let version = card["protocolVersion"].as_str();
     let version = version.and_then(Dialect::from_version);
     let says_older = has("preferredTransport")

@@ -158,7 +158,7 @@ fn schema_violations_are_found() {
 }
 
 #[test]
-fn schemes_and_algorithms() {
+fn two_schemes_in_one_and_algorithm_none_are_problems() {
     let mut card = card();
     card["securitySchemes"]["k"]["mtlsSecurityScheme"] = json!({});
     // {"alg": "none", "kid": "k", "typ": "JOSE"}

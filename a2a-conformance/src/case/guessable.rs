@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_counted_tell_of_each_other() {
+    fn counted_texts_are_guessable() {
         check(&["token-for-config-1", "token-for-config-2"], true);
         check(&["2026-01-01T10:00:00Z", "2026-01-01T10:00:09Z"], true);
         check(&["token", "token"], true);
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_drawn_by_lot_do_not() {
+    fn random_texts_are_not_guessable() {
         let [one, two, three] = [(); 3].map(|()| uuid::Uuid::new_v4().to_string());
         check(&[&one, &two, &three], false);
         check(&[&one], false);

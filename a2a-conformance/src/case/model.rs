@@ -247,7 +247,7 @@ pub struct RawHttpRequest {
     pub path: String,
     /// The body: a text as it is, anything else as JSON.
     pub body: Option<Value>,
-    /// The body as hexadecimal bytes, if it is no text.
+    /// The body as hexadecimal bytes, if it is not text.
     pub bytes: Option<String>,
     /// A prefix, the number of times that the body is repeated after it, and a suffix.
     pub repeat: Option<(String, usize, String)>,
@@ -257,12 +257,12 @@ pub struct RawHttpRequest {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Caller {
-    /// Those that were given.
+    /// Credentials of the first caller, as given.
     #[default]
     First,
-    /// Those of the second caller.
+    /// Credentials of the second caller.
     Second,
-    /// Those of a known caller without permissions.
+    /// Credentials of a known caller without permissions.
     Forbidden,
     /// A token that has expired.
     Expired,

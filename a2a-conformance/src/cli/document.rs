@@ -10,7 +10,7 @@ use super::print::{UNREACHABLE, failed, refused};
 
 /// Reason why there is no document.
 pub(super) enum DocumentError {
-    /// A file that cannot be read, a key set that is none.
+    /// A file that cannot be read or, where a key set is expected, is not a key set.
     Usage(String),
     /// A URL that does not answer with a document.
     Unreachable(String),

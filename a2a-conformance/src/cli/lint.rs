@@ -124,7 +124,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Returns the judgement of bytes that are no text.
+/// Returns the judgement of bytes that are not text.
 fn no_text(valid: usize) -> LintResult {
     let problem = format!("not UTF-8 from byte {valid} on, as RFC 8259 §8.1 requires");
     LintResult {

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     fault: Option<Fault>,
 }
 
-/// The names of the faults, for the help and for the message about a name that is none.
+/// The names of the faults, for the help and for the message about an unknown name.
 fn fault_names() -> impl TypedValueParser<Value = Fault> {
     let names = PossibleValuesParser::new(Fault::ALL.iter().map(|fault| fault.name()));
     names.try_map(|name| name.parse())

@@ -80,7 +80,7 @@ pub(crate) fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Strin
     Ok((name, value))
 }
 
-/// Reads a pattern of names. Errors: it is none, and would match nothing.
+/// Reads a pattern of names. Errors: the text is not a pattern, and would match nothing.
 pub(crate) fn read_pattern(text: &str) -> Result<String, String> {
     match Glob::new(text) {
         Ok(_) => Ok(text.to_owned()),

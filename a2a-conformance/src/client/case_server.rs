@@ -4,7 +4,7 @@
 //! | request | answer or effect |
 //! |---|---|
 //! | `GET /cases` | the keys of the chosen cases |
-//! | `GET /case/{key}` | begins the case anew: what to do, as `{"case", "url", "ask"}`; the agent is below this path |
+//! | `GET /case/{key}` | starts the case again: what to do, as `{"case", "url", "ask"}`; the agent is below this path |
 //! | `POST /case/{key}/listening` | `{"url"}`: the client's webhook is there; answered once it was notified |
 //! | `POST /case/{key}/done` | `{"reports"}`: the client's report on each instruction, if it makes any; answered by the verdict |
 //! | `GET /status/{key}` | the verdict, or that the case is running |

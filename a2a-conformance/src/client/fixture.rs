@@ -237,7 +237,7 @@ impl Fixture {
         self.interface.dialect.card_path()
     }
 
-    /// Records a request; returns its index in the list, and its number among those of its operation.
+    /// Records a request; returns its index in the list, and its number among the requests of its operation.
     pub(super) fn record(
         &self,
         listener: Listener,
@@ -302,8 +302,8 @@ impl Fixture {
         }
     }
 
-    /// Returns the keys that a listener publishes: the agent's are those of push notifications, the second
-    /// one's is the stranger's. Clients know those of the card beforehand.
+    /// Returns the keys that a listener publishes: the agent publishes the keys that sign push notifications,
+    /// the second listener the key of a stranger. Clients know the keys that sign the card beforehand.
     pub(super) fn published_keys(&self, listener: Listener) -> Vec<u8> {
         match listener {
             Listener::Agent => self.sender.keys().to_json(),

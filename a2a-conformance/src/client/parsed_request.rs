@@ -16,13 +16,13 @@ use crate::lint::{SchemaViolation, schema_violations};
 /// Meaning of a request.
 #[derive(Clone, Debug)]
 pub(super) struct ParsedRequest {
-    /// Envelope of the answer; `None` for cards, and if this is no request of the version.
+    /// Envelope of the answer; `None` for cards, and if this is not a request of the version.
     pub(super) envelope: Option<Envelope>,
     /// The operation by its name in 1.0, `AgentCard`, or nothing.
     pub(super) operation: Option<&'static str>,
     /// Params in protocol 1.0.
     pub(super) params: Value,
-    /// The body as JSON; as text if it is none.
+    /// The body as JSON; as text if it is not JSON.
     pub(super) body: Value,
     /// Violations of the protocol version.
     pub(super) problems: Vec<String>,
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_of_1_0() {
+    fn bad_requests_of_1_0_have_problems() {
         let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hello"}]});
         let good = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
         let with = |more: Value| json!({"params": {"message": more}});
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_of_earlier_versions() {
+    fn bad_requests_of_earlier_versions_have_problems() {
         let message = json!({
             "kind": "message", "messageId": "m", "role": "user",
             "parts": [{"kind": "text", "text": "hello"}],
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn push_configs_without_a_task() {
+    fn push_configs_without_a_task_have_problems() {
         let config = json!({"id": "c", "url": "https://h/"});
         let mut flat = config.clone();
         flat["taskId"] = json!("t");
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_requests_by_http() {
+    fn bad_requests_by_http_have_problems() {
         let message = r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]}}"#;
         let problems = |dialect, method: &str, target: &str, body: &str| {
             let interface = InterfaceKind {

@@ -38,7 +38,7 @@ pub(super) enum Framing {
 #[derive(Debug)]
 pub(super) enum BodyPiece {
     Bytes(Bytes),
-    /// So many bytes `x`.
+    /// The byte `x`, repeated this number of times.
     LongBody(u64),
     Pause(Pause),
 }

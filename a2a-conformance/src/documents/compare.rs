@@ -28,7 +28,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// One-to-one mapping between the identifiers of a document and those of the other side.
+/// One-to-one mapping between the identifiers of a document and the identifiers of the other side.
 ///
 /// An identifier that the document's caller chose stands for itself; every other is bound where it
 /// first appears, one to one.

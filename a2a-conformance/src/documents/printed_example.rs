@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn each_repair() {
+    fn each_repair_is_made_and_reported() {
         check("{\"a\": 1}\n", Some("{\"a\":1}"), &[]);
         check("{\u{a0}\"a\u{a0}\": 1}", Some("{\"a\u{a0}\":1}"), &["NBSP"]);
         check("data: {\"a\": 1}\n\n", Some("{\"a\":1}"), &[]);

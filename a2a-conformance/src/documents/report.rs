@@ -26,7 +26,7 @@ pub struct Report {
 pub struct Tally {
     /// Examples in the corpus.
     pub total: usize,
-    /// Examples whose verdict and repairs are those of the inventory.
+    /// Examples whose verdict and repairs equal the inventory's.
     pub accounted_for: usize,
     /// HTTP heads, counted apart.
     pub heads: usize,

@@ -208,7 +208,7 @@ fn is_not_base64(text: &str) -> bool {
     Base64::from_text(text).decode().is_err()
 }
 
-/// Departures that only show beside the other events of the stream.
+/// Adds the departures that only show in comparison with the other events of the stream.
 fn accepted_departures_in_stream(corpus: &Corpus, example: &Example, codes: &mut BTreeSet<String>) {
     let streams = corpus
         .exchanges

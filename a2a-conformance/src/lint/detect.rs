@@ -11,8 +11,8 @@ use super::marks::{is_proto_json, marked};
 use super::subject::{LintSubject, SubjectKind};
 use crate::card;
 
-/// Returns the kinds of a document, or nothing if it is none of A2A; `known` is its protocol version, if given. A
-/// card may be of several versions.
+/// Returns the kinds of a document, or nothing if it is not an A2A document; `known` is its protocol version, if given.
+/// A card may be of several versions.
 pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Vec<LintSubject> {
     let has = |member: &str| value.get(member).is_some();
     let is_enveloped = has("jsonrpc") || has("result") || is_json_rpc_error(value);

@@ -44,7 +44,7 @@ use crate::card;
 use crate::documents::{StrictVerdict, accepted_departures, printed_example};
 use crate::requirement::Level;
 
-/// Facts that are known beside a document.
+/// Facts that the caller knows about a document.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Its version; else the one that it looks like.
@@ -84,7 +84,7 @@ pub struct Finding {
     /// Description of what was found there and what was expected.
     pub problem: String,
     /// Rule that is violated: `JSON`, `JSON-RPC`, a definition of the schema, a section like `1.0 §5.7`, a
-    /// requirement by its id, or `words` for what the typed readers find beside these.
+    /// requirement by its id, or `words` for what only the typed readers find.
     pub rule: String,
 }
 
@@ -213,7 +213,7 @@ fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<LintResu
     judged.collect()
 }
 
-/// The text, repaired if it is no JSON.
+/// Returns the text, repaired if it is not JSON.
 fn printed(text: &str) -> printed_example::PrintedExample {
     let text = text.trim_start_matches('\u{feff}');
     match serde_json::from_str::<serde::de::IgnoredAny>(text) {
@@ -437,7 +437,7 @@ fn textual(code: &str) -> AppliedRepair {
     }
 }
 
-/// Departures of the text, and those that are understood as they are.
+/// Departures of the text, and departures that are understood as they are.
 #[rustfmt::skip]
 const TEXTUAL: &[(&str, &str)] = &[
     ("ARR", "Members of an object within the brackets of an array."),

@@ -170,8 +170,8 @@ fn validator(bundle: Bundle, definition: &'static str) -> Result<Arc<Validator>,
     Ok(validator)
 }
 
-/// Returns the violations of a validation error. Of several alternatives, none of which fits, they are those of the one
-/// that comes closest.
+/// Returns the violations of a validation error. If none of several alternatives fits, they
+/// are the violations of the alternative that comes closest.
 fn describe(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
     let alternatives = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::*;
 use crate::documents::{self, Corpus, answered};
 
-/// The verdicts are those of the inventory that the corpus was made from.
+/// The verdicts equal the verdicts of the inventory that the corpus was made from.
 #[test]
 fn every_example_is_judged_as_in_the_inventory() {
     let corpus = Corpus::embedded().unwrap();
@@ -20,7 +20,7 @@ fn every_example_is_judged_as_in_the_inventory() {
             request: answered(&corpus, example).map(|(request, _)| request),
             kind: None,
         };
-        // Text that the extraction glued to an example is no part of it.
+        // Text that the extraction glued to an example is not part of it.
         let found = lint(&printed_example::read(&example.printed).text, &context);
         let [found] = &found[..] else {
             panic!("{}: {} documents", example.id, found.len());

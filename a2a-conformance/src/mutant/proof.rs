@@ -109,7 +109,7 @@ impl Proof {
         }
     }
 
-    /// Records the results that should pass, except those that may fail; returns the others.
+    /// Records the results of checks that should pass or may fail; returns the failed results of all other checks.
     pub(super) fn note_others<'r>(
         &mut self,
         results: &'r [CheckResult],

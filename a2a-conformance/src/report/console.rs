@@ -13,7 +13,7 @@ use super::visible::{head, line, visible};
 use crate::requirement::Level;
 use crate::run::{CheckResult, Column, Run, Score, Verdict};
 
-/// Progress bar of a run on standard error; hidden if that is no terminal.
+/// Progress bar of a run on standard error; hidden if that is not a terminal.
 pub struct Progress(ProgressBar);
 
 impl Progress {

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_escaped_is_what_unicode_calls_ignorable() {
+    fn unsafe_characters_match_the_unicode_classes() {
         let class = r"[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{fff9}-\u{fffb}--\u{fe00}-\u{fe0f}]";
         let expected = regex::Regex::new(class).unwrap();
         for character in char::MIN..=char::MAX {

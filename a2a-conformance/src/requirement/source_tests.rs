@@ -33,7 +33,7 @@ impl<'a> Citation<'a> {
         })
     }
 
-    /// The file beside the workspace that holds the text.
+    /// Returns the path of the local file that holds the text.
     fn file(&self) -> PathBuf {
         let Self { tag, path, .. } = self;
         let local = match (*path, *tag) {
@@ -49,8 +49,8 @@ impl<'a> Citation<'a> {
     }
 }
 
-/// The directory of the published texts: the one that `A2A_SPECIFICATION` names, or `../shared/spec` beside the
-/// workspace.
+/// Returns the directory of the published texts: the one that `A2A_SPECIFICATION` names, or `../shared/spec` next to
+/// the workspace.
 fn texts() -> PathBuf {
     let directory = std::env::var_os("A2A_SPECIFICATION").map(PathBuf::from);
     directory.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/spec"))
@@ -90,7 +90,7 @@ fn has_keyword(level: Level, text: &str) -> bool {
     words.into_iter().any(|word| keywords.contains(&word))
 }
 
-/// The page of a section that is no chapter of the specification.
+/// Returns the page of a section that is not a chapter of the specification.
 fn page(section: &str) -> Option<&'static str> {
     Some(match section {
         "T.extensions" => "docs/topics/extensions.md",

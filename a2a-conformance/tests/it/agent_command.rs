@@ -99,7 +99,7 @@ fn silent(reader: Sender<()>) -> String {
 }
 
 #[test]
-fn a_url_is_a_url() {
+fn wrong_url_is_rejected_with_a_hint() {
     let guess = "expected http:// or https:// before it: http://localhost:8080";
     check(&["localhost:8080"], 2, &[guess]);
     check(

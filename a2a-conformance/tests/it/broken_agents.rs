@@ -203,7 +203,7 @@ fn broken(is: AgentFault, head: &Parts, request: &Value) -> String {
     };
     let error = json!({"code": -32603, "message": "no"});
     let by_rpc = request.get("jsonrpc").is_some() || !head.uri.path().contains("/rest");
-    // The server has HTTP+JSON beside JSON-RPC, also if the card does not say so.
+    // The server has HTTP+JSON in addition to JSON-RPC, even if the card does not say so.
     let details = json!([{"reason": "TASK_NOT_FOUND"}]);
     let whole = match (is, by_rpc) {
         (AgentFault::Refuses, _) if head.uri.path().starts_with("/tasks/") => {

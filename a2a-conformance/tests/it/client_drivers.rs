@@ -37,7 +37,7 @@ fn only(run: &Run, verdict: Verdict) -> Vec<&str> {
 }
 
 #[test]
-fn a_command_for_each_case() {
+fn command_started_for_each_case_meets_every_check() {
     let ours = format!("{SUITE} client --be-ours {{url}}");
     let run = report(
         0,
@@ -52,7 +52,7 @@ fn a_command_for_each_case() {
 }
 
 #[test]
-fn a_command_that_is_talked_to() {
+fn command_that_reads_instructions_passes() {
     let ours = format!("{SUITE} client --be-ours");
     let run = report(
         0,
@@ -124,7 +124,7 @@ fn hanging_client_is_killed_with_its_children() {
 }
 
 #[test]
-fn wrong_usage() {
+fn wrong_usage_has_its_exit_code() {
     for (code, arguments) in [
         (2, &["--stdio", "cat", "--run", "no.such-check"][..]),
         (2, &["--run", "client.*"]),
@@ -150,7 +150,7 @@ fn wrong_usage() {
 
 /// The shims meet every MUST of what they can do. They are not run where their language is not.
 #[test]
-fn the_shims_in_python() {
+fn python_shims_meet_every_must() {
     if Command::new("python3").arg("--version").output().is_err() {
         eprintln!("NOT RUN: there is no python3 here, so shims/*.py were not tested");
         return;
@@ -160,7 +160,7 @@ fn the_shims_in_python() {
 }
 
 #[test]
-fn the_shim_in_typescript() {
+fn typescript_shim_meets_every_must() {
     let version = Command::new("node").arg("--version").output();
     let version = version
         .map(|output| text(&output.stdout))
@@ -195,7 +195,7 @@ fn check_shim(program: &str, name: &str, at_least: usize) {
 
 /// A client that goes through the cases by itself: here with the wire in its own hands.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_comes_by_itself() {
+async fn client_that_fetches_its_cases_passes() {
     let selection = Selection {
         run: vec![
             "client.message-is-answered".to_owned(),

@@ -160,7 +160,7 @@ fn the_page_has_every_order() {
         .iter()
         .filter_map(|(order, ..)| order.split(' ').next())
         .collect();
-    // They have tests of their own; and this one is no order.
+    // `parts` and `wait` have tests of their own, and `good` is not an order.
     kept.extend(["parts", "wait"]);
     kept.remove("good");
     assert_eq!(orders.collect::<BTreeSet<_>>(), kept);

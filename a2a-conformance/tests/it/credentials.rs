@@ -85,7 +85,7 @@ async fn tokens_are_shown_by_the_options() {
     let found = verdicts(&agent.url, &all).await;
     assert_verdicts(&found, Verdict::Pass, OF_TOKENS);
 
-    // A token that is right is no token that must be refused.
+    // The checks fail if a right token is given as a token that must be refused.
     let wrong = [
         "--expired",
         &right,

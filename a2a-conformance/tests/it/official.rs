@@ -1,8 +1,8 @@
 //! The JSON examples of the official texts, judged: each is accepted if the official schema allows it, and
 //! refused by a rule otherwise. The exceptions are in `official.yaml`, each with a reason.
 //!
-//! The texts are no part of this project. They are looked for beside the workspace, or where
-//! `A2A_OFFICIAL_TEXTS` says: a folder with `official/v1.0.1/…` and `schemas/…`.
+//! The texts are not part of this project. They are looked for in `../shared/spec` next to the workspace, or in the
+//! folder that `A2A_OFFICIAL_TEXTS` names, with `official/v1.0.1/…` and `schemas/…`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -24,7 +24,7 @@ struct Exception {
     dialect: Option<String>,
     /// Section that refuses the example although the official schema allows it.
     refused: Option<String>,
-    /// `true` if it is no document of the protocol.
+    /// `true` if it is not a document of the protocol.
     #[serde(default)]
     foreign: bool,
     because: String,

@@ -90,7 +90,7 @@ fn is_named(problem: &str) -> bool {
     names_example && (problem.contains(": $") || problem.contains(": content-type"))
 }
 
-/// The printed texts equal those of the documents in `A2A_DOCUMENTS`, if set, byte for byte.
+/// The printed texts equal the texts of the documents in `A2A_DOCUMENTS`, if set, byte for byte.
 #[test]
 fn printed_texts_are_those_of_the_documents() {
     let Ok(folder) = std::env::var("A2A_DOCUMENTS") else {

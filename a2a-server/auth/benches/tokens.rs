@@ -53,7 +53,7 @@ fn jwt(criterion: &mut Criterion) {
         let public = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, [&[4], &point[..]].concat());
         bencher.iter(|| public.verify(signed.as_bytes(), &signature).unwrap());
     });
-    // Not begun anew with each sample: the first ones are known by then.
+    // The cycle is not restarted for each sample: the first tokens would be known by then.
     let mut heads_in_turn = heads.iter().cycle();
     group.bench_function("new token", |bencher| {
         bencher.iter(|| check(heads_in_turn.next().unwrap()));

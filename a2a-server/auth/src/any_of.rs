@@ -36,7 +36,7 @@ impl Requirement {
         }
     }
 
-    /// Requires a further scheme. The principal and its scopes are those of the first one.
+    /// Requires a further scheme. The first scheme determines the principal and its scopes.
     pub fn and(mut self, name: impl Into<String>, scheme: impl Scheme) -> Self {
         self.schemes
             .push((name.into(), Arc::new(scheme), Vec::new()));

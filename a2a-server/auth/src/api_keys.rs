@@ -35,7 +35,7 @@ enum Place {
 }
 
 impl ApiKeys {
-    /// Takes keys from a header, like `x-api-key`. Errors: it is no name of a header.
+    /// Takes keys from a header, like `x-api-key`. Errors: it is not a valid header name.
     pub fn header(name: &str) -> Result<Self, SetupError> {
         let name = HeaderName::try_from(name).map_err(|_| {
             SetupError::value("header of API keys", "expected the name of a header")

@@ -110,7 +110,7 @@ impl BasicUsers {
             Source::File(file) => file.content().await,
         };
         let hash = users.hash(name);
-        // Somebody else's hash, so that an unknown name takes as long as a wrong password.
+        // For an unknown name, the hash of another user, so that it takes as long as a wrong password.
         let Some(compared) = hash.or_else(|| users.any_hash()) else {
             return Verdict::Invalid;
         };
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_wait() {
+    fn requests_that_wait_are_limited() {
         let count = AtomicUsize::new(0);
         let waiting: Vec<_> = (0..MAX_WAITING)
             .map(|_| Waiting::enter(&count).unwrap())

@@ -29,7 +29,7 @@ impl Htpasswd {
         self.0.get(name)
     }
 
-    /// Returns a hash of somebody, as costly as that of another.
+    /// Returns the hash of any user; all cost about the same to verify.
     pub(crate) fn any_hash(&self) -> Option<&PasswordHash> {
         self.0.values().next()
     }

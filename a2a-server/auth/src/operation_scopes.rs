@@ -26,7 +26,7 @@ impl Default for OperationScopes {
 }
 
 impl OperationScopes {
-    /// Requires one scope of operations that read, and another of those that change.
+    /// Requires one scope for operations that read, and another for operations that change something.
     pub fn new(read: &str, write: &str) -> Self {
         let scope_of = |operation: Operation| match operation {
             Operation::GetTask
@@ -63,7 +63,7 @@ impl OperationScopes {
         self
     }
 
-    /// Sets the scopes of skills, beside that of sending messages; the card states them.
+    /// Sets the scopes of skills, required in addition to the scope for sending messages; the card states them.
     ///
     /// The protocol does not say for which skill a message is: `skill_of` tells, for instance by a member of its
     /// metadata that the agent obeys. A message for no skill, or for one without scopes, is permitted here: an

@@ -14,7 +14,7 @@ use governor::{Quota, RateLimiter};
 use http::request::Parts;
 use lru::LruCache;
 
-/// A rate: so many at once, and as many again in the course of a period.
+/// A rate: `count` at once, and the same number again in the course of `period`.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     count: NonZeroU32,
@@ -22,7 +22,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Makes a rate of so many in a period. A count of 0 is 1; a period of 0 is a nanosecond.
+    /// Makes a rate of `count` per `period`. A count of 0 is 1; a period of 0 is a nanosecond.
     pub fn new(count: u32, period: Duration) -> Self {
         Self {
             count: NonZeroU32::new(count).unwrap_or(NonZeroU32::MIN),
@@ -30,12 +30,12 @@ impl Rate {
         }
     }
 
-    /// Makes a rate of so many in a second.
+    /// Makes a rate of `count` per second.
     pub fn per_second(count: u32) -> Self {
         Self::new(count, Duration::from_secs(1))
     }
 
-    /// Makes a rate of so many in a minute.
+    /// Makes a rate of `count` per minute.
     pub fn per_minute(count: u32) -> Self {
         Self::new(count, Duration::from_secs(60))
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many_keys() {
+    fn number_of_keys_is_limited() {
         let limit = KeyedLimit::new(Rate::new(1, HOUR));
         for key in 0..2 * MAX_KEYS.get() {
             assert_eq!(limit.take(key), Ok(()));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_those_of_callers() {
+    fn limits_apply_to_the_address_of_the_caller() {
         let limits = RateLimits::new(a2a_transport::http::AllowAnonymous);
         let check = |limits: &RateLimits<_>, peer: &str, forwarded: &[&str], expected| {
             let mut request = Request::get("/");

@@ -30,7 +30,7 @@ pub trait Scheme: Send + Sync + 'static {
 pub enum Verdict {
     /// The request shows no credentials of this scheme.
     Absent,
-    /// It shows credentials that are wrong, expired or for somebody else.
+    /// It shows credentials that are wrong, expired or issued for another service.
     Invalid,
     /// It shows credentials that cannot be checked at the moment.
     Unavailable,

@@ -12,10 +12,10 @@ use tokio::time::timeout;
 ///
 /// - `echo …` returns the message in an artifact;
 /// - `reply …` returns the message as a message, without a task;
-/// - `steps N MS …` takes so many steps with so many milliseconds in between. Each sends a chunk of an
+/// - `steps N MS …` takes N steps with MS milliseconds in between. Each step sends a chunk of an
 ///   artifact and keeps a checkpoint, so that the agent resumes after a crash where it was;
-/// - `times N MS` sends N chunks with so many milliseconds in between, each with the time in microseconds;
-/// - `wait MS` waits for so many milliseconds;
+/// - `times N MS` sends N chunks with MS milliseconds in between, each with the time in microseconds;
+/// - `wait MS` waits for MS milliseconds;
 /// - `ask …` asks for more, and completes the task with the answer.
 pub(crate) struct CommandAgent {
     /// Gets the id of the message of each turn, a line each.

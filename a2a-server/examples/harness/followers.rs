@@ -211,7 +211,7 @@ impl Follower {
             }
             self.totals.reconnects += 1;
         }
-        // The first time was no reconnecting.
+        // The first connection was not a reconnect.
         self.totals.reconnects -= 1;
         self.totals.ended = usize::from(self.seen == last);
         Ok(self.totals)

@@ -1,4 +1,4 @@
-//! Report of an experiment: measured figures beside their targets.
+//! Report of an experiment: measured figures and their targets.
 
 use serde_json::{Map, Value, json};
 

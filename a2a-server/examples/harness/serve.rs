@@ -89,8 +89,8 @@ pub(crate) fn card() -> AgentCard {
     card
 }
 
-/// A directory for databases, removed in the end: in that one, or beside this program, for those of
-/// temporary files are often in memory.
+/// Creates a directory for databases, removed in the end: in `given`, or next to this program, because
+/// directories of temporary files are often in memory.
 pub(crate) fn directory(given: Option<&Path>) -> Result<TempDir, Failure> {
     let program = std::env::current_exe()?;
     let beside = program.parent().ok_or("this program is nowhere")?;

@@ -40,7 +40,7 @@ impl TaskTables {
         Ok(self.connection.query_row(last, [], |row| row.get(0))?)
     }
 
-    /// Returns the tasks after this number, and those that are unfinished.
+    /// Returns the tasks after this number, and the unfinished tasks.
     pub(crate) fn later_than(&self, seq: i64) -> Result<Vec<StoredTask>, Failure> {
         self.tasks("where seq > ?1 or active = 1", [seq])
     }
@@ -51,8 +51,8 @@ impl TaskTables {
         Ok(self.tasks(one, [task.as_str()])?.pop())
     }
 
-    /// Returns the number of notifications in the outbox: those still to be delivered, and those
-    /// given up.
+    /// Returns the number of notifications in the outbox that are still to be delivered, and of the
+    /// notifications that were given up.
     pub(crate) fn outbox(&self) -> Result<(i64, i64), Failure> {
         let counts = "select count(*) filter (where dead is null), count(dead) from push_outbox";
         let count = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -98,7 +98,7 @@ impl TaskTables {
             events: self.events(row.get(0)?)?,
             fault: None,
         };
-        // A log begins with the task, and a long one has it beside it as it was later.
+        // A log begins with the task; next to a long log there is a document with the task as it was later.
         let first = stored.events.remove(&1);
         let document: Option<Vec<u8>> = row.get(6)?;
         let written = match (document, first) {

@@ -154,7 +154,7 @@ pub(crate) struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts a server that may have so many file descriptors open.
+    /// Starts a server that may have `descriptors` file descriptors open.
     pub(crate) async fn start(descriptors: usize) -> Result<Self, TrialError> {
         Self::with_store(descriptors, StoreKind::Memory).await
     }

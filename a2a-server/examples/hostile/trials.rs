@@ -14,7 +14,7 @@ use crate::{Figure, TrialError, progress, tls};
 
 type Figures = Result<Vec<Figure>, TrialError>;
 
-/// Request heads that are sent a byte a second, beside valid requests.
+/// Measures valid requests and memory while other peers send request heads a byte a second.
 pub(crate) async fn heads() -> Figures {
     const PEERS: usize = 2000;
     let server = ServerProcess::start(8192).await?;
@@ -50,7 +50,8 @@ pub(crate) async fn heads() -> Figures {
     ])
 }
 
-/// Handshakes of TLS that are sent a byte a second, beside valid requests, each with a handshake in full.
+/// Measures valid requests, each with a full TLS handshake, and memory while other peers send handshakes a byte a
+/// second.
 pub(crate) async fn handshakes() -> Figures {
     const PEERS: usize = 2000;
     // A record of 512 bytes, with the first of a greeting.
@@ -124,7 +125,7 @@ pub(crate) async fn bodies() -> Figures {
     ])
 }
 
-/// Followers that do not read, beside one that does.
+/// Measures one follower that reads, and memory, while other followers do not read.
 pub(crate) async fn readers() -> Figures {
     const PEERS: usize = 1000;
     let server = ServerProcess::start(8192).await?;

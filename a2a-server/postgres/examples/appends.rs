@@ -1,4 +1,4 @@
-//! Appends per second through the store, beside the bare statement on as many connections of the same database.
+//! Appends per second through the store, compared with the bare statement on as many connections of the same database.
 //!
 //! `cargo run --release -p a2a-postgres --example appends -- postgres://user@host/database`
 //!
@@ -46,7 +46,7 @@ async fn connect(url: &str) -> Result<Client, Failure> {
     Ok(client)
 }
 
-/// Returns the appends per second of so many writers, each with a task of its own.
+/// Returns the appends per second of `writers` writers, each with a task of its own.
 async fn store(url: &str, writers: usize) -> Result<f64, Failure> {
     let options = PostgresOptions::new(url)?
         .schema("a2a_bench")

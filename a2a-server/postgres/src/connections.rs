@@ -300,7 +300,7 @@ impl Connections {
     }
 }
 
-/// Returns the slot with the least to do, first among those that are not slow.
+/// Returns the slot with the least to do; slots that are not slow come first.
 fn least_used(slots: &[Slot], is_eligible: impl Fn(&Slot) -> bool) -> Option<&Slot> {
     let eligible = slots.iter().filter(|slot| is_eligible(slot));
     eligible.min_by_key(|slot| (slot.is_slow(), slot.in_flight()))

@@ -1,4 +1,4 @@
-//! Attempts to connect, and the backoff after those that failed.
+//! Attempts to connect, and the backoff after failed attempts.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

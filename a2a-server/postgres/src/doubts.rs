@@ -106,7 +106,7 @@ impl Doubts {
         }
     }
 
-    /// Removes the in-doubt writes of those of these tasks that are gone or have another writer.
+    /// Removes the in-doubt writes of the given tasks that are gone or have another writer.
     fn review(&self, tasks: &[Uuid], leases: &HashMap<Uuid, (u64, &str)>) {
         let mut doubts = self.lock();
         for task in tasks {

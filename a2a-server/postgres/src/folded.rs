@@ -159,7 +159,7 @@ fn after(tail: &VecDeque<(Logged, usize)>, sequence: u64) -> impl Iterator<Item 
     events.filter(move |logged| logged.sequence > sequence)
 }
 
-/// Maximum number of events kept beside a task, and of their bytes if the task is large.
+/// Maximum number of events kept in addition to a task, and of their bytes if the task is large.
 const MAX_TAIL: usize = 64;
 const TAIL_BYTES: usize = 1 << 20;
 /// Number of events that may stay unfolded, so that each reader folds them again.

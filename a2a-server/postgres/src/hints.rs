@@ -41,7 +41,7 @@ struct Pending {
     since: Option<SystemTime>,
 }
 
-/// Followed tasks by key: `now` has those of the last poll and since, `before` those of the poll before.
+/// Followed tasks by key: `now` has the tasks of the last poll and since, `before` the tasks of the poll before.
 #[derive(Default)]
 struct Followed {
     now: HashMap<Uuid, (Owner, TaskId)>,

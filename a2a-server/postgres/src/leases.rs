@@ -110,15 +110,16 @@ impl Inner {
         rows.first().map_or(Ok(0), |row| number(row, 0))
     }
 
-    /// Removes expired receipts and reservations, at most so many; returns the number of receipts.
+    /// Removes expired receipts and reservations, at most `MAX_RECEIPTS_PER_SWEEP` of each; returns the number of
+    /// receipts.
     async fn sweep_expired(&self) -> Result<i64, StoreError> {
         let query = Query::new(SWEEP_EXPIRED).with(&MAX_RECEIPTS_PER_SWEEP, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
         rows.first().map_or(Ok(0), |row| get(row, 0))
     }
 
-    /// Removes the receipts beyond the maximum number, those that expire first, once in `TRIM_EVERY`: they are counted for
-    /// that, unless they are few by the estimate of the last `analyze`. Only one server does it at a time.
+    /// Removes the receipts beyond the maximum number, the first to expire first, once in `TRIM_EVERY`: they are
+    /// counted for that, unless they are few by the estimate of the last `analyze`. Only one server does it at a time.
     async fn trim_receipts(&self) -> Result<(), StoreError> {
         {
             let mut trimmed = self.trimmed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,8 +178,8 @@ gone as (delete from @task t using locked where t.seq = locked.seq returning t.s
 noted as (insert into @task_gone(task) select seq from gone)
 select owner, id from gone";
 
-/// Deletes so many events and notifications of removed tasks that the statement ends in time, and all else of the tasks
-/// that have none of them.
+/// Deletes a limited number of events and notifications of removed tasks, so that the statement ends in time, and all
+/// else of the tasks that have none of them.
 const SWEEP_ROWS: &str = "
 with gone as materialized (select task from @task_gone limit $1 for update skip locked),
 events as materialized (

@@ -22,7 +22,7 @@ pub(crate) fn message_key(owner: &Owner, message: &MessageId) -> Uuid {
     key(&[b"message", owner.as_bytes(), message.as_bytes()])
 }
 
-/// Returns the key of a webhook among those of its task.
+/// Returns the key of a webhook, which is unique within its task.
 pub(crate) fn config_key(config: &ConfigId) -> Uuid {
     key(&[b"config", config.as_str().as_bytes()])
 }

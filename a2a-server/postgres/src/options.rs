@@ -145,8 +145,8 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets the approximate maximum number of receipts of messages; ten million by default. Those that expire first are
-    /// removed first.
+    /// Sets the approximate maximum number of receipts of messages; ten million by default. The first receipts to
+    /// expire are removed first.
     pub fn receipts(mut self, receipts: u64) -> Self {
         self.receipts = receipts;
         self
@@ -158,7 +158,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Trusts only the certificate authorities in this PEM file; by default those of the system.
+    /// Trusts only the certificate authorities in this PEM file; by default the system's authorities.
     pub fn root_certificates(mut self, file: impl AsRef<Path>) -> Self {
         self.roots = Some(file.as_ref().to_owned());
         self

@@ -126,7 +126,7 @@ fn size((owner, _): &Key, task: &Folded) -> usize {
     ENTRY + limits::size_of_owner(owner) + task.held()
 }
 
-/// Bytes of a cached task beside its content.
+/// Bytes of a cached task in addition to its content.
 const ENTRY: usize = 128;
 /// Maximum number of tasks kept.
 const MAX_TASKS: usize = 10_000;

@@ -14,7 +14,7 @@ use crate::names::task_key;
 use crate::reads::{get, head};
 use crate::store::Inner;
 
-/// Number of unfinished tasks at the last count, and of those that this server has created since. So the limit may be
+/// Number of unfinished tasks at the last count, plus the tasks that this server has created since. So the limit may be
 /// exceeded by what other servers create between two counts.
 pub(crate) struct Unfinished {
     max: i64,

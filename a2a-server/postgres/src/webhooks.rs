@@ -258,5 +258,5 @@ fn notification(row: &Row) -> Result<Notification, StoreError> {
 /// Maximum number of webhooks that one statement looks at. The statement has the number too: without it the planner, which
 /// does not know how many are due, may read whole tables.
 const MAX_AT_ONCE: usize = 100;
-/// Maximum number of tries to store a webhook while other servers change those of the task.
+/// Maximum number of tries to store a webhook while other servers change the webhooks of the task.
 const MAX_TRIES: usize = 5;

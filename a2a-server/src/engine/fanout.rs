@@ -123,7 +123,7 @@ impl Fanout {
         let mut recent = lock(&self.recent);
         let before = recent.bytes;
         let all = self.all.bytes.load(Ordering::Relaxed);
-        // A lone follower has nobody to share with.
+        // A lone follower has no other follower to share with.
         let read: VecDeque<_> = match Arc::strong_count(self) == 1 || all > MAX_ALL_BYTES {
             true => {
                 *recent = Recent::default();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_kept() {
+    fn shared_events_are_bounded_in_number_and_bytes() {
         let (all, (_sender, changes)) = (Arc::default(), watch::channel(1));
         let (one, other) = (join(&all, &changes), join(&all, &changes));
         one.publish(read(2..=1000));

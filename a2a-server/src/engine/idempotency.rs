@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_in_flight_send_is_one_until_nobody_holds_it() {
+    fn in_flight_send_is_shared_until_its_last_holder_drops_it() {
         let in_flight_sends = InFlightSends::new(Duration::from_secs(1));
         let first = open(&in_flight_sends, "a", "x").unwrap();
         let again = open(&in_flight_sends, "a", "x").unwrap();

@@ -78,7 +78,7 @@ impl Limiter {
         }
     }
 
-    /// Takes a share for a message of so many bytes, until it is answered.
+    /// Takes a share for a message of `bytes` bytes, until it is answered.
     pub(crate) fn hold(&self, bytes: usize) -> Result<HeldBytes, A2aError> {
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX);
         let permits = Arc::clone(&self.bytes).try_acquire_many_owned(units);

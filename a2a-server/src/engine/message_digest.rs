@@ -11,9 +11,9 @@ use sha2::{Digest as _, Sha256};
 /// does not count, and numbers are doubles, so that `1`, `1.0` and `1e0` are equal, as are `-0` and `0`, and
 /// integers beyond 2⁵³ that round to the same double. It does not depend on how `serde_json` was built.
 ///
-/// Databases keep it, so a message has the same digest in every later version of this crate, or its scheme
-/// stays beside [`digest_of_0_1_0`]. It is not that of the message's JSON, which takes longer to write and
-/// is longer to hash.
+/// Databases keep it, so a message has the same digest in every later version of this crate, or this scheme
+/// is kept in addition to the new one, as [`digest_of_0_1_0`] is. It is not a digest of the message's JSON,
+/// which takes longer to write and is longer to hash.
 pub(crate) fn digest(request: &SendMessageRequest) -> [u8; 32] {
     digest_by(Scheme::Canonical, request)
 }

@@ -19,7 +19,7 @@ use crate::store::{
 pub(crate) enum PostOutcome {
     /// It is in the log, under this sequence number.
     Written(u64),
-    /// Nobody has taken it.
+    /// No server has taken it.
     NotTaken,
     /// It was taken, and not written.
     Unanswered,

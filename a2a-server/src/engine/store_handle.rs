@@ -75,7 +75,7 @@ impl StoreHandle {
         self.is_failing.load(Ordering::Relaxed)
     }
 
-    /// A lease for a task that nobody else works on.
+    /// Returns a lease for a task that no other server works on.
     pub(crate) fn take(&self) -> Lease {
         Lease::Taken {
             holder: Arc::clone(&self.holder),

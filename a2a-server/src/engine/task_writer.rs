@@ -148,7 +148,7 @@ impl TaskWriter {
     /// The log writer, with no call to the store in progress.
     async fn log(&self) -> MutexGuard<'_, LogWriter> {
         let mut log = self.log.lock().await;
-        // Nobody waits for the outcome of that call any more.
+        // No caller waits for the outcome of that call any more.
         drop(log.finish().await);
         log
     }
@@ -281,7 +281,7 @@ impl TaskWriter {
     /// goes on. An agent that sends a status, and is not done, most often takes a while.
     fn pauses_with(&self, events: &[Event]) -> bool {
         let says_so = events.iter().any(|event| event.status().is_some());
-        // Of several updates at once more than one may pause, which does no harm.
+        // If several updates come at once, more than one of them may pause, which does no harm.
         let left = self.pause.load(Ordering::Relaxed);
         let next = if says_so { 0 } else { left.saturating_sub(1) };
         self.pause.store(next, Ordering::Relaxed);
@@ -533,7 +533,7 @@ impl TaskWriter {
         self.outlast(write().await, write).await
     }
 
-    /// Becomes the only writer of a task that nobody else writes to.
+    /// Becomes the only writer of a task that has no other writer.
     pub(crate) async fn take_over(&self) -> Result<(), UpdateError> {
         let request = AppendRequest {
             takes: true,

@@ -61,7 +61,7 @@ pub(super) struct Settings {
 /// The hosts that a server answers as.
 #[derive(Clone, Default)]
 pub(super) enum AllowedHosts {
-    /// Those that suit its address.
+    /// The hosts that suit the server's address.
     #[default]
     Suitable,
     These(Vec<String>),
@@ -147,8 +147,8 @@ impl<L> HttpServer<L> {
     /// `*.example.com`, or URLs of which only the host counts; ports do not count.
     ///
     /// Always among them are the hosts of the public URL and of the card's interfaces, and at a
-    /// loopback address those of this machine. Without a list a server at a loopback address
-    /// answers as those alone, because web pages could reach it by a name of theirs; at any other
+    /// loopback address the hosts of this machine. Without a list a server at a loopback address
+    /// answers as these hosts alone, because web pages could reach it by a name of theirs; at any other
     /// address it answers as any host.
     pub fn allow_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut allowed = match self.settings.hosts {
@@ -181,8 +181,8 @@ impl<L> HttpServer<L> {
     }
 
     /// Answers by every binding and in every version, whatever the interfaces of the card say. By
-    /// default those that a card names itself are the only ones; a card that names no interface gets
-    /// all.
+    /// default only the bindings and versions that a card names itself are answered; a card that names no
+    /// interface gets all.
     pub fn every_binding(mut self) -> Self {
         self.settings.every_binding = true;
         self

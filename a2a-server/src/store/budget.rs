@@ -26,9 +26,9 @@ impl TaskBudget {
     /// Bytes up to which a task is not counted.
     pub const SMALL: usize = 1 << 20;
 
-    /// Waits until so many bytes have room.
+    /// Waits until there is room for `bytes` bytes.
     ///
-    /// Errors: [`StoreError::Busy`] if they have none for ten seconds.
+    /// Errors: [`StoreError::Busy`] if there is none for ten seconds.
     pub async fn take(&self, bytes: usize) -> Result<TaskShare, StoreError> {
         if bytes <= Self::SMALL {
             return Ok(TaskShare::default());

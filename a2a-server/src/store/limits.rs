@@ -1,6 +1,6 @@
 //! Limits on what a store keeps of a task, for every store to apply alike.
 //!
-//! A store of your own keeps two numbers beside each log, the caller's messages and the bytes, and asks
+//! A store of your own keeps two numbers with each log, the caller's messages and the bytes, and asks
 //! [`Growth`] whether an append fits:
 //!
 //! ```
@@ -122,7 +122,7 @@ impl Growth {
         self.folded
     }
 
-    /// Returns how many messages and bytes a task holds with this that held so many before.
+    /// Returns how many messages and bytes a task holds after this append, if it held `messages` and `bytes` before.
     ///
     /// Errors: [`StoreError::TooManyMessages`], [`StoreError::TooLong`].
     pub fn admit(&self, messages: usize, bytes: usize) -> Result<(usize, usize), StoreError> {
@@ -181,7 +181,7 @@ impl PageSize {
     /// Bytes of a page that has more than one task.
     pub const MAX: usize = 8 << 20;
 
-    /// Counts a task of so many bytes, and returns whether there was room for it. The first has room in any
+    /// Counts a task of `bytes` bytes, and returns whether there was room for it. The first has room in any
     /// case.
     pub fn admit(&mut self, bytes: usize) -> bool {
         let whole = self.0.saturating_add(bytes);
@@ -212,5 +212,5 @@ pub fn size_of_notification(trace: Option<&TraceContext>) -> usize {
 
 /// Overhead in bytes of a shared name.
 pub(crate) const NAME: usize = 32;
-/// Bytes that a notification costs beside the state of its trace.
+/// Bytes that a notification costs in addition to the state of its trace.
 const NOTIFICATION: usize = 256;

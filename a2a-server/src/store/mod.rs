@@ -54,7 +54,7 @@ pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement
 ///
 /// A server makes its additions to a log one after the other, and waits for the end of each even if its own
 /// caller is gone. Other calls may be dropped at any time. A task holds at most 1,000 messages of its caller, 64 MiB
-/// of events, 1 MiB more of those that end it, and 16 webhooks of 64 KiB.
+/// of events, 1 MiB more of events that end it, and 16 webhooks of 64 KiB.
 pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, sequence number 1, and what has happened to it
     /// since, and leases it: epoch 1. All of that or nothing.
@@ -167,18 +167,18 @@ pub trait Store: Send + Sync + 'static {
         answer: Message,
     ) -> StoreFuture<'a, ()>;
 
-    /// Takes notifications that are due, at most so many, and hides them from other callers for `term`. Of
-    /// each webhook only the first that is not delivered is ever due.
+    /// Takes at most `limit` notifications that are due, and hides them from other callers for `term`. Only the
+    /// first undelivered notification of a webhook is ever due.
     fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>>;
 
-    /// Notifications that were given up, the first first, at most so many: they are kept with their task.
+    /// Returns at most `limit` notifications that were given up, in that order: they are kept with their task.
     fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>>;
 
-    /// Counts the notifications that are not delivered yet, without those that were given up.
+    /// Counts the notifications that are neither delivered nor given up.
     fn undelivered(&self) -> StoreFuture<'_, usize>;
 
-    /// Records the outcome of a notification. One that is gone is settled already. Somebody else may have taken it again
-    /// meanwhile: then only [`Settlement::Delivered`] counts.
+    /// Records the outcome of a notification. One that is gone is settled already. Another caller may have taken it
+    /// again meanwhile: then only [`Settlement::Delivered`] counts.
     fn settle<'a>(
         &'a self,
         notification: &'a Notification,
@@ -192,8 +192,8 @@ pub trait Store: Send + Sync + 'static {
     /// Tasks that an agent has to work on, by [`limits::is_active`], and that no server has a lease of; at most `limit`.
     fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>>;
 
-    /// Forgets ended tasks that are too old or too many, the oldest first, and those that have waited
-    /// too long for their caller and that nobody has a lease of, with all that belongs to them; yields how many.
+    /// Forgets ended tasks that are too old or too many, the oldest first, and tasks that have waited
+    /// too long for their caller and that no server has a lease of, with all that belongs to them; yields how many.
     fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize>;
 
     /// Returns what several servers need to share this store, or `None` if only one may use it.

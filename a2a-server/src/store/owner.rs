@@ -8,7 +8,7 @@ use a2a_types::TaskId;
 /// Key of a task: ids are unique within an owner.
 pub(crate) type TaskKey = (Owner, TaskId);
 
-/// Owner of a task: a caller, within a tenant. Nobody else can see the task, and neither can the same
+/// Owner of a task: a caller, within a tenant. No other caller can see the task, and neither can the same
 /// caller in another tenant. Specification 1.0 §13.1.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]

@@ -97,13 +97,13 @@ impl Logged {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Listing {
-    /// Only those of this conversation.
+    /// Only tasks of this conversation.
     pub context_id: Option<ContextId>,
-    /// Only those in this state.
+    /// Only tasks in this state.
     pub status: Option<TaskState>,
-    /// Only those whose status is of this time or later.
+    /// Only tasks whose status is of this time or later.
     pub since: Option<Timestamp>,
-    /// Only those that come after this place: where the page before ended.
+    /// Only tasks that come after this place: where the page before ended.
     pub after: Option<Place>,
     /// Maximum number of tasks. A store may yield fewer, but at least one, so that a page does not hold too
     /// many bytes.
@@ -111,7 +111,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Asks for all tasks, from the first, so many to a page.
+    /// Asks for all tasks, from the first, `limit` to a page.
     pub const fn new(limit: usize) -> Self {
         Self {
             context_id: None,
@@ -182,7 +182,7 @@ impl Page {
     }
 }
 
-/// A task that nobody works on although somebody should.
+/// A task that no server works on although one should.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Orphan {
@@ -193,7 +193,7 @@ pub struct Orphan {
 }
 
 impl Orphan {
-    /// Names a task of this owner as one that nobody works on.
+    /// Names a task of this owner as one that no server works on.
     pub const fn new(owner: Owner, task: TaskId) -> Self {
         Self { owner, task }
     }

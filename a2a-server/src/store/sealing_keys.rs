@@ -14,7 +14,7 @@ use super::Owner;
 /// credentials.
 ///
 /// The first key seals; each of them opens what it has sealed. A key is replaced by a new first one, and
-/// removed once the store has no webhook that it sealed: webhooks are sealed anew when they are written,
+/// removed once the store has no webhook that it sealed: webhooks are sealed again when they are written,
 /// and go with their tasks.
 #[derive(Clone)]
 pub struct SealingKeys(Vec<Arc<SealingKey>>);
@@ -57,7 +57,7 @@ impl SealingKeys {
     }
 
     /// Reads keys: in each line an id and 32 bytes in Base64, the key that seals first. Commas may stand
-    /// for the ends of lines; empty lines and those that begin with `#` are skipped.
+    /// for the ends of lines; empty lines and lines that begin with `#` are skipped.
     ///
     /// ```
     /// use a2a_server::SealingKeys;
@@ -92,7 +92,7 @@ impl SealingKeys {
 
     /// Reads keys from a file, as [`parse`](Self::parse) does.
     ///
-    /// Errors: those of `parse`, [`SealingKeyError::Unreadable`].
+    /// Errors: the errors of `parse`, and [`SealingKeyError::Unreadable`].
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SealingKeyError> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path);
@@ -104,7 +104,7 @@ impl SealingKeys {
 
     /// Reads keys from an environment variable, as [`parse`](Self::parse) does.
     ///
-    /// Errors: those of `parse`, [`SealingKeyError::Unreadable`].
+    /// Errors: the errors of `parse`, and [`SealingKeyError::Unreadable`].
     pub fn from_env(name: &str) -> Result<Self, SealingKeyError> {
         let text = std::env::var(name);
         Self::parse(&text.map_err(|error| SealingKeyError::Unreadable {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_moved_or_changed_is_not_opened() {
+    fn moved_or_changed_webhook_is_not_opened() {
         let ours = keys(&["k"]);
         let sealed = ours.seal(&owner("ada"), config()).unwrap();
         let foreign = |found: Result<_, SealError>| {

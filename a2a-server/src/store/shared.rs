@@ -53,8 +53,8 @@ pub trait SharedStore: Send + Sync {
     /// Takes mail back; returns `false` if it is not there any more.
     fn withdraw<'a>(&'a self, mail: &'a Mail) -> StoreFuture<'a, bool>;
 
-    /// Takes mail for the tasks of which this holder has a lease that has not run out, at most so many; that of one
-    /// task in the order in which it was posted. Nobody else gets it.
+    /// Takes mail, at most `limit` pieces, for the tasks of which this holder has an unexpired lease; the mail of one
+    /// task comes in the order in which it was posted. No other holder gets it.
     fn take_mail<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<Mail>>;
 
     /// Returns a signal that another server may have posted mail, or `None` if the store cannot detect that: then

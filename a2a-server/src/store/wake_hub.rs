@@ -1,4 +1,4 @@
-//! Wake-up of those that follow tasks in this process.
+//! Wake-up of the followers of tasks in this process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,13 +16,13 @@ pub struct WakeHub(Mutex<Watched>);
 #[derive(Debug, Default)]
 struct Watched {
     senders: HashMap<TaskKey, watch::Sender<u64>>,
-    /// Number of tasks at which those without followers are removed.
+    /// Number of tasks at which tasks without followers are removed.
     swept_at: usize,
 }
 
 impl WakeHub {
-    /// Wakes the followers of a task whose log has so many stored entries. A number that is not higher than the one they
-    /// know wakes nobody.
+    /// Wakes the followers of a task whose log has `sequence` stored entries. A number that is not higher than the one
+    /// they know wakes no follower.
     pub fn wake(&self, owner: &Owner, task: &TaskId, sequence: u64) {
         let senders = &mut self.lock().senders;
         // Most stores are not followed most of the time.
@@ -86,7 +86,7 @@ impl Watched {
     }
 }
 
-/// Number of tasks below which no task is removed. With 1,024, each removal held up so many short streams that their
+/// Number of tasks below which no task is removed. With 1,024, each removal held up many short streams, and their
 /// p99 was 500 µs; with 32 it is 320 µs (`cargo xtask bench stream`).
 const MIN_SWEPT: usize = 32;
 

@@ -139,23 +139,23 @@ impl Append {
 /// its lease without knowing is recognised by its epoch.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Lease {
-    /// The writer's own, of this epoch, even if it ran out: nobody has taken it since.
+    /// The writer's own, of this epoch, even if it ran out: no other writer has taken it since.
     Held {
         /// The epoch.
         epoch: u64,
     },
-    /// A new one, if nobody has one that has not run out.
+    /// A new one, if no writer has one that has not run out.
     Taken {
         /// Holder of the lease from now on.
         holder: Arc<str>,
-        /// For how long, by the store's clock.
+        /// Term of the lease, by the store's clock.
         term: Duration,
     },
     /// A new one, also if another holder has one.
     Seized {
         /// Holder of the lease from now on.
         holder: Arc<str>,
-        /// For how long, by the store's clock.
+        /// Term of the lease, by the store's clock.
         term: Duration,
     },
 }

@@ -1,4 +1,4 @@
-//! Address ranges that a webhook may have: those of the public internet.
+//! Address ranges that a webhook may have: the ranges of the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn of_ipv6_only_public_addresses_are_left() {
+    fn only_public_ipv6_addresses_are_allowed() {
         for (address, kind) in [
             ("::", "unspecified"),
             ("::1", "loopback"),

@@ -20,8 +20,8 @@ pub(super) struct SlotLimits {
     pub(super) line: usize,
 }
 
-/// Slots for so many requests. A host that never answers holds up few: if the last request to it timed out,
-/// only one is under way at a time, and all such hosts share a part of the slots.
+/// Slots for requests, as many as the limits allow. A host that never answers holds up few: if the last request
+/// to it timed out, only one is under way at a time, and all such hosts share a part of the slots.
 pub(super) struct RequestSlots {
     limits: SlotLimits,
     all: Semaphore,
@@ -31,9 +31,9 @@ pub(super) struct RequestSlots {
 
 #[derive(Default)]
 struct Hosts {
-    /// Those that are called at present.
+    /// Hosts that are called at present.
     called: HashMap<Host, Arc<HostQueue>>,
-    /// Those whose last request timed out.
+    /// Hosts whose last request timed out.
     silent: HashSet<Host>,
 }
 
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_only_so_much_room_and_none_is_remembered() {
+    fn slots_are_bounded_per_host_and_idle_hosts_are_forgotten() {
         let slots = slots(1);
         let take = |name| slots.take(&host(name)).now_or_never().flatten();
         let one = take("one.example");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_has_an_end() {
+    async fn line_before_a_host_is_bounded() {
         let slots = slots(1);
         let busy = host("busy.example");
         let (one, two) = (slots.take(&busy).await, slots.take(&busy).await);

@@ -56,7 +56,7 @@ impl Connector {
 }
 
 impl Answer {
-    /// The body, if it ends within so many bytes.
+    /// Returns the body, if it ends within `limit` bytes.
     pub(super) async fn body(&mut self, limit: usize) -> Option<Vec<u8>> {
         let mut body = Vec::new();
         while let Some(frame) = self.response.body_mut().frame().await {

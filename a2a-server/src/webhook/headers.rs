@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_a_value_becomes_one() {
+    fn invalid_header_values_are_refused() {
         let long = "a".repeat(MAX_VALUE);
         assert!(headers_for(&config("Bearer", &long, &long)).is_ok());
         let too_long = "a".repeat(MAX_VALUE + 1);

@@ -122,7 +122,7 @@ impl std::fmt::Debug for WebhookKeys {
     }
 }
 
-/// For how many seconds a key is published before it signs: as long as receivers keep a set of keys.
+/// Number of seconds for which a key is published before it signs: as long as receivers keep a set of keys.
 const NOTICE: u64 = 300;
 
 /// Forgets keys whose last token has expired.

@@ -20,8 +20,8 @@ use super::outcome::{DeliveryOutcome, Reason};
 use super::sender::{DeliveryRequest, WebhookSender};
 use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 
-/// Takes notifications out of the store, and has them delivered: each at least once, those of one
-/// webhook in order.
+/// Worker that takes notifications out of the store, and has them delivered: each at least once, and in order
+/// for each webhook.
 ///
 /// A notification is in the store from the moment on in which its event is. One that a process has taken is
 /// due again for every process if the first has not settled it in time.
@@ -78,7 +78,7 @@ impl Outbox {
                 // The next one of that webhook may go.
                 Some(_) = deliveries.join_next(), if !deliveries.is_empty() => {}
                 () = self.filled.notified(), if deliveries.len() < MAX_AT_ONCE => {}
-                // Notifications that were put off, and those that other processes have left.
+                // Notifications that were put off, and notifications that other processes have left.
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
                 () = self.closed.cancelled() => {}
             }

@@ -30,7 +30,7 @@ pub(crate) enum Reason {
     /// Its name has no address.
     #[error("the host's name could not be resolved")]
     Resolve,
-    /// Nobody accepted the connection.
+    /// The connection was not accepted.
     #[error("the host could not be connected to")]
     Connect,
     /// No protected connection could be agreed on; its certificate may be wrong.
@@ -42,7 +42,7 @@ pub(crate) enum Reason {
     /// Too many others are being delivered there: nothing was sent.
     #[error("too many deliveries are under way")]
     Busy,
-    /// The connection ended before an answer, or the answer is no HTTP.
+    /// The connection ended before an answer, or the answer is not HTTP.
     #[error("the receiver did not answer by HTTP")]
     Http,
     /// The answer does not say that it was received.

@@ -29,13 +29,13 @@ pub enum Refusal {
     /// The host is spelled so that it seems to be another.
     #[error("the webhook's host must be written plainly: a name, or an address as `a.b.c.d`")]
     Disguised,
-    /// The port is none of those that are accepted.
+    /// The port is not one of the accepted ports.
     #[error("the webhook's port {0} is not allowed")]
     Port(u16),
-    /// The host is an address that is no public one, but of this kind.
+    /// The host is an address that is not public, but of this kind.
     #[error("the webhook's host is no public address ({0})")]
     Address(&'static str),
-    /// The host resolves to an address that is no public one.
+    /// The host resolves to an address that is not public.
     #[error("the webhook's host does not resolve to public addresses only")]
     Resolves,
     /// This member of the config cannot be sent as a header.

@@ -128,7 +128,7 @@ fn parse(text: &str) -> Result<Url, Refusal> {
         SyntaxViolation::EmbeddedCredentials | SyntaxViolation::UnencodedAtSign => {
             credentials.set(true);
         }
-        // Of what comes after the host, and sent encoded.
+        // In the part after the host, which is sent encoded.
         SyntaxViolation::NonUrlCodePoint | SyntaxViolation::PercentDecode => {}
         _ => mended.set(true),
     };

@@ -1,6 +1,6 @@
 //! `Debug` output of everything that may hold a secret.
 //!
-//! The content of messages is no such secret: a developer who prints a message wants to see it.
+//! The content of messages is not such a secret: a developer who prints a message wants to see it.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -62,7 +62,7 @@ fn request() -> SendMessageRequest {
 }
 
 #[test]
-fn webhooks_of_every_version() {
+fn webhooks_of_every_version_hide_their_secrets() {
     check(&webhook());
     check(&request());
     check(&v0_1::PushNotificationConfig::from(webhook()));
@@ -85,7 +85,7 @@ fn webhooks_of_every_version() {
 }
 
 #[test]
-fn calls_and_answers_on_their_way() {
+fn calls_and_replies_hide_their_secrets() {
     let requests = [
         Request::CreateTaskPushNotificationConfig(webhook()),
         Request::SendMessage(request()),
@@ -125,7 +125,7 @@ fn calls_and_answers_on_their_way() {
 }
 
 #[test]
-fn what_a_server_has() {
+fn server_values_hide_their_secrets() {
     check(&keys());
     check(&signing_key());
     check(&secret());
@@ -150,7 +150,7 @@ fn what_a_server_has() {
     check_text(&token);
 }
 
-/// A trace in whose state somebody has written what is nobody's business.
+/// A trace whose state contains a secret that a vendor has written there.
 fn trace() -> Option<TraceContext> {
     let trace = TraceContext::new([1; 16], [2; 8], true)?;
     Some(trace.with_state(&format!("vendor={TOKEN}"))).filter(|trace| trace.tracestate().is_some())
@@ -171,7 +171,7 @@ fn transport(url: &str) -> HttpTransport {
 
 /// The caller's own half, when all goes wrong.
 #[tokio::test]
-async fn what_a_caller_has() {
+async fn client_values_and_errors_hide_their_secrets() {
     log();
     for answer in [
         "HTTP/1.1 401 Unauthorized\r\n\r\n",

@@ -25,7 +25,7 @@ async fn check(base: &str, says: &str) {
 
 /// Answers that are none of what is expected, each with a secret of the receiver's.
 #[tokio::test]
-async fn what_a_receiver_answers_is_shown_to_no_one() {
+async fn answer_of_a_receiver_is_not_revealed() {
     for (head, says) in [
         ("HTTP/1.1 500 #!", "status 500"),
         (
@@ -58,7 +58,7 @@ async fn what_a_receiver_answers_is_shown_to_no_one() {
 }
 
 #[tokio::test]
-async fn nobody_is_there() {
+async fn unreachable_receiver_leaks_no_secret() {
     check(&format!("http://{CLOSED}/"), "could not be connected to").await;
     let (no_tls, _) = hook(ANSWER).await;
     check(&format!("https://{no_tls}/"), "by TLS").await;
@@ -66,7 +66,7 @@ async fn nobody_is_there() {
 
 /// A receiver that refuses every notification, until it is given up.
 #[tokio::test]
-async fn undelivered_notifications() {
+async fn undelivered_notification_leaks_no_secret() {
     log();
     let answer = format!("HTTP/1.1 503 {ANSWER}\r\ncontent-length: 0\r\n\r\n");
     let (hook, _requests) = hook(answer).await;

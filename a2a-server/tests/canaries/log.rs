@@ -47,7 +47,7 @@ pub(crate) struct CapturedLog {
 }
 
 impl CapturedLog {
-    /// There is no secret in what was logged since the last check that found none.
+    /// Checks that the log has no secret since the last check that found none.
     #[track_caller]
     pub(crate) fn check(&self) {
         // A secret may have begun before the end of what was checked.
@@ -94,13 +94,13 @@ impl CapturedLog {
         self.text_after(0)
     }
 
-    /// Returns what was logged after so many bytes.
+    /// Returns what was logged after the first `start` bytes.
     fn text_after(&self, start: usize) -> String {
         String::from_utf8_lossy(&self.text.lock().unwrap()[start..]).into_owned()
     }
 }
 
-/// There is no secret in a text; shows the lines that there are.
+/// Checks that a text has no secret; shows the lines that have one.
 #[track_caller]
 pub(crate) fn check(text: &str) {
     if !found(text).is_empty() {

@@ -1,5 +1,5 @@
 //! No secret of a webhook, of its owner, or of the agent is found where it does not belong: in a log
-//! at whatever level and of whatever crate, in an answer to somebody else, in what `Debug` prints,
+//! at whatever level and of whatever crate, in an answer to another caller, in what `Debug` prints,
 //! in the text of an error.
 //!
 //! Every secret is a canary: a text that is like nothing else. One subscriber records everything in this

@@ -49,7 +49,7 @@ fn check_answer(answer: &RawAnswer, status: u16) {
 }
 
 #[tokio::test]
-async fn missing_or_wrong_credentials() {
+async fn missing_or_wrong_credentials_are_refused_without_a_leak() {
     let address = serving(|builder| {
         builder
             .token(RECEIVER)
@@ -80,7 +80,7 @@ async fn missing_or_wrong_credentials() {
 }
 
 #[tokio::test]
-async fn tokens_that_are_not_taken() {
+async fn invalid_tokens_are_refused_without_a_leak() {
     let key = signing_key();
     let tokens =
         Tokens::of(Keys::from(Jwks::of([&key]))).audience(format!("http://h/?key={URL_KEY}"));
@@ -100,7 +100,7 @@ async fn tokens_that_are_not_taken() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_none() {
+async fn invalid_bodies_leak_no_secret() {
     let address = serving(|builder| builder).await;
     check_answer(&post(body()).to(address).await, 200);
     for end in 0..body().len() {

@@ -58,7 +58,7 @@ fn with(member: &str, value: &Value) -> Vec<RawRequest> {
 }
 
 #[tokio::test]
-async fn urls_that_must_not_be_called() {
+async fn forbidden_urls_are_refused_without_a_leak() {
     for url in [
         format!("http://example.com/?key={URL_KEY}"),
         format!("https://10.0.0.1/?key={URL_KEY}"),
@@ -78,7 +78,7 @@ async fn urls_that_must_not_be_called() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_header() {
+async fn invalid_header_values_are_refused_without_a_leak() {
     for after in ["\r\nx: y", " ", "\u{e4}", "\0", &"x".repeat(5000)] {
         refused(&server(), with("/token", &json!(format!("{TOKEN}{after}")))).await;
         let credentials = json!(format!("{BEARER}{after}"));
@@ -97,7 +97,7 @@ async fn what_cannot_be_a_header() {
 }
 
 #[tokio::test]
-async fn webhooks_that_do_not_repeat_what_they_are_asked_to() {
+async fn webhooks_that_fail_the_challenge_are_refused_without_a_leak() {
     log();
     let server = builder()
         .challenge_webhooks(Challenge::Always)
@@ -117,9 +117,9 @@ async fn webhooks_that_do_not_repeat_what_they_are_asked_to() {
     }
 }
 
-/// Every prefix of a request, and every request with something in it that is no JSON.
+/// Every prefix of a request, and every request with something in it that is not JSON.
 #[tokio::test]
-async fn broken_json() {
+async fn broken_json_is_refused_without_a_leak() {
     log();
     let server = server();
     let address = serve(&server).await;
@@ -142,7 +142,7 @@ async fn broken_json() {
 
 /// Every value in a request, in place of which there is another with a secret in it.
 #[tokio::test]
-async fn params_that_are_none() {
+async fn invalid_params_leak_no_secret() {
     log();
     let server = server();
     let address = serve(&server).await;
@@ -173,7 +173,7 @@ async fn params_that_are_none() {
     log().check();
 }
 
-/// Returns the paths of all values, but for ids: they name things, and are no secrets.
+/// Returns the paths of all values except ids, which are not secrets.
 fn paths(value: &Value) -> Vec<String> {
     let below = |name: &str, value| {
         let name = format!("/{name}");
@@ -204,7 +204,7 @@ fn paths(value: &Value) -> Vec<String> {
 
 /// Requests that HTTP itself refuses.
 #[tokio::test]
-async fn what_is_no_request() {
+async fn invalid_http_requests_leak_no_secret() {
     log();
     let server = server();
     let address = serve(&server).await;
@@ -252,7 +252,7 @@ async fn what_is_no_request() {
 
 /// The same by HTTP/2, whose crate logs much.
 #[tokio::test]
-async fn what_is_no_request_by_http_2() {
+async fn large_http_2_headers_leak_no_secret() {
     log();
     let address = serve(&server()).await;
     let [(method, params), ..] = messages("echo", "http://127.0.0.1:1/", Scheme::Bearer);
@@ -285,9 +285,9 @@ async fn what_is_no_request_by_http_2() {
     log().check();
 }
 
-/// A database that somebody else has written into.
+/// A database that another program has written into.
 #[tokio::test]
-async fn a_store_that_fails() {
+async fn damaged_webhook_rows_leak_no_secret() {
     log();
     let file = new_file();
     let store = a2a_server::SqliteStore::open(&file).unwrap();

@@ -127,7 +127,7 @@ async fn read(
     }
 }
 
-/// Registers the webhook of a task anew.
+/// Registers the webhook of a task again.
 async fn put(server: &Server, name: &str, task: &TaskId, config: TaskPushNotificationConfig) {
     let task_id = task.clone();
     let config = TaskPushNotificationConfig { task_id, ..config };

@@ -130,7 +130,7 @@ async fn a_silent_connection_is_closed() {
     }
 }
 
-/// An extension that the card requires has to be wanted; those that are active are named.
+/// A caller has to request an extension that the card requires; the answer names the active extensions.
 #[tokio::test]
 async fn extensions_are_required_and_echoed() {
     let mut card = a2a_types::AgentCard::new("Echo", "");

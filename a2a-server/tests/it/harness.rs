@@ -14,7 +14,7 @@ fn check(arguments: &str) {
     assert!(output.status.success(), "{arguments}: {report}\n{problems}");
 }
 
-/// Cargo builds examples beside tests.
+/// Returns the path of the harness: Cargo builds examples in a directory next to the tests.
 fn program() -> PathBuf {
     let test = std::env::current_exe().expect("a test is a program");
     let profile = test.ancestors().nth(2).expect("tests are built in `deps`");
@@ -25,42 +25,42 @@ fn program() -> PathBuf {
 
 /// The cost of the client is reported by builds for release only.
 #[test]
-fn client() {
+fn client_experiment_meets_its_targets() {
     check("client --rounds 1 --millis 50 --connections 1,2 --most-cpu 1000 --seed 1");
 }
 
 #[test]
-fn crash() {
+fn crash_experiment_meets_its_targets() {
     check("crash --rounds 4 --seed 1");
 }
 
 #[test]
-fn disconnects() {
+fn disconnects_experiment_meets_its_targets() {
     check("disconnects --tasks 6 --seed 1");
 }
 
 #[test]
-fn disconnects_of_the_client() {
+fn client_disconnects_experiment_meets_its_targets() {
     check("disconnects --client --tasks 8 --cuts 20 --seed 1");
 }
 
 #[test]
-fn sends() {
+fn sends_experiment_meets_its_targets() {
     check("sends --seconds 1 --connections 4 --target 1 --sustained 0 --seed 1");
 }
 
 #[test]
-fn followers() {
+fn followers_experiment_meets_its_targets() {
     check("followers --events 300 --followers 8 --rounds 1 --seed 1");
 }
 
 #[test]
-fn duplicates() {
+fn duplicates_experiment_meets_its_targets() {
     check("duplicates --groups 3 --twins 20 --seed 1");
 }
 
 #[test]
-fn webhooks() {
+fn webhooks_experiment_meets_its_targets() {
     check(
         "webhooks --kills 3 --callers 4 --endpoints 4 --rounds 1 --seconds 1 --slowdown 1000 --seed 1",
     );

@@ -25,18 +25,18 @@ use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use tokio::sync::watch;
 
 #[test]
-fn what_is_canceled_in_any_order() {
+fn cancel_races_keep_log_consistent() {
     run(random(), Scenario::Canceled, InjectedRace::None);
 }
 
 #[test]
-fn what_is_taken_over_in_any_order() {
+fn takeover_races_keep_log_consistent() {
     run(random(), Scenario::TakenOver, InjectedRace::None);
 }
 
 /// Orders with few switches, each at the worst place: they find what is rare among random ones.
 #[test]
-fn what_is_canceled_or_taken_over_with_few_switches() {
+fn races_with_few_switches_keep_log_consistent() {
     for scenario in [Scenario::Canceled, Scenario::TakenOver] {
         let few_switches = PctScheduler::new_from_seed(SEED, 4, 1_000);
         run(few_switches, scenario, InjectedRace::None);

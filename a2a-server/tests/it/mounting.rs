@@ -94,7 +94,7 @@ async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_ord
     let serving = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
     let serving = tokio::spawn(serving.into_future());
 
-    // Nobody has called: the abandoned task is found, and its webhook notified.
+    // Before any call, the abandoned task is found and its webhook notified.
     while !is_failure(&next(&mut requests).await) {}
 
     for path in ["/first", "/second"] {

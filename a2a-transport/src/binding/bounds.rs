@@ -1,7 +1,7 @@
 //! Limits on the names in a request: identifiers, tenants, URIs, tokens, and how many of them there are.
 //!
-//! The content of a message (its parts and metadata) is bounded by the body of the request. Names are kept
-//! beside that, in maps and indexes, so each has a limit of its own. They are checked once, on the
+//! The content of a message (its parts and metadata) is bounded by the body of the request. Names are also
+//! kept in maps and indexes, outside the message, so each has a limit of its own. They are checked once, on the
 //! canonical request, whatever the binding and the version.
 
 use a2a_types::reading::Violation;

@@ -24,7 +24,7 @@ impl Default for Offer {
 }
 
 impl Offer {
-    /// Returns the interfaces that a card names, of those that we speak; all for a card that names none.
+    /// Returns the supported interfaces that a card names, or all supported interfaces if it names none.
     pub fn of(card: &AgentCard) -> Self {
         if card.supported_interfaces.is_empty() {
             return Self::default();
@@ -86,7 +86,7 @@ impl Offer {
         }
     }
 
-    /// Returns the error for a version that is not offered, with a list of those that are.
+    /// Returns the error for a version that is not offered, with a list of the versions that are.
     pub(crate) fn refusal(self, binding: Binding, version: &str) -> A2aError {
         let dialects = Dialect::ALL.iter().copied();
         let offered = dialects.filter(|dialect| self.has(binding, *dialect));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_is_not_offered_is_refused_with_those_that_are() {
+    fn unsupported_version_is_refused_with_supported_versions() {
         let card = AgentCard {
             supported_interfaces: vec![AgentInterface::json_rpc("http://h/", Dialect::V1_0)],
             ..AgentCard::new("n", "d")

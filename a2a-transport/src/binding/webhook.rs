@@ -24,7 +24,8 @@ pub fn write_notification(event: Event, dialect: Dialect) -> Option<Notification
     }
 }
 
-/// Returns whether the webhooks of a version are notified of single events. Those of others get the whole task.
+/// Returns whether the webhooks of a version are notified of single events. Webhooks of the other versions get
+/// the whole task.
 #[cfg(feature = "webhook")]
 pub(crate) fn notifies_of_events(dialect: Dialect) -> bool {
     dialect == Dialect::V1_0

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_specification() {
+    fn canonical_form_matches_example_of_specification() {
         let card = json!({"name": "Example Agent", "description": "", "skills": [],
             "capabilities": {"streaming": false, "pushNotifications": false, "extensions": []}});
         let expected = r#"{"capabilities":{"pushNotifications":false,"streaming":false},"description":"","name":"Example Agent","skills":[]}"#;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_or_optional_stays_and_the_rest_goes_at_its_default() {
+    fn required_and_optional_members_stay_and_other_defaults_are_removed() {
         let card = json!({
             "documentationUrl": "", "iconUrl": null, "signatures": [1], "securitySchemes": {},
             "defaultInputModes": [], "supportedInterfaces": [{"url": "", "tenant": ""}],
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_others_are_removed_before_they_can_be_merged_in() {
+    fn members_of_other_versions_are_removed_before_they_can_be_merged_in() {
         let card = json!({
             "name": "n", "description": "d", "version": "1", "documentation_url": "u", "defaultInputModes": [],
             "defaultOutputModes": [], "supportedInterfaces": [], "url": "http://h/", "x": {"a": 1},
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_are_those_of_rfc_8785() {
+    fn names_and_numbers_follow_rfc_8785() {
         // §3.2.3 sorts by UTF-16, §3.2.2.3 writes numbers as ECMAScript does.
         let card =
             json!({"\u{fb33}": 1.0, "\u{1f600}": 1e21, "a": 0.000_001, "x": {"extensions": []}});

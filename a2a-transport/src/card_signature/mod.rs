@@ -1,7 +1,7 @@
 //! Signatures of agent cards, both directions: detached JSON Web Signatures (RFC 7515) over the
 //! canonical form of the card (1.0 §8.4).
 //!
-//! The keys are those of [`webhook`](crate::webhook): a [`SigningKey`] signs, a
+//! The key types come from [`webhook`](crate::webhook): a [`SigningKey`] signs, a
 //! [`Jwks`](crate::webhook::Jwks) verifies. The algorithm is fixed by the kind of key, never by the
 //! signature. No key is fetched here: a `jku` is an unproven claim until the card is verified, and only
 //! a caller that has a list of trusted URLs can follow it.
@@ -45,7 +45,7 @@ use crate::webhook::{SigningKey, URL, choose_provider};
 /// is valid. Forms that are the same have one signature. `keys_url` is where the public half of the key is
 /// published, over HTTPS.
 ///
-/// Errors: it is no card, or the key does not sign.
+/// Errors: `card` is not an agent card, or the key does not sign.
 pub fn sign(
     card: &Value,
     key: &SigningKey,
@@ -92,7 +92,7 @@ fn sign_payload(
 
 /// Reads the protected header of a signature, without verifying it.
 ///
-/// Errors: it is no signature.
+/// Errors: the value is not a signature.
 pub fn header(signature: &Value) -> Result<Header, Reason> {
     let protected = signature["protected"].as_str().ok_or(Reason::Malformed)?;
     let json = URL.decode(protected).map_err(|_| Reason::Malformed)?;

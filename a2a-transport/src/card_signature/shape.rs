@@ -33,8 +33,8 @@ enum Kind {
 }
 
 impl Shape {
-    /// Removes the members that 1.0 does not have, at every depth but that of free JSON objects; the names
-    /// of the proto (`icon_url`) become those of JSON.
+    /// Removes the members that 1.0 does not have, at every depth except inside free JSON objects. Renames
+    /// members from their proto names (`icon_url`) to their JSON names.
     pub(super) fn retain_known(&self, members: &mut Map<String, Value>) {
         let mut given = std::mem::take(members);
         for (name, ..) in self.0 {
@@ -46,8 +46,8 @@ impl Shape {
         self.for_each_nested(members, Self::retain_known);
     }
 
-    /// Removes what ProtoJSON does not write: members that are `null`, and those whose default is the same as
-    /// absent. Unknown members stay.
+    /// Removes what ProtoJSON does not write: members that are `null`, and members that have their default if
+    /// the default means the same as absent. Unknown members stay.
     pub(super) fn remove_defaults(&self, members: &mut Map<String, Value>) {
         self.for_each_nested(members, Self::remove_defaults);
         for (name, presence, _) in self.0 {

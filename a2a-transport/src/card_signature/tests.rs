@@ -57,7 +57,7 @@ fn refused(card: &Value, key: &SigningKey, reason: Reason) {
 }
 
 #[test]
-fn what_was_signed_is_verified_by_each_algorithm() {
+fn signed_card_is_verified_by_each_algorithm() {
     for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
         let key = SigningKey::generate(algorithm).unwrap();
         let card = signed(&key);
@@ -91,7 +91,7 @@ fn any_other_spelling_of_the_same_card_is_verified() {
 }
 
 #[test]
-fn whatever_is_changed_is_noticed() {
+fn any_changed_member_is_refused() {
     let key = key();
     let card = signed(&key);
     let mut paths = Vec::new();
@@ -118,7 +118,7 @@ fn whatever_is_changed_is_noticed() {
 }
 
 #[test]
-fn members_of_other_versions_are_outside_of_a_signature_over_those_of_1_0() {
+fn signature_over_1_0_members_does_not_cover_members_of_other_versions() {
     let key = key();
     let plain = signed(&key);
     let mut card = plain.clone();

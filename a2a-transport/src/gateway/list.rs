@@ -36,7 +36,7 @@ struct Page {
     tasks: Vec<Task>,
     /// The agent's page on which the last of them stands: its token, and how many tasks of it were read.
     last: (String, u32),
-    /// Number of the owner's tasks that match, on this page and those after it.
+    /// Number of the owner's tasks that match, on this page and the pages after it.
     total: u32,
 }
 

@@ -58,9 +58,9 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport};
 /// tasks left in.
 ///
 /// Owners are kept in memory, at most 128 MiB or about 100,000 tasks. Beyond that the least recently used are
-/// evicted, first those of the caller that begins more if it holds more than an eighth. A task that was
-/// evicted, or begun before the gateway was started, is absent for all callers, though the agent may still have
-/// it; a message that its owner sends again brings its task back, if the agent recognises messages.
+/// evicted. If the caller that begins another task holds more than an eighth, its own are evicted first. A task
+/// that was evicted, or begun before the gateway was started, is absent for all callers, though the agent may
+/// still have it; a message that its owner sends again brings its task back, if the agent recognises messages.
 ///
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {

@@ -36,8 +36,8 @@ pub trait Authorizer: Send + Sync + 'static {
     /// Permits a call, or returns the reason to refuse it.
     fn authorize<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), AuthError>>;
 
-    /// Returns the scopes that skills need beside those that the card requires, by the id of the skill, for the
-    /// card; none by default.
+    /// Returns the scopes that skills need in addition to the scopes that the card requires, by the id of the
+    /// skill, for the card; none by default.
     fn skill_scopes(&self) -> BTreeMap<String, Vec<String>> {
         BTreeMap::new()
     }
@@ -62,7 +62,7 @@ pub enum AuthError {
         /// The ways to authenticate.
         challenges: Vec<AuthChallenge>,
     },
-    /// It shows credentials that are wrong, expired or for somebody else: HTTP 401.
+    /// The call shows credentials that are wrong, expired or for another audience: HTTP 401.
     InvalidCredentials {
         /// The ways to authenticate.
         challenges: Vec<AuthChallenge>,

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_ready_goes_out_in_one_piece() {
+    async fn ready_events_are_sent_in_one_piece() {
         let mut body = events(tokio_stream::iter(["a", "b", "c"]));
         assert!(matches!(next(&mut body).await, Some((3, _))));
         assert_eq!(next(&mut body).await, None);

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 /// A number of bytes that all holders of a share may have together. Clones are the same budget.
 ///
-/// A quarter of it is kept for small messages: those that are larger than [`SMALL`] are refused
-/// before, so that many small ones still get through while a few large ones hold the rest.
+/// A quarter of it is kept for small messages: messages larger than [`SMALL`] are refused when only this quarter
+/// is left, so that many small ones still get through while a few large ones hold the rest.
 #[derive(Clone, Debug)]
 pub(super) struct Budget(Arc<Account>);
 
@@ -96,7 +96,7 @@ impl Share {
         }
     }
 
-    /// Separates so many of its bytes.
+    /// Splits off a share of `bytes`, or of all its bytes if it has fewer.
     pub(super) fn split_off(&mut self, bytes: usize) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;

@@ -10,8 +10,8 @@ use super::retry_after::retry_after;
 use crate::Error;
 
 /// Returns [`Error::Busy`] if the agent is busy, else the error as it is. A busy agent answers with HTTP status
-/// 429 or 503 (RFC 6585 §4, RFC 9110 §15.6.4), or, as JSON-RPC answers with 200, has `Retry-After` beside an
-/// error.
+/// 429 or 503 (RFC 6585 §4, RFC 9110 §15.6.4), or, as JSON-RPC answers with 200, with an error
+/// and `Retry-After`.
 pub(super) fn busy_error(error: Error, head: &Parts) -> Error {
     let after = retry_after(&head.headers, SystemTime::now());
     let by_status = [

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_main_interface_is_among_those_of_0_3() {
+    fn main_interface_is_listed_in_0_3_interfaces() {
         let document = card_document(&AgentCard::new("n", "d").at("http://h/"));
         let expected = json!([
             {"url": "http://h/", "transport": "JSONRPC"},

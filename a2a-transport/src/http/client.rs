@@ -43,7 +43,7 @@ pub struct Timeouts {
     pub first_byte: Duration,
     /// For more of the answer, comments of a stream included; 2 minutes by default.
     pub idle: Duration,
-    /// For the whole body of an answer that is no stream: an agent may not stretch it by a byte now
+    /// For the whole body of an answer that is not a stream: an agent may not stretch it by a byte now
     /// and then. 5 minutes by default.
     pub body: Duration,
 }

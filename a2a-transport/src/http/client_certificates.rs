@@ -21,8 +21,8 @@ use std::sync::Arc;
 pub struct ClientCertificates(Arc<[Vec<u8>]>);
 
 impl ClientCertificates {
-    /// Takes the client's own certificate, and those between it and the authority: for programs that end TLS
-    /// themselves, and have verified the chain.
+    /// Takes the client's own certificate and the intermediate certificates between it and the authority, for
+    /// programs that end TLS themselves and have verified the chain.
     pub fn new(end_entity: Vec<u8>, intermediates: impl IntoIterator<Item = Vec<u8>>) -> Self {
         Self(std::iter::once(end_entity).chain(intermediates).collect())
     }

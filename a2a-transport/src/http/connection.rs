@@ -155,8 +155,8 @@ fn http2(options: &ServeOptions, streams: u32) -> http2::Builder<Streams> {
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buf_size(SEND_BUFFER)
-        // hyper's limit of 1024 resets by ourselves stays: it counts those of the whole life of a connection, and
-        // each DATA frame that arrives late for a body that was refused is one.
+        // hyper's limit of 1024 resets that we send stays: it counts resets over the whole life of a connection,
+        // and each DATA frame that arrives late for a refused body causes one.
         .max_pending_accept_reset_streams(RESETS)
         .keep_alive_interval(Some(Duration::from_secs(30)))
         .keep_alive_timeout(Duration::from_secs(20));

@@ -47,7 +47,7 @@ pub(super) struct ConnectionTimer {
 struct State {
     phase: Phase,
     since: Instant,
-    /// `true` in HTTP/2, whose connection has traffic of its own beside requests.
+    /// `true` in HTTP/2, whose connections carry traffic of their own in addition to requests.
     is_http2: bool,
     /// `true` if the server has no place for the connection: it is open for one refusal, or one probe.
     is_surplus: bool,

@@ -148,7 +148,7 @@ impl Connections {
 }
 
 impl ConnectionTable {
-    /// Closes the connection that has had no request for the longest time, of those that count.
+    /// Closes the counted connection that has had no request for the longest time.
     fn displace(&self, counts: impl Fn(&Connection) -> bool) -> bool {
         let idle = self.connections.values().filter(|it| counts(it));
         let idle = idle.filter_map(|it| Some((it.timer.idle_since()?, &it.timer)));
@@ -301,7 +301,7 @@ mod tests {
 
     /// As many connections as there may be, a few of each address, so that no address has too many.
     #[tokio::test(start_paused = true)]
-    async fn idle_connections_of_many_addresses_keep_nobody_out() {
+    async fn idle_connections_of_many_addresses_make_room_for_new_ones() {
         const COUNT: u32 = 10_000;
         const NEW: u8 = 100;
         let all = connections(COUNT as usize, 3);

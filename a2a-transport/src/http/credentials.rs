@@ -29,7 +29,8 @@ pub trait Credentials: Debug + Send + Sync + 'static {
         Box::pin(std::future::ready(false))
     }
 
-    /// Bytes of memory that are freed with the last reference to these credentials, for those who keep many.
+    /// Returns the bytes of memory that are freed with the last reference to these credentials, for a holder that
+    /// keeps many.
     fn size(&self) -> usize {
         0
     }

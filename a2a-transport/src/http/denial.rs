@@ -77,8 +77,8 @@ impl Settings {
         }
     }
 
-    /// Writes challenges, each as a header of its own: some parsers read no lists of them. Those of OAuth name
-    /// the metadata of the endpoint.
+    /// Writes challenges, each as a header of its own: some parsers read no lists of them. OAuth
+    /// challenges name the metadata of the endpoint.
     fn challenge(&self, response: &mut Response<Body>, challenges: &[AuthChallenge], head: &Parts) {
         let headers = response.headers_mut();
         if !challenges.is_empty() {

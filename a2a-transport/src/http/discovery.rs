@@ -52,8 +52,8 @@ impl PublicCard {
         }
     }
 
-    /// Returns the interfaces of the card, for a caller of an endpoint at `path`: those that the card names,
-    /// or else all at the origin that the caller used. `None` if the caller names no host.
+    /// Returns the interfaces of the card, for a caller of an endpoint at `path`: the interfaces that the card
+    /// names, or else all at the origin that the caller used. `None` if the caller names no host.
     pub(super) fn interfaces(&self, head: &Parts, path: &str) -> Option<Vec<AgentInterface>> {
         if self.names_interfaces() {
             return Some(self.card.supported_interfaces.clone());

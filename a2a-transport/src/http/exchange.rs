@@ -149,7 +149,7 @@ impl<T: Transport> HttpService<T> {
         }
     }
 
-    /// Gives an extended card that names no interface those of the public card.
+    /// Adds the public card's interfaces to an extended card that names no interface.
     pub(super) fn introduce(
         &self,
         head: &Parts,

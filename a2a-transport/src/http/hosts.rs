@@ -48,8 +48,8 @@ impl Hosts {
         }))
     }
 
-    /// Returns the hosts for a server that listens at an address: those of [`loopback`](Self::loopback) for a
-    /// loopback address, which only its own machine reaches; any host for others.
+    /// Returns the hosts for a server that listens at an address: the hosts of [`loopback`](Self::loopback) for a
+    /// loopback address, which only its own machine reaches; any host for other addresses.
     pub fn of(address: SocketAddr) -> Self {
         match address.ip().to_canonical().is_loopback() {
             true => Self::loopback(),
@@ -116,7 +116,7 @@ impl Hosts {
                     return Some(HostRefusal::OtherHost.of(text(value)));
                 }
             } else if name == ORIGIN {
-                // `null`, which pages in sandboxes and files send, is no origin of ours.
+                // `null`, which sandboxed pages and pages from files send, is not an origin of ours.
                 let (_, host) = text(value).split_once("://").unwrap_or_default();
                 if !self.has(host) {
                     return Some(HostRefusal::OtherOrigin.of(text(value)));
@@ -209,7 +209,7 @@ fn host_of(text: &str) -> &str {
     }
 }
 
-/// Returns the value of a header, or an empty text, which is no host.
+/// Returns the value of a header, or an empty text, which is not a host.
 fn text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()
 }
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_suits_an_address() {
+    fn any_host_is_allowed_unless_address_is_loopback() {
         for (address, any) in [
             ("127.0.0.1:80", false),
             ("[::1]:80", false),

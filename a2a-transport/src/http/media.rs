@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn media_types() {
+    fn media_types_are_negotiated() {
         check("", "", true, true, JSON);
         check("*/*", "application/json", true, true, JSON);
         check(

@@ -14,7 +14,7 @@ use super::connector::Route;
 use crate::Error;
 
 /// A proxy through which every connection goes: by `CONNECT` (RFC 9110 §9.3.6) or by SOCKS 5. It sees which
-/// hosts are called, and the traffic with those without TLS. It looks up names, too.
+/// hosts are called, and all traffic that is not encrypted with TLS. It looks up names, too.
 #[derive(Clone)]
 pub struct Proxy {
     address: Uri,
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_proxies() {
+    fn proxy_addresses_are_parsed_and_logins_are_not_printed() {
         for (url, expected) in [
             ("http://proxy", "http://proxy:80/"),
             ("http://proxy:3128/", "http://proxy:3128/"),

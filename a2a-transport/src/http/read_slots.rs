@@ -65,7 +65,7 @@ impl ReadSlots {
 
 /// Number of reads of one peer that are worked on at once, by default. Further ones wait.
 pub(super) const DEFAULT_READS: usize = 16;
-/// Number of peers from which those without reads are forgotten.
+/// Number of peers above which peers without reads are forgotten.
 const MAX_IDLE_PEERS: usize = 1024;
 
 #[cfg(test)]

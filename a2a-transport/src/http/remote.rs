@@ -151,7 +151,7 @@ impl HttpTransport {
     }
 
     /// Allows calls to bring [credentials of their own](Context::credentials), which are sent in place of
-    /// those of the transport and of its headers `Authorization` and `Cookie`; the caller must make sure
+    /// the transport's credentials and its headers `Authorization` and `Cookie`; the caller must make sure
     /// that they are meant for the agent at this URL. If not allowed, such calls fail as
     /// [`Error::Credentials`], and nothing is sent.
     pub fn call_credentials(self, allowed: bool) -> Self {
@@ -420,8 +420,8 @@ impl Shared {
         whole.parse().map_err(|error| bad_address(&whole, error))
     }
 
-    /// Fetches the extended card of 0.2 by a plain GET, from beside the endpoint (0.2 §7.8); some
-    /// servers have it below.
+    /// Fetches the extended card of 0.2 by a plain GET, at a sibling path of the endpoint (0.2 §7.8), or
+    /// below the endpoint, where some servers have it.
     async fn extended_card(&self, context: &Context) -> Result<Reply, Error> {
         const PATH: &str = Dialect::EXTENDED_CARD_PATH;
         let endpoint = self.url.to_string();
@@ -464,7 +464,7 @@ impl Shared {
         )))
     }
 
-    /// Returns the credentials to send: those of the call, or else those of all calls.
+    /// Returns the credentials to send: the call's own, or else the credentials for all calls.
     fn credentials<'a>(&'a self, context: &'a Context) -> Option<&'a dyn Credentials> {
         context
             .credentials
@@ -472,7 +472,7 @@ impl Shared {
             .or(self.credentials.as_deref())
     }
 
-    /// Returns the headers to send with every request, without those that would authenticate another
+    /// Returns the headers to send with every request, without the headers that would authenticate another
     /// caller than the credentials of the call do.
     fn own_headers(&self, context: &Context) -> HeaderMap {
         let mut headers = self.headers.clone();
@@ -483,7 +483,7 @@ impl Shared {
         headers
     }
 
-    /// Returns the limits of a JSON document of so many bytes.
+    /// Returns the limits for a JSON document of at most `bytes` bytes.
     fn limits(&self, bytes: usize) -> Limits {
         let mut limits = Limits::default();
         limits.bytes = bytes;

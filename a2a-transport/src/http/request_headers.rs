@@ -8,8 +8,8 @@ use http::request::Parts;
 use super::{extensions, media};
 use crate::Claims;
 
-/// Headers and query of a request, read in one pass, which is faster than one lookup for each. Of a header
-/// that is there twice the first counts.
+/// Headers and query of a request, read in one pass, which is faster than one lookup for each. If a header
+/// occurs twice, the first one counts.
 #[derive(Default)]
 pub(super) struct RequestHeaders<'h> {
     version: Option<&'h HeaderValue>,

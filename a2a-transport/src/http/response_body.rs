@@ -132,7 +132,7 @@ const FRAME: usize = 16 * 1024;
 /// frame and another turn of the connection.
 const SMALL: usize = 1024;
 
-/// Runs the streams of HTTP/2, and drops those whose peer does not read its answer.
+/// Runs the streams of HTTP/2, and drops each stream whose peer does not read its answer.
 ///
 /// The connection goes on when a peer closes the window of one stream, so no write of it is late.
 /// And hyper does not poll a body while it has a frame of it that it cannot send. So the task of a

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use http::header::{HeaderMap, RETRY_AFTER};
 
 /// Returns how long a peer wants to be left alone, by its header `Retry-After`: seconds, or a date (RFC 9110
-/// §10.2.3). A date that has passed is no time; a header that is neither counts as absent.
+/// §10.2.3). A date that has passed gives a zero duration; a header that is neither counts as absent.
 pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

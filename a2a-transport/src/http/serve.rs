@@ -130,7 +130,7 @@ async fn accept_all<F>(
             let (stream, address) = accept(&listener, &places, options.accept_pause).await;
             let timer = Arc::new(ConnectionTimer::new(options, requests.clone()));
             let place = places.enter(address.ip(), Arc::clone(&timer)).await;
-            // Those that ended are forgotten.
+            // Drops the tasks of connections that have ended.
             while connections.try_join_next().is_some() {}
             let Some(place) = place else {
                 tracing::debug!(%address, "an address, or the server, has too many connections");
@@ -150,7 +150,7 @@ async fn accept_all<F>(
         () = shutdown => {}
     }
     drop(listener);
-    // Nobody listens when there is no connection.
+    // The send fails if there is no connection to receive it.
     let _ = stop.send(true);
     let ended = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(options.grace, ended).await.is_err() {
@@ -201,7 +201,7 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
-/// Bytes of an answer that the kernel may hold beside those that are in flight.
+/// Bytes of an answer that the kernel may hold in addition to the bytes that are in flight.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSENT: u32 = 128 * 1024;
 

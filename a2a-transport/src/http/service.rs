@@ -41,7 +41,7 @@ use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 /// GET  /.well-known/jwks.json                   the keys of push notifications, also below {path}
 /// GET  /.well-known/agent.json, agent-card.json the public card (and /agent-card)
 /// GET  /.well-known/oauth-protected-resource    authorization servers, above and below {path}
-/// GET  {path}/agent/authenticatedExtendedCard   the extended card of 0.2, also beside {path}
+/// GET  {path}/agent/authenticatedExtendedCard   the extended card of 0.2, also at a sibling of {path}
 /// GET  /healthz, /readyz                        whether it lives, whether it is ready: [`Probes`]
 /// ```
 pub struct HttpService<T> {
@@ -90,7 +90,7 @@ impl<T: Transport> HttpService<T> {
         self.with(|settings| settings.path = format!("/{}", path.trim_matches('/')))
     }
 
-    /// Answers by every binding and in every version, even those that the card does not name.
+    /// Answers by every binding and in every version, even if the card does not name them.
     pub fn every_binding(self) -> Self {
         self.with(|settings| settings.every_binding = true)
     }

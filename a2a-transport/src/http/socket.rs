@@ -57,7 +57,7 @@ impl<I: AsyncWrite> Socket<I> {
 
 impl<I: AsyncRead> Socket<I> {
     /// Returns the version of HTTP that the peer speaks, by its first bytes. They are read again later,
-    /// together with those that follow: hyper would make room for both apart.
+    /// together with the bytes that follow: hyper would allocate a buffer for each of the two.
     pub(super) async fn version(&mut self) -> io::Result<Version> {
         while self.first_bytes.length < PREFACE.len() {
             let read = std::future::poll_fn(|cx| self.poll_begin(cx)).await?;

@@ -14,7 +14,7 @@ use tokio_rustls::TlsConnector;
 
 /// Trust anchors and client identity for TLS connections.
 ///
-/// Certificates of the authorities that the platform trusts, and of those that are added here, are accepted.
+/// Accepts certificates from the authorities that the platform trusts and from the authorities added here.
 /// TLS 1.2 or 1.3.
 #[derive(Clone, Default)]
 pub struct Tls {

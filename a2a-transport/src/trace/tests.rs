@@ -34,7 +34,7 @@ fn check(lines: &[(&'static str, &str)], expected: Option<(&str, Option<&str>)>)
 }
 
 #[test]
-fn a_parent() {
+fn traceparent_is_parsed_or_refused() {
     let ids = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331";
     let good = |text: &str, expected: &str| check(&[("traceparent", text)], Some((expected, None)));
     for flags in ["00", "01", "03", "ff"] {
@@ -83,7 +83,7 @@ fn a_parent() {
 }
 
 #[test]
-fn a_state() {
+fn tracestate_is_parsed_or_dropped() {
     let check = |lines: &[&str], expected: Option<&str>| {
         let mut all = vec![("traceparent", PARENT)];
         all.extend(lines.iter().map(|line| ("tracestate", *line)));
@@ -118,7 +118,7 @@ fn a_state() {
 }
 
 #[test]
-fn what_is_made_is_what_is_read() {
+fn created_context_equals_parsed_context() {
     let made = TraceContext::new([1; 16], [2; 8], true).unwrap();
     let parent = format!("00-{}-{}-01", "01".repeat(16), "02".repeat(8));
     assert_eq!(made.traceparent(), parent);
@@ -139,7 +139,7 @@ fn what_is_made_is_what_is_read() {
 proptest! {
     /// No input panics, and what is read is written so that it is read again.
     #[test]
-    fn nothing_is_too_strange(
+    fn no_input_panics_and_read_context_is_read_back(
         parent in prop_oneof![
             "[\\PC\t]{0,80}",
             "[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-.{0,9})?",

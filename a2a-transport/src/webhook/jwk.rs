@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_public_key_of_ed25519_in_der() {
+    fn ed25519_public_key_in_der_is_read() {
         // RFC 8410, section 10.1.
         let der = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
         let der = base64::engine::general_purpose::STANDARD_NO_PAD.decode(der);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thumbprint() {
+    fn key_id_is_rfc_8037_thumbprint() {
         // RFC 8037, appendix A.3.
         let key = Jwk::ed25519("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo".to_owned());
         let kid = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k";

@@ -7,8 +7,8 @@ use super::{Jwk, SigningKey};
 /// A set of public keys, as `/.well-known/jwks.json` has it.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Jwks {
-    /// The keys; members that are no keys of a kind known here are passed over when one is looked
-    /// for.
+    /// The keys. Members that are not keys of a supported kind are skipped when a key is looked
+    /// up.
     pub keys: Vec<Jwk>,
 }
 

@@ -5,7 +5,7 @@
 //! agent ─ write_notification ─ Secret::sign, SigningKey::sign ─ POST ─► Secret::verify, Jwk::verify ─ read_notice ─ caller
 //! ```
 //!
-//! Two ways of signing, one beside the other: Standard Webhooks ([`Secret`], three headers, keys that both
+//! Two ways of signing, which can be used together: Standard Webhooks ([`Secret`], three headers, keys that both
 //! sides have), and a JSON Web Token in `Authorization` ([`SigningKey`], [`Claims`]), whose public keys the
 //! agent publishes as a [`Jwks`]. Times are seconds since the Unix epoch, and always arguments: nothing here
 //! reads a clock.

@@ -22,7 +22,7 @@ pub struct Notice {
     pub dialect: Dialect,
 }
 
-/// Reads the body of a notification of any protocol version, leniently. Errors: it is no JSON object within
+/// Reads the body of a notification of any protocol version, leniently. Errors: it is not a JSON object within
 /// the limits.
 pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
     let problem = |path: &str, problem: String| Violation {

@@ -195,7 +195,7 @@ mod tests {
 
     /// The example of the Standard Webhooks libraries.
     #[test]
-    fn the_published_example() {
+    fn signature_matches_standard_webhooks_example() {
         let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let body = br#"{"test": 2432232314}"#;
         let signature = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_key_signs_only_it_verifies() {
+    fn signature_is_verified_only_by_its_own_key() {
         let shared = Secret::shared().unwrap();
         let private = Secret::private().unwrap();
         let public = private.public().unwrap();

@@ -135,7 +135,7 @@ impl Jwk {
             jti,
             request_body_sha256,
         } = read.claims;
-        // Of seconds that are no number of seconds, `as` makes the nearest that is.
+        // `as` converts a value that is not a whole number of seconds in range to the nearest one, NaN to 0.
         let (iat, exp, nbf) = (
             iat as u64,
             exp.map(|exp| exp as u64),
@@ -165,7 +165,7 @@ impl Jwk {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// It is no token, or of a kind that is not signed, or has an unknown critical header.
+    /// The text is not a token, or the token is of a kind that is not signed, or has an unknown critical header.
     #[error("the token is malformed")]
     Malformed,
     /// No such key is published.
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_is_verified() {
+    fn signed_token_is_verified_until_it_expires() {
         for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
             let key = SigningKey::generate(algorithm).unwrap();
             let token = key.sign(&claims()).unwrap();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_are_not_signed_by_a_key_pair() {
+    fn tokens_not_signed_by_a_key_pair_are_refused() {
         let key = key();
         let claims = serde_json::to_string(&claims()).unwrap();
         let check = |header: &str, sign: &dyn Fn(&[u8]) -> Vec<u8>, expected| {

@@ -42,7 +42,7 @@ fn check_request(
 }
 
 #[test]
-fn requests() {
+fn request_envelopes_are_read_or_refused() {
     let params = r#""params":{"id":"t"}"#;
     let with = |head: &str, method: &str| format!(r#"{{{head}"method":"{method}",{params}}}"#);
     let v2 = r#""jsonrpc":"2.0","#;
@@ -138,7 +138,7 @@ fn a_method_tells_the_version() {
 }
 
 #[test]
-fn what_a_version_lacks_is_not_sent() {
+fn unsupported_operation_is_not_sent() {
     for dialect in [Dialect::V0_1, Dialect::V0_2] {
         let list = Request::from(ListTasksRequest::default());
         let refused = write_call(list, dialect, &Id::number(1));
@@ -179,7 +179,7 @@ fn check_error(dialect: Dialect, kind: ErrorKind, expected: Value) {
 }
 
 #[test]
-fn errors_by_version() {
+fn errors_are_written_as_each_version_has_them() {
     let data = json!({"path": "$.params.id", "problem": "p"});
     check_error(
         Dialect::V0_1,
@@ -210,7 +210,7 @@ fn errors_by_version() {
                 "fieldViolations": [{"field": "$.params.id", "description": "p"}]},
         ]}),
     );
-    // A value that is no object is not data in 0.1.
+    // A value that is not an object is not data in 0.1.
     let error = A2aError::new(ErrorKind::Internal, "m").with_details(json!("text"));
     let written: Value =
         serde_json::from_slice(&write_reply(&envelope(Dialect::V0_1), Err(error))).unwrap();
@@ -249,7 +249,7 @@ fn check_answer(json: &str, lenient: Result<&[&str], &str>, strict: Result<&[&st
 }
 
 #[test]
-fn answers() {
+fn answer_envelopes_are_read_or_refused() {
     let task = r#"{"kind":"task","id":"t","contextId":"c","status":{"state":"working"}}"#;
     check_answer(
         &format!(r#"{{"jsonrpc":"2.0","id":7,"result":{task}}}"#),

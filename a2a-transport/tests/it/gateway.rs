@@ -145,7 +145,7 @@ async fn ids_of_two_owners_do_not_meet_at_the_agent() {
     let bobs = send(&gateway, BOB, message("m", None)).await.unwrap();
     assert_ne!(bobs.id, alices.id);
     assert_ne!(agent.last_message().message.message_id, sent);
-    // Nobody else can write what the agent was sent.
+    // Another owner cannot forge the message id that the agent was sent.
     let forged = send(&gateway, BOB, message(sent.as_str(), None)).await;
     assert_ne!(forged.unwrap().id, alices.id);
 
@@ -259,7 +259,7 @@ async fn after_a_restart_tasks_are_absent_until_their_message_comes_again() {
 }
 
 #[tokio::test]
-async fn shared_tasks_are_everybodys_under_the_agents_ids() {
+async fn shared_tasks_are_found_by_every_caller_under_the_agents_ids() {
     let agent = Agent::default();
     let gateway = Gateway::new(agent.clone(), Dialect::V1_0).share_tasks();
     let task = send(&gateway, ALICE, message("m", None)).await.unwrap();

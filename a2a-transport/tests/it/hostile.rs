@@ -82,7 +82,7 @@ macro_rules! assert_error {
 }
 
 #[tokio::test]
-async fn broken_answers() {
+async fn broken_answers_are_errors() {
     let html = answer("502 Bad Gateway", "content-type: text/html\r\n", "<html>");
     assert_error!(
         ask(&answering(html, false).await, false).await,
@@ -138,7 +138,7 @@ async fn broken_answers() {
 
 /// A redirect is not followed: credentials would go where the caller did not send them.
 #[tokio::test]
-async fn redirects() {
+async fn redirects_are_not_followed() {
     let redirect = answer(
         "307 Temporary Redirect",
         "location: http://127.0.0.1:1/\r\n",
@@ -155,7 +155,7 @@ async fn redirects() {
 
 /// An answer with a status of failure has no result, and the error quotes it.
 #[tokio::test]
-async fn a_status_of_failure_without_an_error() {
+async fn failure_status_without_error_is_reported_and_quoted() {
     let of = |media_type: &str, body: &str| {
         let headers = format!("content-type: {media_type}\r\n");
         answer("500 Internal Server Error", &headers, body)
@@ -194,7 +194,7 @@ async fn a_status_of_failure_without_an_error() {
 
 /// A compressed answer, which was not requested, is refused: its decompressed size has no bound.
 #[tokio::test]
-async fn compressed() {
+async fn compressed_answer_is_refused() {
     let bomb = answer("200 OK", "content-encoding: gzip\r\n", "\u{1f}");
     assert_error!(
         ask(&answering(bomb, false).await, false).await,
@@ -203,7 +203,7 @@ async fn compressed() {
 }
 
 #[tokio::test]
-async fn silence() {
+async fn silent_server_times_out() {
     let short = Duration::from_millis(100);
     let mut no_head = Timeouts::default();
     no_head.first_byte = short;
@@ -237,7 +237,7 @@ async fn silence() {
 }
 
 #[tokio::test]
-async fn too_much() {
+async fn answers_beyond_the_limits_are_refused() {
     let huge = "HTTP/1.1 200 OK\r\ncontent-length: 999999999\r\n\r\n";
     assert_error!(
         ask(&answering(huge, false).await, false).await,
@@ -258,7 +258,7 @@ async fn too_much() {
 }
 
 #[tokio::test]
-async fn broken_streams() {
+async fn broken_streams_are_errors() {
     let stream =
         |body: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}");
     assert_error!(
@@ -293,9 +293,9 @@ async fn broken_streams() {
     );
 }
 
-/// A stream that ends before its task does is no end.
+/// A stream that ends before its task ends is reported as unfinished.
 #[tokio::test]
-async fn unfinished_streams() {
+async fn stream_that_ends_before_its_task_is_unfinished() {
     let event = r#"{"kind":"status-update","taskId":"t","contextId":"c","status":{"state":"working"},"final":false}"#;
     let stream = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     let text = format!("{stream}data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{event}}}\n\n");
@@ -310,7 +310,7 @@ async fn unfinished_streams() {
 }
 
 #[tokio::test]
-async fn addresses() {
+async fn bad_addresses_are_refused() {
     let without_tls = (!cfg!(feature = "tls")).then_some("https://h/");
     let never = ["", "nonsense", "ftp://h/", "http://", "https://"];
     for url in never.into_iter().chain(without_tls) {

@@ -148,7 +148,7 @@ fn mutants(document: &Value) -> Vec<(Value, String, bool)> {
 
 /// Returns the first word of a message that is a term of Rust, if any.
 fn rust_word(message: &str) -> Option<&str> {
-    // Names in backticks are those of the wire, and paths have such names, too.
+    // Names in backticks are wire names, and paths contain wire names, too.
     let plain = message
         .split('`')
         .step_by(2)

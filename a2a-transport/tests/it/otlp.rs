@@ -61,7 +61,7 @@ fn without_a_runtime_nothing_is_exported() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_none() {
+async fn invalid_collector_address_is_refused() {
     let otlp = Otlp::of("joker").collector("no address at all");
     let otlp = otlp.layer::<tracing_subscriber::Registry>();
     assert!(matches!(otlp, Err(BadOtlp::Settings(_))));

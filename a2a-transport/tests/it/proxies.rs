@@ -44,7 +44,7 @@ async fn proxy(answer: &'static str) -> (String, Arc<Mutex<String>>) {
 }
 
 #[tokio::test]
-async fn a_tunnel() {
+async fn http_proxy_opens_a_tunnel() {
     let (address, requests) = proxy("HTTP/1.1 200 OK\r\n\r\n").await;
     let proxy = Proxy::at(&format!("http://ada:secret@{address}")).unwrap();
     let http = HttpClient::builder().proxy(proxy).build();
@@ -64,7 +64,7 @@ async fn a_tunnel() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_refuses() {
+async fn refusing_proxy_is_reported_as_unreachable() {
     let (address, _) = proxy("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n").await;
     let proxy = Proxy::at(&format!("http://{address}")).unwrap();
     let http = HttpClient::builder().proxy(proxy).build();
@@ -74,7 +74,7 @@ async fn a_proxy_that_refuses() {
 
 /// RFC 1928 and RFC 1929: a login, and the name of the host, unresolved.
 #[tokio::test]
-async fn socks() {
+async fn socks_proxy_receives_login_and_host_name() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let url = agent().await;

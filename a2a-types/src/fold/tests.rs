@@ -35,7 +35,7 @@ fn chunk(id: &str, text: &str, append: bool) -> Event {
 }
 
 #[test]
-fn every_transition() {
+fn illegal_state_transitions_are_refused() {
     use TaskState::*;
     let all = [
         Unspecified,
@@ -127,7 +127,7 @@ fn artifacts_are_found_by_id_in_an_index() {
 }
 
 #[test]
-fn of_several_events_all_happen_or_none() {
+fn several_events_are_applied_together_or_not_at_all() {
     let (chunk, working) = (chunk("a", "1", true), status(TaskState::Working, None));
     let ended = status(TaskState::Completed, None);
     let mut task = task();

@@ -25,8 +25,8 @@ macro_rules! read_by_operation {
 pub(crate) use read_by_operation;
 
 /// Defines what a version writes in place of a `Request` or a `Response`: a variant of each type, and the
-/// operations that are written as it. The operation of an `empty` variant says nothing; those of `none` have
-/// no counterpart in the version.
+/// operations that are written as it. The operation of an `empty` variant has no content; the operations under
+/// `none` have no counterpart in the version.
 macro_rules! write_by_operation {
     (
         $(#[$meta:meta])* pub enum $name:ident = $whole:ident {

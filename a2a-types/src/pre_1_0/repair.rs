@@ -80,7 +80,7 @@ pub(crate) fn normalize_task_id(object: &mut Object, normalizer: &mut Normalizer
     });
 }
 
-/// Moves the id of the member `message` inside, if it stands beside. `ids` are the spellings of an id.
+/// Moves a `messageId` that is next to the member `message` into it. `ids` are the spellings of an id.
 pub(crate) fn normalize_message_id(
     params: &mut Object,
     normalizer: &mut Normalizer<'_>,

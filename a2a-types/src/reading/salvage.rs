@@ -485,7 +485,7 @@ fn snake_case(name: &str) -> String {
     spelled.collect()
 }
 
-/// Renames the members of all objects, but for those whose names are their sender's.
+/// Renames the members of all objects to camel case, except in objects whose member names the sender chooses.
 fn camel_case(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(camel_case),

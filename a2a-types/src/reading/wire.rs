@@ -11,8 +11,8 @@ use crate::{Event, Object};
 
 /// A wire type of a protocol version.
 pub trait Wire: DeserializeOwned + Serialize {
-    /// Checks rules of the specification that the types cannot express: those of [`Wire::check_lenient`], if it
-    /// has no others.
+    /// Checks rules of the specification that the types cannot express. By default these are the rules of
+    /// [`Wire::check_lenient`].
     fn check(&self, at: &JsonPath<'_>) -> Result<(), Violation> {
         self.check_lenient(at)
     }

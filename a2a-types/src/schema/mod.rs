@@ -34,8 +34,8 @@ use crate::{Dialect, Operation};
 
 /// Returns every definition of a protocol version in one document.
 ///
-/// The document itself accepts anything: it is there to be referred into. It is derived anew with
-/// each call, which takes about a millisecond.
+/// The document itself accepts anything: it is there to be referred into. Each call derives
+/// it again, which takes about a millisecond.
 pub fn bundle(dialect: Dialect) -> Value {
     json!({
         "$schema": DRAFT,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_default_is_not_required() {
+    fn member_with_a_default_is_not_required() {
         let bundle = bundle(Dialect::V0_1);
         let artifact = &bundle["$defs"]["Artifact"];
         assert_eq!(artifact["required"], json!(["parts"]));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_definition_but_those_of_the_version() {
+    fn definitions_of_other_versions_are_absent() {
         assert_eq!(definition(Dialect::V0_1, "NoSuchThing"), None);
         assert_eq!(definition(Dialect::V0_1, "MessageSendParams"), None);
         let operation = Operation::ListTaskPushNotificationConfigs;

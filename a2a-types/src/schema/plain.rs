@@ -87,7 +87,7 @@ fn constants_to_enum(schema: &mut Map<String, Value>) {
     };
 }
 
-/// Drops formats like `uint32`: a JSON reader learns nothing from them beside `minimum`.
+/// Drops formats like `uint32`: a JSON reader learns nothing from them that `minimum` does not say.
 fn drop_integer_format(schema: &mut Map<String, Value>) {
     if schema.get("type").is_some_and(|name| name == "integer") {
         schema.remove("format");

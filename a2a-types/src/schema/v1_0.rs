@@ -1,4 +1,4 @@
-//! The tables of version 1.0, whose messages are those of `a2a.proto` at the tag v1.0.1.
+//! The tables of version 1.0, for the messages of `a2a.proto` at the tag v1.0.1.
 
 use super::envelope;
 use super::version::{VersionSchema, exchanges};

@@ -111,11 +111,11 @@ impl EventWriter {
         }
     }
 
-    /// Converts one event to those of 0.1, usually one.
+    /// Converts one event to 0.1 events, usually one.
     ///
     /// 0.1 has no event for a whole task, which becomes its status and each of its artifacts. It has
-    /// no direct answer, which becomes a task completed with the message. Only of an ended task are the
-    /// artifacts known to be complete.
+    /// no direct answer, which becomes a task completed with the message. Artifacts are known to be
+    /// complete only when their task has ended.
     pub fn write(&mut self, event: Event) -> Vec<TaskEvent> {
         match event {
             Event::StatusUpdate(update) => vec![TaskEvent::Status(TaskStatusUpdateEvent {

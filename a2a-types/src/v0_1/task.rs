@@ -311,7 +311,7 @@ impl ArtifactIndices {
     }
 }
 
-/// Marks a chunk of a stream: 0.1 has inside the artifact what later versions have beside it.
+/// Marks a chunk of a stream: 0.1 has inside the artifact the flags that later versions have next to it.
 pub(super) fn chunk(mut artifact: Artifact, append: bool, last_chunk: bool) -> Artifact {
     artifact.append = Some(append);
     artifact.last_chunk = Some(last_chunk);

@@ -141,7 +141,7 @@ wire_types! {
 impl Wire for AgentCard {
     /// Supplies members that the schema requires and cards in the field omit.
     fn normalize(card: &mut Object, normalizer: &mut Normalizer<'_>) {
-        // A member since 0.2.5; a card without it is no worse.
+        // A member since 0.2.5; a card without it is just as good.
         if absent(card, "protocolVersion") {
             card.insert("protocolVersion".to_owned(), "0.2".into());
         }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 /// other).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Flavour {
-    /// JSON of the JSON-RPC binding: `kind`, `user`, `input-required`. Its types are those of
+    /// JSON of the JSON-RPC binding: `kind`, `user`, `input-required`. Its types are in
     /// [`json`](super::json).
     Plain,
     /// ProtoJSON: `content`, `ROLE_USER`, `TASK_STATE_INPUT_REQUIRED`.
@@ -30,7 +30,7 @@ impl Flavour {
 
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
-/// Searches a text down to a depth, and in no more than so many places.
+/// Searches a text down to `depth` levels, and looks at no more than `places` values.
 fn search(json: &str, depth: usize, places: &mut usize) -> Option<Flavour> {
     if *places == 0 || depth == 0 {
         return None;
@@ -137,5 +137,5 @@ const PROTO: &[&str] = &[
     "pushNotification", "push_notification", "configs", "parent", "configId", "config_id",
 ];
 
-/// Members that only the plain JSON has beside `pushNotificationConfig`.
+/// Members that only the plain JSON has next to `pushNotificationConfig`.
 const BESIDE_PUSH: &[&str] = &["taskId", "blocking", "acceptedOutputModes", "historyLength"];

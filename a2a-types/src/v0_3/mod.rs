@@ -1,6 +1,6 @@
 //! Protocol version 0.3, July 2025 to March 2026, in both of its JSON forms.
 //!
-//! The types of this module are those of ProtoJSON: the bodies of the HTTP+JSON binding and the JSON of
+//! The types of this module are ProtoJSON types: the bodies of the HTTP+JSON binding and the JSON of
 //! gRPC messages. JSON-RPC of the same version has the JSON of [`json`], where every object declares its
 //! `kind`. Bodies of HTTP+JSON come in either, and [`Flavour`] distinguishes them.
 //!

@@ -1,6 +1,6 @@
 //! Objects of exactly one message, like an item of a stream.
 
-/// Defines an enum of messages, each named by a member, with its conversions. Checks and repairs are those of
+/// Defines an enum of messages, each named by a member, with its conversions. Checks and repairs come from
 /// the message.
 macro_rules! one_message {
     ($(#[$meta:meta])* pub enum $name:ident = $canonical:ident {

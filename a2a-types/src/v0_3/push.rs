@@ -54,9 +54,9 @@ webhook_types! {
 /// Body of a request for a webhook, in every shape that peers send.
 ///
 /// The proto has [`CreateTaskPushNotificationConfigRequest`] and declares that the body is its
-/// `config`; clients in Python send the whole, those in JavaScript the `config`, examples
-/// `{"config": …}` with or without `name`, and the plain JSON has `taskId`. So at each of two
-/// levels there may be the webhook, itself or in a member, beside the names of its task.
+/// `config`; clients in Python send the whole, clients in JavaScript the `config`, examples
+/// `{"config": …}` with or without `name`, and the plain JSON has `taskId`. So each of two levels
+/// may have the webhook, itself or in a member, together with the names of its task.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CreateBody {

@@ -12,7 +12,7 @@ pub(super) fn resource(task: &str, config: &str) -> String {
 }
 
 /// Returns the webhook id in a resource name. Peers in Python write `None` for a webhook without
-/// id, those in JavaScript `undefined`.
+/// id, peers in JavaScript `undefined`.
 pub(super) fn config_of(name: &str) -> Option<ConfigId> {
     let (_, id) = name.rsplit_once(BELOW)?;
     (!matches!(id, "" | "None" | "undefined")).then(|| id.into())

@@ -4,7 +4,7 @@ use a2a_types::reading::{Hints, Mode, Wire, read};
 use a2a_types::{AgentCard, Dialect, Response, v0_1, v0_2};
 use serde_json::{Value, json};
 
-/// Returns a card of 1.0 with these members beside the necessary ones.
+/// Returns a card of 1.0 with these members in addition to the required ones.
 fn card(members: Value) -> AgentCard {
     let mut card = json!({
         "name": "n", "description": "d", "version": "1", "capabilities": {}, "skills": [],
@@ -17,7 +17,7 @@ fn card(members: Value) -> AgentCard {
     serde_json::from_value(card).unwrap()
 }
 
-/// Returns the card of 0.3 with these members beside the necessary ones, as 1.0 reads it.
+/// Returns the card of 0.3 with these members in addition to the required ones, as 1.0 reads it.
 fn card_of_0_3(members: Value) -> Value {
     let mut card = json!({
         "protocolVersion": "0.3.0", "name": "n", "description": "d", "version": "1", "url": "u",
@@ -66,7 +66,7 @@ fn new_in_0_3() -> (Value, Value) {
 }
 
 #[test]
-fn what_0_3_adds_is_kept_both_ways() {
+fn members_added_by_0_3_are_kept_both_ways() {
     let (canonical, of_0_3) = new_in_0_3();
     let written = json!(v0_2::AgentCard::from(card(canonical.clone())));
     assert_eq!(written["protocolVersion"], "0.3.0");
@@ -80,7 +80,7 @@ fn what_0_3_adds_is_kept_both_ways() {
 }
 
 #[test]
-fn what_0_3_adds_is_not_said_to_0_2() {
+fn members_added_by_0_3_are_not_sent_to_0_2() {
     let written = json!(v0_2::AgentCard::from(card(new_in_0_3().0)).of_0_2());
     assert_eq!(written["protocolVersion"], "0.2.6");
     assert_eq!(written["signatures"], Value::Null);
@@ -230,7 +230,7 @@ fn a_flow_does_not_take_the_name_of_another_scheme() {
 }
 
 #[test]
-fn authentication_of_0_1() {
+fn authentication_of_0_1_becomes_schemes_and_requirements() {
     let flow = json!({"tokenUrl": "https://t/", "scopes": {}});
     let credentials = json!({"in": "query", "name": "key", "flows": {"clientCredentials": flow, "password": flow}});
     let card = read_as::<v0_1::AgentCard>(&json!({

@@ -48,7 +48,7 @@ fn forget_made_up_ids(read: &mut Value, expected: &Value) {
 }
 
 #[test]
-fn parts() {
+fn parts_round_trip_through_each_version() {
     let rows = [
         (json!({"text": "a"}), json!({"kind": "text", "text": "a"})),
         (
@@ -103,7 +103,7 @@ fn parts() {
 }
 
 #[test]
-fn messages() {
+fn messages_round_trip_through_each_version() {
     let canonical = json!({
         "messageId": "m", "contextId": "c", "taskId": "t", "role": "ROLE_AGENT", "parts": [{"text": "a"}],
         "metadata": {"x": 1}, "extensions": ["urn:e"], "referenceTaskIds": ["r"],
@@ -120,7 +120,7 @@ fn messages() {
 }
 
 #[test]
-fn tasks() {
+fn tasks_round_trip_through_each_version() {
     let canonical = json!({
         "id": "t", "contextId": "c",
         "status": {"state": "TASK_STATE_INPUT_REQUIRED", "timestamp": "2025-04-02T16:59:25.331Z",
@@ -179,7 +179,7 @@ fn no_two_artifacts_have_one_number() {
 
 /// 0.1 has neither state, and remembers them in the message.
 #[test]
-fn states_that_0_1_does_not_have() {
+fn states_missing_in_0_1_round_trip_through_it() {
     for (state, word) in [
         ("TASK_STATE_REJECTED", "failed"),
         ("TASK_STATE_AUTH_REQUIRED", "input-required"),
@@ -197,7 +197,7 @@ fn states_that_0_1_does_not_have() {
 }
 
 #[test]
-fn send_requests() {
+fn send_requests_round_trip_through_each_version() {
     let canonical = json!({
         "message": {"messageId": "m", "contextId": "c", "taskId": "t", "role": "ROLE_USER", "parts": [{"text": "a"}]},
         "configuration": {
@@ -236,7 +236,7 @@ fn send_requests() {
 }
 
 #[test]
-fn webhooks() {
+fn webhooks_round_trip_through_each_version() {
     let canonical = json!({"id": "default", "taskId": "t", "url": "https://h/", "authentication": {"scheme": "jwt"}});
     let of_0_2 = json!({"taskId": "t", "pushNotificationConfig": {"id": "default", "url": "https://h/", "authentication": {"schemes": ["jwt"]}}});
     check::<TaskPushNotificationConfig, v0_2::TaskPushNotificationConfig>(
@@ -259,7 +259,7 @@ fn webhooks() {
 }
 
 #[test]
-fn cards() {
+fn cards_round_trip_through_each_version() {
     let canonical = json!({
         "name": "n", "description": "d", "version": "1", "documentationUrl": "https://d/", "iconUrl": "https://i/",
         "supportedInterfaces": [{"url": "https://h/", "protocolBinding": "JSONRPC", "protocolVersion": "0.2"}],
@@ -320,7 +320,7 @@ fn check_events(canonical: Value, of_0_2: Value, of_0_1: &[Value]) {
 }
 
 #[test]
-fn events() {
+fn events_are_converted_to_each_version() {
     check_events(
         json!({"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}),
         json!({"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "working"}, "final": false}),

@@ -38,7 +38,7 @@ fn required(name: &str, scopes: &[&str]) -> Value {
 }
 
 #[test]
-fn requirements_under_the_name_of_0_2() {
+fn requirements_under_the_name_of_0_2_are_read() {
     let google = json!([required("google", &["email"])]);
     // The sample card of 1.0.1.
     let of_0_2 = json!([{"google": ["email"]}]);
@@ -79,7 +79,7 @@ fn requirements_under_the_name_of_0_2() {
 }
 
 #[test]
-fn the_flag_of_the_extended_card() {
+fn extended_card_flag_is_read_outside_the_capabilities() {
     let flag = "/capabilities/extendedAgentCard";
     for name in [
         "supportsExtendedAgentCard",
@@ -95,7 +95,7 @@ fn the_flag_of_the_extended_card() {
 }
 
 #[test]
-fn schemes_of_every_shape() {
+fn schemes_of_every_shape_are_read() {
     let bearer = json!({"httpAuthSecurityScheme": {"scheme": "Bearer"}});
     let both =
         json!({"type": "http", "scheme": "bearer", "httpAuthSecurityScheme": {"scheme": "Bearer"}});

@@ -59,7 +59,7 @@ fn every_member_is_read_in_both_spellings() {
 }
 
 #[test]
-fn members_that_nobody_knows_are_ignored() {
+fn unknown_members_are_ignored() {
     for (name, round_trip, whole) in everything() {
         let mut more = whole.clone();
         objects(&mut more, &mut |members| {
@@ -122,7 +122,7 @@ fn check<T: DeserializeOwned + Serialize>(json: Value, expected: Result<Value, &
 }
 
 #[test]
-fn numbers() {
+fn numbers_are_read_or_refused() {
     let sized = |size: Value| json!({"pageSize": size});
     let read = |size: Value, number: u32| {
         check::<ListTasksRequest>(sized(size), Ok(sized(number.into())));
@@ -166,7 +166,7 @@ fn numbers() {
 }
 
 #[test]
-fn flags_and_words() {
+fn flags_and_words_are_read_or_refused() {
     for flag in [json!("true"), json!(1)] {
         let read = round_trip::<ListTasksRequest>(&json!({"includeArtifacts": flag}));
         assert!(read.unwrap_err().starts_with("$.includeArtifacts: "));
@@ -202,7 +202,7 @@ fn empty_is_absent() {
 }
 
 #[test]
-fn exactly_one() {
+fn exactly_one_member_is_expected() {
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": []});
     let said = json!({ "message": message });
     check::<Event>(
@@ -219,7 +219,7 @@ fn exactly_one() {
 }
 
 #[test]
-fn the_updates_by_the_names_of_the_page_that_tells_what_is_new() {
+fn updates_are_read_under_the_names_of_the_whats_new_page() {
     let update =
         json!({"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}});
     check::<Event>(

@@ -37,7 +37,7 @@ fn check_refused<W: Wire>(json: &str, path: &str) {
 }
 
 #[test]
-fn quirks_of_0_1() {
+fn quirks_of_0_1_are_repaired() {
     type Send = v0_1::TaskSendParams;
     check::<Send>(
         r#"{"id":"t","message":{"role":"user","data":[{"type":"text","text":"x"}]}}"#,
@@ -98,7 +98,7 @@ fn quirks_of_0_1() {
 }
 
 #[test]
-fn quirks_of_0_2() {
+fn quirks_of_0_2_are_repaired() {
     type Send = v0_2::MessageSendParams;
     check::<Send>(
         r#"{"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}"#,
@@ -174,7 +174,7 @@ fn quirks_of_0_2() {
 /// One card for callers of every version may have schemes that only 1.0 knows. Requirements
 /// of them stay: without the scheme it cannot be satisfied, and the agent is not taken for an open one.
 #[test]
-fn schemes_that_only_1_0_has() {
+fn schemes_unknown_to_0_3_are_dropped_and_requirements_stay() {
     let json = r#"{"protocolVersion":"0.3.0","name":"n","description":"","url":"u","version":"1","capabilities":{},
         "defaultInputModes":[],"defaultOutputModes":[],"skills":[],
         "securitySchemes":{
@@ -200,7 +200,7 @@ fn null_is_absent() {
 }
 
 #[test]
-fn what_no_one_can_read_is_refused_where_its_sender_wrote_it() {
+fn unreadable_value_is_refused_at_its_path() {
     check_refused::<v0_2::MessageSendParams>("7", "$");
     check_refused::<v0_2::MessageSendParams>(r#"{"message":[]}"#, "$.message");
     check_refused::<v0_2::TaskQueryParams>(r#"{"id":"t","historyLength":-1}"#, "$.historyLength");
@@ -214,7 +214,7 @@ fn what_no_one_can_read_is_refused_where_its_sender_wrote_it() {
 
 /// A number in place of a task's id becomes the requested task's id, or its digits if no task was requested.
 #[test]
-fn numeric_ids() {
+fn numeric_task_id_is_repaired() {
     let json = r#"{"id":1,"status":{"state":"completed"}}"#;
     let unasked = read::<v0_1::Task>(json, Mode::Lenient, &Hints::at("$")).unwrap();
     assert_eq!(unasked.value.id.as_str(), "1");
@@ -235,7 +235,7 @@ fn numeric_ids() {
 /// A file of 0.1 without content is a mere mention (0.1.0 §6.6), which later versions express
 /// as data.
 #[test]
-fn a_file_that_is_only_mentioned() {
+fn file_without_content_is_kept_as_data() {
     let json = r#"{"role":"agent","parts":[{"type":"file","file":{"name":"a.pdf","mimeType":"application/pdf"}}]}"#;
     check::<v0_1::Message>(json, "$.parts[0].file", &[]);
     let read = read::<v0_1::Message>(json, Mode::Lenient, &Hints::at("$")).unwrap();

@@ -36,14 +36,14 @@ fn check(dialect: Dialect, definition: &str, value: &Value) {
 }
 
 #[test]
-fn every_message_of_1_0() {
+fn every_message_of_1_0_fits_its_schema() {
     for (name, _, document) in everything() {
         check(Dialect::V1_0, name, &document);
     }
 }
 
 #[test]
-fn what_is_missing_or_too_much_is_noticed() {
+fn missing_and_surplus_members_are_refused() {
     let of_1_0 = |name: &str, value: Value| validate(Dialect::V1_0, name, &value).is_ok();
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "t"}]});
     assert!(of_1_0("Message", message.clone()));
@@ -92,7 +92,7 @@ fn only_0_3_has_what_is_new_there() {
 }
 
 #[test]
-fn requests_of_every_version() {
+fn requests_of_every_version_fit_their_schema() {
     let send = || read(document("SendMessageRequest"));
     let config = || read(document("TaskPushNotificationConfig"));
     macro_rules! requests {
@@ -141,7 +141,7 @@ fn requests_of_every_version() {
 }
 
 #[test]
-fn answers_of_every_version() {
+fn answers_of_every_version_fit_their_schema() {
     let (task, message) = (document("StreamResponse"), message());
     let sent = |answer: &Value| Response::SendMessage(read::<SendMessageResponse>(answer.clone()));
     let task_alone = || read::<Task>(task["task"].clone());
@@ -190,7 +190,7 @@ fn answers_of_every_version() {
 }
 
 #[test]
-fn streams_of_every_version() {
+fn streams_of_every_version_fit_their_schema() {
     let events = everything()
         .into_iter()
         .filter(|(name, ..)| *name == "StreamResponse");

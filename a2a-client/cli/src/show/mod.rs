@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_say_does_nothing_to_a_terminal() {
+    fn text_of_others_is_escaped_for_the_terminal() {
         let evil = "a\u{1b}[2Jb\u{7}\u{9b}c\r\u{202e}d\te\n";
         let shown = text(evil);
         assert_eq!(shown, "a\\u{1b}[2Jb\\u{7}\\u{9b}c\\r\\u{202e}d\te\n");

@@ -11,7 +11,7 @@ fn check_reports_intact_damaged_and_missing_files() {
     let file = db.to_str().unwrap();
     let agent = Agent::begin(&["echo", "--address", "127.0.0.1:0", "--db", file]);
     check(&["send", &agent.url, "hello"], 0, &["hello"]);
-    // Beside the server, and after it was killed.
+    // Checked while the server runs, and again after it was killed.
     let intact = ["tasks.db: intact; 0 unfinished tasks, 1 ended tasks, 1 remembered messages"];
     check(&["check", file], 0, &intact);
     drop(agent);

@@ -186,7 +186,7 @@ fn interface_behind_one_of_another_protocol_is_used() {
 }
 
 #[test]
-fn what_is_readable_of_a_task_is_told() {
+fn readable_parts_of_a_malformed_answer_are_shown() {
     let task = || with(task_0_3("completed"), "artifacts", answer_0_3());
     let status = |name: &str, value: Value| {
         let mut task = task();
@@ -355,7 +355,7 @@ fn a_question_ends_an_open_stream() {
 }
 
 #[test]
-fn an_unknown_state_is_told_and_is_no_success() {
+fn an_unknown_state_is_shown_and_is_not_a_success() {
     let task = with(task_0_3("done"), "artifacts", answer_0_3());
     let result = json!({ "result": task });
     check(

@@ -31,7 +31,7 @@ fn exit_code(mut process: Child) -> Option<i32> {
 }
 
 #[test]
-fn who_waits_for_input_can_be_interrupted() {
+fn a_command_that_reads_stdin_exits_on_sigint() {
     // Repeated, because it once failed at random.
     for _ in 0..8 {
         let mut process = a2a()

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-/// Lets an agent crash, and a caller send what is no JSON; returns the log.
+/// Lets an agent crash, and a caller send a body that is not JSON; returns the log.
 fn log(arguments: &[&str], rust_log: Option<&str>) -> String {
     let mut command = crate::a2a();
     command.args(["serve", "reference", "--address", "127.0.0.1:0", "--json"]);

@@ -125,7 +125,7 @@ fn lines(arguments: &[&str], input: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_conversation() {
+fn a_conversation_is_sent_streamed_chatted_and_listed() {
     let agent = Agent::named("joke");
     let url = &*agent.url;
     check(
@@ -367,7 +367,7 @@ fn agents_have_names() {
 }
 
 #[test]
-fn webhooks() {
+fn webhooks_are_set_notified_listed_and_deleted() {
     let agent = Agent::named("reference");
     let mut listener = a2a()
         .args(["webhook", "listen", "127.0.0.1:0", "--json", "--count", "2"])
@@ -441,7 +441,7 @@ fn a_stream_survives_its_agent() {
     let directory = TempDir::new().unwrap();
     let db = directory.path().join("tasks.db");
     let db = db.to_str().unwrap();
-    // The system gives this port to nobody while the agent is away.
+    // The system gives this port to no other process while the agent is away.
     let address = format!("127.0.0.1:{}", 10_000 + std::process::id() % 20_000);
     let mut agent = Agent::begin(&["reference", "--address", &address, "--db", db]);
     let mut follower = a2a()

@@ -11,7 +11,7 @@ fn migrate_prints_statements_without_a_database() {
 
 #[test]
 fn a_database_that_cannot_be_used_is_an_error_of_this_machine() {
-    // Nobody listens there.
+    // No server listens there.
     let nowhere = "postgres://a2a@127.0.0.1:1/a2a?sslmode=disable";
     check(
         &["migrate", nowhere],

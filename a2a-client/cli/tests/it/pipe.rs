@@ -5,7 +5,7 @@ use std::process::Stdio;
 use crate::{Agent, a2a, text};
 
 #[test]
-fn who_reads_no_further_hears_no_complaint() {
+fn a_closed_stdout_is_not_an_error() {
     let agent = Agent::named("reference");
     let url = &*agent.url;
     for arguments in [

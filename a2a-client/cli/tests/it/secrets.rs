@@ -44,7 +44,7 @@ fn secrets_are_not_shown() {
 }
 
 #[test]
-fn nor_is_a_key_in_the_query() {
+fn a_key_in_the_query_is_not_shown() {
     let peer = ScriptedAgent::new(|url, call| match call["method"].as_str() {
         Some(_) => json!({"result": {"message": {"messageId": "m", "role": "ROLE_AGENT",
             "parts": [{"text": "hello"}]}}}),

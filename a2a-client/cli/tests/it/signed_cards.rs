@@ -171,7 +171,7 @@ fn a_card_without_a_trusted_signature_is_not_shown() {
 }
 
 #[test]
-fn a_card_is_signed_again_beside_other_signers() {
+fn signing_again_keeps_signatures_of_other_keys() {
     let files = Files::new();
     files.add_key("other");
     let kids = |card: &Value| {
@@ -194,7 +194,7 @@ fn a_card_is_signed_again_beside_other_signers() {
 }
 
 #[test]
-fn what_cannot_be_used_is_explained() {
+fn keys_and_cards_that_cannot_be_used_are_reported() {
     let files = Files::new();
     let [card, key, public] = ["card.json", "key.pem", "key.pub"].map(|name| files.path(name));
     let no_card = files.write("task.json", "{\"id\": 1}");

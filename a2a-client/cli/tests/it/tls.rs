@@ -151,7 +151,7 @@ fn clients_show_certificates() {
             &["Joker", "certificate: a certificate (--cert, --key)"],
         );
         files.check(&["card", &url, "--ca", "ca.pem"], without, why);
-        // The tasks are those of the certificate.
+        // Tasks belong to the holder of the certificate.
         let joke = ["send", &url, "tell me a joke about chickens"];
         let ada = [
             "--ca",

@@ -74,7 +74,7 @@ impl Agents {
         Ok(agent)
     }
 
-    /// Connects to an agent again, with the secrets that it has, and reads its card anew. If that fails, the agent
+    /// Connects to an agent again, with the secrets that it has, and reads its card again. If that fails, the agent
     /// stays as it was.
     pub(crate) async fn reconnect(
         &self,

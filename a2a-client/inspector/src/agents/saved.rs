@@ -37,7 +37,7 @@ impl SavedSettings {
         self.settings().clone()
     }
 
-    /// Adds settings without secrets, in place of those of the same URL, version and binding.
+    /// Saves settings without secrets. They replace saved settings of the same URL, version and binding.
     pub(super) fn put(&self, settings: Settings) -> Result<(), Problem> {
         let mut saved = self.settings();
         let key = |of: &Settings| (of.url.clone(), of.version, of.binding);

@@ -58,7 +58,7 @@ pub struct Settings {
     /// Client certificate for mutual TLS.
     #[serde(skip_serializing)]
     pub client_certificate: Option<ClientCertificate>,
-    /// Certificate authorities to trust besides those of the system, in PEM.
+    /// Certificate authorities to trust in addition to the system's, in PEM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authorities: Option<String>,
     /// Refuses answers that violate the specification, instead of repairing known deviations.

@@ -50,7 +50,7 @@ pub(crate) enum BodyError {
 }
 
 /// Time that the last events have to leave before a stream is cut: HTTP/2 drops what it has not sent when a stream
-/// is reset, and tells nobody when it has sent it.
+/// is reset, and does not report when it has sent everything.
 const FLUSH_TIME: Duration = Duration::from_millis(50);
 
 /// Bytes of an event that can be sent twice.

@@ -188,7 +188,7 @@ impl Proxy {
         }
     }
 
-    /// Returns a card whose URLs lead to the proxy. What is no JSON is returned as it is.
+    /// Returns a card whose URLs lead to the proxy. A body that is not JSON is returned as it is.
     fn rewritten(&self, card: Bytes, head: &request::Parts) -> Bytes {
         match serde_json::from_slice(&card) {
             Ok(mut document) => {

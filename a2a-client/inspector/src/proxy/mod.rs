@@ -94,7 +94,7 @@ struct ProxySettings {
     /// Other origins to which requests are passed on, if a card names them.
     #[serde(default)]
     origins: Vec<String>,
-    /// Certificate authorities to trust besides those of the system, in PEM.
+    /// Certificate authorities to trust in addition to the system's, in PEM.
     authorities: Option<String>,
 }
 

@@ -34,7 +34,7 @@ const ORIGINS: &str = "/.upstream/";
 const MAX_ORIGINS: usize = 16;
 
 impl Upstream {
-    /// Reads the URL of an agent, or of its card. Errors: it is no URL of `http` or `https`.
+    /// Reads the URL of an agent, or of its card. Errors: it is not a URL of `http` or `https`.
     pub(crate) fn of(url: &str) -> Result<Self, Problem> {
         let origin = Origin::of(url)
             .map_err(|error| Problem::bad_request(format!("`upstream`: {error}")))?;

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use crate::proxy::SecretNames;
 
-/// An exchange. Its headers and its URL are those that were sent, secrets included: what leaves the inspector is
+/// An exchange. Its headers and its URL are kept as they were sent, secrets included: what leaves the inspector is
 /// made by [`shown_headers`] and has the [shown URL](Request::shown_url).
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {

@@ -137,7 +137,7 @@ impl ExchangeLog {
         }
     }
 
-    /// Removes all exchanges. What comes of those that are open is not logged.
+    /// Removes all exchanges. Later events of exchanges that are open are not logged.
     pub(crate) fn clear(&self) {
         let mut entries = self.entries();
         let last = entries.last;

@@ -40,7 +40,7 @@ impl Resend {
     /// value in the original, which goes only to the origin that it was sent to. So do the connections of its agent:
     /// `client` gets the original if its origin is that of the request.
     ///
-    /// Errors: it is no HTTP request; it has a masked value for which there is no original; it goes to another
+    /// Errors: it is not an HTTP request; it has a masked value for which there is no original; it goes to another
     /// origin; too many are open.
     pub(crate) fn send(
         self,

@@ -173,8 +173,8 @@ async fn export_recording(
     ))
 }
 
-/// Writes a file of exchanges, one after the other: together they may be large. Those that are evicted meanwhile
-/// are left out.
+/// Writes a file of exchanges, one after the other: together they may be large. Exchanges that are evicted
+/// meanwhile are left out.
 fn export(
     inspector: Inspector,
     numbers: Vec<u64>,

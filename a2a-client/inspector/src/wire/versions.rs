@@ -55,7 +55,7 @@ const FORMS: [(Dialect, Binding); 6] = [
 ];
 
 impl Versions {
-    /// Writes an exchange in every form. Errors: it is no call of an agent.
+    /// Writes an exchange in every form. Errors: it is not a call of an agent.
     pub(crate) fn of(exchange: &Exchange) -> Result<Self, String> {
         let call = exchange.request.readable().read_call()?;
         let extensions = Dialect::ALL

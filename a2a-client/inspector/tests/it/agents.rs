@@ -155,7 +155,7 @@ async fn an_agent_that_is_away_gets_a_hint() {
 }
 
 #[tokio::test]
-async fn a_card_is_read_anew_and_an_agent_that_is_away_stays() {
+async fn reconnecting_reads_the_card_again_and_keeps_an_agent_that_is_away() {
     let page = Page::open().await;
     let served = Arc::new(Mutex::new("Before"));
     let url = router(|url| {
@@ -182,7 +182,7 @@ async fn a_card_is_read_anew_and_an_agent_that_is_away_stays() {
     let refused = page.call("PUT", &path, Some(json!({}))).await;
     assert_eq!(refused.status, StatusCode::BAD_GATEWAY);
     assert_eq!(page.get(&path).await["name"], "After");
-    // What leads elsewhere does not change while the secrets stay.
+    // A setting that leads to another address cannot change while the secrets stay.
     for other in ["url", "trust", "proxy", "tokenUrl", "authorities"] {
         let preferences = json!({other: "http://127.0.0.1:1"});
         let answer = page.call("PUT", &path, Some(preferences)).await;

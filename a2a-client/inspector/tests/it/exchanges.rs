@@ -142,7 +142,7 @@ async fn with_secrets(page: &Page) -> String {
     let settings = json!({"bearer": "sesame", "apiKey": "k3y", "headers": [["X-Team", "s3cret"]]});
     let agent = page.connect(&url, settings).await;
     let path = format!("/api/agents/{}/tasks/t", agent["id"].as_str().unwrap());
-    // The document is no answer.
+    // The document is not an answer.
     page.call("GET", &path, None).await.problem();
     url
 }

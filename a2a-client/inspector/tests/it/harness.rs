@@ -147,7 +147,7 @@ impl Page {
 }
 
 impl Answer {
-    /// Returns the JSON of an answer that is no error; `null` if it has no body.
+    /// Returns the JSON of a successful answer; `null` if it has no body.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert!(self.status.is_success(), "{} {:?}", self.status, self.body);

@@ -45,7 +45,7 @@ impl Proxy {
         own.unwrap()["fault"].clone()
     }
 
-    /// Returns the exchanges that it has recorded, without those for cards.
+    /// Returns the exchanges that it has recorded, except exchanges of cards.
     pub(crate) async fn exchanges(&self, page: &Page) -> Vec<Value> {
         let all = page.get("/api/exchanges").await;
         let all = all["exchanges"].as_array().unwrap().clone();
@@ -385,7 +385,7 @@ async fn a_redirect_leads_back_to_the_proxy() {
 }
 
 #[tokio::test]
-async fn what_the_proxy_cannot_pass_on_it_answers_and_records() {
+async fn requests_that_cannot_be_forwarded_are_answered_and_recorded() {
     let page = Page::open().await;
     let proxy = Proxy::to(&page, "http://127.0.0.1:1").await;
     let request = Request::post(format!("{}/x", proxy.url))

@@ -76,7 +76,7 @@ async fn masked_values_go_to_their_origin_only() {
     }
     let shown = exchange["request"]["headers"].as_array().unwrap();
     assert!(shown.contains(&json!(["x-key", "***"])), "{shown:?}");
-    // What was sent again can be sent again.
+    // An exchange that was sent again can be sent once more.
     let mut again = edited(&url);
     again["from"] = sent["number"].clone();
     let again = page.post("/api/exchanges", again).await;
@@ -148,7 +148,7 @@ async fn a_secret_within_a_value_is_sent_again_as_it_was() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused() {
+async fn invalid_requests_are_refused() {
     let page = Page::open().await;
     for request in [
         json!({"method": "a b", "url": "http://127.0.0.1:1/"}),

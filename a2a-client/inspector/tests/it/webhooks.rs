@@ -277,7 +277,7 @@ async fn duplicates_and_order_are_noticed_and_not_refused() {
 }
 
 #[tokio::test]
-async fn what_was_refused_is_not_part_of_the_order() {
+async fn refused_notifications_do_not_count_in_the_order() {
     let page = Page::open().await;
     let url = receiver(&page, json!({"token": "sesame"})).await;
     let forged = status("t", "COMPLETED", TIMES[2]);
@@ -291,7 +291,7 @@ async fn what_was_refused_is_not_part_of_the_order() {
 }
 
 #[tokio::test]
-async fn what_is_no_notification_is_refused() {
+async fn invalid_notifications_are_refused() {
     let page = Page::open().await;
     let url = receiver(&page, json!({})).await;
     for (body, ok, part) in [

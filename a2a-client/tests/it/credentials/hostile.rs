@@ -132,10 +132,10 @@ async fn an_answer_without_an_end_is_cut() {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_http_are_reported() {
+async fn answers_that_are_not_http_are_reported() {
     let found = no_token(&raw("SSH-2.0-x\r\n", Vec::new()).await).await;
     assert!(found.contains("connection broke"), "{found}");
-    // Nobody listens there.
+    // No server listens there.
     let found = no_token("http://127.0.0.1:1/token").await;
     assert!(found.contains("cannot connect"), "{found}");
 }

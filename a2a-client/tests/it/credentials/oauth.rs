@@ -49,7 +49,7 @@ async fn a_client_gets_a_token_by_its_secret() {
     // A second connection uses the same token.
     ask(&agent, &shown(&keyring, &card, &agent)).await.unwrap();
     assert_eq!(agent.asked("/token").len(), 1);
-    // Scopes of the client replace those of the card.
+    // Scopes of the client replace the scopes of the card.
     let keyring = Keyring::default().oauth_client(client().scope("less"));
     ask(&agent, &shown(&keyring, &card, &agent)).await.unwrap();
     assert_eq!(agent.asked("/token")[1].field("scope"), "less");
@@ -105,7 +105,7 @@ async fn a_refusal_is_reported_without_secrets() {
 }
 
 #[tokio::test]
-async fn a_token_endpoint_of_somebody_else_is_refused() {
+async fn a_foreign_token_endpoint_is_refused_unless_allowed() {
     let agent = Server::open().await;
     let other = Server::new(|_| token("t")).await;
     let card = card(
@@ -210,7 +210,7 @@ async fn a_server_that_describes_itself_is_asked_where_it_says() {
 }
 
 #[tokio::test]
-async fn only_whom_the_caller_allows_may_send_us_on() {
+async fn metadata_of_allowed_issuers_only_may_name_foreign_endpoints() {
     let elsewhere = Server::new(|_| token("t")).await;
     let token_url = elsewhere.at("/token");
     let agent = described(move |_| token_url.clone()).await;

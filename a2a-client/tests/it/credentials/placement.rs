@@ -26,7 +26,7 @@ async fn a_key_goes_where_the_card_wants_it() {
 }
 
 #[tokio::test]
-async fn cookies_are_added_to_those_that_are_there() {
+async fn cookies_are_added_to_existing_cookies() {
     let agent = Server::open().await;
     let schemes = [("a", key("cookie", "a")), ("b", key("cookie", "b"))];
     let card = card(&schemes, &[&["a", "b"]]);
@@ -74,7 +74,7 @@ impl Credentials for RequestSigner {
 }
 
 #[tokio::test]
-async fn what_is_custom_does_what_it_does() {
+async fn custom_credentials_change_the_request() {
     let keyring = Keyring::default().custom("s", Arc::new(RequestSigner));
     let custom = seen(keyring, http("HOBA")).await;
     assert_eq!(custom.header("x-signed"), Some("yes"));
@@ -89,7 +89,7 @@ async fn headers_of_the_caller_are_always_sent() {
 }
 
 #[tokio::test]
-async fn what_is_shown_is_marked_as_secret() {
+async fn headers_with_credentials_are_marked_as_sensitive() {
     let schemes = [
         ("a", key("header", "X-Key")),
         ("b", http("bearer")),
@@ -108,7 +108,7 @@ async fn what_is_shown_is_marked_as_secret() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_refused() {
+async fn credentials_that_cannot_be_sent_are_refused() {
     let long = "x".repeat(20_000);
     for (keyring, scheme, expected) in [
         (

@@ -150,7 +150,7 @@ async fn many_calls_want_one_token() {
 }
 
 #[tokio::test]
-async fn who_leaves_stops_nobody() {
+async fn a_dropped_call_does_not_cancel_the_token_request() {
     let (called, go, calls) = <(Arc<Notify>, Arc<Notify>, Arc<AtomicUsize>)>::default();
     let provider = {
         let (called, go, calls) = (Arc::clone(&called), Arc::clone(&go), Arc::clone(&calls));

@@ -126,7 +126,7 @@ fn entries_are_for_the_schemes_that_they_name() {
 }
 
 #[test]
-fn who_wants_nothing_is_shown_what_has_a_place() {
+fn optional_credentials_are_sent_if_their_place_is_known() {
     let nothing = Keyring::default();
     let bearer = Keyring::default().bearer("t");
     let key = Keyring::default().api_key("k");
@@ -198,7 +198,7 @@ fn cards_of_0_1_are_understood() {
 }
 
 #[test]
-fn what_a_card_says_is_printed_with_care() {
+fn names_from_a_card_are_sanitized_in_errors() {
     let name = format!("\u{1b}[2J{}", "x".repeat(10_000));
     let one = [name.as_str()];
     let many = [&one[..]; 100];

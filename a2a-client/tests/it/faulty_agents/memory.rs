@@ -72,5 +72,5 @@ const MEASURED: &str = "A2A_TEST_MEASURES_MEMORY";
 /// The smallest page size: with a larger one the result is too low.
 const PAGE: usize = 4096;
 
-/// In MiB, those of the servers included.
+/// Limit on the memory in use, in MiB. The memory of the servers is included.
 const MAX_MIB: usize = 40;

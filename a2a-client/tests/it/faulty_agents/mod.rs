@@ -48,49 +48,67 @@ async fn check(agents: Vec<FaultyAgent>) {
 }
 
 #[test]
-fn heads() {
-    memory::measured("faulty_agents::heads", heads::agents);
+fn client_survives_faulty_heads() {
+    memory::measured("faulty_agents::client_survives_faulty_heads", heads::agents);
 }
 
 #[test]
-fn bodies() {
-    memory::measured("faulty_agents::bodies", bodies::agents);
+fn client_survives_faulty_bodies() {
+    memory::measured(
+        "faulty_agents::client_survives_faulty_bodies",
+        bodies::agents,
+    );
 }
 
 #[test]
-fn envelopes() {
-    memory::measured("faulty_agents::envelopes", envelopes::agents);
+fn client_survives_mismatched_envelopes() {
+    memory::measured(
+        "faulty_agents::client_survives_mismatched_envelopes",
+        envelopes::agents,
+    );
 }
 
 #[test]
-fn places() {
-    memory::measured("faulty_agents::places", places::agents);
+fn client_survives_redirects_and_challenges() {
+    memory::measured(
+        "faulty_agents::client_survives_redirects_and_challenges",
+        places::agents,
+    );
 }
 
 #[test]
-fn silence() {
-    memory::measured("faulty_agents::silence", silence::agents);
+fn client_survives_silent_servers() {
+    memory::measured(
+        "faulty_agents::client_survives_silent_servers",
+        silence::agents,
+    );
 }
 
 #[test]
-fn streams() {
-    memory::measured("faulty_agents::streams", streams::agents);
+fn client_survives_faulty_streams() {
+    memory::measured(
+        "faulty_agents::client_survives_faulty_streams",
+        streams::agents,
+    );
 }
 
 #[test]
-fn tasks() {
-    memory::measured("faulty_agents::tasks", tasks::agents);
+fn client_survives_invalid_tasks() {
+    memory::measured(
+        "faulty_agents::client_survives_invalid_tasks",
+        tasks::agents,
+    );
 }
 
 #[test]
-fn http2() {
-    memory::measured("faulty_agents::http2", http2::agents);
+fn client_survives_faulty_http2() {
+    memory::measured("faulty_agents::client_survives_faulty_http2", http2::agents);
 }
 
 #[cfg(feature = "tls")]
 #[test]
-fn tls() {
-    memory::measured("faulty_agents::tls", tls::agents);
+fn client_survives_faulty_tls() {
+    memory::measured("faulty_agents::client_survives_faulty_tls", tls::agents);
 }
 
 /// Number of agents that run concurrently.

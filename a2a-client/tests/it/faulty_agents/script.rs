@@ -60,7 +60,7 @@ pub(crate) fn sends_forever(first: impl Into<Vec<u8>>, second: impl Into<Vec<u8>
     })
 }
 
-/// Sends the first, and then the second so many times.
+/// Sends `first`, then `second` repeated `times` times, then `last`.
 pub(crate) fn sends_repeatedly(
     first: impl Into<Vec<u8>>,
     second: &str,

@@ -1,7 +1,7 @@
 //! The profile of trpc-agent-go at the caller's end: what our client makes of agents that speak it,
-//! ours and those of the framework.
+//! our own and the framework's.
 //!
-//! The scenes are those of `a2a-types`: what our server writes, and what agents of the framework send.
+//! The scenes come from `a2a-types`: what our server writes, and what agents of the framework send.
 //! Here they come over a socket, in the envelopes and without, under the framework's names of events.
 
 mod fixture;
@@ -104,11 +104,11 @@ async fn chunks_are_appended_only_for_an_agent_that_declared_the_profile() {
 /// Keep-alive events of the framework are not returned, and the task is the fold of the events that
 /// are.
 #[tokio::test]
-async fn what_tells_nothing_is_left_out() {
+async fn keep_alive_events_are_left_out() {
     let scene = Fixture::named("peer-tool-call");
     let peer = ProfileAgent::start(scene.results.clone(), true, Envelopes::Sealed).await;
     let (events, task, _) = followed(&client(&peer, Some("0.1"))).await;
-    // Of ten: two have no content, one repeats.
+    // There are ten results: two have no content, one repeats another.
     assert_eq!(events.len(), scene.results.len() - 3, "{events:#?}");
     let task = task.unwrap();
     assert_eq!(texts(&task), ["", "The temperature is mild."]);
@@ -145,9 +145,9 @@ async fn steps_are_asked_for() {
     assert_eq!(peer.asked()[0].header("x-user-id"), None);
 }
 
-/// A user id that is no valid header value is left out.
+/// A user id that is not a valid header value is left out.
 #[tokio::test]
-async fn a_user_id_that_is_no_header_is_left_out() {
+async fn a_user_id_that_is_not_a_header_value_is_left_out() {
     let scene = Fixture::named("answer-reasoning");
     let peer = ProfileAgent::start(scene.results, false, Envelopes::Sealed).await;
     client(&peer, None)

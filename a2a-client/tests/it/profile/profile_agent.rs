@@ -1,4 +1,4 @@
-//! An agent that speaks the profile from a script, over a socket, as those of the framework do.
+//! An agent that speaks the profile from a script, over a socket, as agents of the framework do.
 
 use std::sync::{Arc, Mutex};
 

@@ -109,7 +109,7 @@ async fn a_peer_without_ids_begins_with_the_task() {
     .await;
 }
 
-/// The first events of a new stream may already be in the task that is read beside it.
+/// The first events of a new stream may already be in the task that is read meanwhile.
 #[tokio::test]
 async fn a_peer_that_tells_no_task_is_asked_for_it() {
     let script = || {
@@ -386,7 +386,7 @@ async fn a_place_that_is_passed_is_forgotten() {
 
 /// Some peers number their events as they like.
 #[tokio::test]
-async fn ids_that_do_not_grow_are_no_places() {
+async fn ids_that_do_not_grow_are_not_positions() {
     let same = |events: Vec<Event>, end| {
         Answer::Events(
             events.into_iter().map(|event| (Some(1), event)).collect(),

@@ -1,4 +1,4 @@
-//! Reads of a task beside an open stream: events that come both ways are returned once.
+//! Reads of a task while its stream is open: events that come both ways are returned once.
 
 use std::sync::{Arc, Mutex};
 

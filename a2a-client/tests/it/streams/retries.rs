@@ -67,7 +67,7 @@ fn send() -> SendMessageRequest {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_done_twice_is_asked_again() {
+async fn requests_that_are_safe_to_repeat_are_retried() {
     let safe: [Request; 8] = [
         GetTaskRequest::default().into(),
         ListTasksRequest::default().into(),

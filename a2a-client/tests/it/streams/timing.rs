@@ -91,7 +91,7 @@ async fn a_stream_is_taken_up_so_often_in_vain_and_later_each_time() {
 
 /// Only consecutive attempts without a new event count.
 #[tokio::test(start_paused = true)]
-async fn whoever_gets_on_may_be_cut_off_for_ever() {
+async fn a_stream_with_new_events_may_break_any_number_of_times() {
     let agent = Scripted::new(|count, _| {
         let state = [TaskState::Working, TaskState::AuthRequired][count as usize % 2];
         Ok(stream(vec![Ok(snapshot(state, &[])), Err(cut())]))
@@ -106,7 +106,7 @@ async fn whoever_gets_on_may_be_cut_off_for_ever() {
 /// The agent accepts a subscription, sends only the status, and breaks the stream while the task is
 /// read.
 #[tokio::test(start_paused = true)]
-async fn what_is_read_beside_a_stream_that_breaks_is_no_progress() {
+async fn a_task_read_during_a_stream_that_breaks_is_not_progress() {
     let agent = Scripted::new(|_, request| match request {
         Request::SendStreamingMessage(_) => Ok(stream(vec![
             Ok(snapshot(TaskState::Working, &["1"])),
@@ -124,9 +124,9 @@ async fn what_is_read_beside_a_stream_that_breaks_is_no_progress() {
     assert_eq!(agent.asked(), 1 + 2 * 12);
 }
 
-/// A repeated event is no progress.
+/// A repeated event is not progress.
 #[tokio::test(start_paused = true)]
-async fn the_same_again_is_no_progress() {
+async fn a_repeated_event_is_not_progress() {
     let agent = Scripted::new(|_, _| {
         Ok(stream(vec![
             Ok(snapshot(TaskState::Working, &["1"])),
@@ -143,7 +143,7 @@ async fn the_same_again_is_no_progress() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_silence_is_no_failure() {
+async fn a_long_silence_is_not_a_failure() {
     let agent = Scripted::new(|count, _| {
         let begins = tokio_stream::once(Ok(snapshot(TaskState::Working, &["1"])));
         let rest = futures_util::stream::once(async move {

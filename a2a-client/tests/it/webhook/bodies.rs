@@ -8,7 +8,7 @@ use a2a_types::{Dialect, Event, Request, Response, Task, TaskState};
 use crate::webhook::hook::{Hook, Post, TASK, post};
 
 #[tokio::test]
-async fn bodies_of_every_version() {
+async fn bodies_of_every_version_are_read() {
     let hook = Hook::new(|builder| builder).await;
     let proto = r#"{"statusUpdate":{"taskId":"T","contextId":"C","status":{"state":"TASK_STATE_COMPLETED"}}}"#;
     let bodies = [
@@ -47,7 +47,7 @@ async fn bodies_of_every_version() {
 
 /// As the documentation of 0.2 prints it.
 #[tokio::test]
-async fn the_documented_exchange() {
+async fn the_documented_exchange_is_accepted() {
     let hook = Hook::new(|builder| builder.token("secure-client-token-for-task-aaa")).await;
     let body = r#"{
       "id": "43667960-d455-4453-b0cf-1bae4955270d",
@@ -72,7 +72,7 @@ async fn the_documented_exchange() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_or_no_post_is_refused() {
+async fn requests_too_large_or_not_post_are_refused() {
     let hook = Hook::new(|builder| builder.limit(100)).await;
     let large = format!("{{\"id\":\"{}\"}}", "x".repeat(100));
     assert_eq!(hook.post(&Post::new(large)).await, 413);
@@ -83,7 +83,7 @@ async fn what_is_too_large_or_no_post_is_refused() {
 }
 
 #[tokio::test]
-async fn the_challenge_of_0_1() {
+async fn the_challenge_of_0_1_is_answered() {
     let hook = Hook::new(ReceiverBuilder::challenge).await;
     let check = async |query: &str, status: u16, word: &str| {
         let mut get = Post::new("");

@@ -63,7 +63,7 @@ async fn a_delivery_that_is_being_handled_is_not_handled_twice() {
 
 /// Time is paused, so it passes whenever nothing else can happen.
 #[tokio::test(start_paused = true)]
-async fn nobody_is_waited_for_for_ever() {
+async fn handlers_and_request_bodies_time_out() {
     let begun = tokio::time::Instant::now();
     let never = || Receiver::builder(|_| std::future::pending::<Result<(), BoxError>>());
     let receiver = never().build().unwrap();

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use crate::webhook::hook::{Hook, NOW, Post, TASK, claims};
 
 #[tokio::test]
-async fn a_token_in_either_header() {
+async fn a_token_is_accepted_in_either_header() {
     let hook = Hook::new(|builder| builder.token("old").token("secret")).await;
     let check = async |headers: &[(&str, &str)], status: u16| {
         let post = Post::new(TASK);
@@ -46,7 +46,7 @@ async fn a_token_in_either_header() {
 }
 
 #[tokio::test]
-async fn a_fixed_authorization() {
+async fn a_fixed_authorization_is_required() {
     let hook = Hook::new(|builder| builder.authorization("Bearer abc")).await;
     let values = [
         ("Bearer abc", 200),
@@ -116,7 +116,7 @@ async fn nothing_that_was_changed_is_accepted() {
 }
 
 #[tokio::test]
-async fn replays() {
+async fn replayed_deliveries_are_handled_once() {
     let secret = Secret::private().unwrap();
     let public = secret.public().unwrap();
     let hook = Hook::new(|builder| builder.secret(public)).await;
@@ -135,7 +135,7 @@ async fn replays() {
     hook.now.store(NOW - 301, Ordering::Relaxed);
     assert_eq!(hook.post(&send("msg_2", NOW)).await, 401);
     hook.now.store(NOW + 301, Ordering::Relaxed);
-    // Sent again, as a sender does that has not seen the answer: signed anew, the same id.
+    // A sender that has not seen the answer sends again: with a new signature and the same id.
     assert_eq!(hook.post(&send("msg_1", NOW + 301)).await, 200);
     assert_eq!(hook.count(), 1);
     assert_eq!(hook.post(&send("msg_2", NOW + 301)).await, 200);
@@ -198,7 +198,7 @@ async fn a_token_is_good_for_one_delivery() {
 
 /// Each ECDSA signature has a second valid form, which anybody can compute.
 #[tokio::test]
-async fn the_other_signature_is_no_other_delivery() {
+async fn the_other_form_of_a_signature_is_the_same_delivery() {
     let key = SigningKey::generate(Algorithm::Es256).unwrap();
     let tokens = Tokens::of(Keys::from(Jwks::of([&key])));
     let hook = Hook::new(|builder| builder.tokens(tokens)).await;
@@ -325,7 +325,7 @@ async fn secrets_rotate() {
 }
 
 #[test]
-fn contradictions() {
+fn contradictory_settings_are_refused() {
     let receiver = || Receiver::builder(|_| std::future::ready(Ok::<_, BoxError>(())));
     let tokens = Tokens::of(Keys::from(Jwks::default()));
     let check = |builder: ReceiverBuilder, expected| {

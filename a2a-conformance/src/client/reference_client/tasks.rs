@@ -123,7 +123,7 @@ impl Performer {
     }
 }
 
-/// Replaces the parts of each artifact by those of its last chunk.
+/// Replaces the parts of each artifact by the parts of its last chunk.
 fn replace(task: &mut Task, chunks: &[Artifact]) {
     for artifact in &mut task.artifacts {
         let mut last = chunks.iter().rev();

@@ -175,7 +175,7 @@ impl StepReplay<'_> {
             };
             let plain = self.as_printed && !self.exchange.profile;
             if plain && answer.quirks.contains("NOAPPEND") {
-                // A chunk that does not say so is no chunk, unless the peer declared the profile.
+                // An update without `append` is not read as a chunk, unless the peer declared the profile.
                 expected["artifactUpdate"]
                     .as_object_mut()
                     .map(|update| update.remove("append"));
@@ -418,8 +418,8 @@ fn check_request(
     Ok(problems)
 }
 
-/// Returns whether a client can read the printed answer: the only repairs are those that extracting the text
-/// needs.
+/// Returns whether a client can read the printed answer: the extraction of the text is the only reason for
+/// repairs.
 fn printed_is_readable(answer: &Example) -> bool {
     let text_only = ["GLUE", "GUTTER"];
     printed_example::read(&answer.printed)

@@ -105,7 +105,7 @@ fn kind_is_refused_in_1_0() {
 }
 
 #[test]
-fn zones_and_ids_of_older_versions() {
+fn timestamps_ids_and_bytes_are_judged_by_version() {
     let as_of = |dialect: Dialect| Context {
         dialect: Some(dialect),
         ..Context::default()

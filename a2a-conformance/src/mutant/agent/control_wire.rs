@@ -260,7 +260,7 @@ fn translate(json: &mut Value) {
     else {
         return;
     };
-    // Paths are no words.
+    // A path is not translated.
     let place = message
         .split_once(": ")
         .map(|(place, _)| place)

@@ -24,7 +24,7 @@ pub(super) trait Interceptor: Send + Sync + 'static {
         None
     }
 
-    /// Changes an answer that is no stream.
+    /// Changes an answer that is not a stream.
     fn answer(&self, _asked: &InterceptedRequest, _answer: &mut Response<Bytes>) {}
 
     /// Changes the head of a stream.

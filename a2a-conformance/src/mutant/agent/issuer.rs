@@ -33,15 +33,15 @@ pub(super) struct Issuer {
 /// A token of the issuer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum IssuedToken {
-    /// Of the first caller.
+    /// Valid token of the first caller.
     First,
-    /// Of the second caller.
+    /// Valid token of the second caller.
     Second,
-    /// Of the first caller, and over.
+    /// Expired token of the first caller.
     Expired,
-    /// Of the first caller, for another agent.
+    /// Token of the first caller for another agent.
     WrongAudience,
-    /// Of the first caller, with no scope of the agent.
+    /// Token of the first caller with no scope of the agent.
     WrongScope,
 }
 

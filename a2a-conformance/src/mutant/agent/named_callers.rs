@@ -8,7 +8,7 @@ use http::request::Parts;
 
 /// Authenticator that knows two callers, and one who may do nothing.
 pub(super) struct NamedCallerAuthenticator {
-    /// Admits callers without valid credentials as nobody, so that [`authorize`] decides.
+    /// Admits callers without valid credentials as anonymous, so that [`authorize`] decides.
     pub(super) admits_everybody: bool,
 }
 
@@ -33,7 +33,7 @@ impl Authenticator for NamedCallerAuthenticator {
     }
 }
 
-/// Refuses calls of nobody, except those about webhooks: an agent that authenticates operation by operation, and
+/// Refuses anonymous calls, except calls about webhooks: an agent that authenticates operation by operation, and
 /// has forgotten these.
 pub(super) fn authorize(caller: &Principal, call: &Call) -> Result<(), AuthError> {
     let is_forgotten = matches!(

@@ -105,8 +105,8 @@ async fn prove_mutant(bug: Bug, extent: Extent, options: Options) -> Result<Proo
     Ok(proof)
 }
 
-/// Returns those of the failed checks that also fail with long timeouts: the
-/// others failed because the machine is slow.
+/// Returns the failed checks that also fail with long timeouts: the others
+/// failed because the machine is slow.
 async fn confirmed(
     suspects: Vec<String>,
     expected_to_fail: &[&str],

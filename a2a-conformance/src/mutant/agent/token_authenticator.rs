@@ -37,7 +37,7 @@ impl TokenAuthenticator {
         })
     }
 
-    /// Returns the principal whom the bug admits; `None` if it admits nobody here.
+    /// Returns the principal that the bug admits; `None` if it does not admit this request.
     fn admitted(&self, bug: Bug, head: &Parts) -> Option<Principal> {
         let shown = head.headers.get(AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = shown.split_once(' ').unwrap_or((shown, ""));
@@ -103,7 +103,7 @@ impl Authenticator for TokenAuthenticator {
     }
 }
 
-/// Returns the authorizer of operations by scopes; with its bug it lets everybody read tasks.
+/// Returns the authorizer of operations by scopes; with its bug it lets every caller read tasks.
 pub(super) fn authorizer(bug: Option<Bug>) -> Arc<dyn Authorizer> {
     let scopes = OperationScopes::default();
     let scopes = scopes.operation(Operation::GetExtendedAgentCard, ["tasks:read"]);

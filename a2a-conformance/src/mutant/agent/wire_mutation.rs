@@ -67,9 +67,9 @@ enum MutationKind {
     Document(fn(&mut MutatorState, &InterceptedRequest, &mut Value)),
     /// Events.
     Event(fn(&mut MutatorState, &InterceptedRequest, &mut Value)),
-    /// Answers that are no streams.
+    /// Answers that are not streams.
     Answer(fn(&mut MutatorState, &InterceptedRequest, &mut Value)),
-    /// HTTP responses that are no streams.
+    /// HTTP responses that are not streams.
     Head(fn(&InterceptedRequest, &mut Response<Bytes>)),
     /// The heads of streams.
     Stream(fn(&mut Parts)),

@@ -98,7 +98,7 @@ async fn prove_mutant(bug: Bug, extent: Extent, driver: &Driver) -> Result<Proof
     Ok(proof)
 }
 
-/// The checks that may catch it, too, and those whose names begin alike: `client.stream-…`.
+/// Returns the checks that may also catch the mutant: `more`, and patterns of similar names like `client.stream*`.
 fn near(named: &str, more: &[&str]) -> Vec<String> {
     let kind = named.split('-').next().unwrap_or_default();
     let more = more.iter().map(|&check| check.to_owned());

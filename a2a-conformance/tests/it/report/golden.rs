@@ -1,4 +1,4 @@
-//! Golden files of the sample run in every report form. They are written anew by `A2A_REWRITE=1
+//! Golden files of the sample run in every report form. They are rewritten by `A2A_REWRITE=1
 //! cargo test -p a2a-conformance --test it report`.
 
 use std::fs;
@@ -72,7 +72,7 @@ fn a_run_is_as_the_schema_says() {
 }
 
 #[test]
-fn the_console() {
+fn console_matches_golden_file() {
     let mut out = Vec::new();
     print(&run(), &mut anstream::StripStream::new(&mut out)).unwrap();
     check(
@@ -82,7 +82,7 @@ fn the_console() {
 }
 
 #[test]
-fn the_summary() {
+fn summary_matches_golden_file() {
     check(
         "tests/it/report/golden/summary.md",
         &Form::Md.text(&run()).unwrap(),
@@ -90,7 +90,7 @@ fn the_summary() {
 }
 
 #[test]
-fn the_cases() {
+fn junit_matches_golden_file() {
     let mut run = run();
     // One of them is as another.
     run.checks
@@ -102,7 +102,7 @@ fn the_cases() {
 }
 
 #[test]
-fn the_badge() {
+fn badge_matches_golden_file() {
     check(
         "tests/it/report/golden/badge.json",
         &Form::Badge.text(&run()).unwrap(),
@@ -110,7 +110,7 @@ fn the_badge() {
 }
 
 #[test]
-fn the_changes() {
+fn changes_match_golden_file() {
     let changes = Changes::between(&sample::run(), &sample::later());
     assert!(changes.is_worse());
     check("tests/it/report/golden/changes.md", &changes.markdown());

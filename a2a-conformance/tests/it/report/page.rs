@@ -41,7 +41,7 @@ fn row<'a>(page: &'a str, id: &str) -> &'a str {
 }
 
 #[test]
-fn the_page_says_who_and_how_and_how_well() {
+fn page_shows_target_settings_and_scores() {
     let page = page(&golden::run(), "report");
     assert_contains(&page, "<bdi>Recipe Agent 2.1.0</bdi>");
     assert_contains(&page, "21 November 2026, 18:04 UTC");

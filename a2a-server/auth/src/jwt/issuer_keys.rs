@@ -150,10 +150,10 @@ impl FetchedKeys {
         }
     }
 
-    /// Asks the issuer for a key that is not among those in force, unless it was asked lately.
+    /// Asks the issuer for a key that is not among the current keys, unless it was asked lately.
     async fn look_for(self: &Arc<Self>, kid: Option<&str>) -> KeyLookup {
         let mut attempts = self.attempts.lock().await;
-        // Somebody else may have fetched it meanwhile.
+        // Another request may have fetched it meanwhile.
         let mut keys = self.current();
         let known =
             |keys: &Option<Arc<KeySet>>| keys.clone().filter(|keys| keys.find(kid).is_some());
@@ -176,7 +176,7 @@ impl FetchedKeys {
         }
     }
 
-    /// Fetches the keys. Those in force stay if that fails, and if they are the same.
+    /// Fetches the keys. The current keys stay if that fails, and if they are the same.
     async fn fetch(&self, attempts: &mut Attempts) {
         attempts.last = Some(Instant::now());
         let fetched = self.download().await;

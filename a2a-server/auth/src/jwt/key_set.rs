@@ -64,8 +64,8 @@ struct Jwk {
 }
 
 impl Jwk {
-    /// Returns the key and its algorithm: the one that it names, of those that its kind allows. A shared key is
-    /// of no kind that is known here.
+    /// Returns the key and its algorithm: the algorithm that the key names, if its kind allows it. Shared keys are
+    /// not supported.
     fn verifier(self) -> Option<VerifyingKey> {
         let is_for_signatures = self
             .purpose

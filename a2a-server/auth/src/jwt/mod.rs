@@ -62,8 +62,8 @@ impl JwtBearer {
     /// Finds the keys of an issuer by OpenID Connect discovery, or by the metadata of RFC 8414 if it has no such
     /// document. The card names the discovery document, where callers find out how to get a token.
     ///
-    /// `audience` names this agent in tokens. Errors: the issuer is no URL by `https`, or `http` of this
-    /// machine; a wrong document is noticed, and logged, when it is fetched.
+    /// `audience` names this agent in tokens. Errors: the issuer is neither an `https` URL nor an
+    /// `http` URL of this machine; a wrong document is noticed, and logged, when it is fetched.
     pub fn discover(
         issuer: impl Into<String>,
         audience: impl Into<String>,
@@ -139,8 +139,7 @@ impl JwtBearer {
     }
 
     /// Sets the function that makes the principal of a token; `None` refuses it. By default its name is
-    /// `{iss}#{sub}`, and its scopes are those of the token: two issuers may know different people by
-    /// one name.
+    /// `{iss}#{sub}`, since two issuers may know different people by one name, and it has the scopes of the token.
     pub fn principal(
         mut self,
         principal: impl Fn(&TokenClaims) -> Option<Principal> + Send + Sync + 'static,

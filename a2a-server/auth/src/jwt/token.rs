@@ -13,7 +13,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Returns the header of a token that this issuer may have made; nothing is verified. `None` also for a
-    /// token of another issuer, so that it makes nobody look for new keys.
+    /// token of another issuer, so that it does not cause a fetch of new keys.
     pub(super) fn header(&self, token: &str) -> Option<Header> {
         if token.len() > MAX_TOKEN {
             return None;

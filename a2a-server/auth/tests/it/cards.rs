@@ -61,7 +61,7 @@ async fn a_card_states_what_is_checked_in_the_form_of_every_version() {
 }
 
 #[test]
-fn a_card_that_promises_more_or_less_is_no_card() {
+fn card_whose_security_differs_from_the_authenticator_is_refused() {
     let derived = every_scheme();
     let derived = a2a_server::Authenticator::security(&derived).unwrap();
     let build = |change: fn(&mut AgentCard)| {

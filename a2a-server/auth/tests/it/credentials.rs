@@ -26,7 +26,7 @@ pub(crate) struct Case {
     pub(crate) wrong: Vec<Credentials>,
     pub(crate) expired: Option<Credentials>,
     pub(crate) wrong_audience: Option<Credentials>,
-    /// Those of a caller that may only read.
+    /// Credentials of a caller that may only read.
     pub(crate) reader: Credentials,
     /// Keeps the issuer alive.
     _issuer: Option<Issuer>,

@@ -1,4 +1,4 @@
-//! Tokens that were changed after they were signed, or signed by nobody.
+//! Tokens that were changed after they were signed, or that no issuer signed.
 
 use a2a_auth::{JwtBearer, Scheme, Verdict};
 use base64::Engine;
@@ -169,7 +169,7 @@ fn no_changed_token_is_accepted() {
         .run(&changes, |(which, mutations)| {
             let mut token = signed[which].clone();
             for mutation in &mutations {
-                // A text that is no token any more is changed no further.
+                // Mutations stop once the text is not a token any more.
                 let is_token = |text: &str| {
                     let mut parts = text.split('.').map(|part| URL_SAFE_NO_PAD.decode(part));
                     let is_json = |part: Option<Result<Vec<u8>, _>>| {

@@ -114,7 +114,7 @@ pub(crate) fn now() -> i64 {
     now.as_secs().try_into().unwrap()
 }
 
-/// Returns claims in order, with some replaced, and without those that are null.
+/// Returns claims in order, with the changed ones replaced, and without claims that are null.
 pub(crate) fn claims(issuer: &str, audience: &str, changed: Value) -> Value {
     let mut claims = json!({
         "iss": issuer, "aud": audience, "sub": "ada", "scope": "tasks:read tasks:write",

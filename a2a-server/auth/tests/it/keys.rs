@@ -21,7 +21,7 @@ async fn a_file_of_keys_is_read_again_when_it_changes() {
     assert_eq!(status("first-key-0123456789").await, 200);
     for (content, expected) in [
         ("second-key-0123456789 ada\n", [401, 200]),
-        // A broken file leaves those in force.
+        // A broken file leaves the current keys in force.
         ("third-key-0123456789\n", [401, 200]),
         ("", [401, 401]),
         (

@@ -137,7 +137,7 @@ fn operations(task: &TaskId) -> [(&'static str, A2aRequest); 4] {
 }
 
 #[tokio::test]
-async fn every_scheme_in_every_version_and_binding() {
+async fn every_scheme_is_checked_in_every_version_and_binding() {
     let mut count = 0;
     for case in cases().await {
         let authenticator = AnyOf::new(case.requirement);
@@ -199,7 +199,7 @@ async fn a_reader_reads_its_own_tasks_alone() {
         };
         let own = read(&case.right, &task).await;
         assert_eq!(own["result"]["id"], task.as_str(), "{}", case.name);
-        // Somebody else's and none at all are the same.
+        // A task of another caller looks like one that does not exist.
         let forbidden = read(&case.reader, &task).await;
         let absent = read(&case.reader, &"nowhere".into()).await;
         let mut forbidden = forbidden.to_string();

@@ -80,7 +80,7 @@ async fn one_of_several_suffices_and_all_of_a_requirement_are_needed() {
 }
 
 #[tokio::test]
-async fn anonymous_callers_may_be_admitted_beside_others() {
+async fn anonymous_callers_may_be_admitted_with_others() {
     let service = Service::of(AnyOf::new(("key", keys())).or_anonymous());
     assert_eq!(service.send(&Credentials::none()).await.status, 200);
     assert_eq!(service.send(&key()).await.status, 200);

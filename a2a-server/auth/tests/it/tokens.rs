@@ -26,7 +26,7 @@ async fn is_valid(tokens: &JwtBearer, token: &str) -> bool {
 }
 
 #[tokio::test]
-async fn claims_decide() {
+async fn claims_decide_whether_a_token_is_valid() {
     let key = SigningKey::ed25519("1");
     let tokens = fixed(std::slice::from_ref(&key));
     for (changed, expected) in [
@@ -62,7 +62,7 @@ async fn claims_decide() {
 }
 
 #[tokio::test]
-async fn headers_decide() {
+async fn headers_decide_whether_a_token_is_valid() {
     let key = SigningKey::ed25519("1");
     let tokens = fixed(std::slice::from_ref(&key));
     let claims = claims(ISSUER, AUDIENCE, json!({}));
@@ -160,7 +160,7 @@ async fn keys_rotate_and_outages_refuse_no_good_caller() {
     assert_eq!(status(&signed(&old, 2)).await, 200);
     assert_eq!(issuer.key_requests(), 1);
 
-    // A key that is not published yet makes nobody ask more than once a minute.
+    // A key that is not published yet causes at most one fetch a minute.
     for number in 3..20 {
         assert_eq!(status(&signed(&new, number)).await, 401);
     }

@@ -101,7 +101,7 @@ struct Measured {
     late: f64,
 }
 
-/// Calls for so long by so many at once.
+/// Measures calls on `connections` connections at once, for `period`.
 async fn measure(
     caller: &Caller,
     connections: usize,

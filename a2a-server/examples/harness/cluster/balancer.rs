@@ -20,7 +20,7 @@ struct Shared {
     /// Replicas in service.
     targets: Mutex<Vec<SocketAddr>>,
     next: AtomicUsize,
-    /// Cuts a share of the connections: those whose number is a multiple of the value.
+    /// Cuts a share of the connections: each one whose number is a multiple of the value.
     cut: broadcast::Sender<usize>,
     cuts: AtomicUsize,
 }
@@ -59,7 +59,7 @@ impl Balancer {
         self.shared.targets().push(target);
     }
 
-    /// Passes no more connections on to a replica; those that are there stay.
+    /// Passes no more connections on to a replica; its open connections stay.
     pub(crate) fn remove(&self, target: SocketAddr) {
         self.shared.targets().retain(|it| *it != target);
     }

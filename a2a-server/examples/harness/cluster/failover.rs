@@ -100,7 +100,7 @@ async fn fail_over(synchronous: bool, period: Duration) -> Result<FailoverResult
 
 const SENDERS: usize = 16;
 
-/// Sends message after message, and returns those that were acknowledged.
+/// Sends message after message, and returns the acknowledged messages.
 async fn send_until(client: Client, end: Instant) -> Vec<(MessageId, TaskId)> {
     let mut acknowledged = Vec::new();
     while Instant::now() < end {

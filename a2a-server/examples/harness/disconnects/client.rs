@@ -1,4 +1,4 @@
-//! The client alone: it follows a task through so many cuts, and its caller sees every event once.
+//! Trials of the client alone: it follows a task through cut connections, and its caller sees every event once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

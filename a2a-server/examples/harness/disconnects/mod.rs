@@ -325,7 +325,7 @@ impl Follower {
         Ok(())
     }
 
-    /// The next number, or one that was not due; what a whole task repeats is no news.
+    /// Counts the next number, or one that was not due; a number that a whole task repeats is not counted again.
     fn count(&mut self, number: u64, known: bool) {
         match number.cmp(&self.next) {
             std::cmp::Ordering::Equal => self.next += 1,

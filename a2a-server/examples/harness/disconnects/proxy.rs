@@ -33,11 +33,11 @@ pub(crate) enum Ids {
 enum ConnectionFault {
     /// It is closed as soon as it is accepted.
     Refused,
-    /// It is closed after so many bytes of answers.
+    /// It is closed after this number of bytes of answers.
     Cut(u64),
-    /// It is closed after so many lines of answers, and so many bytes of the next.
+    /// It is closed after this number of lines of answers, and this number of bytes of the next line.
     CutLine(u64, u64),
-    /// After so many bytes of answers nothing comes for a while; then it is closed.
+    /// After this number of bytes of answers nothing comes for a while; then it is closed.
     Silent(u64, Duration),
 }
 
@@ -158,7 +158,7 @@ async fn forward(
     Ok(is_cut)
 }
 
-/// Copies so many lines, and so many bytes of the next, and renames the field of every id; the length stays the same.
+/// Copies `lines` lines, and `bytes` bytes of the next, and renames the field of every id; the length stays the same.
 async fn copy_without_ids(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),

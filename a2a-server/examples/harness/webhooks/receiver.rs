@@ -32,7 +32,7 @@ pub(crate) struct HookServer {
 }
 
 impl HookServer {
-    /// Receives at the given loopback address, and fails in so many of 100 cases.
+    /// Receives at the given loopback address, and fails `faults` percent of requests.
     pub(crate) async fn begin(
         host: u8,
         record: &Arc<DeliveryRecord>,

@@ -156,7 +156,7 @@ impl LoadPeriod<'_> {
         Ok(())
     }
 
-    /// Begins tasks at a steady rate; returns the number of those whose receiver answers.
+    /// Begins tasks at a steady rate; returns the number of tasks whose receiver answers.
     async fn load(&self, client: &Client, targets: &Arc<WebhookTargets>) -> Result<usize, Failure> {
         let count = self.silent_options.rate * self.silent_options.seconds;
         let mut beat = tokio::time::interval(

@@ -95,7 +95,7 @@ impl Field {
         format!("{} {}{filling}", self.method, self.path.join("."))
     }
 
-    /// Builds the bodies of requests in which the field holds about so many bytes.
+    /// Builds the bodies of requests in which the field holds about `bytes` bytes.
     pub(super) fn bodies(&self, bytes: usize, task: &str) -> Bodies {
         let first = self.body(Bodies::FIRST, bytes, task);
         let number = Bodies::FIRST.to_string();

@@ -128,7 +128,7 @@ async fn fill(server: &ServerProcess, field: &Field, count: usize) -> Result<Str
     let task = peers::start_task(server.address).await?;
     let bodies = Arc::new(field.bodies(MAX_FIELD, &task));
     let (mut sent, mut accepted) = (0, 0);
-    // Of a field that is refused each time nothing is kept: more requests show no more.
+    // If a field is refused each time, nothing of it is kept: more requests show no more.
     for number in [count.min(FIRST), count.saturating_sub(FIRST)] {
         let (bodies, before) = (Arc::clone(&bodies), sent);
         let body = move |number: usize| bodies.get(before + number);

@@ -529,7 +529,7 @@ fn request<B>(address: SocketAddr, body: B) -> http::Result<Request<B>> {
         .body(body)
 }
 
-/// Posts so many bodies, 16 at a time; returns how many were accepted. A server that closes the connection has
+/// Posts `count` bodies, 16 at a time; returns how many were accepted. A server that closes the connection has
 /// answered nothing.
 pub(super) async fn post_all(
     address: SocketAddr,

@@ -17,7 +17,7 @@ pub(crate) struct Database {
     programs: Programs,
     /// The server. It stops and removes its files when its input is closed, as at the end of this process.
     running: Option<Child>,
-    /// Settings beside those of every server.
+    /// Settings in addition to the ones that every server has.
     settings: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ impl Database {
         assert!(answers, "postgres does not start:\n{log}");
     }
 
-    /// Writes a file beside the data that only the server reads.
+    /// Writes a file that only the server reads, next to the data.
     fn write(&self, name: &str, content: &str) {
         let file = self.directory.join("data").join(name);
         fs::write(&file, content).expect("there is room");
@@ -212,7 +212,7 @@ impl Database {
         client
     }
 
-    /// Waits until so many statements with this text wait for a lock.
+    /// Waits until `count` statements with this text wait for a lock.
     pub(crate) async fn wait_for_locks(&self, text: &str, count: i64) {
         let client = self.connect().await;
         let sql = "select count(*) from pg_stat_activity

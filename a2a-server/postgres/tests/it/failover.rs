@@ -85,7 +85,7 @@ async fn writer_does_not_add_to_lost_events() {
     let (here, there) = (written(&options).await, open(&options).await);
     fail_over(&mut database, "failover", 2);
     until_back(&there, append(2, "other ")).await;
-    // So many that the document is written.
+    // Enough events that the document is written.
     for sequence in 3..70 {
         until_back(&here, append(sequence, "x")).await;
     }

@@ -89,6 +89,6 @@ async fn a_follower_elsewhere_is_woken_without_hints() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_loses_hints_and_never_looks_wakes_nobody() {
+async fn a_store_that_loses_hints_and_never_looks_wakes_no_follower() {
     assert!(is_woken(Some(Fault::LosesHints), true, Duration::from_secs(3)).await != Some(true));
 }

@@ -52,7 +52,7 @@ async fn thousands_of_idle_followers_need_no_connections_and_each_is_woken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn store_that_does_not_listen_notifies_nobody() {
+async fn store_that_does_not_listen_sends_no_notifications() {
     let Some(database) = shared() else { return };
     let options = database.options().schema("silent");
     let silent = open(&options.listen(false)).await;

@@ -1,4 +1,4 @@
-//! Leases: renewal beside locked rows, and after a stall of the database.
+//! Lease renewal while rows of other leases are locked, and after a stall of the database.
 
 use std::time::Duration;
 

@@ -25,7 +25,7 @@ async fn watched(store: &PostgresStore, task: &str) {
     put.await.unwrap();
 }
 
-/// Adds an event to the log of a task that has so many.
+/// Appends an event to the log of a task whose last sequence number is `after`.
 async fn notify(store: &PostgresStore, task: &str, after: u64) {
     let mut append = Append::held(after, 1, vec![chunk(task, "x")]);
     append.notify = true;

@@ -50,7 +50,7 @@ async fn rows_of_a_removed_task_are_deleted_in_several_statements() {
     assert_eq!(left, "0");
 }
 
-/// The receipts are counted, whatever the estimate of the last `analyze` says of those that were removed since.
+/// The receipts are counted, even if the estimate of the last `analyze` still includes receipts removed since then.
 #[tokio::test(flavor = "multi_thread")]
 async fn receipts_beyond_the_maximum_are_removed_and_no_others() {
     let Some(database) = shared() else { return };

@@ -6,7 +6,7 @@ use crate::database::{open, options, shared};
 use crate::pooler::Pooler;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keeps_every_promise() {
+async fn postgres_store_keeps_every_promise() {
     if options().is_none() {
         return;
     }
@@ -15,7 +15,7 @@ async fn keeps_every_promise() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keeps_every_promise_behind_a_pooler_without_a_cache() {
+async fn postgres_store_behind_a_pooler_without_a_cache_keeps_every_promise() {
     let Some(database) = shared() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Signals between a turn and those that start it, stop it, or wait for it.
+//! Signals between a turn and the callers that start it, stop it, or wait for it.
 
 use std::sync::atomic::Ordering;
 

@@ -268,7 +268,7 @@ fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
     Arc::make_mut(task).fold(events.iter().map(|event| &**event));
 }
 
-/// Number of events that each reader of the task folds anew.
+/// Number of events that each reader of the task folds again.
 const SHORT: usize = 16;
 /// Overhead in bytes of a log, in the table and in the list of ended tasks.
 const RECORD: usize = size_of::<Log>() + size_of::<TaskKey>() + 144;

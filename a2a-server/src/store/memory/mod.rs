@@ -23,10 +23,10 @@ use super::{
     limits::{self, Growth},
 };
 
-/// Keeps tasks in memory; those that ended first make room for new ones.
+/// Store that keeps tasks in memory; the tasks that ended first make room for new ones.
 ///
 /// Their bytes are the memory of events, tasks, webhooks, notifications, checkpoints and names of owners.
-/// Beside them the last 100,000 messages are remembered, up to 64 MiB of names and answers.
+/// In addition, the last 100,000 messages are remembered, up to 64 MiB of names and answers.
 #[derive(Debug)]
 pub struct MemoryStore {
     capacity: Capacity,
@@ -128,8 +128,8 @@ impl MemoryStore {
         Ok(appended)
     }
 
-    /// A record, and those that were forgotten to make room for what is added to it. A task can always
-    /// end.
+    /// Returns a record, and the records that were forgotten to make room for what is added to it. A task can
+    /// always end.
     fn with_room(
         &self,
         owner: &Owner,
@@ -298,7 +298,7 @@ impl MemoryStore {
     }
 }
 
-/// Estimates the bytes of the notifications for so many webhooks.
+/// Estimates the bytes of the notifications for this number of webhooks.
 fn size_of_notifications(webhooks: usize, notified: &[u64], trace: &Option<TraceContext>) -> usize {
     webhooks * notified.len() * limits::size_of_notification(trace.as_ref())
 }

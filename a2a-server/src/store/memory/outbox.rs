@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::super::{Owner, Settlement, limits};
 
-/// The notifications that are not delivered yet, those of each webhook in order.
+/// The notifications that are not delivered yet, in order for each webhook.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     webhooks: BTreeMap<Webhook, BTreeMap<u64, OutboxRow>>,
@@ -40,7 +40,7 @@ pub(super) struct QueuedNotification {
 }
 
 impl OutboxRow {
-    /// Returns whether the last attempt is the one after so many, or the letter has died after so many.
+    /// Returns whether `attempts` attempts came before the last one, or before the notification was given up.
     fn is_after(&self, attempts: u32) -> bool {
         self.attempt == attempts + u32::from(self.dead.is_none())
     }
@@ -129,14 +129,14 @@ impl Outbox {
     pub(super) fn dead(&self, limit: usize) -> Vec<QueuedNotification> {
         let dead = self.rows().filter(|(.., row)| row.dead.is_some());
         let mut dead: Vec<_> = dead.collect();
-        // Those of one moment stay in the order of their places.
+        // Notifications of one moment stay in the order of their places.
         dead.sort_by_key(|(.., row)| row.dead);
         let dead = dead.into_iter().take(limit);
         dead.map(|(webhook, sequence, row)| row.queued(webhook, sequence))
             .collect()
     }
 
-    /// Counts those that are not delivered and not given up.
+    /// Counts the notifications that are neither delivered nor given up.
     pub(super) fn waiting(&self) -> usize {
         self.rows().filter(|(.., row)| row.dead.is_none()).count()
     }

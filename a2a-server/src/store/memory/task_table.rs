@@ -81,8 +81,8 @@ impl TaskTable {
         Ok(forgotten)
     }
 
-    /// Evicts ended tasks, the first first, and their notifications, until so many more tasks and bytes
-    /// have room; returns them.
+    /// Evicts ended tasks, in the order in which they ended, and their notifications, until there is room for
+    /// `tasks` more tasks and `bytes` more bytes; returns the evicted tasks.
     pub(super) fn make_room(
         &mut self,
         except: Option<&Arc<Record>>,

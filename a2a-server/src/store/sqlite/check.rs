@@ -21,7 +21,7 @@ pub struct SqliteReport {
     pub damages: Vec<String>,
 }
 
-/// Reads all of a file, beside a server that may be using it.
+/// Reads all of a file, which a server may be using at the same time.
 pub(super) fn check(path: &Path) -> Result<SqliteReport, StoreError> {
     // A file that is missing is not begun.
     let connection = schema::open_reader(path)?;

@@ -154,8 +154,8 @@ fn after(tail: &VecDeque<(Logged, usize)>, sequence: u64) -> impl Iterator<Item 
     events.filter(move |logged| logged.sequence > sequence)
 }
 
-/// Maximum number of events kept beside a task, and of their bytes if the task is large.
+/// Maximum number of events kept with a task, and of their bytes if the task is large.
 const MAX_TAIL_EVENTS: usize = 64;
 const MAX_TAIL_BYTES: usize = 1 << 20;
-/// Number of events that each reader of the task folds anew.
+/// Number of events that each reader of the task folds again.
 pub(super) const SHORT: usize = 16;

@@ -117,7 +117,7 @@ fn add(rows: &mut Rows, event: &impl Serialize) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The events of a row: JSON has no line feed in it unless somebody puts one between its words.
+/// Returns the events of a row: JSON has no line feed in it unless its writer puts one between tokens.
 pub(super) fn lines(row: &[u8]) -> impl Iterator<Item = &[u8]> {
     row.split(|byte| *byte == b'\n')
 }

@@ -43,10 +43,10 @@ use super::{
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
 ///
 /// A write survives the end of the process and a power failure once its method returns: the file is in WAL mode
-/// with `synchronous=FULL`. One thread writes and commits for many callers at once, a few connections read
-/// beside it. The file belongs to one process at a time.
+/// with `synchronous=FULL`. One thread writes and commits for many callers at once, a few other connections
+/// read at the same time. The file belongs to one process at a time.
 ///
-/// A copy of `tasks.db` needs `tasks.db-wal` beside it, if there is one: without it the last writes are
+/// A copy of `tasks.db` needs `tasks.db-wal` next to it, if there is one: without it the last writes are
 /// lost. [`SqliteStore::check`] finds damaged pages.
 #[derive(Debug)]
 pub struct SqliteStore {
@@ -118,7 +118,7 @@ impl SqliteStore {
         check::check(path.as_ref())
     }
 
-    /// Reads a task that is not among the recent ones, if it has at most so many bytes.
+    /// Reads a task that is not among the recent ones, if it has at most `limit` bytes.
     async fn load(
         &self,
         owner: &Owner,
@@ -130,7 +130,7 @@ impl SqliteStore {
         self.readers.run(read).await
     }
 
-    /// Reads a page whose tasks have at most so many bytes.
+    /// Reads a page whose tasks have at most `limit` bytes.
     async fn page(
         &self,
         of: &str,

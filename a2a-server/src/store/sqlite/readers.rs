@@ -32,7 +32,7 @@ struct Queue {
 #[derive(Default)]
 struct Waiting {
     jobs: VecDeque<Job>,
-    /// Number of threads, and of those that have nothing to do.
+    /// Number of threads, and of threads that have nothing to do.
     threads: usize,
     idle: usize,
     is_closed: bool,

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::super::{Owner, StoreError};
 
 /// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
-/// event, the log, and beside a long log the task itself in a document that is rewritten seldom.
+/// event, the log, and for a long log also the task itself in a document that is rewritten seldom.
 const TABLES: &str = "
 create table task(
   seq integer primary key,
@@ -162,7 +162,7 @@ fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
         .map_err(failed)
 }
 
-/// Opens the file for reading, beside the writer.
+/// Opens the file for reading, while the writer has it open.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -172,7 +172,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Has statements prepared once. Unless the plan of a statement is independent of its values, SQLite prepares it
-/// anew when these are cleared, as they are whenever it is put back.
+/// again when these are cleared, as they are whenever it is put back.
 fn keep_statements(connection: &Connection) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     let stable = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);

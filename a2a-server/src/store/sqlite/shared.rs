@@ -1,4 +1,4 @@
-//! State shared by the writer and the readers of a SQLite store: recent tasks, and those that follow.
+//! State shared by the writer and the readers of a SQLite store: recent tasks, and followers.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use super::super::{Snapshot, Tail, TaskKey, WakeHub, limits};
 use super::folded_task::FoldedTask;
 use super::receipt_filter::ReceiptFilter;
 
-/// Tasks that were written not long ago, and those that follow tasks.
+/// Tasks that were written not long ago, and the followers of tasks.
 ///
 /// All of it is on the disk: the writer works on drafts, and puts them in when they are committed.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ impl Shared {
         Some(lock(&self.recent).tasks.peek(key)?.draft())
     }
 
-    /// Puts tasks in as they were committed, and wakes those that follow them; returns those that were not used for
-    /// long and make room.
+    /// Puts tasks in as they were committed, and wakes their followers; returns the tasks that it removed to make
+    /// room, because they were not used for long.
     pub(super) fn publish(
         &self,
         written: impl Iterator<Item = (TaskKey, FoldedTask)>,

@@ -22,7 +22,7 @@ use super::schema::failed;
 /// A value that was read, unless it is larger than it may be.
 pub(super) enum BoundedValue<T> {
     Whole(T),
-    /// It has so many bytes, and was not read.
+    /// It has this number of bytes, and was not read.
     Larger(usize),
 }
 
@@ -38,7 +38,7 @@ pub(super) fn load(
     }
 }
 
-/// The same, if the task has at most so many bytes.
+/// Loads a task as [`load`] does, if it has at most `limit` bytes.
 pub(super) fn load_bounded(
     connection: &Connection,
     of: &str,
@@ -190,7 +190,7 @@ pub(super) fn place(
     place.map_err(failed)
 }
 
-/// One page of an owner's tasks, if they have at most so many bytes.
+/// Reads one page of an owner's tasks, if they have at most `limit` bytes.
 pub(super) fn page(
     connection: &Connection,
     of: &str,
@@ -236,7 +236,7 @@ pub(super) fn page(
     Ok(BoundedValue::Whole(Page::new(tasks?, total as usize, more)))
 }
 
-/// Filter of a listing, for tasks that nobody works on.
+/// Filter of a listing, for tasks that are not worked on.
 const IDLE: &str = "from task indexed by task_list where active = 0 and owner = ?1
   and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
   and (?4 is null or status_time >= ?4)";
@@ -245,7 +245,7 @@ const ACTIVE: &str = "from task indexed by task_active where active = 1
   and (active = 1 or lease_until > 0) and owner = ?1
   and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
   and (?4 is null or status_time >= ?4)";
-/// Only those after the page before.
+/// Only tasks after the page before.
 const LATER: &str = "and (?5 is null or status_time < ?5 or (status_time = ?5 and id > ?6))";
 
 /// The webhooks of a task, in order of creation.
@@ -303,7 +303,7 @@ pub(super) struct StoredReceipt {
     pub(super) answer: usize,
 }
 
-/// Reads the messages in the order in which they came, at most so many, for as long as more is wanted.
+/// Reads at most `limit` messages in the order in which they came, until `more` returns `false`.
 pub(super) fn each_receipt(
     connection: &Connection,
     limit: i64,
@@ -415,7 +415,8 @@ fn notifications(
     Ok(notifications)
 }
 
-/// Tasks that ended long ago, and beyond those so many of the first that ended; at most `limit`.
+/// Returns tasks that ended at `before` or earlier, and in any case the `surplus` tasks that ended first; at most
+/// `limit`.
 pub(super) fn ended(
     connection: &Connection,
     before: i64,

@@ -74,7 +74,7 @@ impl<'c> WriteTransaction<'c> {
         Ok(())
     }
 
-    /// Notes that there are so many more tasks in this state.
+    /// Notes that there are `more` more tasks in this state.
     pub(super) fn count(&mut self, state: TaskState, more: i64) {
         match state.is_terminal() {
             true => self.counts.ended += more,
@@ -88,7 +88,7 @@ impl<'c> WriteTransaction<'c> {
         self.noted.push(row);
     }
 
-    /// Forgets the first messages that have run out, or are more than the store remembers; at most so many.
+    /// Forgets the first messages that have run out, or are more than the store remembers; at most `limit`.
     /// Returns their number.
     pub(super) fn drop_receipts(&mut self, limit: i64) -> Result<usize, StoreError> {
         let (mut count, mut bytes) = self.shared.receipt_filter.size();

@@ -17,7 +17,7 @@ impl Dice {
         self.0.u64(..end)
     }
 
-    /// Once in so many times.
+    /// Returns `true` once in `times` times, on average.
     pub(super) fn chance(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
@@ -51,7 +51,7 @@ impl Dice {
         }
         for _ in 0..count {
             let name = self.one_of(&["p", "q", "r"]);
-            // Of many events none continues what may not be there: most logs get long by them.
+            // If there are many events, none continues an artifact that may not be there: so most logs get long.
             let append = count <= 3 && self.chance(2);
             events.push(match self.below(14) {
                 0..3 => said(id, name),

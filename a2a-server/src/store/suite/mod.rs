@@ -20,7 +20,7 @@
 //! violation names the seed and the step, what was asked of the store, what was found and what the model
 //! expected. The other cases are about time, limits, races, and stores that servers share.
 //!
-//! Deliberately absent: whether a durable store survives a crash, which nobody can show from inside its
+//! Deliberately absent: whether a durable store survives a crash, which cannot be shown from inside its
 //! process, and the behaviour of a full store.
 
 mod bench;
@@ -115,8 +115,8 @@ const CASES: &[&[Case]] = &[
     random::CASES,
 ];
 
-/// The cases of a file: the names, the functions, and the promises that they check. Those of a store that
-/// servers share take that side of it, too.
+/// The cases of a file: the names, the functions, and the promises that they check. A function for a
+/// shared store also takes its `SharedStore`, and is not called if the store is not shared.
 macro_rules! promises {
     (of a shared store: $($rest:tt)*) => {
         crate::store::suite::promises!(|bench, case| async move {

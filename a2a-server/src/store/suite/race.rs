@@ -22,7 +22,7 @@ super::promises! {
     "race.taken_once": taken_once = "a notification that many senders want at once is taken by one";
 }
 
-/// Does something so many times at once; returns each result.
+/// Does something `count` times at once; returns each result.
 async fn at_once<T, F>(count: usize, act: impl Fn(usize) -> F) -> Checked<Vec<T>>
 where
     T: Send + 'static,
@@ -39,7 +39,7 @@ where
     Ok(came)
 }
 
-/// Watches a log of so many entries: the sequence number only grows.
+/// Watches a log until it has `end` entries: the sequence number only grows.
 async fn watch(reader: Writer, end: u64) -> Checked {
     let mut watch = reader.store.watch(&reader.owner, &reader.task).await?;
     let mut seen = *watch.borrow_and_update();
@@ -252,7 +252,7 @@ async fn fenced_at_once(bench: Bench) -> Checked {
         let came = at_once(2, |number| {
             let writer = writer.clone();
             let seizes = number == round % 2;
-            // Nothing is appended with the lease: the sequence number protects nobody.
+            // Nothing is appended with the lease: the sequence number protects neither writer.
             let append = match seizes {
                 true => writer.with(seized("other", LONG), vec![]),
                 false => writer.held(vec![chunk(&writer.task, "a", "1", false)]),

@@ -33,7 +33,7 @@ pub(super) fn within(tenant: &str, owner: Owner) -> Owner {
     owner.tenant(Some(tenant.into()))
 }
 
-/// So many milliseconds after some moment. Every store keeps milliseconds, and need not keep less.
+/// Returns the time `millis` milliseconds after some moment. Every store keeps milliseconds, and need not keep less.
 pub(super) fn time(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_760_000_000_000 + millis).expect("the calendar reaches that far")
 }

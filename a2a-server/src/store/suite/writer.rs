@@ -64,7 +64,7 @@ impl Writer {
         self.add(vec![sample::status(&self.task, state)]).await
     }
 
-    /// Adds so many chunks of which webhooks are notified.
+    /// Adds `count` chunks of which webhooks are notified.
     pub(super) async fn work(&mut self, count: usize) -> Checked {
         let append = Append {
             notify: true,

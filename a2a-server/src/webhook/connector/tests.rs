@@ -24,7 +24,7 @@ fn at(addresses: &[&str]) -> Vec<IpAddr> {
 }
 
 #[tokio::test]
-async fn of_a_name_that_is_rebound_no_forbidden_address_is_dialled() {
+async fn forbidden_address_of_a_rebound_name_is_not_dialled() {
     // By turns here and there, between one answer and the next, and within one.
     let asked = AtomicUsize::new(0);
     let answers = [
@@ -80,7 +80,7 @@ async fn one_forbidden_address_is_enough() {
 }
 
 #[tokio::test]
-async fn what_was_checked_is_dialled() {
+async fn checked_address_is_dialled() {
     let fixture = Fixture::answering(OK).names(|name| match name {
         "mapped.test" => at(&["::ffff:93.184.216.34"]),
         "nowhere.test" => Vec::new(),
@@ -103,7 +103,7 @@ async fn what_was_checked_is_dialled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn addresses_are_tried_in_turn_for_so_long() {
+async fn addresses_are_tried_in_turn_until_the_time_limit() {
     let several = &["1.1.1.1", "1.1.1.2", "1.1.1.3", "1.1.1.4"];
     for (fixture, expected, connected, seconds) in [
         (Fixture::answering(OK).closed("1.1.1.1"), Ok(()), 2, 0),
@@ -177,7 +177,7 @@ async fn a_receiver_must_show_a_certificate_of_its_own() {
             "https://hooks.example.com/",
             Err(Reason::Tls),
         ),
-        // The list of hosts frees nobody from having a certificate.
+        // A host on the list needs a trusted certificate, too.
         (
             Authority::unknown().issue("hooks.test", 2999),
             "https://hooks.test/",

@@ -134,7 +134,7 @@ impl OutboxFixture {
         self.filled.notify_one();
     }
 
-    /// Returns the requests to one webhook after so many hours.
+    /// Returns the requests to one webhook after `hours` more hours.
     async fn delivered(&self, id: &str, hours: u64) -> Vec<RecordedDelivery> {
         tokio::time::sleep(Duration::from_secs(hours * 3600 + 10)).await;
         let deliveries = self.sender.deliveries.lock().unwrap();
@@ -241,7 +241,7 @@ async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_delivered_is_a_dead_letter_and_holds_nothing_up_for_ever() {
+async fn undeliverable_notification_becomes_a_dead_letter_and_the_next_is_delivered() {
     let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
     fixture.watch("w", Dialect::V1_0, vec![later(); 8]).await;
     fixture
@@ -303,7 +303,7 @@ async fn a_webhook_that_wants_to_be_asked_at_once_keeps_its_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_not_tried_does_not_count_as_an_attempt() {
+async fn busy_host_does_not_use_up_attempts() {
     let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
     let busy = DeliveryOutcome::Later {
         after: None,

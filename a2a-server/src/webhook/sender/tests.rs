@@ -256,7 +256,7 @@ async fn a_host_that_never_answers_does_not_hold_up_others() {
 }
 
 #[tokio::test]
-async fn what_the_policy_refuses_is_not_dialled() {
+async fn url_that_the_policy_refuses_is_not_dialled() {
     let fixture = Arc::new(Fixture::answering("").names(|_| vec!["10.0.0.1".parse().unwrap()]));
     let sender = fixture.sender(policy());
     for (url, refusal) in [
@@ -298,7 +298,7 @@ async fn it_is_delivered_through_the_sockets_of_this_machine() {
     let (outcome, request) = tokio::join!(sender.attempt(to(&url)), receive);
     assert_eq!(outcome, DeliveryOutcome::Delivered);
     assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
-    // Nobody listens there.
+    // No server listens there.
     let outcome = sender.attempt(to("http://127.0.0.1:1/")).await;
     assert_eq!(outcome, later(Reason::Connect));
 }

@@ -61,7 +61,7 @@ fn urls_are_judged_by_what_would_be_called() {
         ("mailto:someone@example.com", Some(Scheme)),
         ("blob:https://hooks.example.com/", Some(Scheme)),
         ("view-source:https://hooks.example.com/", Some(Scheme)),
-        // Texts that are no URL, or only one after it was mended.
+        // Texts that are not URLs, or are only after a repair.
         ("", Some(Malformed)),
         ("hooks.example.com", Some(Malformed)),
         ("/path", Some(Malformed)),
@@ -290,7 +290,7 @@ fn hosts_of_the_list_are_trusted_and_no_others() {
 }
 
 #[test]
-fn a_url_is_only_so_long() {
+fn url_length_is_bounded() {
     let policy = WebhookPolicy::default();
     let url = |length: usize| format!("{:/<length$}", "https://hooks.example.com/");
     check(&policy, &url(4096), None);

@@ -61,7 +61,7 @@ async fn a_dropped_update_is_delivered_once_or_not_at_all() {
             .map(|part| part.as_text().unwrap().parse().unwrap())
             .collect();
         assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
-        // Those that were waited for are all there.
+        // The updates that were waited for are all there.
         assert!((1..100).step_by(2).all(|number| numbers.contains(&number)));
     }
 }

@@ -53,7 +53,7 @@ enum InjectedError {
 }
 
 impl FaultyStore {
-    /// Returns whether it is away, so many times.
+    /// Returns whether the store is away, and counts `is_away_for` down.
     fn is_away(&self) -> bool {
         let less = |times: usize| times.checked_sub(1);
         let order = Ordering::Relaxed;
@@ -213,7 +213,7 @@ async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error
 }
 
 #[tokio::test]
-async fn a_store_that_panics_leaves_no_task_behind_that_somebody_works_on() {
+async fn store_that_panics_leaves_no_active_task() {
     for dialect in [Dialect::V0_1, Dialect::V0_3, Dialect::V1_0] {
         let store = FaultyStore::default();
         let server = server(&store);
@@ -259,7 +259,7 @@ async fn a_message_that_was_written_reaches_the_agent() {
     }
 }
 
-/// A task that was left in the middle is found as any abandoned task: nobody can go on with it.
+/// A task that was left in the middle is found like any abandoned task: no turn can go on with it.
 #[tokio::test]
 async fn a_task_that_a_panic_has_left_is_abandoned() {
     let store = FaultyStore::default();
@@ -447,7 +447,7 @@ fn correlated(refused: Result<(), a2a_client::Error>) -> String {
     }
 }
 
-/// A server that nobody has called yet does its background work: a service that is mounted somewhere recovers
+/// A server that no caller has called yet does its background work: a service that is mounted somewhere recovers
 /// what an earlier process has left.
 #[tokio::test(start_paused = true)]
 async fn abandoned_tasks_are_recovered_before_any_call() {

@@ -117,7 +117,7 @@ async fn receipts_with_the_digest_of_the_first_release_are_recognised() {
     }
 }
 
-/// Checks an ended task whose log stands an event a row, beside a document; returns its state.
+/// Checks an ended task whose log has one row for each event, in addition to a document; returns its state.
 async fn ended(store: &SqliteStore, owner: &Owner) -> TaskState {
     let done = store
         .snapshot(owner, &"done".into())
@@ -159,7 +159,7 @@ async fn due(store: &SqliteStore, version: u8) {
     assert_eq!(due, expected, "version {version}");
 }
 
-/// A file with a task that has ended, and one that somebody is working on.
+/// Writes a file with a task that has ended and one that is active.
 fn begin(file: &Path, version: u8) {
     let tables = Connection::open(file).unwrap();
     tables.execute_batch(TABLES).unwrap();

@@ -32,7 +32,7 @@ fn closed(server: &Server) -> HttpService<Server> {
         .authenticator(DenyAll)
 }
 
-/// Lets nobody in.
+/// Authenticator that rejects every caller.
 struct DenyAll;
 
 impl Authenticator for DenyAll {
@@ -73,7 +73,7 @@ async fn probes_answer_without_authentication_and_reveal_only_the_state() {
         assert_eq!(answer.headers()[ALLOW], "GET, HEAD");
         assert_eq!(answer.headers()[CACHE_CONTROL], "no-store");
     }
-    // Of everything else it is as careful as before.
+    // Everything else still needs authentication.
     for path in [
         "/",
         "/healthz/",

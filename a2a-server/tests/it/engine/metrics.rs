@@ -95,7 +95,7 @@ fn a_request_that_names_no_version_counts_in_that_of_its_answer() {
 }
 
 #[test]
-fn what_fails_and_what_is_refused_counts_by_its_kind_and_never_by_what_was_sent() {
+fn failures_and_refusals_count_by_kind_and_never_by_request_content() {
     MetricsRecorder::run(async |recorder| {
         let service = HttpService::new(server(&Worker::default()));
         let unknown = question("GetTask", json!({"id": "secret-id"}));
@@ -139,7 +139,7 @@ fn what_fails_and_what_is_refused_counts_by_its_kind_and_never_by_what_was_sent(
     });
 }
 
-/// Lets nobody in.
+/// Authenticator that rejects every caller.
 struct DenyAll;
 
 impl Authenticator for DenyAll {
@@ -179,7 +179,7 @@ fn a_stream_is_open_until_its_last_event_and_counts_then() {
 }
 
 #[test]
-fn a_stream_that_is_let_go_midway_is_open_no_more() {
+fn stream_that_is_dropped_midway_is_no_longer_open() {
     MetricsRecorder::run(async |recorder| {
         let worker = Worker::default();
         let service = HttpService::new(server(&worker));

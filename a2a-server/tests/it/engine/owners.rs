@@ -188,7 +188,7 @@ fn no_operation_is_forgotten() {
 }
 
 #[tokio::test]
-async fn what_is_somebody_elses_looks_like_what_is_not_there() {
+async fn tasks_of_other_owners_look_absent() {
     for transport in all_transports().await {
         let name = &transport.name;
         let task = begin(&transport, OWNER, "ask which").await;
@@ -330,7 +330,7 @@ async fn an_agent_sees_what_its_caller_may_see() {
     }
 }
 
-/// A message's id is its owner's: of somebody else it is another message.
+/// Message ids are per owner: the same id from another owner is another message.
 #[tokio::test]
 async fn message_ids_belong_to_owners() {
     for transport in transports().await {

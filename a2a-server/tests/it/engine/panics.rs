@@ -1,4 +1,4 @@
-//! Agents that panic where nobody looks.
+//! Agents that panic when their future is dropped.
 
 use std::time::Duration;
 

@@ -259,7 +259,7 @@ fn assert_kind<T: std::fmt::Debug>(result: Result<T, Error>, kind: ErrorKind) {
 }
 
 #[test]
-fn what_waits_for_its_caller_is_left_alone() {
+fn task_that_waits_for_its_caller_is_left_alone() {
     let file = stores::new_file();
     let id = process(async {
         let client = Client::new(builder(&Worker::default(), &file).build().unwrap());

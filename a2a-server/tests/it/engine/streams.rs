@@ -164,7 +164,7 @@ async fn an_answer_that_comes_at_once_is_followed_to_its_end() {
     }
 }
 
-/// If the agent takes long to return, the answer waits for its turn, and is no question.
+/// If the agent takes long to return, the answer waits for its turn, and its stream begins with a working task.
 #[tokio::test]
 async fn an_answer_that_waits_for_its_turn_is_followed_to_its_end() {
     for second in [false, true] {

@@ -316,7 +316,7 @@ async fn dead_letters_are_redelivered_on_request() {
         let builder = builder.webhooks(policy.clone()).retry_webhooks([]);
         let server = builder.build().unwrap();
         let (url, mut requests) = receiver(false).await;
-        // Nobody listens there.
+        // No server listens there.
         let nowhere = "http://127.0.0.1:1/";
         let client = Client::new(server.clone());
         let config = |url: &str, task: &TaskId| TaskPushNotificationConfig {
@@ -347,7 +347,7 @@ async fn dead_letters_are_redelivered_on_request() {
     }
 }
 
-/// The dead letters, once there are so many.
+/// Returns the dead letters once there are `count`.
 async fn dead_letters(server: &Server, count: usize) -> Vec<Notification> {
     eventually(async || {
         let dead = server.dead_letters(10).await.unwrap();

@@ -70,13 +70,13 @@ impl Transport for FailingTransport {
 }
 
 #[test]
-fn no_kind_is_forgotten() {
+fn every_error_kind_has_a_row() {
     let named: Vec<_> = ROWS.iter().map(|row| row.kind).collect();
     assert_eq!(named, ErrorKind::ALL);
 }
 
 #[tokio::test]
-async fn every_error_in_every_version_and_binding() {
+async fn every_error_has_its_form_in_every_version_and_binding() {
     for row in &ROWS {
         let service = HttpService::new(FailingTransport(row.kind));
         for (index, &dialect) in Dialect::ALL.iter().enumerate() {

@@ -84,7 +84,7 @@ async fn webhooks_are_kept() {
 }
 
 #[tokio::test]
-async fn what_the_card_does_not_promise_is_refused() {
+async fn requests_for_capabilities_absent_from_the_card_are_refused() {
     let mut card = AgentCard::new("Plain", "No streams, no webhooks");
     card.capabilities.streaming = None;
     let server = Server::builder(card, CommandAgent::default());
@@ -122,7 +122,7 @@ async fn what_the_card_does_not_promise_is_refused() {
 
 #[tokio::test]
 async fn another_callers_task_is_not_there() {
-    /// Calls a server in somebody's name.
+    /// Calls a server as a named principal.
     struct NamedCaller(Server, &'static str);
     impl Transport for NamedCaller {
         fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {

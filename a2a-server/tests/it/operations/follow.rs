@@ -128,7 +128,7 @@ async fn every_follower_sees_the_same_at_its_own_pace() {
 }
 
 #[tokio::test]
-async fn nobody_leaving_stops_the_agent() {
+async fn leaving_follower_does_not_stop_the_agent() {
     let agent = CommandAgent::default();
     for (dialect, client) in clients(agent.clone(), &[Dialect::V0_1, Dialect::V0_2]).await {
         let mut updates = client.stream(first(dialect, "detach")).await.unwrap();

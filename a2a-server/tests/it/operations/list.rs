@@ -52,7 +52,7 @@ async fn pages_follow_each_other_whatever_is_added() {
 }
 
 #[tokio::test]
-async fn filters() {
+async fn filters_select_matching_tasks() {
     for (dialect, client) in clients(CommandAgent::default(), &[Dialect::V1_0]).await {
         let asked = task(client.send("ask which?").await.unwrap());
         let done = task(client.send("echo x").await.unwrap());
@@ -96,7 +96,7 @@ async fn filters() {
 }
 
 #[tokio::test]
-async fn what_is_no_listing_is_refused() {
+async fn invalid_list_requests_are_refused() {
     for (_, client) in clients(CommandAgent::default(), LISTING).await {
         for page_size in [0, 101] {
             let params = ListTasksRequest {

@@ -1,4 +1,4 @@
-//! A store of somebody else: its own map, written against public items only. It keeps
+//! A third-party store: its own map, written against public items only. It keeps
 //! every promise of a store, and a server works with it.
 
 mod log;
@@ -24,14 +24,14 @@ use outbox::OutboxTable;
 use shared::SharedState;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keeps_every_promise() {
+async fn own_store_keeps_every_promise() {
     let violations = suite::run(|| async { OwnStore::default() }).await;
     assert_eq!(violations, []);
 }
 
 /// The suite sees what is asked of it: the same store with any of these faults is found out.
 #[tokio::test(flavor = "multi_thread")]
-async fn is_found_out_with_a_fault() {
+async fn every_fault_of_a_shared_store_is_found() {
     let faults = [
         (Fault::WakesNobody, "watch.tells_of_growth"),
         (Fault::ReservesTwice, "shared.reserved_once"),

@@ -43,7 +43,7 @@ fn server(callers: &RecordedCallers) -> Server {
 }
 
 #[tokio::test]
-async fn a_claimed_user_reaches_the_agent_and_is_nobody() {
+async fn claimed_user_reaches_the_agent_but_stays_anonymous() {
     let callers = RecordedCallers::default();
     let server = server(&callers);
     let caller = JsonCaller::of(server.clone()).await;
@@ -66,7 +66,7 @@ async fn a_claimed_user_reaches_the_agent_and_is_nobody() {
 /// A caller without credentials is refused, whatever it claims; and no claim opens the tasks of another
 /// caller.
 #[tokio::test]
-async fn a_claim_is_no_authentication() {
+async fn claim_does_not_authenticate() {
     struct Tokens;
     impl Authenticator for Tokens {
         fn authenticate<'a>(
@@ -109,7 +109,7 @@ async fn a_claim_is_no_authentication() {
     assert_eq!(refused[0]["error"]["code"], -32001, "{}", refused[0]);
     assert!(caller.ask_with(&get, &alices).await[0]["result"].is_object());
 
-    // Nor does one in the same process, by the principal that nobody proved.
+    // A claim of a caller in the same process does not open the task either: it is not authenticated.
     let id: TaskId = task.as_str().unwrap().into();
     let mut call = Call::new(Request::GetTask(GetTaskRequest {
         id,

@@ -2,7 +2,7 @@
 //! shows them, other clients of the framework get the form that it keeps whole, and all other callers get
 //! plain A2A.
 //!
-//! `golden/*.txt` hold what goes over the wire; `A2A_REWRITE=1` writes them anew.
+//! `golden/*.txt` hold what goes over the wire; `A2A_REWRITE=1` rewrites them.
 
 mod claims;
 mod hidden_steps;

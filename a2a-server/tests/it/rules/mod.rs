@@ -1,8 +1,7 @@
-//! Every rule of behaviour, as it is seen on the wire. A test bears the number of its rule in
-//! `rules.yaml`, which also says why some rules have none.
+//! Every rule of behaviour of the four versions, as it is seen on the wire. Each test quotes its rule in our words, with
+//! the section of the specification that it comes from.
 
 mod recording_agent;
-mod rule_coverage;
 mod scripted_agent;
 mod v0_1;
 mod v0_2;

@@ -81,8 +81,8 @@ impl Agent for ScriptedAgent {
     }
 }
 
-/// Chunks that `assemble` publishes: two of one artifact, another artifact, the first one anew, and an
-/// addition to one that never began.
+/// Chunks that `assemble` publishes: two of one artifact, another artifact, the first one again from
+/// the start, and an addition to one that never began.
 const CHUNKS: [(&str, &str, bool); 5] = [
     ("a", "1", false),
     ("a", "2", true),

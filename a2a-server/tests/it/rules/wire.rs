@@ -218,7 +218,7 @@ pub(crate) fn texts(of: &Value) -> Vec<&str> {
     }
 }
 
-/// The address of nobody: no test listens at this port.
+/// Returns an address where no server listens: no test uses this port.
 pub(crate) fn nobody() -> SocketAddr {
     ([127, 0, 0, 1], 1).into()
 }

@@ -23,11 +23,11 @@ use tokio::time::Instant;
 
 use crate::signatures::receiver::ReceiverServer;
 
-/// So many callers have a task each, with a webhook, and begin another after its last notification.
+/// Number of callers. Each has a task with a webhook, and begins another task after the last notification.
 const CALLERS: usize = 4;
 /// Step of time: less than an attempt may take, so that one in flight lives on.
 const STEP: Duration = Duration::from_secs(5);
-/// In each step at least so many deliveries come through.
+/// Minimum number of successful deliveries in each step.
 const PER_STEP: usize = 2 * CALLERS;
 
 /// Times of the next keys, in seconds. The second and third are so close that a receiver may not ask again

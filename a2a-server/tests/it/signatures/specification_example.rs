@@ -181,7 +181,7 @@ fn check_report(notifications: &[Notification], dialect: Dialect, task: &Value, 
 }
 
 #[tokio::test]
-async fn the_documented_exchange() {
+async fn documented_exchange_succeeds() {
     let (agent, mut receiver) = both().await;
     let task = ask(&agent, &documented(&receiver.url)).await;
     // Step 2: the agent has the task.
@@ -203,7 +203,7 @@ async fn the_documented_exchange() {
 
 /// The same in 0.1, registered with the message or before it: the webhook agrees first.
 #[tokio::test]
-async fn the_exchange_of_0_1() {
+async fn documented_exchange_succeeds_in_0_1() {
     for with_message in [true, false] {
         let (agent, mut receiver) = both().await;
         let config =
@@ -248,7 +248,7 @@ async fn the_exchange_of_0_1() {
 
 /// One task, two callers, each registered by its own method: each webhook gets its own form.
 #[tokio::test]
-async fn webhooks_of_0_1_and_1_0_on_one_task() {
+async fn webhooks_of_0_1_and_1_0_on_one_task_get_their_own_form() {
     let key = SigningKey::generate(Algorithm::EdDsa).unwrap();
     let agent = reporter(WebhookKeys::new(key)).await;
     let jwks = Keys::at(format!("{agent}.well-known/jwks.json"));

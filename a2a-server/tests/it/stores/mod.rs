@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use a2a_server::SqliteStore;
 
-/// Directory of this run's databases. Those of earlier runs are removed, but not at once: they may still go
-/// on.
+/// Directory of this run's databases. Databases of earlier runs are removed, but not at once: such a run may
+/// still go on.
 static DIRECTORY: LazyLock<PathBuf> = LazyLock::new(|| {
     let all = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("databases");
     std::fs::create_dir_all(&all).unwrap();

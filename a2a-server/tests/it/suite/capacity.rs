@@ -217,7 +217,7 @@ async fn pages_of_what_is_gone_are_used_again_and_given_back() {
     assert_eq!(store.sweep(keep(1000)).await.unwrap(), 1000);
     for round in 1..4 {
         let (pages, _) = fill(round).await;
-        // A thousand tasks stand there beside the two thousand.
+        // The file still has a thousand tasks in addition to the two thousand.
         assert!(pages < 2 * filled, "round {round}: {pages} after {filled}");
         assert_eq!(store.sweep(keep(1000)).await.unwrap(), 2000);
     }
@@ -259,7 +259,7 @@ pub(super) fn new(id: &str) -> NewTask {
     )
 }
 
-/// A task with a message of so many bytes, which has ended.
+/// Returns an ended task with a message of `bytes` bytes.
 fn ended(id: &str, bytes: usize) -> NewTask {
     let mut task = Task::submitted(id.into(), "c".into());
     task.history.push(Message::user("x".repeat(bytes)));
@@ -283,7 +283,7 @@ fn receipt(number: usize) -> Receipt {
     Receipt::new(number.to_string().into(), [7; 32], HOUR)
 }
 
-/// A webhook whose credentials have so many bytes.
+/// Returns a webhook whose credentials have `bytes` bytes.
 pub(super) fn webhook(task: &str, id: &str, bytes: usize) -> TaskPushNotificationConfig {
     TaskPushNotificationConfig {
         tenant: None,

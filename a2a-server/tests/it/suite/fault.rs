@@ -36,9 +36,9 @@ faults! {
 
     /// One of three events is dropped.
     DropsEvent: "random.like_a_model";
-    /// Of an append that is refused the first event stays.
+    /// The first event of a refused append stays.
     AppliesHalf: "random.like_a_model";
-    /// Of an append that is refused the message stays.
+    /// The message of a refused append stays.
     TakesMessageOfRefusedAppend: "random.like_a_model";
     /// An append that is refused gives the lease back.
     ReleasesWhenRefused: "random.like_a_model";
@@ -55,7 +55,7 @@ faults! {
     /// An append without events makes the log longer.
     CountsAppends: "random.like_a_model";
 
-    /// Nobody asks for the epoch.
+    /// The epoch is not checked.
     IgnoresEpoch: "race.fenced_at_once", "random.like_a_model";
     /// The epoch is looked at before, not while, the events are appended.
     ChecksEpochFirst: "race.fenced_at_once";
@@ -162,12 +162,12 @@ faults! {
     RepeatsAtCursor: "random.like_a_model";
     /// No page is the last.
     PromisesMore: "random.like_a_model";
-    /// A page begins after so many tasks, not after a task.
+    /// A page begins after a number of tasks, not after a task.
     CountsToCursor: "random.like_a_model";
     /// Tasks are listed without what they made.
     ListsPartly: "random.like_a_model";
 
-    /// Everybody is the same caller.
+    /// All callers are the same caller.
     ForgetsPrincipal: "random.like_a_model";
     /// Every tenant is the same.
     ForgetsTenant: "random.like_a_model";
@@ -182,7 +182,7 @@ faults! {
     SortsWebhooks: "random.like_a_model";
     /// Credentials of a webhook are not kept.
     LosesCredentials: "random.like_a_model";
-    /// A webhook is kept beside the one that it should replace.
+    /// A webhook is kept in addition to the one that it should replace.
     AddsWebhooks: "random.like_a_model";
     /// A webhook that is deleted stays.
     DeletesNothing: "random.like_a_model";
@@ -210,7 +210,7 @@ faults! {
     /// A message that was never received is known because it is in a task.
     KnowsEveryMessage: "random.like_a_model";
 
-    /// Of several events webhooks are notified of none.
+    /// An append of several events notifies no webhook.
     TellsLess: "random.like_a_model";
     /// Webhooks are notified of the caller's messages.
     TellsMessages: "random.like_a_model";
@@ -241,7 +241,7 @@ faults! {
 
     /// Tasks are swept that have not ended.
     SweepsUnfinished: "race.not_swept_at_once", "random.like_a_model";
-    /// Tasks that wait for their caller are swept while somebody works on them.
+    /// Tasks that wait for their caller are swept while an agent works on them.
     SweepsWorkedOn: "sweep.not_while_worked_on";
     /// All tasks that have ended are swept, however few.
     SweepsYoung: "sweep.by_age", "sweep.by_count", "random.like_a_model";

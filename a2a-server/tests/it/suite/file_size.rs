@@ -35,7 +35,7 @@ async fn a_file_grows_no_larger_than_it_may() {
     assert!(length <= 4 * MIB as u64, "{length}");
 }
 
-/// Sixteen webhooks that nobody notifies fill the file with what waits for them, long before the events of
+/// Sixteen webhooks that no sender notifies fill the file with pending notifications, long before the events of
 /// their task do.
 #[tokio::test]
 async fn notifications_alone_fill_a_file() {

@@ -60,7 +60,7 @@ async fn every_fault_is_found() {
 fn every_case_finds_a_fault() {
     let finds: BTreeSet<_> = Fault::ALL.iter().flat_map(|(_, cases)| *cases).collect();
     let cases = suite::cases().map(|case| case.name);
-    // Those of a store that servers share have faults of their own: see `own_store`.
+    // Cases of a store that servers share have faults of their own: see `own_store`.
     let cases = cases.filter(|name| !name.starts_with("shared."));
     let idle: Vec<_> = cases.filter(|name| !finds.contains(name)).collect();
     assert_eq!(idle, Vec::<&str>::new());

@@ -29,7 +29,7 @@ fn check(agents: &TracedAgents, expected: Option<&TraceContext>, least: usize, w
 }
 
 #[tokio::test]
-async fn from_the_client_to_the_far_agent_and_to_the_webhook() {
+async fn trace_reaches_the_far_agent_and_the_webhook() {
     for way in BINDINGS {
         let mut agents = TracedAgents::start(way).await;
         for (stream, given) in [

@@ -51,7 +51,7 @@ impl ExportedSpans {
         }
     }
 
-    /// So many spans.
+    /// Returns the next `count` spans.
     async fn take(&mut self, count: usize) -> Vec<SpanData> {
         let mut taken = Vec::new();
         while taken.len() < count {
@@ -253,7 +253,7 @@ async fn a_card_is_fetched_in_the_current_span() {
 
 /// A span has the name of the failure, and whose fault it was.
 #[tokio::test]
-async fn what_fails_says_why() {
+async fn failed_request_is_explained_by_its_spans() {
     let mut exported = ExportedSpans::listen();
     let agents = TracedAgents::start((Dialect::V1_0, Binding::HttpJson)).await;
     agents.client.get_task("nothing", None).await.unwrap_err();

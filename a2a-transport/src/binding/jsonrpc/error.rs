@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_tells_what_has_no_code() {
+    fn errors_without_a_code_are_identified_by_reason() {
         for kind in [ErrorKind::Unavailable, ErrorKind::Unauthenticated] {
             let written = write_error(kind.into(), Dialect::V1_0);
             assert_eq!(written.code, -32000);

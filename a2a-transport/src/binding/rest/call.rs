@@ -145,7 +145,7 @@ fn object(body: &str) -> Result<Map<String, Value>, Violation> {
     })
 }
 
-/// Returns the members with those that the path names.
+/// Returns `members` together with the members that the path names.
 fn named(route: &Route, mut members: Map<String, Value>, root: &str) -> Result<String, Violation> {
     let PathParams { task, config } = PathParams::of(route.operation);
     let of_path = [(task, &route.task), (config, &route.config)];

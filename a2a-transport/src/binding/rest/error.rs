@@ -106,8 +106,8 @@ fn message_in(error: &Value) -> Option<&str> {
         .find_map(|name| error.get(name)?.as_str())
 }
 
-/// Derives an error from the status, if the body is an object with a message. The statuses of 1.0.0 are among
-/// them (specification 1.0.0 §5.4), and those of servers of 0.3.
+/// Derives an error from the status, if the body is an object with a message. This covers the
+/// statuses of 1.0.0 (specification 1.0.0 §5.4) and the statuses that 0.3 servers send.
 fn by_status(status: StatusCode, answer: &Value) -> Option<A2aError> {
     let error = answer.get("error").filter(|error| error.is_object());
     let message = message_in(error.unwrap_or(answer))?;
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_in_the_field() {
+    fn error_shapes_of_other_servers_are_read() {
         use ErrorKind::*;
         let reason = |reason: &str| json!([{"@type": "…/google.rpc.ErrorInfo", "reason": reason}]);
         // The statuses of 1.0.0, where the reason says what they mean.

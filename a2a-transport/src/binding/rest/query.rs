@@ -20,7 +20,7 @@ pub(super) fn read(query: Option<&str>) -> Result<Map<String, Value>, Violation>
         let value = match value.as_ref() {
             "true" if FLAGS.contains(&name.as_ref()) => Value::Bool(true),
             "false" if FLAGS.contains(&name.as_ref()) => Value::Bool(false),
-            // A plus that nobody encoded: `2026-01-01T00:00:00+00:00`.
+            // A plus sign that the caller did not encode: `2026-01-01T00:00:00+00:00`.
             text if is_time(&name) => Value::String(text.replace(' ', "+")),
             text => match text.parse::<i64>() {
                 // Enums go by name, and may go by number.
@@ -105,7 +105,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_query_is_read_back() {
         let members = json!({"pageSize": 5, "contextId": "a&b c+", "includeArtifacts": true});
         let query = write(members.as_object().unwrap().iter());
         let read = read(query.strip_prefix('?')).unwrap();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn states_of_0_3() {
+    fn states_are_converted_from_and_to_0_3() {
         for (old, new) in [
             ("unknown", "TASK_STATE_UNSPECIFIED"),
             ("input-required", "TASK_STATE_INPUT_REQUIRED"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_peers_write() {
+    fn unencoded_plus_is_read_and_repeated_parameter_is_refused() {
         let time = "statusTimestampAfter=2026-01-01T00:00:00+00:00";
         assert_eq!(
             read(Some(time)).unwrap()["statusTimestampAfter"],

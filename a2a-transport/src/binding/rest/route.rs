@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn paths() {
+    fn paths_map_to_operations() {
         check("POST", "/message:send", None, Ok(&route(SendMessage, V1_0)));
         check(
             "POST",
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn tenants() {
+    fn tenant_in_path_is_read() {
         let of = |tenant: &str, route: Route| Route {
             tenant: Some(tenant.to_owned()),
             ..route
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn no_route() {
+    fn unknown_path_and_wrong_method_are_refused() {
         let other = |allowed: &str| Err(NoRoute::Method(allowed.to_owned()));
         check("GET", "/", None, Err(NoRoute::Path));
         check("GET", "/tasks//", None, Ok(&route(ListTasks, V1_0)));

@@ -30,7 +30,7 @@ fn check(body: &str, expected: &str) {
 }
 
 #[test]
-fn bodies_of_0_1() {
+fn bodies_of_0_1_are_read() {
     check(
         r#"{"id":"T","sessionId":"S","status":{"state":"completed"},"artifacts":[{"parts":[{"type":"text","text":"x"}],"index":0}]}"#,
         "0.1 T task Completed",
@@ -58,7 +58,7 @@ fn bodies_of_0_1() {
 }
 
 #[test]
-fn bodies_of_0_2_and_0_3() {
+fn bodies_of_0_2_and_0_3_are_read() {
     check(
         r#"{"kind":"task","id":"T","contextId":"C","status":{"state":"input-required"}}"#,
         "0.3 T task InputRequired",
@@ -87,7 +87,7 @@ fn bodies_of_0_2_and_0_3() {
 
 /// A body that could be 0.3 or 1.0 is read as 1.0.
 #[test]
-fn bodies_of_0_3_in_proto_json() {
+fn bodies_of_0_3_in_proto_json_are_read() {
     check(
         r#"{"task":{"id":"T","contextId":"C","status":{"state":"TASK_STATE_CANCELLED"}}}"#,
         "1.0 T task Canceled",
@@ -107,7 +107,7 @@ fn bodies_of_0_3_in_proto_json() {
 }
 
 #[test]
-fn bodies_of_1_0() {
+fn bodies_of_1_0_are_read() {
     check(
         r#"{"statusUpdate":{"taskId":"T","contextId":"C","status":{"state":"TASK_STATE_COMPLETED"}}}"#,
         "1.0 T status Completed",
@@ -139,7 +139,7 @@ fn bodies_of_1_0() {
 }
 
 #[test]
-fn bodies_that_say_too_little() {
+fn incomplete_bodies_give_no_event() {
     check("{}", "0.1 - nothing");
     check(r#"{"id":"T"}"#, "0.1 T nothing");
     check(r#"{"taskId":7}"#, "0.1 7 nothing");
@@ -156,7 +156,7 @@ fn bodies_that_say_too_little() {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_notification_is_read_back() {
     let task = Task {
         id: "T".into(),
         context_id: Some("C".into()),

@@ -48,7 +48,7 @@ async fn served(service: HttpService<Sized>) -> SocketAddr {
     address
 }
 
-/// Returns a request by JSON-RPC or HTTP+JSON whose body has so many bytes.
+/// Returns a request by JSON-RPC or HTTP+JSON whose body has `length` bytes.
 fn request(path: &str, length: usize) -> (String, String) {
     let body = match path {
         "/" => r#"{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"1"}}"#,

@@ -228,7 +228,7 @@ async fn open_requests_have_a_budget() {
 }
 
 #[tokio::test]
-async fn an_address_with_all_its_connections_keeps_nobody_else_out() {
+async fn address_at_its_connection_limit_does_not_block_other_addresses() {
     // Another address of this machine than its loopback addresses; nothing is sent to find it.
     let outward = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
         socket.connect("192.0.2.1:9")?;
@@ -280,7 +280,7 @@ const IN_OWN_NETWORK: &str = "ip link set lo up && ip address add local 192.0.2.
 
 /// The test runs itself again in a network of its own, where many addresses are none of loopback.
 #[tokio::test]
-async fn idle_connections_of_many_addresses_keep_nobody_out() {
+async fn idle_connections_of_many_addresses_make_room_for_new_ones() {
     if std::env::var_os(OWN_NETWORK).is_some() {
         return many_addresses().await;
     }
@@ -301,7 +301,7 @@ async fn idle_connections_of_many_addresses_keep_nobody_out() {
         return;
     }
     let this = std::env::current_exe().unwrap();
-    let name = "edge::connection_limits::idle_connections_of_many_addresses_keep_nobody_out";
+    let name = "edge::connection_limits::idle_connections_of_many_addresses_make_room_for_new_ones";
     let run = unshare(&["sh", "-c", IN_OWN_NETWORK, this.to_str().unwrap(), name]).await;
     let output = run.unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);

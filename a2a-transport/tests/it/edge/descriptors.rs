@@ -41,7 +41,7 @@ async fn more_connections_than_descriptors_are_survived() {
     for _ in 0..300 {
         connections.push(TcpStream::connect(address).await.unwrap());
     }
-    // Those beyond the 64 wait; the first of them is let in when the silent ones before it are gone.
+    // The connections beyond the 64 wait; the first of them is let in when the silent ones before it are gone.
     let last = connections.last_mut().unwrap();
     let mut none = [0];
     let ended = tokio::time::timeout(PATIENCE, last.read(&mut none)).await;

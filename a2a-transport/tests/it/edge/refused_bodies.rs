@@ -122,7 +122,8 @@ async fn late_frames_of_refused_bodies_do_not_end_their_connection() {
     connection.0.write_all(preface).await.unwrap();
     connection.write(Raw::SETTINGS, 0, 0, &[]).await;
     let mut ids = (1..).step_by(2);
-    // A server ignores late frames of only so many streams; of the others it resets each again.
+    // A server ignores the late frames of a limited number of streams; it answers each frame of the others with
+    // another reset.
     for _ in 0..4 {
         let streams: Vec<_> = ids.by_ref().take(STREAMS).collect();
         for &stream in &streams {

@@ -108,7 +108,7 @@ async fn last(answer: Answer) -> usize {
 }
 
 #[tokio::test]
-async fn what_is_sent() {
+async fn client_sends_requests_as_each_version_has_them() {
     let (url, log) = server(|_| None).await;
     let listing = Request::ListTasks(ListTasksRequest {
         page_size: Some(2),
@@ -175,7 +175,7 @@ async fn a_server_of_1_0_0_takes_plain_json_only() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_subscribed_to_by_get() {
+async fn subscription_falls_back_to_get() {
     let (url, _) = server(|captured| {
         let posted = captured.method == Method::POST && captured.target.ends_with(":subscribe");
         posted.then_some(StatusCode::METHOD_NOT_ALLOWED)

@@ -26,7 +26,7 @@ fn check(response: &HttpReply, status: u16, reason: &str, named: &str) {
 }
 
 #[tokio::test]
-async fn by_1_0() {
+async fn refusals_of_1_0_have_status_and_reason() {
     let lenient = |asked, headers, body| refused(Mode::Lenient, asked, headers, body);
     let response = lenient("GET /nowhere/at/all", &[], "").await;
     check(&response, 404, "METHOD_NOT_FOUND", "/nowhere/at/all");
@@ -95,7 +95,7 @@ async fn by_1_0() {
 }
 
 #[tokio::test]
-async fn by_0_3() {
+async fn refusals_of_0_3_have_status_and_code() {
     for (asked, body, status, code) in [
         ("GET /v1/tasks/t:cancel", "", 405, -32600),
         ("POST /v1/message:send", "{", 400, -32700),
@@ -136,7 +136,7 @@ async fn strictly_1_0_is_asked_by_name() {
 }
 
 #[tokio::test]
-async fn media_types_of_answers() {
+async fn answer_media_type_follows_accept() {
     let answer = |accept, asked| async move {
         let response = refused(Mode::Lenient, asked, &[("accept", accept)], "").await;
         assert_eq!(response.status, 200);

@@ -136,7 +136,7 @@ async fn streams_have_no_envelope() {
 }
 
 #[tokio::test]
-async fn what_the_path_and_the_query_say() {
+async fn path_and_query_are_read_into_the_request() {
     let listing = ListTasksRequest {
         context_id: Some("c".into()),
         status: Some(TaskState::InputRequired),
@@ -190,7 +190,7 @@ async fn what_the_path_and_the_query_say() {
 }
 
 #[tokio::test]
-async fn cancellation() {
+async fn cancel_request_is_read_and_answered() {
     for (target, body) in [
         ("POST /tasks/t:cancel", Value::Null),
         ("POST /tasks/t:cancel", json!({})),
@@ -271,7 +271,7 @@ async fn a_request_whose_members_are_in_its_path_needs_no_body() {
 }
 
 #[tokio::test]
-async fn webhooks() {
+async fn webhook_requests_are_read_and_answered() {
     let flat = json!({"id": "p", "url": "https://w.example/"});
     let nested = json!({"id": "p", "url": "https://w.example/"});
     let name = "tasks/t/pushNotificationConfigs/p";
@@ -323,7 +323,7 @@ async fn webhooks() {
 }
 
 #[tokio::test]
-async fn the_extended_card() {
+async fn extended_card_is_answered_in_the_version_of_its_path() {
     let (_, dialect, response) = asked("GET /extendedAgentCard", Value::Null).await;
     assert_eq!(dialect, V1_0);
     assert!(serde_json::from_str::<AgentCard>(&response.text).is_ok());
@@ -333,7 +333,7 @@ async fn the_extended_card() {
 }
 
 #[tokio::test]
-async fn tenants_and_versions() {
+async fn tenant_and_version_are_read_from_path_or_query() {
     let body =
         json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}});
     for (target, tenant) in [
@@ -362,7 +362,7 @@ async fn tenants_and_versions() {
 }
 
 #[tokio::test]
-async fn who_does_not_say_whether_to_wait_waits_or_not() {
+async fn request_of_0_3_returns_at_once_unless_blocking() {
     let configuration = |blocking: Value| {
         json!({"message": {"messageId": "m", "role": "ROLE_USER", "content": [{"text": "hi"}]},
             "configuration": blocking})

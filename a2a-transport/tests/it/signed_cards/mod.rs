@@ -1,4 +1,5 @@
-//! Signed cards: those of the official SDKs verify here, and ours verify by a second reading of the rules.
+//! Signed cards: cards signed by the official SDKs verify here, and ours verify by a second reading of the
+//! rules.
 
 mod second_reading;
 
@@ -156,7 +157,7 @@ fn a_card_for_several_versions_is_verified_by_its_members_of_1_0() {
         .chain([&full]);
     let mut count = 0;
     for card in given {
-        // The fragment of the specification is no whole card.
+        // The fragment of the specification is not a whole card.
         let Ok(card) = AgentCard::deserialize(card) else {
             continue;
         };
@@ -188,7 +189,7 @@ fn check_forged(name: &str, change: impl Fn(&mut Value), form: SignatureForm) {
 }
 
 #[test]
-fn what_a_weaker_form_does_not_cover_is_not_read() {
+fn members_not_covered_by_a_weaker_form_are_not_read() {
     let open = json!([{"schemes": {}}]);
     // Anyone is let in, or so it says.
     check_forged(
@@ -266,7 +267,7 @@ fn the_strongest_of_several_signatures_counts() {
 }
 
 #[test]
-fn what_is_covered_and_changed_is_refused() {
+fn changed_covered_member_is_refused() {
     #[track_caller]
     fn check(change: impl Fn(&mut Value), reason: &str) {
         let vectors = Vectors::read();

@@ -74,7 +74,7 @@ impl Authority {
 }
 
 #[tokio::test]
-async fn only_whom_an_authority_vouches_for_is_believed() {
+async fn only_certificates_of_trusted_authorities_are_accepted() {
     let (authority, other) = (Authority::new(), Authority::new());
     let url = authority.serve(None).await;
     let trusting = Tls::default().trust(&authority.pem()).unwrap();
@@ -110,7 +110,7 @@ async fn an_identity_is_shown_where_one_is_wanted() {
 }
 
 #[test]
-fn what_is_no_certificate_is_refused() {
+fn invalid_certificates_and_keys_are_refused() {
     let (chain, key) = Authority::new().vouch_for("ada");
     let (chain, key) = (chain.as_bytes(), key.as_bytes());
     let trust = |pem| Tls::default().trust(pem).map(drop);

@@ -15,7 +15,7 @@ pub struct LlmResponse {
     pub text: String,
     /// Tool calls and code with their results, in order.
     pub steps: Vec<Step>,
-    /// Files, and data that is no step.
+    /// Files, and data that is not a step.
     pub others: Vec<Part>,
 }
 
@@ -147,7 +147,7 @@ impl LlmResponses {
 }
 
 impl LlmResponse {
-    /// Makes room for a replacement. Steps are kept, except those that the replacement repeats.
+    /// Makes room for a replacement. Steps are kept, except steps that the replacement repeats.
     fn forget_all_but_steps(&mut self, replacement: &[Part]) {
         let again: Vec<_> = replacement.iter().filter_map(Step::of).collect();
         self.steps.retain(|step| !again.contains(step));

@@ -1,7 +1,7 @@
 //! Splitting of parts, so that no client of the framework loses one.
 //!
-//! Those clients take a chunk for one thing: beside a tool's response they drop text, and of code,
-//! its result and text they keep only one.
+//! Clients of trpc-agent-go take one kind of content from a chunk: they drop text that comes with a tool's
+//! response, and keep only one of code, its result and text.
 
 use super::Step;
 use crate::{Content, Part};

@@ -80,7 +80,7 @@ impl Reader {
     }
 }
 
-/// Returns whether parts are a whole response of the model: only those are repeated. A step comes once.
+/// Returns whether parts are a whole response of the model: only whole responses are repeated. A step comes once.
 fn is_whole(about: &ResponseMetadata, parts: &[Part]) -> bool {
     let text = |part: &Part| {
         part.as_text().is_some() || matches!(Step::of(part), Some(Step::Reasoning(_)))

@@ -1,6 +1,6 @@
 //! Steps as a task stores them: marked, so that they can be hidden from callers that did not ask for them.
 //!
-//! Steps are messages of the agent in the history, and reasoning is an artifact beside that of its
+//! Steps are messages of the agent in the history, and reasoning is an artifact next to the artifact of its
 //! response. The mark is the extension's name among the `extensions`.
 
 use super::step::is_thought;

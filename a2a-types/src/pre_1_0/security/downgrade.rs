@@ -1,4 +1,4 @@
-//! Downgrade of security schemes to those of the versions before 1.0.
+//! Downgrade of security schemes to the schemes of the versions before 1.0.
 
 use std::collections::BTreeSet;
 

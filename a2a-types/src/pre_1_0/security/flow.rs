@@ -1,4 +1,4 @@
-//! The flows of OAuth 2.0, 0.2 §5.5.3: those of OpenAPI 3.
+//! The flows of OAuth 2.0 as in OpenAPI 3, 0.2 §5.5.3.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Security schemes and requirements as in OpenAPI 3: those of 0.2, of the JSON of 0.3, and of cards that
-//! one document has for all versions.
+//! Security schemes and requirements as in OpenAPI 3, which 0.2, the JSON of 0.3, and cards in one document
+//! for all versions use.
 
 mod downgrade;
 mod flow;

@@ -9,7 +9,7 @@ use crate::pre_1_0::unless_empty;
 /// Schemes that must all be satisfied, with their scopes; any one of a list of these suffices.
 pub type SecurityRequirement = BTreeMap<String, Vec<String>>;
 
-/// Converts requirements to those of 1.0, with the schemes that theirs were split into.
+/// Converts requirements to 1.0 requirements, which name the schemes that the original schemes were split into.
 pub(crate) fn to_canonical(
     requirements: Option<Vec<SecurityRequirement>>,
     variants: &Variants,

@@ -1,4 +1,4 @@
-//! Security schemes, 0.2 §5.5.3: those of OpenAPI 3.
+//! Security schemes as in OpenAPI 3, 0.2 §5.5.3.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use events::log;
 use model::{Model, Refusal};
 
-/// Fails at the first of so many logs for which `holds` does not hold.
+/// Draws `cases` logs and fails at the first for which `holds` does not hold.
 #[track_caller]
 fn check(cases: u32, holds: impl Fn(Vec<Event>) -> Result<(), TestCaseError>) {
     let config = Config {
@@ -34,7 +34,7 @@ fn begin() -> Task {
     task
 }
 
-/// Returns those events that can happen, one after the other.
+/// Returns the events that can happen, one after the other.
 fn legal(events: Vec<Event>) -> Vec<Event> {
     let mut task = begin();
     let mut happens = |event: &Event| task.apply(event).is_ok();

@@ -226,7 +226,7 @@ fn request_1_0(operation: Operation, json: &str) -> Result<Request, Violation> {
 }
 
 fn write_request(spelling: Spelling, request: Request) -> Option<Value> {
-    // The types of 0.2 are those of 0.3 too, which has operations more.
+    // 0.3 uses the types of 0.2 too, and has more operations.
     spelling.dialect().method(request.operation())?;
     match spelling {
         Spelling::V0_1 => v0_1::write_request(request).map(json),

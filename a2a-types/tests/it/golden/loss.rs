@@ -118,7 +118,7 @@ fn matches(pattern: &[String], path: &[Step]) -> bool {
 }
 
 #[test]
-fn patterns() {
+fn patterns_match_paths() {
     #[track_caller]
     fn check(pattern: &str, expected: bool) {
         let path = [

@@ -61,7 +61,7 @@ fn every_spelling_is_read_and_written() {
 }
 
 #[test]
-fn every_way_and_back() {
+fn every_document_round_trips_through_every_spelling() {
     let mut report = ConversionReport::new();
     for document in Document::all() {
         report.round_trips(&document);

@@ -31,7 +31,7 @@ impl Schemas {
     }
 
     /// Returns the schemas of the protocol's own repository, in the directory that `A2A_SCHEMAS` names or in
-    /// `../shared/spec/schemas` beside the workspace.
+    /// `../shared/spec/schemas` next to the workspace.
     pub(crate) fn official() -> Self {
         let files = [
             (Spelling::V0_1, "v0.1.json"),

@@ -22,7 +22,7 @@ fn check_refused<T: Debug>(
 }
 
 #[test]
-fn what_no_one_can_read_is_refused_where_its_sender_wrote_it() {
+fn unreadable_value_is_refused_at_its_path() {
     for (body, path) in [
         ("", "$"),
         ("7", "$"),
@@ -94,7 +94,7 @@ fn what_no_one_can_read_is_refused_where_its_sender_wrote_it() {
 
 /// Odd JSON is refused or read, and never more than that.
 #[test]
-fn hostile_json() {
+fn hostile_json_never_panics() {
     let nest = |open: &str, close: &str| open.repeat(5_000) + "{}" + &close.repeat(5_000);
     for body in [
         nest(r#"{"config":"#, "}"),

@@ -59,7 +59,7 @@ fn check_send(canonical: &Value, wire: &Value, back: &Value) {
 }
 
 #[test]
-fn parts() {
+fn parts_round_trip() {
     for (canonical, wire) in [
         (json!({"text": ""}), json!({"text": ""})),
         (
@@ -96,7 +96,7 @@ fn parts() {
 }
 
 #[test]
-fn tasks() {
+fn tasks_round_trip() {
     let canonical = json!({
         "id": "t", "contextId": "c",
         "status": {"state": "TASK_STATE_CANCELED", "timestamp": "2025-04-02T16:59:25.331Z",
@@ -147,7 +147,7 @@ fn tasks() {
 
 /// The names of the main line, of the proto itself, and what means nothing.
 #[test]
-fn other_spellings() {
+fn other_spellings_are_read() {
     let canonical = json!({
         "id": "t", "contextId": "c",
         "status": {"state": "TASK_STATE_CANCELED", "message":
@@ -186,7 +186,7 @@ fn other_spellings() {
 
 /// Parsers of ProtoJSON refuse what their proto does not have, so it is not written.
 #[test]
-fn what_0_3_0_does_not_have_is_lost() {
+fn members_missing_in_0_3_0_are_lost() {
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "a"}], "referenceTaskIds": ["r"]});
     let written = text(v0_3::Message::from(value::<Message>(&message)));
     let wire = json!({"messageId": "m", "role": "ROLE_USER", "content": [{"text": "a"}]});
@@ -194,7 +194,7 @@ fn what_0_3_0_does_not_have_is_lost() {
 }
 
 #[test]
-fn events() {
+fn events_round_trip() {
     let part = json!([{"text": "x"}]);
     check_event(
         &json!({"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}),
@@ -230,7 +230,7 @@ fn events() {
 }
 
 #[test]
-fn send_requests() {
+fn send_requests_round_trip() {
     let canonical = json!({
         "message": {"messageId": "m", "contextId": "c", "taskId": "t", "role": "ROLE_USER", "parts": [{"text": "a"}]},
         "configuration": {
@@ -285,7 +285,7 @@ fn waiting_is_asked_for() {
 }
 
 #[test]
-fn cards() {
+fn cards_round_trip() {
     let canonical = json!({
         "name": "n", "description": "d", "version": "1", "documentationUrl": "https://d/", "iconUrl": "https://i/",
         "supportedInterfaces": [
@@ -372,7 +372,7 @@ fn device_codes_and_pkce_are_lost() {
 
 /// Our ProtoJSON is recognised as ProtoJSON, and the JSON of 0.2 as plain.
 #[test]
-fn what_is_written_tells_its_flavour() {
+fn written_json_has_recognisable_flavour() {
     let event: Event = value(
         &json!({"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}),
     );

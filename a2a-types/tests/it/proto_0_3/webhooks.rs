@@ -18,7 +18,7 @@ fn webhook(id: &str) -> TaskPushNotificationConfig {
 }
 
 #[test]
-fn webhooks() {
+fn webhooks_round_trip() {
     let inner = json!({"id": "p", "url": "https://h/", "token": "k", "authentication": {"schemes": ["Bearer"], "credentials": "s"}});
     let wire =
         json!({"name": "tasks/t/pushNotificationConfigs/p", "pushNotificationConfig": inner});
@@ -65,7 +65,7 @@ pub(crate) fn create(
 }
 
 #[test]
-fn every_shape_that_creates_a_webhook() {
+fn every_shape_of_a_webhook_request_is_read() {
     let task = TaskId::from("t");
     let with = |id: &str| {
         let mut config = json!({"url": "https://h/", "token": "k", "authentication": {"schemes": ["Bearer"], "credentials": "s"}});

@@ -61,8 +61,8 @@ impl Framework {
         }
     }
 
-    /// Takes in the parts of one message: a tool's response keeps no text beside it, and of code,
-    /// its result and text one is kept.
+    /// Takes in the parts of one message. Text that comes with a tool's response is dropped, and only one of
+    /// code, its result and text is kept.
     fn take(&mut self, parts: &Value) {
         let (mut text, mut code, mut result) = (String::new(), String::new(), String::new());
         let mut responses = Vec::new();

@@ -2,7 +2,7 @@
 //! client of the framework keeps of it.
 //!
 //! `data/*.yaml` are the scenes, `data/*.golden` what comes of them; `A2A_REWRITE=1` writes the
-//! latter anew.
+//! latter again.
 
 mod fixture;
 mod framework;

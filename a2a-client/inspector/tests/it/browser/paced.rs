@@ -32,7 +32,7 @@ impl Paced {
         self.permits.add_permits(chunks);
     }
 
-    /// Returns the text of the artifact after so many chunks, as the page shows it.
+    /// Returns the text of the artifact after this number of chunks, as the page shows it.
     pub(super) fn text(chunks: usize) -> String {
         let numbers: Vec<_> = (1..=chunks).map(|number| number.to_string()).collect();
         numbers.join(" ")

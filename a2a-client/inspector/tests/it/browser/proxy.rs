@@ -105,7 +105,7 @@ async fn a_stream_that_is_cut_is_followed_again_without_a_gap() {
         window.connect(&url).await;
         window.go("/chat").await;
         say(window, "count").await;
-        // Each of these is an event: the server joins only those that wait.
+        // Each chunk becomes an event of its own: the server joins only chunks that wait.
         for chunks in 1..=3 {
             agent.allow(1);
             see_exactly(window, &Paced::text(chunks)).await;

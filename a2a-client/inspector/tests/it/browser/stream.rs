@@ -89,7 +89,7 @@ async fn an_answer_that_is_stopped_is_resumed_without_a_gap() {
         window
             .see_text("[data-row=task][data-live=false]", "You stopped following")
             .await;
-        // The task goes on where nobody follows.
+        // The task goes on without a follower.
         agent.allow(60);
         window.click("[data-row=task] [data-action=resume]").await;
         see_exactly(window, &Paced::text(70)).await;

@@ -11,14 +11,14 @@ use crate::harness::{builder, message, reference, started, task_of};
 
 const ROWS: &str = "[data-list=task] [data-row=task]";
 
-/// Sends a message beside the page, and returns the id of its task once the agent has begun it.
+/// Sends a message without the window, and returns the id of its task once the agent has begun it.
 async fn begin(window: &Window, agent: &str, text: &str) -> String {
     let sent = json!({"message": message(text), "configuration": {"returnImmediately": true}});
     let path = format!("/api/agents/{agent}");
     task_of(&window.page.message(&path, sent).await)
 }
 
-/// Sends a message beside the page, and returns the id of its task at its end.
+/// Sends a message without the window, and returns the id of its task at its end.
 async fn finish(window: &Window, agent: &str, text: &str) -> String {
     let path = format!("/api/agents/{agent}");
     task_of(

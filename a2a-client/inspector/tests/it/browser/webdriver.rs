@@ -91,7 +91,7 @@ impl WebDriver {
 }
 
 /// Starts ChromeDriver, and returns it with its port; `None` if it is not installed. It ends at once if the port that it
-/// found free is taken before it binds it, and is then started again. Its files, and those of Chromium, are in the folder.
+/// found free is taken before it binds it, and is then started again. Its files and Chromium's are in the folder.
 fn spawn(folder: &Path) -> Option<(Child, String)> {
     for _ in 0..MAX_STARTS {
         let process = Command::new("chromedriver")

@@ -73,7 +73,7 @@ async fn notifications_of_an_agent_appear_with_their_verdicts() {
         check(window, 1, "order", true, "first").await;
         check(window, 1, "duplicate", true, "new").await;
         window.see_text("[data-view=notification] [data-field=verdict]", "passed").await;
-        // The last is one of those with the wrong token.
+        // The last notification has the wrong token.
         let last = "return Math.max(...[...document.querySelectorAll('[data-notification]')].map((it) => it.dataset.notification))";
         let last = window.script(last, json!([])).await.as_u64().unwrap();
         check(window, last, "token", false, "wrong").await;

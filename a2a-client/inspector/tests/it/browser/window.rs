@@ -155,7 +155,7 @@ impl Window {
             let clicked = self.driver.post(&click, json!({}));
             match clicked.await {
                 Ok(_) => return,
-                // It was drawn anew, or something lies above it for the moment.
+                // It was drawn again, or something lies above it for the moment.
                 Err(error) if is_passing(&error) && Instant::now() < deadline => {}
                 Err(error) => panic!("{selector} cannot be clicked: {error}"),
             }
@@ -339,7 +339,7 @@ impl Window {
         eprintln!("the window as it was: {}", path.display());
     }
 
-    /// Gives a command of Chromium, of those that WebDriver does not have.
+    /// Gives a command of Chromium that WebDriver does not have.
     pub(crate) async fn chromium(&self, command: &str, arguments: Value) -> Value {
         let arguments = json!({"cmd": command, "params": arguments});
         self.command("/goog/cdp/execute", arguments).await

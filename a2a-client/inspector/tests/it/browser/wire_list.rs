@@ -16,7 +16,8 @@ use super::browse_page;
 use super::window::Window;
 use crate::harness::{Page, router};
 
-/// Returns the page of an inspector whose proxy has recorded so many exchanges; one of a hundred was answered with 404.
+/// Returns the page of an inspector whose proxy has recorded this number of exchanges; one of a hundred was answered
+/// with 404.
 async fn recorded(exchanges: usize) -> Page {
     let page = Page::of(Inspector::builder()).await;
     let answer = async |uri: Uri| match uri.path().ends_with("07") {

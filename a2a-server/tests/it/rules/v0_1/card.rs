@@ -1,4 +1,4 @@
-//! Rules 23 to 26: offers of an agent, and access to them.
+//! Offers of an agent, and access to them.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,10 @@ use super::{say, with};
 use crate::rules::scripted_agent::{card, plain_card, serve, serve_card, serve_to_names};
 use crate::rules::wire::{code, request};
 
+/// A task has one webhook: another replaces it. Null may clear it, and secrets may be masked, as the server likes.
+/// §6.10, §7.5.
 #[tokio::test]
-async fn rule_5_1_23_a_task_has_one_webhook() {
+async fn a_task_has_one_webhook() {
     let served = serve().await;
     served
         .rpc("tasks/send", say("t", "ask which"))
@@ -36,8 +38,9 @@ async fn rule_5_1_23_a_task_has_one_webhook() {
     );
 }
 
+/// Webhooks and streams are refused by an agent whose card does not promise them. §7.2, §7.5.
 #[tokio::test]
-async fn rule_5_1_24_what_the_card_does_not_promise_is_refused() {
+async fn capabilities_absent_from_the_card_are_refused() {
     let served = serve_card(plain_card()).await;
     served
         .rpc("tasks/send", say("t", "ask which"))
@@ -64,8 +67,10 @@ async fn rule_5_1_24_what_the_card_does_not_promise_is_refused() {
     }
 }
 
+/// Callers show who they are in HTTP headers, at every request: otherwise 401 with a challenge, or 403. The card
+/// holds no secrets. §4.4, §5.5.3.
 #[tokio::test]
-async fn rule_5_1_25_credentials_are_sent_in_headers() {
+async fn credentials_are_sent_in_headers() {
     let served = serve_to_names(card()).await;
     for (method, params) in [
         ("tasks/send", say("t", "echo x")),
@@ -103,8 +108,9 @@ async fn rule_5_1_25_credentials_are_sent_in_headers() {
     );
 }
 
+/// If both sides list modes and share none, the content type is not supported; text is text/plain. Official samples.
 #[tokio::test]
-async fn rule_5_1_26_both_sides_share_a_modality() {
+async fn both_sides_share_a_modality() {
     let served = serve().await;
     for (accepted, refused) in [
         (json!(["text"]), false),

@@ -1,4 +1,4 @@
-//! Rules 8 and 9: history.
+//! History.
 
 use serde_json::json;
 
@@ -6,8 +6,9 @@ use super::{say, with};
 use crate::rules::scripted_agent::serve;
 use crate::rules::wire::texts;
 
+/// History is returned when asked for: the last N messages, in order. Launch documentation, Get a Task, §7.3.1.
 #[tokio::test]
-async fn rule_5_1_08_history_is_returned_on_request() {
+async fn history_is_returned_on_request() {
     let served = serve().await;
     served.rpc("tasks/send", say("t", "ask one")).await.unwrap();
     let all = ["ask one", "one", "ask more"];
@@ -39,8 +40,9 @@ async fn rule_5_1_08_history_is_returned_on_request() {
     assert_eq!(texts(&unasked["history"]), [""; 0]);
 }
 
+/// History holds the messages of the user and the messages in the agent's statuses. Official samples.
 #[tokio::test]
-async fn rule_5_1_09_history_has_both_sides() {
+async fn history_has_both_sides() {
     let served = serve().await;
     served.rpc("tasks/send", say("t", "ask one")).await.unwrap();
     let params = with(say("t", "ask more"), json!({"historyLength": 9}));

@@ -1,4 +1,4 @@
-//! Rules 1 to 7, 10 and 11: what becomes of a task.
+//! The lifecycle of a task.
 
 use a2a_server::MemoryStore;
 use serde_json::json;
@@ -7,8 +7,9 @@ use super::{say, state, with};
 use crate::rules::scripted_agent::{card, serve, serve_with};
 use crate::rules::wire::{code, texts};
 
+/// The caller names the task: an unknown id creates it, a known one continues it. Launch documentation, Task, §6.1, §7.1.1.
 #[tokio::test]
-async fn rule_5_1_01_the_caller_names_the_task() {
+async fn the_caller_names_the_task() {
     let served = serve().await;
     let unknown = served.rpc("tasks/get", json!({"id": "mine"})).await;
     assert_eq!(code(unknown), -32001);
@@ -27,8 +28,9 @@ async fn rule_5_1_01_the_caller_names_the_task() {
     assert_eq!((&known["id"], state(&known)), (&json!("mine"), "completed"));
 }
 
+/// The caller may name the session; the server makes one up for a new task without. Launch documentation, TaskSendParams.
 #[tokio::test]
-async fn rule_5_1_02_the_caller_may_name_the_session() {
+async fn the_caller_may_name_the_session() {
     let served = serve().await;
     let named = with(say("a", "ask which"), json!({"sessionId": "s"}));
     for params in [named, say("a", "ask which")] {
@@ -46,8 +48,10 @@ async fn rule_5_1_02_the_caller_may_name_the_session() {
     );
 }
 
+/// A message may start a task, resume a waiting one, or reopen an ended one, whose history is kept. Launch documentation, Send a Task;
+/// §8.2 says otherwise.
 #[tokio::test]
-async fn rule_5_1_03_an_ended_task_is_reopened() {
+async fn an_ended_task_is_reopened() {
     let served = serve().await;
     for (number, ending) in ["echo one", "fail", "reject no"].into_iter().enumerate() {
         let id = format!("t{number}");
@@ -66,8 +70,9 @@ async fn rule_5_1_03_an_ended_task_is_reopened() {
     }
 }
 
+/// A message sets a waiting task to work, and a working task takes messages. Official samples.
 #[tokio::test]
-async fn rule_5_1_04_a_message_sets_a_waiting_task_to_work() {
+async fn a_message_sets_a_waiting_task_to_work() {
     let served = serve().await;
     served
         .rpc("tasks/send", say("t", "ask which"))
@@ -105,8 +110,9 @@ async fn rule_5_1_04_a_message_sets_a_waiting_task_to_work() {
     );
 }
 
+/// The agent may finish at once, schedule, reject, want another modality, or ask. Launch documentation, Task.
 #[tokio::test]
-async fn rule_5_1_05_the_agent_decides_what_becomes_of_a_task() {
+async fn the_agent_decides_what_becomes_of_a_task() {
     let served = serve().await;
     for (command, expected) in [
         ("echo at once", "completed"),
@@ -132,8 +138,9 @@ async fn rule_5_1_05_the_agent_decides_what_becomes_of_a_task() {
     );
 }
 
+/// A task that waits for input says what the caller has to do, and in a second part the same as data. Launch documentation, Multi-turn.
 #[tokio::test]
-async fn rule_5_1_06_a_question_says_what_is_to_be_done() {
+async fn a_question_says_what_is_to_be_done() {
     let asked = serve().await.task_0_1("form which").await;
     let message = &asked["status"]["message"];
     assert_eq!(
@@ -145,8 +152,9 @@ async fn rule_5_1_06_a_question_says_what_is_to_be_done() {
     assert_eq!(message["parts"], parts);
 }
 
+/// Further credentials are asked for as input, with a structure that says which. Launch documentation, Authentication, §4.5.
 #[tokio::test]
-async fn rule_5_1_07_credentials_are_a_kind_of_input() {
+async fn credentials_are_a_kind_of_input() {
     let served = serve().await;
     let asked = served
         .rpc("tasks/send", say("t", "credentials for it"))
@@ -159,8 +167,9 @@ async fn rule_5_1_07_credentials_are_a_kind_of_input() {
     assert_eq!(state(&done), "completed");
 }
 
+/// A server may forget a task, and then does not find it. Launch documentation, Get a Task.
 #[tokio::test]
-async fn rule_5_1_10_a_task_may_be_forgotten() {
+async fn a_task_may_be_forgotten() {
     let small = MemoryStore::with_capacity(1, 1 << 20);
     let served = serve_with(card(), |builder| builder.store(small), |bound| bound).await;
     for id in ["first", "second"] {
@@ -176,8 +185,9 @@ async fn rule_5_1_10_a_task_may_be_forgotten() {
     );
 }
 
+/// A sent message is answered by the task as it stands or as it ends. Launch documentation, Send a Task, samples.
 #[tokio::test]
-async fn rule_5_1_11_the_answer_is_the_present_or_the_last_state() {
+async fn the_answer_is_the_present_or_the_last_state() {
     let served = serve().await;
     let present = served
         .rpc("tasks/send", say("t", "detach later"))

@@ -1,4 +1,4 @@
-//! Rules 12 to 17: artifacts and streams.
+//! Artifacts and streams.
 
 use a2a_client::{Client, Dialect, StreamExt};
 use a2a_types::Event;
@@ -9,8 +9,9 @@ use crate::rules::recording_agent::RecordingAgent;
 use crate::rules::scripted_agent::serve;
 use crate::rules::wire::{request, texts};
 
+/// Artifacts do not change; a stream may add parts to one. Launch documentation, Artifact.
 #[tokio::test]
-async fn rule_5_1_12_artifacts_stay_and_streams_add_to_them() {
+async fn artifacts_stay_and_streams_add_to_them() {
     let served = serve().await;
     let one = served
         .rpc("tasks/send", say("t", "echo one"))
@@ -40,8 +41,10 @@ async fn rule_5_1_12_artifacts_stay_and_streams_add_to_them() {
     );
 }
 
+/// Chunks belong to the artifact of their index, which is 0 if absent; append adds, otherwise they replace;
+/// lastChunk completes. §6.7.
 #[tokio::test]
-async fn rule_5_1_13_artifacts_are_assembled_by_index() {
+async fn artifacts_are_assembled_by_index() {
     let served = serve().await;
     let events = served
         .rpc_stream("tasks/sendSubscribe", say("t", "assemble"))
@@ -96,8 +99,9 @@ async fn rule_5_1_13_artifacts_are_assembled_by_index() {
     assert_eq!([first.1, second.1, third.1], [false, false, true]);
 }
 
+/// The last status of a stream is final: at the end and when the agent asks. Launch documentation, Streaming.
 #[tokio::test]
-async fn rule_5_1_14_the_last_status_of_a_stream_is_final() {
+async fn the_last_status_of_a_stream_is_final() {
     let served = serve().await;
     for (command, expected) in [
         ("echo x", "completed"),
@@ -122,8 +126,9 @@ async fn rule_5_1_14_the_last_status_of_a_stream_is_final() {
     }
 }
 
+/// The whole of a streamed artifact can be read with the task. Launch documentation, Streaming.
 #[tokio::test]
-async fn rule_5_1_15_a_whole_artifact_can_be_read() {
+async fn a_whole_artifact_can_be_read() {
     let served = serve().await;
     let mut stream = served
         .rpc_stream("tasks/sendSubscribe", say("t", "echo all of it"))
@@ -137,8 +142,9 @@ async fn rule_5_1_15_a_whole_artifact_can_be_read() {
     );
 }
 
+/// A stream can be resumed: what follows is sent, whatever history length is requested. §7.7.
 #[tokio::test]
-async fn rule_5_1_16_a_stream_can_be_resumed() {
+async fn a_stream_can_be_resumed() {
     let served = serve().await;
     let mut first = served
         .rpc_stream("tasks/sendSubscribe", say("t", "hold the result"))
@@ -158,8 +164,9 @@ async fn rule_5_1_16_a_stream_can_be_resumed() {
     assert_eq!(again.rest().await, subsequent);
 }
 
+/// Every event bears the id of the request; on a stream that was asked for without one, any. §7.2.1.
 #[tokio::test]
-async fn rule_5_1_17_events_bear_the_id_of_the_request() {
+async fn events_bear_the_id_of_the_request() {
     let served = serve().await;
     for id in [json!("a"), json!(7)] {
         let mut asked = request("tasks/sendSubscribe", say(&format!("t{id}"), "echo x"));

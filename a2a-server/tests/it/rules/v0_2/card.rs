@@ -1,4 +1,4 @@
-//! Rules 15 to 19: offers of an agent, and access to them.
+//! Offers of an agent, and access to them.
 
 use a2a_client::Client;
 use a2a_server::BoundServer;
@@ -10,8 +10,9 @@ use crate::rules::recording_agent::RecordingAgent;
 use crate::rules::scripted_agent::{BearerNames, card, plain_card, serve_with};
 use crate::rules::wire::{code, request};
 
+/// A task has several webhooks; who reads one without saying which gets any of them. Schema since 0.2.5.
 #[tokio::test]
-async fn rule_5_2_15_a_task_has_several_webhooks() {
+async fn a_task_has_several_webhooks() {
     let served = serve().await;
     let id = served.send("ask which").await["id"].take();
     for name in ["a", "b"] {
@@ -67,8 +68,9 @@ async fn rule_5_2_15_a_task_has_several_webhooks() {
     );
 }
 
+/// A configuration may leave out the accepted modes, which the schema asked for until 0.2.5. Schema.
 #[tokio::test]
-async fn rule_5_2_16_accepted_modes_may_be_left_out() {
+async fn accepted_modes_may_be_left_out() {
     let served = serve().await;
     let params = configured(say("echo x"), json!({"historyLength": 0}));
     let task = served.rpc("message/send", params).await.unwrap();
@@ -80,8 +82,10 @@ async fn rule_5_2_16_accepted_modes_may_be_left_out() {
     );
 }
 
+/// Extensions are opted into by a header; the agent activates what it knows, names it, ignores the rest, and
+/// refuses requests without an extension that it requires. Topic page Extensions.
 #[tokio::test]
-async fn rule_5_2_17_extensions_are_opted_into() {
+async fn extensions_are_opted_into() {
     let extension = |uri: &str, required| AgentExtension {
         uri: uri.to_owned(),
         required,
@@ -120,8 +124,9 @@ async fn rule_5_2_17_extensions_are_opted_into() {
     assert_eq!(named["capabilities"]["extensions"][0]["uri"], "urn:one");
 }
 
+/// Callers show who they are, and get what the card promises, as in 0.1. 0.1 §4.4, §5.5.3, §7.2, §7.5.
 #[tokio::test]
-async fn rule_5_2_18_callers_are_let_in_and_offered_what_the_card_says() {
+async fn callers_are_let_in_and_offered_what_the_card_says() {
     let names = |bound: BoundServer| bound.prefer(Dialect::V0_2).authenticator(BearerNames);
     let served = serve_with(plain_card(), |builder| builder, names).await;
     let asked = request("message/send", say("echo x"));
@@ -163,8 +168,9 @@ async fn rule_5_2_18_callers_are_let_in_and_offered_what_the_card_says() {
     }
 }
 
+/// A card is not rejected for the version of the protocol that it names or leaves out. Schema since 0.2.5, samples.
 #[tokio::test]
-async fn rule_5_2_19_a_card_may_name_any_version_or_none() {
+async fn a_card_may_name_any_version_or_none() {
     for version in [Value::Null, json!("0.2.9"), json!("0.2.5")] {
         let in_card = version.clone();
         let recorder = RecordingAgent::with_card(move |host| {

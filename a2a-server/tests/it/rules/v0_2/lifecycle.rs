@@ -1,4 +1,4 @@
-//! Rules 1 to 10: tasks, contexts, messages, history.
+//! Tasks, contexts, messages, history.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,9 @@ use crate::rules::scripted_agent::ServedAgent;
 use crate::rules::wire::{code, texts, unique};
 use crate::waiting::eventually;
 
+/// The server names tasks and contexts. 0.2.0 §6.1, Topic page Key Concepts.
 #[tokio::test]
-async fn rule_5_2_01_the_server_names_tasks_and_contexts() {
+async fn the_server_names_tasks_and_contexts() {
     let served = serve().await;
     let (one, two) = (served.send("echo x").await, served.send("echo x").await);
     for name in ["id", "contextId"] {
@@ -21,8 +22,9 @@ async fn rule_5_2_01_the_server_names_tasks_and_contexts() {
     assert_eq!(code(served.rpc("message/send", chosen).await), -32001);
 }
 
+/// A message without a task is answered by a task or a message; one with a task continues it. §7.1.
 #[tokio::test]
-async fn rule_5_2_02_a_message_begins_or_continues() {
+async fn a_message_begins_or_continues() {
     let served = serve().await;
     let said = served.send("reply hi").await;
     assert_eq!(
@@ -42,8 +44,9 @@ async fn rule_5_2_02_a_message_begins_or_continues() {
     assert_eq!((&done["id"], state(&done)), (&asked["id"], "completed"));
 }
 
+/// The first answer names the context, and the client repeats it. Topic page Life of a Task.
 #[tokio::test]
-async fn rule_5_2_03_the_context_is_returned_and_repeated() {
+async fn the_context_is_returned_and_repeated() {
     let served = serve().await;
     for first in ["reply hi", "echo x"] {
         let context = served.send(first).await["contextId"].take();
@@ -54,8 +57,9 @@ async fn rule_5_2_03_the_context_is_returned_and_repeated() {
     }
 }
 
+/// A message may refer to earlier tasks. Schema since 0.2.1.
 #[tokio::test]
-async fn rule_5_2_04_references_reach_the_agent() {
+async fn references_reach_the_agent() {
     let served = serve().await;
     let earlier = served.send("echo x").await;
     let params = with(
@@ -67,8 +71,9 @@ async fn rule_5_2_04_references_reach_the_agent() {
     assert_eq!(texts(&done["artifacts"]), [expected]);
 }
 
+/// A task that is completed, canceled, rejected or failed takes no more messages. §6.1, §7.1, §7.2.
 #[tokio::test]
-async fn rule_5_2_05_an_ended_task_does_not_start_again() {
+async fn an_ended_task_does_not_start_again() {
     let served = serve().await;
     let canceled = served.send("ask which").await;
     served
@@ -93,8 +98,10 @@ async fn rule_5_2_05_an_ended_task_does_not_start_again() {
     }
 }
 
+/// A follow-up is a new task in the same context; its artifact has the same name and another id. Topic page Life of a
+/// Task.
 #[tokio::test]
-async fn rule_5_2_06_a_follow_up_is_a_new_task() {
+async fn a_follow_up_is_a_new_task() {
     let served = serve().await;
     let first = served.send("echo one").await;
     let follow_up = with(say("echo two"), json!({"contextId": first["contextId"]}));
@@ -114,8 +121,9 @@ async fn rule_5_2_06_a_follow_up_is_a_new_task() {
     );
 }
 
+/// A completed task's output is an artifact. §6.1.
 #[tokio::test]
-async fn rule_5_2_07_output_is_an_artifact() {
+async fn output_is_an_artifact() {
     let task = serve().await.send("echo the result").await;
     assert_eq!(state(&task), "completed");
     let parts = json!([{"kind": "text", "text": "the result"}]);
@@ -123,8 +131,9 @@ async fn rule_5_2_07_output_is_an_artifact() {
     assert_eq!(task["status"].get("message"), None);
 }
 
+/// Further credentials are asked for by a state of their own, with details in the message of the status. §4.5.
 #[tokio::test]
-async fn rule_5_2_08_credentials_are_asked_for_in_the_status() {
+async fn credentials_are_asked_for_in_the_status() {
     let served = serve().await;
     let asked = served.send("credentials for it").await;
     assert_eq!(state(&asked), "auth-required");
@@ -148,15 +157,16 @@ async fn works(served: &ServedAgent, task: &Value) {
     .await;
 }
 
+/// A caller waits until the task ends or is interrupted, unless it says that it does not. Schema.
 #[tokio::test]
-async fn rule_5_2_09_a_caller_waits_unless_it_says_otherwise() {
+async fn a_caller_waits_unless_it_says_otherwise() {
     let served = serve().await;
     for configuration in [
         json!({}),
         json!({"blocking": true}),
         json!({"blocking": null}),
     ] {
-        // The task is known before, so that somebody can see when the agent is busy with it.
+        // The task is known before, so that the test can see when the agent is busy with it.
         let task = served.send("ask which").await;
         let params = configured(say_to(&task, "hold on"), configuration.clone());
         let release = async {
@@ -183,8 +193,9 @@ async fn rule_5_2_09_a_caller_waits_unless_it_says_otherwise() {
     );
 }
 
+/// A history length of N means the last N messages; 0 means none. 0.2.0 §7.3.1.
 #[tokio::test]
-async fn rule_5_2_10_history_is_as_long_as_asked_for() {
+async fn history_is_as_long_as_asked_for() {
     let served = serve().await;
     let all = ["ask one", "one", "ask more"];
     for (length, kept) in [
@@ -205,8 +216,9 @@ async fn rule_5_2_10_history_is_as_long_as_asked_for() {
     }
 }
 
+/// A part may tell its kind by the older name of the member. Samples of 0.2.0 and 0.2.1.
 #[tokio::test]
-async fn rule_5_2_20_parts_may_have_a_type() {
+async fn parts_may_have_a_type() {
     let served = serve().await;
     let parts = json!([{"type": "text", "text": "echo x"}, {"type": "data", "data": {"a": 1}}]);
     let message = json!({"messageId": unique(), "role": "user", "parts": parts});

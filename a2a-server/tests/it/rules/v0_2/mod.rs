@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::rules::scripted_agent::{ServedAgent, card, serve_with};
 use crate::rules::wire::unique;
 
-/// Serves the agent to callers of 0.2, whose requests look like those of 0.3.
+/// Serves the agent to callers of 0.2, whose requests look like requests of 0.3.
 async fn serve() -> ServedAgent {
     serve_card(card()).await
 }

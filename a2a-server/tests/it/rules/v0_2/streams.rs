@@ -1,12 +1,13 @@
-//! Rules 11 to 13: streams.
+//! Streams.
 
 use serde_json::{Value, json};
 
 use super::{say, say_to, serve, state};
 use crate::rules::wire::texts;
 
+/// A stream distinguishes tasks, messages and updates by their kind; the final one closes it. Topic page Streaming.
 #[tokio::test]
-async fn rule_5_2_11_events_have_a_kind_and_the_last_is_final() {
+async fn events_have_a_kind_and_the_last_is_final() {
     let served = serve().await;
     for (command, kinds, last) in [
         (
@@ -54,8 +55,9 @@ async fn rule_5_2_11_events_have_a_kind_and_the_last_is_final() {
     assert_eq!((state(&last), &last["final"]), ("completed", &json!(true)));
 }
 
+/// An artifact's event replaces it, or adds to the one of the same id. 0.2.0 §7.2.3.
 #[tokio::test]
-async fn rule_5_2_12_chunks_are_added_to_the_artifact_of_their_id() {
+async fn chunks_are_added_to_the_artifact_of_their_id() {
     let served = serve().await;
     let events = served
         .rpc_stream("message/stream", say("assemble"))
@@ -92,8 +94,9 @@ async fn rule_5_2_12_chunks_are_added_to_the_artifact_of_their_id() {
     assert_eq!(texts(&task["artifacts"]), ["4", "3", "5"]);
 }
 
+/// A stream can be resumed: what follows is sent. 0.1 §7.7.
 #[tokio::test]
-async fn rule_5_2_13_a_stream_can_be_resumed() {
+async fn a_stream_can_be_resumed() {
     let served = serve().await;
     let asked = served.send("ask which").await;
     let mut first = served

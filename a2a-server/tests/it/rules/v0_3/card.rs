@@ -1,4 +1,4 @@
-//! Rules 3, 7 and 11: the card.
+//! The card.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,10 @@ use serde_json::json;
 
 use crate::rules::scripted_agent::{card, serve, serve_card};
 
+/// The card names the transport at its URL; no URL has two; the client uses the URL of the transport. §5.6.1,
+/// §5.6.3, §5.6.4.
 #[tokio::test]
-async fn rule_5_3_03_the_card_names_the_transport_of_each_url() {
+async fn the_card_names_the_transport_of_each_url() {
     let served = serve().await;
     let card = served.card_at("/.well-known/agent-card.json").await;
     assert_eq!(
@@ -42,8 +44,9 @@ async fn rule_5_3_03_the_card_names_the_transport_of_each_url() {
     );
 }
 
+/// A card's signatures are the JSON fields of RFC 7515. Schema.
 #[tokio::test]
-async fn rule_5_3_07_signatures_are_json_fields() {
+async fn signatures_are_json_fields() {
     let mut signed = card().at("http://agent.example/");
     let header = json!({"kid": "k"}).as_object().cloned();
     signed.signatures = vec![AgentCardSignature {
@@ -67,8 +70,9 @@ async fn rule_5_3_07_signatures_are_json_fields() {
     );
 }
 
+/// Security requirements are sets of which any suffices, on the card and on skills. Schema.
 #[tokio::test]
-async fn rule_5_3_11_security_is_any_of_several_sets() {
+async fn security_is_any_of_several_sets() {
     let requirement = |schemes: &[(&str, &[&str])]| SecurityRequirement {
         schemes: schemes
             .iter()

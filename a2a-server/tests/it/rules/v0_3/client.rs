@@ -1,4 +1,4 @@
-//! Rules 3, 4 and 5 for the client.
+//! Operations, versions and deliveries of the client.
 
 use a2a_client::{Client, Dialect};
 use serde_json::{Value, json};
@@ -15,8 +15,10 @@ fn card(url: &str, transport: &str, additional: Value) -> Value {
     })
 }
 
+/// The card names the transport at its URL; no URL has two; the client uses the URL of the transport. §5.6.1,
+/// §5.6.3, §5.6.4.
 #[tokio::test]
-async fn rule_5_3_03_the_client_uses_the_url_of_the_transport() {
+async fn the_client_uses_the_url_of_the_transport() {
     for (preferred, expected) in [
         ("JSONRPC", "/main"),
         ("HTTP+JSON", "/main/v1/message:send"),
@@ -36,8 +38,9 @@ async fn rule_5_3_03_the_client_uses_the_url_of_the_transport() {
     }
 }
 
+/// Transports are not negotiated; a client should fall back to another one of the card. §3.4.2.
 #[tokio::test]
-async fn rule_5_3_04_the_client_falls_back_to_another_transport() {
+async fn the_client_falls_back_to_another_transport() {
     let nobody = nobody();
     let recorder = RecordingAgent::with_card(move |host| {
         let other = json!([{"url": format!("http://{host}/other"), "transport": "HTTP+JSON"}]);
@@ -50,8 +53,9 @@ async fn rule_5_3_04_the_client_falls_back_to_another_transport() {
     assert_eq!(places, ["/other/v1/message:send"]);
 }
 
+/// Methods are named by category and action; methods of extensions have a name space. §3.5.5.
 #[tokio::test]
-async fn rule_5_3_05_methods_are_categories_and_actions() {
+async fn methods_are_categories_and_actions() {
     let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
     ask_everything(&Client::at(&recorder.url(), Dialect::V0_3).unwrap()).await;
     let asked = recorder.asked();

@@ -1,4 +1,4 @@
-//! Rules 1, 2, 6, 8, 9, 10 and 12: what the operations do in both bindings.
+//! Effects of the operations in both bindings.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,9 @@ use crate::rules::scripted_agent::{
 use crate::rules::v0_2::{configured, say, say_to, state, with};
 use crate::rules::wire::{code, request, texts};
 
+/// An agent speaks at least one of three transports of equal rank, which do the same. §3.1, §3.4.1.
 #[tokio::test]
-async fn rule_5_3_01_the_transports_do_the_same() {
+async fn the_transports_do_the_same() {
     let served = serve().await;
     for command in ["echo x", "assemble", "ask which", "reject no", "reply hi"] {
         let by_json_rpc = served.send(command).await;
@@ -61,8 +62,9 @@ fn said(of: &Value) -> (String, Vec<&str>) {
     (state.replace('_', "-"), texts(of))
 }
 
+/// Sending, reading and canceling are always there, whatever the card promises. §11.1.2.
 #[tokio::test]
-async fn rule_5_3_02_sending_reading_and_canceling_are_always_there() {
+async fn sending_reading_and_canceling_are_always_there() {
     let served = serve_card(plain_card()).await;
     let asked = served.send("ask which").await;
     let read = served
@@ -92,8 +94,9 @@ async fn rule_5_3_02_sending_reading_and_canceling_are_always_there() {
     );
 }
 
+/// The server names a new task. Schema.
 #[tokio::test]
-async fn rule_5_3_06_the_server_names_tasks() {
+async fn the_server_names_tasks() {
     let served = serve().await;
     let by_json_rpc = served.send("echo x").await["id"].take();
     let by_http_json = served
@@ -108,8 +111,9 @@ async fn rule_5_3_06_the_server_names_tasks() {
     assert_eq!(code(served.rpc("message/send", chosen).await), -32001);
 }
 
+/// The extended card: 401 to callers who are not known, an error of its own if there is none. §11.1.3.
 #[tokio::test]
-async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
+async fn the_extended_card_is_for_callers_who_are_known() {
     const METHOD: &str = "agent/getAuthenticatedExtendedCard";
     let mut promising = card();
     promising.capabilities.extended_agent_card = Some(true);
@@ -163,8 +167,9 @@ async fn rule_5_3_08_the_extended_card_is_for_callers_who_are_known() {
     }
 }
 
+/// In ProtoJSON a history length of 0 cannot be distinguished from none, and so means all. Proto.
 #[tokio::test]
-async fn rule_5_3_10_a_protojson_history_length_of_0_is_unset() {
+async fn a_protojson_history_length_of_0_is_unset() {
     let served = serve().await;
     let asked = served.send("ask which").await;
     let path = format!("/v1/tasks/{}?historyLength=", asked["id"].as_str().unwrap());
@@ -202,8 +207,10 @@ async fn rule_5_3_10_a_protojson_history_length_of_0_is_unset() {
     );
 }
 
+/// Tasks are listed by last change, the caller's own only, without artifacts unless asked for, with an empty token
+/// at the end. Schema after 0.3.0.
 #[tokio::test]
-async fn rule_5_3_12_tasks_are_listed() {
+async fn tasks_are_listed() {
     let served = serve_to_names(card()).await;
     let headers = [("authorization", "Bearer alice")];
     let mut ids = Vec::new();

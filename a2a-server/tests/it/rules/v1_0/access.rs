@@ -1,4 +1,4 @@
-//! Rules 40, 42 and 43: tenants and access.
+//! Tenants and access.
 
 use a2a_server::ServerBuilder;
 use serde_json::{Value, json};
@@ -26,8 +26,10 @@ fn operations(id: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// A client repeats the tenant of the interface in every request, as a member, a parameter or the begin of the
+/// path. §8.3.2, proto.
 #[tokio::test]
-async fn rule_5_4_40_a_tenant_is_a_member_or_begins_the_path() {
+async fn a_tenant_is_a_member_or_begins_the_path() {
     let served = serve_with(card(), ServerBuilder::any_tenant, |bound| bound).await;
     let asks = |binding, tenant: &str| {
         let mut params = say("tenant");
@@ -65,8 +67,9 @@ async fn rule_5_4_40_a_tenant_is_a_member_or_begins_the_path() {
     }
 }
 
+/// Every request is authenticated and authorised; a task of another caller looks absent. §3.3.2, §7.4, §13.1.
 #[tokio::test]
-async fn rule_5_4_42_every_request_is_authenticated_and_authorised() {
+async fn every_request_is_authenticated_and_authorised() {
     for binding in HTTP_BINDINGS {
         let served = serve_to_names(card()).await;
         let sent = served
@@ -112,8 +115,10 @@ async fn rule_5_4_42_every_request_is_authenticated_and_authorised() {
     }
 }
 
+/// Credentials are asked for on a task, by a state and a message that explains; streams stay open; work goes on
+/// with a message or without. §7.6.
 #[tokio::test]
-async fn rule_5_4_43_credentials_are_asked_for_on_a_task() {
+async fn credentials_are_asked_for_on_a_task() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut stream = served

@@ -1,4 +1,4 @@
-//! Rules 13 to 16: how long a caller waits, and how much history it gets.
+//! The time that a caller waits, and the length of the history that it gets.
 
 use serde_json::{Value, json};
 
@@ -17,8 +17,9 @@ async fn someone_works(served: &ServedAgent, binding: HttpBinding) {
     .await;
 }
 
+/// A caller waits until the task has ended or is interrupted, and gets it as it then is. §3.2.2.
 #[tokio::test]
-async fn rule_5_4_13_a_caller_waits_for_the_end() {
+async fn a_caller_waits_for_the_end() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         // Also when the agent would let it go.
@@ -50,8 +51,9 @@ async fn rule_5_4_13_a_caller_waits_for_the_end() {
     }
 }
 
+/// A caller who does not want to wait is answered once there is a task, which goes on. §3.2.2.
 #[tokio::test]
-async fn rule_5_4_14_return_immediately_is_answered_at_once() {
+async fn return_immediately_is_answered_at_once() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let hold = configured(say("hold on"), json!({"returnImmediately": true}));
@@ -73,8 +75,9 @@ async fn rule_5_4_14_return_immediately_is_answered_at_once() {
     }
 }
 
+/// Not to wait has no effect on an answer by a message, on streams, and on webhooks. §3.2.2.
 #[tokio::test]
-async fn rule_5_4_15_not_waiting_changes_no_message_stream_or_webhook() {
+async fn not_waiting_changes_no_message_stream_or_webhook() {
     let at_once = |text: &str, more: Value| {
         let mut configuration = json!({"returnImmediately": true});
         configuration
@@ -137,8 +140,10 @@ async fn rule_5_4_15_not_waiting_changes_no_message_stream_or_webhook() {
     }
 }
 
+/// A history length of N means at most the last N, 0 none and no member, and none given what the server likes.
+/// §3.2.4.
 #[tokio::test]
-async fn rule_5_4_16_history_is_as_long_as_asked_for() {
+async fn history_is_as_long_as_asked_for() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let task = served.task(binding, "ask one").await;

@@ -1,4 +1,4 @@
-//! Rule 31: what the card does not promise is refused.
+//! Refusal of requests for capabilities that the card does not declare.
 
 use a2a_types::{AgentCard, AgentExtension};
 use serde_json::{Value, json};
@@ -20,8 +20,10 @@ async fn check(served: &ServedAgent, method: &str, params: Value, reason: &str, 
     assert_eq!(answer.body["error"]["code"], code, "{method}");
 }
 
+/// Requests for capabilities that the card does not declare are refused, each with its own error; so are callers that
+/// do not support a required extension. §3.3.4.
 #[tokio::test]
-async fn rule_5_4_31_what_is_not_promised_is_refused() {
+async fn capabilities_absent_from_the_card_are_refused() {
     let plain = serve_card(plain_card()).await;
     let task = plain.task(HttpBinding::JsonRpc, "ask which").await;
     let (id, task_id) = (json!({"id": task["id"]}), json!({"taskId": task["id"]}));

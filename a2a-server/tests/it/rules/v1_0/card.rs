@@ -1,12 +1,13 @@
-//! Rules 44 to 47: the card, the members of objects, and the bindings.
+//! The card, the members of objects, and the bindings.
 
 use serde_json::{Value, json};
 
 use super::{HTTP_BINDINGS, HttpBinding, put, say};
 use crate::rules::scripted_agent::serve;
 
+/// The first interface that the client speaks wins; the card lists all, in order of preference. §8.3.2.
 #[tokio::test]
-async fn rule_5_4_44_the_card_lists_all_interfaces() {
+async fn the_card_lists_all_interfaces() {
     let served = serve().await;
     let card = served.card_at("/.well-known/agent-card.json").await;
     let interfaces = card["supportedInterfaces"]
@@ -35,8 +36,9 @@ async fn rule_5_4_44_the_card_lists_all_interfaces() {
     assert_eq!((listed.status, &listed.body["totalSize"]), (200, &json!(0)));
 }
 
+/// Required members are there, and a message has parts. §5.7.
 #[tokio::test]
-async fn rule_5_4_45_required_members_are_there() {
+async fn required_members_are_there() {
     let good = say("echo x");
     let without = |member: &str| {
         let mut params = good.clone();
@@ -104,8 +106,9 @@ async fn rule_5_4_45_required_members_are_there() {
     }
 }
 
+/// Unknown members are ignored. §5.7.
 #[tokio::test]
-async fn rule_5_4_46_unknown_members_are_ignored() {
+async fn unknown_members_are_ignored() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut params = say("echo x");
@@ -126,8 +129,9 @@ async fn rule_5_4_46_unknown_members_are_ignored() {
     }
 }
 
+/// Several bindings of one agent do the same. §5.1.
 #[tokio::test]
-async fn rule_5_4_47_both_bindings_say_the_same() {
+async fn both_bindings_say_the_same() {
     let served = serve().await;
     let done = served.task(HttpBinding::JsonRpc, "assemble").await;
     let paused = served.task(HttpBinding::HttpJson, "form which").await;

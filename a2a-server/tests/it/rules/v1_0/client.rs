@@ -1,4 +1,4 @@
-//! Rules for the client: 20, 32, 33, 37, 40 and 44.
+//! Streams, cards, requests and credentials of the client.
 
 use a2a_client::{Binding, Client, Dialect, Error, HttpTransport, StreamExt};
 use a2a_types::ErrorKind;
@@ -25,8 +25,9 @@ fn card(host: &str, interfaces: &[(&str, &str, &str, &str)]) -> Value {
     })
 }
 
+/// A stream may end with the task once more. §11.7.
 #[tokio::test]
-async fn rule_5_4_20_a_last_snapshot_is_taken() {
+async fn a_last_snapshot_is_taken() {
     let task =
         |state: &str| json!({"task": {"id": "t", "contextId": "c", "status": {"state": state}}});
     let update =
@@ -59,15 +60,17 @@ async fn all_requests() -> Vec<RecordedRequest> {
     recorder.asked()
 }
 
+/// A version is major and minor; a patch number should not be sent and does not matter. §3.6.
 #[tokio::test]
-async fn rule_5_4_32_no_patch_number_is_sent() {
+async fn no_patch_number_is_sent() {
     for asked in all_requests().await {
         assert_eq!(asked.header("a2a-version"), Some("1.0"), "{asked:?}");
     }
 }
 
+/// A client names its version in every request, in a header or a parameter. §3.6.1.
 #[tokio::test]
-async fn rule_5_4_33_every_request_names_its_version() {
+async fn every_request_names_its_version() {
     let asked = all_requests().await;
     // A refused subscription is followed by a look at the task.
     assert_eq!(asked.len(), 24);
@@ -90,8 +93,9 @@ async fn rule_5_4_33_every_request_names_its_version() {
     );
 }
 
+/// A client should not silently fall back to an older version. §3.6.3.
 #[tokio::test]
-async fn rule_5_4_37_a_client_does_not_fall_back() {
+async fn a_client_does_not_fall_back() {
     let recorder = RecordingAgent::new(|asked: &RecordedRequest| {
         let both = [("JSONRPC", "1.0", "/", ""), ("JSONRPC", "0.3", "/old", "")];
         match asked.path.contains(".well-known") {
@@ -122,8 +126,10 @@ fn tenant(asked: &RecordedRequest) -> Option<String> {
     in_body.or(in_query).map(str::to_owned)
 }
 
+/// A client repeats the tenant of the interface in every request, as a member, a parameter or the begin of the
+/// path. §8.3.2, proto.
 #[tokio::test]
-async fn rule_5_4_40_every_request_repeats_the_tenant() {
+async fn every_request_repeats_the_tenant() {
     for binding in ["JSONRPC", "HTTP+JSON"] {
         for name in ["acme", ""] {
             let recorder =
@@ -141,8 +147,9 @@ async fn rule_5_4_40_every_request_repeats_the_tenant() {
     }
 }
 
+/// The first interface that the client speaks wins; the card lists all, in order of preference. §8.3.2.
 #[tokio::test]
-async fn rule_5_4_44_the_first_interface_that_is_spoken_wins() {
+async fn the_first_interface_that_is_spoken_wins() {
     const GRPC: (&str, &str, &str, &str) = ("GRPC", "1.0", "/grpc", "");
     const FUTURE: (&str, &str, &str, &str) = ("JSONRPC", "9.0", "/future", "");
     const REST: (&str, &str, &str, &str) = ("HTTP+JSON", "1.0", "/rest", "");

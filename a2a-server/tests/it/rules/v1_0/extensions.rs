@@ -1,4 +1,4 @@
-//! Rules 38 and 39: extensions.
+//! Extensions.
 
 use a2a_types::AgentExtension;
 use serde_json::{Value, json};
@@ -16,8 +16,10 @@ async fn active(served: &ServedAgent, binding: HttpBinding, wanted: &str) -> (St
     (answer.header("a2a-extensions").to_owned(), good)
 }
 
+/// Extensions are opted into by a header; unknown ones are ignored, another version is another extension, and
+/// active ones are named. §4.6.3.
 #[tokio::test]
-async fn rule_5_4_38_extensions_are_opted_into() {
+async fn extensions_are_opted_into() {
     let offered = ["urn:one", "urn:two/v1"].map(|uri| AgentExtension {
         uri: uri.to_owned(),
         ..AgentExtension::default()
@@ -57,8 +59,9 @@ async fn rule_5_4_38_extensions_are_opted_into() {
     }
 }
 
+/// Extensions speak in metadata and are named in their list; they add no members. Topic page Extensions.
 #[tokio::test]
-async fn rule_5_4_39_extensions_speak_in_metadata() {
+async fn extensions_speak_in_metadata() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let (metadata, extensions) = (json!({"urn:one": {"urgent": [true]}}), json!(["urn:one"]));

@@ -1,4 +1,4 @@
-//! Rules 1 to 12: tasks, contexts and messages.
+//! Tasks, contexts and messages.
 
 use serde_json::json;
 
@@ -6,8 +6,9 @@ use super::{HTTP_BINDINGS, say, say_to, with};
 use crate::rules::scripted_agent::serve;
 use crate::rules::wire::{texts, unique};
 
+/// The server names tasks; a message to an unknown one finds none. §3.4.2.
 #[tokio::test]
-async fn rule_5_4_01_the_server_names_tasks() {
+async fn the_server_names_tasks() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let (one, two) = (
@@ -33,8 +34,9 @@ async fn rule_5_4_01_the_server_names_tasks() {
     }
 }
 
+/// A task that has ended in any of four states takes no message. §3.1.1, §3.1.2.
 #[tokio::test]
-async fn rule_5_4_02_an_ended_task_takes_no_message() {
+async fn an_ended_task_takes_no_message() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let canceled = served.task(binding, "ask what").await;
@@ -69,8 +71,9 @@ async fn rule_5_4_02_an_ended_task_takes_no_message() {
     }
 }
 
+/// A message continues a task that waits for input or credentials. §3.4.3.
 #[tokio::test]
-async fn rule_5_4_03_a_message_continues_an_interrupted_task() {
+async fn a_message_continues_an_interrupted_task() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         for (pause, state) in [
@@ -91,8 +94,9 @@ async fn rule_5_4_03_a_message_continues_an_interrupted_task() {
     }
 }
 
+/// A task that has not ended may take messages, also while it is worked on. §3.3.3.
 #[tokio::test]
-async fn rule_5_4_04_a_working_task_takes_messages() {
+async fn a_working_task_takes_messages() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut stream = served
@@ -118,8 +122,9 @@ async fn rule_5_4_04_a_working_task_takes_messages() {
     }
 }
 
+/// A context that the agent generates is returned. §3.4.1.
 #[tokio::test]
-async fn rule_5_4_05_a_generated_context_is_returned() {
+async fn a_generated_context_is_returned() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let task = served.task(binding, "echo x").await;
@@ -144,8 +149,9 @@ async fn rule_5_4_05_a_generated_context_is_returned() {
     }
 }
 
+/// A context that the client makes up is kept, never replaced. §3.4.1.
 #[tokio::test]
-async fn rule_5_4_06_a_context_of_the_client_is_kept() {
+async fn a_context_of_the_client_is_kept() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let context = json!({"contextId": "the client's own"});
@@ -172,8 +178,9 @@ async fn rule_5_4_06_a_context_of_the_client_is_kept() {
     }
 }
 
+/// A message that names only its task is in the task's context; one that names another context is refused. §3.4.3.
 #[tokio::test]
-async fn rule_5_4_07_context_is_inferred_from_the_task() {
+async fn context_is_inferred_from_the_task() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let task = served.task(binding, "ask which").await;
@@ -202,8 +209,9 @@ async fn rule_5_4_07_context_is_inferred_from_the_task() {
     }
 }
 
+/// A message that names only a context begins a task in it. §3.4.3.
 #[tokio::test]
-async fn rule_5_4_08_a_context_alone_begins_a_task() {
+async fn a_context_alone_begins_a_task() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let first = served.task(binding, "ask which").await;
@@ -217,8 +225,9 @@ async fn rule_5_4_08_a_context_alone_begins_a_task() {
     }
 }
 
+/// Results are artifacts, not messages. §3.7.
 #[tokio::test]
-async fn rule_5_4_09_results_are_artifacts() {
+async fn results_are_artifacts() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let task = served.task(binding, "echo the result").await;
@@ -232,8 +241,9 @@ async fn rule_5_4_09_results_are_artifacts() {
     }
 }
 
+/// An ended task cannot be canceled, a canceled one included. §3.1.5.
 #[tokio::test]
-async fn rule_5_4_11_an_ended_task_cannot_be_canceled() {
+async fn an_ended_task_cannot_be_canceled() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let idle = served.task(binding, "ask which").await;
@@ -266,8 +276,9 @@ async fn rule_5_4_11_an_ended_task_cannot_be_canceled() {
     }
 }
 
+/// The agent should use the tasks that a message refers to. §3.4.3.
 #[tokio::test]
-async fn rule_5_4_12_the_agent_gets_the_references() {
+async fn the_agent_gets_the_references() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let earlier = served.task(binding, "echo x").await;

@@ -1,4 +1,4 @@
-//! Rules 28 to 30: listing tasks.
+//! Listing tasks.
 
 use serde_json::{Value, json};
 
@@ -14,8 +14,10 @@ fn ids(page: &Value) -> Vec<&Value> {
         .collect()
 }
 
+/// Pages go by a token, are sorted by time of status, the latest first, and hold 50 or what is asked for, 1 to 100.
+/// §3.1.4.
 #[tokio::test]
-async fn rule_5_4_28_pages_are_sorted_and_bounded() {
+async fn pages_are_sorted_and_bounded() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         for _ in 0..51 {
@@ -57,8 +59,10 @@ async fn rule_5_4_28_pages_are_sorted_and_bounded() {
     }
 }
 
+/// A page has artifacts only if asked for, always a token, which is empty at the end, and the size of the whole.
+/// §3.1.4.
 #[tokio::test]
-async fn rule_5_4_29_a_page_has_the_requested_fields() {
+async fn a_page_has_the_requested_fields() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let list = |params: Value| served.ask(binding, "ListTasks", params);
@@ -128,8 +132,9 @@ async fn rule_5_4_29_a_page_has_the_requested_fields() {
     }
 }
 
+/// Callers list what they may see, whatever they filter by. §13.1.
 #[tokio::test]
-async fn rule_5_4_30_callers_list_their_own_tasks() {
+async fn callers_list_their_own_tasks() {
     for binding in HTTP_BINDINGS {
         let served = serve_to_names(card()).await;
         let mine = with(say("echo mine"), json!({"contextId": "shared"}));

@@ -112,7 +112,7 @@ impl ServedAgent {
         self.ask_with(&[], binding, method, params).await
     }
 
-    /// Asks in 1.0 in somebody's name.
+    /// Asks in 1.0 as the caller `who`.
     pub(crate) async fn ask_as(
         &self,
         who: &str,

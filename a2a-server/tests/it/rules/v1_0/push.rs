@@ -1,12 +1,13 @@
-//! Rule 22: webhooks are kept.
+//! Webhooks are kept.
 
 use serde_json::{Value, json};
 
 use super::HTTP_BINDINGS;
 use crate::rules::scripted_agent::serve;
 
+/// Webhooks are kept until they are deleted, which may be said twice; all are listed. §3.1.7 to §3.1.10.
 #[tokio::test]
-async fn rule_5_4_22_webhooks_are_kept_until_they_are_deleted() {
+async fn webhooks_are_kept_until_they_are_deleted() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let task = served.task(binding, "ask which").await;

@@ -1,4 +1,4 @@
-//! Rules 17 to 21: the events of streams.
+//! The events of streams.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,9 @@ use super::{HTTP_BINDINGS, HttpBinding, say, say_to, state_of};
 use crate::rules::scripted_agent::serve;
 use crate::rules::wire::texts;
 
+/// A stream is one message, or a task and then its events. §3.1.2.
 #[tokio::test]
-async fn rule_5_4_17_a_stream_is_one_message_or_a_task_and_its_events() {
+async fn a_stream_is_one_message_or_a_task_and_its_events() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let events = served
@@ -37,8 +38,9 @@ fn member(event: &Value) -> &str {
     event.as_object().unwrap().keys().next().unwrap()
 }
 
+/// Every stream of a task has the same events in the same order; closing one changes nothing else. §3.5.2.
 #[tokio::test]
-async fn rule_5_4_18_all_streams_have_the_same_events() {
+async fn all_streams_have_the_same_events() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut first = served
@@ -71,8 +73,9 @@ async fn rule_5_4_18_all_streams_have_the_same_events() {
     }
 }
 
+/// A subscription begins with the task and goes on until that has ended; to an ended one there is none. §3.1.6.
 #[tokio::test]
-async fn rule_5_4_19_a_subscription_begins_with_the_task() {
+async fn a_subscription_begins_with_the_task() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let mut stream = served
@@ -128,8 +131,9 @@ async fn rule_5_4_19_a_subscription_begins_with_the_task() {
     }
 }
 
+/// A chunk adds to the artifact of its id, or begins or replaces it. §4.2.2.
 #[tokio::test]
-async fn rule_5_4_21_chunks_are_added_to_the_artifact_of_their_id() {
+async fn chunks_are_added_to_the_artifact_of_their_id() {
     for binding in HTTP_BINDINGS {
         let served = serve().await;
         let events = served

@@ -1,4 +1,4 @@
-//! Rules 32 to 36: which version is spoken.
+//! Which version is spoken.
 
 use a2a_types::reading::Mode;
 use serde_json::{Value, json};
@@ -24,8 +24,9 @@ fn is_of_1_0(binding: HttpBinding, answer: &HttpAnswer) -> bool {
     result["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
 }
 
+/// A version is major and minor; a patch number should not be sent and does not matter. §3.6.
 #[tokio::test]
-async fn rule_5_4_32_a_patch_number_does_not_matter() {
+async fn a_patch_number_does_not_matter() {
     let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
     for binding in HTTP_BINDINGS {
         for version in ["1.0", "1.0.0", "1.0.7", " 1.0 "] {
@@ -41,8 +42,9 @@ async fn rule_5_4_32_a_patch_number_does_not_matter() {
     }
 }
 
+/// A client names its version in every request, in a header or a parameter. §3.6.1.
 #[tokio::test]
-async fn rule_5_4_33_the_version_may_be_a_request_parameter() {
+async fn the_version_may_be_a_request_parameter() {
     let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
     for binding in HTTP_BINDINGS {
         let (verb, path, body) = put(binding, "SendMessage", say("echo x"));
@@ -52,8 +54,9 @@ async fn rule_5_4_33_the_version_may_be_a_request_parameter() {
     }
 }
 
+/// The requested version is spoken, or refused; none means 0.3. §3.6.2.
 #[tokio::test]
-async fn rule_5_4_34_the_requested_version_is_spoken_or_refused() {
+async fn the_requested_version_is_spoken_or_refused() {
     let strict = serve_with(card(), |builder| builder, |bound| bound.mode(Mode::Strict)).await;
     let served = serve().await;
     for binding in HTTP_BINDINGS {
@@ -104,8 +107,9 @@ async fn rule_5_4_34_the_requested_version_is_spoken_or_refused() {
     }
 }
 
+/// Interfaces of several versions may share a transport and a URL. §3.6.2.
 #[tokio::test]
-async fn rule_5_4_35_one_url_serves_several_versions() {
+async fn one_url_serves_several_versions() {
     let served = serve().await;
     let card = served.card_at("/.well-known/agent-card.json").await;
     let interfaces = card["supportedInterfaces"].as_array().unwrap();
@@ -130,8 +134,9 @@ async fn rule_5_4_35_one_url_serves_several_versions() {
     );
 }
 
+/// An interface names the latest minor of its major. Proto.
 #[tokio::test]
-async fn rule_5_4_36_the_card_names_the_latest_minor_of_a_major() {
+async fn the_card_names_the_latest_minor_of_a_major() {
     let card = serve().await.card_at("/.well-known/agent-card.json").await;
     for binding in ["JSONRPC", "HTTP+JSON"] {
         let interfaces = card["supportedInterfaces"].as_array().unwrap().iter();
@@ -145,8 +150,9 @@ async fn rule_5_4_36_the_card_names_the_latest_minor_of_a_major() {
 }
 
 /// A request for 1.0 gets the card of 1.0, without what older versions need.
+/// The requested version is spoken, or refused; none means 0.3. §3.6.2.
 #[tokio::test]
-async fn rule_5_4_34_the_card_is_of_the_requested_version() {
+async fn the_card_is_of_the_requested_version() {
     let served = serve().await;
     let card = async |asked: Headers<'_>| {
         served.get("/.well-known/agent-card.json", asked).await.body["url"].take()

@@ -37,7 +37,7 @@ struct FaultState {
     channels: BTreeMap<TaskKey, watch::Sender<u64>>,
     messages: BTreeSet<MessageId>,
     configs: Vec<(Owner, TaskPushNotificationConfig)>,
-    /// Notifications to give out beside those that there are.
+    /// Extra notifications to give out in addition to the real ones.
     more: Vec<Notification>,
     /// The trace of the first notification that was given out.
     trace: Option<Option<TraceContext>>,

@@ -75,7 +75,7 @@ impl Broken {
                     return Err(StoreError::Received);
                 }
                 tokio::task::yield_now().await;
-                // Of concurrent checks only the first has the message remembered.
+                // Only the first of several concurrent checks has the message remembered.
                 let late = self.inner.received(owner, &receipt.message).await?;
                 return Ok(late.is_none().then_some(receipt));
             }
@@ -359,7 +359,7 @@ impl Broken {
         Ok(swept)
     }
 
-    /// Hides those that ended last.
+    /// Hides the tasks that ended last, and keeps the first `keep`; returns the number of hidden tasks.
     fn forget_last(&self, keep: usize) -> usize {
         let mut notes = self.notes();
         let keep = keep.min(notes.ends.len());

@@ -253,7 +253,7 @@ fn send(spelling: Spelling, request: &mut SendMessageRequest) -> Option<()> {
         request.message.context_id.clone(),
     );
     message(spelling, &mut request.message);
-    // §3.6: in 0.1 they stand beside the message.
+    // §3.6: in 0.1 they are next to the message.
     (request.message.task_id, request.message.context_id) = (task, context);
     if spelling == Spelling::V0_3P {
         // Ours: `blocking` is always written, since the proto's default is not to wait.

@@ -84,7 +84,7 @@ fn nothing_is_lost_but_what_may_be() {
 }
 
 #[test]
-fn what_is_written_and_read_is_written_so_again() {
+fn written_object_is_read_and_written_the_same_again() {
     check(1_000, objects(), |(object, canonical)| {
         for &spelling in Spelling::ALL {
             let Some(text) = object.write(spelling, canonical.clone()) else {

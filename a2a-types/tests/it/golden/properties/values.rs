@@ -4,7 +4,7 @@ use a2a_types::{Object, Timestamp};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Returns any JSON, with members that the protocol knows among those that it does not.
+/// Returns any JSON, with members that the protocol knows among members that it does not know.
 pub(crate) fn json() -> BoxedStrategy<Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -27,7 +27,7 @@ pub(crate) fn json() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Returns metadata: no member of it is one of those that a conversion puts there.
+/// Returns metadata without the members that a conversion adds.
 pub(crate) fn metadata() -> BoxedStrategy<Option<Object>> {
     prop::option::weighted(0.4, object()).boxed()
 }
