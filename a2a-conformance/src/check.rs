@@ -11,9 +11,8 @@ use rust_embed::RustEmbed;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::agent::INVARIANTS;
+use crate::judge::invariants::INVARIANTS;
 use crate::level::level_in;
-use crate::mutant;
 use crate::requirement::{Level, Requirement, Role, requirements};
 use crate::yaml;
 
@@ -104,14 +103,6 @@ pub fn ids_in(dialect: Dialect) -> BTreeSet<&'static str> {
     made.map(|check| check.id.as_str()).collect()
 }
 
-/// Returns the party that a check of that id tests.
-pub fn role_of(id: &str) -> Role {
-    match id.split_once('.') {
-        Some(("client" | "webhook", _)) => Role::Client,
-        _ => Role::Agent,
-    }
-}
-
 /// Returns the requirements that a check of that id covers, with their protocol versions, the latest first.
 pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requirement)> {
     let of = |dialect: &Dialect| {
@@ -120,18 +111,6 @@ pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requireme
     };
     let all = Dialect::ALL.iter().rev().flat_map(of);
     all.filter(move |(_, requirement)| requirement.checks.iter().any(|check| check == id))
-}
-
-/// Returns the mutants that this check must catch: the name and the description of each.
-pub fn mutants_caught_by(id: &str) -> Vec<(&'static str, &'static str)> {
-    let agents = mutant::agent::Bug::ALL.iter();
-    let agents = agents.filter(|bug| bug.description().kills.contains(&id));
-    let clients = mutant::client::mutants();
-    let clients = clients.filter(|mutant| mutant.caught_by == id);
-    agents
-        .map(|bug| (bug.name(), bug.description().says))
-        .chain(clients.map(|mutant| (mutant.id, mutant.says)))
-        .collect()
 }
 
 #[derive(RustEmbed)]
@@ -157,7 +136,7 @@ fn parse_case(mut case: Map<String, Value>) -> Result<Check, String> {
     let id: String = required(&mut case, "id")?;
     let title = required(&mut case, "title")?;
     let level = required(&mut case, "level")?;
-    let role = role_of(&id);
+    let role = Role::of_check(&id);
     let named: Vec<String> = optional(&mut case, "bindings")?;
     let bindings = BINDINGS.into_iter().filter(|binding| {
         let name = binding.to_string();
@@ -299,21 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn checks_know_their_requirements_and_mutants() {
+    fn checks_know_their_requirements() {
         let mut covered = covered_by("send.session");
         let (dialect, requirement) = covered.next().unwrap();
         assert_eq!((dialect, &*requirement.id), (Dialect::V0_1, "A2A01-L-S10"));
         assert!(covered.next().is_none());
         assert!(ids_in(Dialect::V0_1).contains("send.session"));
         assert!(!ids_in(Dialect::V1_0).contains("send.session"));
-        assert_eq!(role_of("send.session"), Role::Agent);
-        assert_eq!(
-            mutants_caught_by("send.at-once")
-                .first()
-                .map(|proof| proof.0),
-            Some("S38")
-        );
-        assert_eq!(mutants_caught_by("client.matches-id")[0].0, "C03");
+        assert_eq!(Role::of_check("send.session"), Role::Agent);
         let both = check("rpc.id-echoed").unwrap();
         assert_eq!(both.parts.len(), 2, "a case, and in every exchange");
     }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use a2a_types::Dialect;
 use serde::Serialize;
 
-use crate::check::role_of;
 use crate::requirement::{Level, Requirement, Role, requirements};
 
 /// Coverage of a protocol version.
@@ -55,7 +54,7 @@ impl Cell {
         // A requirement that binds several is checked for each by the checks of each; what binds one may show by
         // what the other takes.
         let is_alone = requirement.binds.len() == 1;
-        let is_own = |check: &&String| is_alone || role_of(check) == role;
+        let is_own = |check: &&String| is_alone || Role::of_check(check) == role;
         let own = named.iter().filter(is_own);
         let is_checked = own.clone().next().is_some() && own.clone().all(|check| is_made(&check));
         match (&requirement.excluded, is_checked) {

@@ -1,12 +1,13 @@
 //! Explanation of a check in a few sentences, generated from its case and its requirements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use a2a_types::Dialect;
 
 use crate::catalogue::agent_cases;
-use crate::requirement::{Requirement, requirements};
+use crate::record::{Run, Verdict};
+use crate::requirement::{Requirement, requirement, requirements};
 use crate::{agent, case, client};
 
 /// Returns what the check of that id does, and why; `None` if there is no such check.
@@ -28,6 +29,22 @@ pub fn explanation(id: &str) -> Option<String> {
         // The case says itself where it stands.
         text if text.contains('§') => Some(text),
         text => Some(format!("{text} {}", sections_of(id)).trim_end().to_owned()),
+    }
+}
+
+/// Adds to a run the requirements that its checks cover, and the explanations of checks that are not met.
+pub fn cite(run: &mut Run) {
+    for check in &mut run.checks {
+        let is_explained = !check.explanation.is_empty();
+        if !is_explained && !check.verdict.is_met() && check.verdict != Verdict::NotApplicable {
+            check.explanation = explanation(&check.id).unwrap_or_default();
+        }
+    }
+    let covered = run.checks.iter().flat_map(|check| &check.requirements);
+    for id in covered.collect::<BTreeSet<_>>() {
+        let known = run.requirements.iter().any(|known| known.id == *id);
+        let cited = requirement(id).filter(|_| !known);
+        run.requirements.extend(cited.cloned());
     }
 }
 
@@ -57,23 +74,6 @@ fn sections_of(id: &str) -> String {
 
 /// Number of sections that are named of a protocol version.
 const NAMED: usize = 4;
-
-/// `a`, `a, then b`, `a, then b, then c`; what is done again is counted.
-pub(crate) fn one_after_another(acts: impl IntoIterator<Item = String>) -> String {
-    let mut counted: Vec<(String, usize)> = Vec::new();
-    for act in acts {
-        match counted.last_mut() {
-            Some((last, times)) if *last == act => *times += 1,
-            _ => counted.push((act, 1)),
-        }
-    }
-    let text = counted.into_iter().map(|(act, times)| match times {
-        1 => act,
-        2 => format!("{act} twice"),
-        _ => format!("{act} {times} times"),
-    });
-    text.collect::<Vec<_>>().join(", then ")
-}
 
 #[cfg(test)]
 mod tests {
@@ -112,7 +112,5 @@ mod tests {
             "Why: 0.1 to 0.3 §10.2; 1.0 §13.4; RFC 9110 §15.4.",
         );
         check("rpc.id-echoed", "The suite sends a POST", "");
-        let times = one_after_another(["a", "b", "b", "c", "c", "c"].map(str::to_owned));
-        assert_eq!(times, "a, then b twice, then c 3 times");
     }
 }

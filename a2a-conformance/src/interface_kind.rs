@@ -4,6 +4,7 @@ use std::fmt;
 
 use a2a_transport::Binding;
 use a2a_types::Dialect;
+use serde::de::{Deserialize, Deserializer, Error};
 
 /// A protocol version in a binding.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -34,5 +35,15 @@ impl InterfaceKind {
 impl fmt::Display for InterfaceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.binding, self.dialect)
+    }
+}
+
+impl<'de> Deserialize<'de> for InterfaceKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let found = Self::ALL.iter().find(|kind| kind.to_string() == name);
+        found
+            .copied()
+            .ok_or_else(|| D::Error::custom(format!("no interface `{name}`")))
     }
 }

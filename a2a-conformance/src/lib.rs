@@ -13,14 +13,15 @@
 //!   (`docs/behaviour-contract.md`), so that all of it can be seen.
 //! - [`client`] tests a client: the suite is the agent, and sends the client instructions
 //!   (`docs/client-protocol.md`).
-//! - [`report`] writes pages, JUnit, Markdown and badges of a [`run::Run`]; waivers list known failures.
+//! - [`report`] writes pages, JUnit, Markdown and badges of a [`record::Run`]; waivers list known failures.
 //! - [`requirement`], [`check`], [`explanation`], [`coverage`]: requirements, their checks, explanations and
 //!   coverage.
-//! - [`card`] and [`lint`] validate documents, [`documents`] and [`recorded`] replay them, [`mutant`] proves that the
-//!   suite detects bugs.
+//! - [`card`] and [`lint`] validate documents, [`documents`] and [`recorded`] replay them, [`mutants`] names the bugs
+//!   that the checks must catch.
 //!
 //! ```
 //! use a2a_conformance::agent::{Options, run};
+//! use a2a_conformance::explanation::cite;
 //! use a2a_conformance::report::{Form, write};
 //! use a2a_server::{Server, demo::Reference};
 //!
@@ -31,7 +32,7 @@
 //!
 //! options.selection.run.push("send.task-or-message".to_owned());
 //! let mut run = run(&options, |_, _| {}).await?;
-//! run.cite();
+//! cite(&mut run);
 //! assert_eq!(run.exit_code(), 0);
 //!
 //! let directory = tempfile::tempdir()?;
@@ -44,7 +45,6 @@ pub mod agent;
 pub mod card;
 pub mod case;
 pub mod catalogue;
-mod cause;
 pub mod check;
 pub mod client;
 pub mod coverage;
@@ -54,15 +54,17 @@ mod excerpt;
 pub mod explanation;
 mod free_port;
 pub mod interface_kind;
+mod judge;
 pub mod level;
 pub mod lint;
-pub mod mutant;
+pub mod mutants;
 mod name_pattern;
+pub mod record;
 pub mod recorded;
 pub mod report;
 pub mod requirement;
-pub mod run;
-mod token;
+pub mod token;
+mod wire;
 mod yaml;
 
 /// The examples of the README of the workspace, as tests.

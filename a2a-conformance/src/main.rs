@@ -26,7 +26,6 @@ Examples:
   a2a-conformance diff old/report.json new/report.json
   a2a-conformance report report.json --report html  other reports of an old run
   a2a-conformance replay --only 001                 the documented examples, at both ends of ours
-  a2a-conformance self-test                         whether the suite detects deliberate bugs
 
 Each command has examples of its own: a2a-conformance agent --help.
 
@@ -44,8 +43,6 @@ enum Command {
     Agent(cli::agent::Arguments),
     /// Test a client: the suite acts as the agent.
     Client(cli::client::Arguments),
-    /// Test the suite itself, with agents and clients that have deliberate bugs.
-    SelfTest(cli::self_test::Arguments),
     /// Read every example of the documents, send it to our server, and serve it to our client.
     Replay(replay::Args),
     /// List requirements and checks.
@@ -67,7 +64,6 @@ async fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Agent(arguments) => cli::agent::command(arguments).await,
         Command::Client(arguments) => cli::client::run(arguments).await,
-        Command::SelfTest(arguments) => cli::self_test::command(arguments).await,
         Command::Replay(args) => replay::run(args).await,
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),

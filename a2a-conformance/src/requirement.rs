@@ -4,17 +4,12 @@ mod source;
 #[cfg(test)]
 mod source_tests;
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::fmt;
 
-use a2a_types::Dialect;
-use rust_embed::RustEmbed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::yaml;
-
-pub use source::Basis;
+pub use self::source::{requirement, requirements};
 
 /// One normative sentence of one version.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -92,21 +87,59 @@ pub enum Role {
     Operator,
 }
 
-/// Returns all requirements of a version, in order of their sections.
-pub fn requirements(dialect: Dialect) -> &'static [Requirement] {
-    static ALL: LazyLock<BTreeMap<Dialect, Vec<Requirement>>> = LazyLock::new(|| {
-        let read = |dialect: &Dialect| (*dialect, read(*dialect));
-        Dialect::ALL.iter().map(read).collect()
-    });
-    ALL.get(&dialect).map_or(&[], Vec::as_slice)
+/// The kind of text that a requirement rests on.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    Deserialize,
+    Eq,
+    Hash,
+    JsonSchema,
+    Ord,
+    PartialEq,
+    PartialOrd,
+    Serialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// A sentence with a keyword of RFC 2119, which is the level.
+    #[default]
+    Keyword,
+    /// A sentence that states a behaviour without a keyword.
+    Statement,
+    /// A row of a table in the text.
+    Table,
+    /// A member of the schema or of the proto, or its comment.
+    Schema,
+    /// An example.
+    Example,
+    /// A conclusion from the text, which does not say so itself.
+    Inference,
+    /// The behaviour of the samples of the time.
+    Practice,
 }
 
-/// Returns the requirement of that id.
-pub fn requirement(id: &str) -> Option<&'static Requirement> {
-    let mut all = Dialect::ALL
-        .iter()
-        .flat_map(|dialect| requirements(*dialect));
-    all.find(|requirement| requirement.id == id)
+impl Basis {
+    /// Returns whether the level is a keyword of the sentence.
+    pub fn is_keyword(&self) -> bool {
+        *self == Self::Keyword
+    }
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keyword => "the keyword of the sentence",
+            Self::Statement => "a statement without a keyword",
+            Self::Table => "a row of a table",
+            Self::Schema => "the schema",
+            Self::Example => "an example",
+            Self::Inference => "inference from the text",
+            Self::Practice => "the samples of the time",
+        })
+    }
 }
 
 impl Level {
@@ -144,25 +177,25 @@ impl Role {
             Self::Operator => "operator",
         }
     }
-}
 
-#[derive(RustEmbed)]
-#[folder = "requirements/"]
-struct RequirementFiles;
-
-fn read(dialect: Dialect) -> Vec<Requirement> {
-    let file = RequirementFiles::get(&format!("{}.yaml", dialect.version()));
-    let text = file.map(|file| String::from_utf8_lossy(&file.data).into_owned());
-    // A test reads every file, so that an unreadable one is never built in.
-    let file = text.and_then(|text| yaml::read::<source::File>(&text).ok());
-    file.map(source::File::expand).unwrap_or_default()
+    /// Returns the party that a check of that id tests.
+    pub fn of_check(id: &str) -> Self {
+        match id.split_once('.') {
+            Some(("client" | "webhook", _)) => Self::Client,
+            _ => Self::Agent,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
+    use a2a_types::Dialect;
+
+    use super::source::{File, RequirementFiles};
     use super::*;
+    use crate::yaml;
 
     fn all() -> impl Iterator<Item = (Dialect, &'static Requirement)> {
         let with = |dialect: &Dialect| {
@@ -177,7 +210,7 @@ mod tests {
         for dialect in Dialect::ALL {
             let file = RequirementFiles::get(&format!("{dialect}.yaml")).expect("there is a file");
             let text = String::from_utf8(file.data.into_owned()).expect("it is text");
-            let read = yaml::read::<source::File>(&text);
+            let read = yaml::read::<File>(&text);
             let read = read.unwrap_or_else(|error| panic!("{dialect}.yaml: {error}"));
             let read = read.expand();
             assert!(read.len() >= 100, "{dialect} has {} entries", read.len());

@@ -1,6 +1,6 @@
 //! JSON Web Tokens: the suite's own, and forgeries of the kinds that careless verifiers accept.
 
-use a2a_transport::webhook::SigningKey;
+use a2a_transport::webhook::{Jwk, SigningKey};
 use aws_lc_rs::hmac;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 /// Returns a token that a P-256 key has signed. Errors: the key is of another kind.
-pub(crate) fn signed(claims: &Value, key: &SigningKey) -> Result<String, String> {
+pub fn signed(claims: &Value, key: &SigningKey) -> Result<String, String> {
     let input = signing_input(
         &json!({"alg": "ES256", "typ": "JWT", "kid": key.id()}),
         claims,
@@ -19,13 +19,13 @@ pub(crate) fn signed(claims: &Value, key: &SigningKey) -> Result<String, String>
 }
 
 /// Returns a token without a signature; `algorithm` is a spelling of `none`.
-pub(crate) fn unsigned(claims: &Value, algorithm: &str) -> String {
+pub fn unsigned(claims: &Value, algorithm: &str) -> String {
     let input = signing_input(&json!({"alg": algorithm, "typ": "JWT"}), claims);
     format!("{input}.")
 }
 
 /// Returns a token whose signature is an HMAC with this secret.
-pub(crate) fn hmac_signed(claims: &Value, key_id: Option<&str>, secret: &[u8]) -> String {
+pub fn hmac_signed(claims: &Value, key_id: Option<&str>, secret: &[u8]) -> String {
     let mut header = json!({"alg": "HS256", "typ": "JWT"});
     if let Some(key_id) = key_id {
         header["kid"] = key_id.into();
@@ -36,7 +36,7 @@ pub(crate) fn hmac_signed(claims: &Value, key_id: Option<&str>, secret: &[u8]) -
 }
 
 /// Returns the header and the claims of a token; nothing is verified. `None` if it is not a JSON Web Token.
-pub(crate) fn decoded(token: &str) -> Option<(Value, Value)> {
+pub fn decoded(token: &str) -> Option<(Value, Value)> {
     let mut parts = token.split('.');
     let mut next = || {
         let bytes = URL_SAFE_NO_PAD.decode(parts.next()?).ok()?;
@@ -48,7 +48,7 @@ pub(crate) fn decoded(token: &str) -> Option<(Value, Value)> {
 }
 
 /// Returns the ECDSA signature of a P-256 key. Errors: the key is of another kind.
-pub(crate) fn ecdsa(key: &SigningKey, message: &[u8]) -> Result<Vec<u8>, String> {
+pub fn ecdsa(key: &SigningKey, message: &[u8]) -> Result<Vec<u8>, String> {
     let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, key.expose_pkcs8());
     let pair = pair.map_err(|error| error.to_string())?;
     let signature = pair.sign(&SystemRandom::new(), message);
@@ -57,14 +57,19 @@ pub(crate) fn ecdsa(key: &SigningKey, message: &[u8]) -> Result<Vec<u8>, String>
 }
 
 /// Returns the HMAC with SHA-256.
-pub(crate) fn hmac_sha256(secret: &[u8], message: &[u8]) -> Vec<u8> {
+pub fn hmac_sha256(secret: &[u8], message: &[u8]) -> Vec<u8> {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     hmac::sign(&key, message).as_ref().to_vec()
 }
 
+/// Returns the HMAC with a public key, as it is published, as the secret.
+pub fn hmac_by_public_key(key: &Jwk, message: &[u8]) -> Vec<u8> {
+    hmac_sha256(&serde_json::to_vec(key).unwrap_or_default(), message)
+}
+
 /// Returns a public key, given as a JSON Web Key, in the form of X.509 (`SubjectPublicKeyInfo`); `None` for kinds of
 /// keys that sign no tokens.
-pub(crate) fn public_key_der(key: &Value) -> Option<Vec<u8>> {
+pub fn public_key_der(key: &Value) -> Option<Vec<u8>> {
     let member = |name: &str| URL_SAFE_NO_PAD.decode(key[name].as_str()?).ok();
     let after = |prefix: &[u8], rest: &[&[u8]]| [prefix, &rest.concat()].concat();
     match (key["kty"].as_str()?, key["crv"].as_str()) {
@@ -84,7 +89,7 @@ pub(crate) fn public_key_der(key: &Value) -> Option<Vec<u8>> {
 }
 
 /// Returns a public key in the form of X.509 as PEM, with a line break at its end.
-pub(crate) fn public_key_pem(der: &[u8]) -> String {
+pub fn public_key_pem(der: &[u8]) -> String {
     let text = STANDARD.encode(der);
     let lines = text.as_bytes().chunks(64).map(String::from_utf8_lossy);
     let lines = lines.collect::<Vec<_>>().join("\n");

@@ -16,7 +16,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::shape::Definitions;
-use crate::{Failure, schema};
+use crate::schema;
+use crate::workspace::Failure;
 
 /// Official file that each protocol version is compared with.
 const OFFICIAL: &[(Dialect, &str)] = &[

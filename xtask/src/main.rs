@@ -52,9 +52,6 @@ Examples:
   cargo xtask bench --quick                             how fast is the server?
   cargo xtask duplicates --seed 7 --json                the same run again, for programs";
 
-/// Description of a failed task.
-type Failure = String;
-
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Schema(SchemaArgs { check: true, .. }) => schema::check(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::{Failure, workspace};
+use crate::workspace::{self, Failure};
 
 /// Packs the crates in the order of their dependencies, and builds each from its package alone. Nothing of
 /// this workspace may be published, so this is done in a copy of the files in Git's index.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{Failure, workspace};
+use crate::workspace::{self, Failure};
 
 /// Drives the inspector's page through a story in Chromium, and writes a picture of each screen.
 pub(crate) fn pictures() -> Result<(), Failure> {

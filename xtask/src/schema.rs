@@ -7,7 +7,7 @@ use a2a_types::Dialect;
 use a2a_types::schema::bundle;
 use serde_json::Value;
 
-use crate::{Failure, workspace};
+use crate::workspace::{self, Failure};
 
 /// Returns the directory of the schemas.
 pub(crate) fn directory() -> PathBuf {

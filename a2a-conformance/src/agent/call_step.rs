@@ -10,12 +10,15 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::case_run::{CaseRun, StopReason};
-use super::expectation::task_of;
-use super::interface::{AgentResponse, Interface, ResponseContent, WireRequest, set_header};
-use super::judge::RawRequest;
+use super::interface::Interface;
 use super::patience::RAW_ANSWER;
 use crate::case::{RawHttpRequest, Step, merge_patch};
-use crate::run::Mismatch;
+use crate::judge::RawRequest;
+use crate::record::Mismatch;
+use crate::wire::exchange::task_of;
+use crate::wire::exchange::{
+    AgentResponse, ResponseContent, WireRequest, percent_encoded, set_header,
+};
 
 impl<'t> CaseRun<'t> {
     pub(super) async fn call(&mut self, step: &Step, name: &str) -> Result<(), StopReason> {
@@ -74,8 +77,8 @@ impl<'t> CaseRun<'t> {
             .exchange(self.number(), outgoing, RAW_ANSWER, step.caller)
             .await;
         if answered.evidence.failure.is_none() {
-            answered.outcome = interface.read(&envelope, answered.status, &body);
-            interface.judge_raw(&envelope, &raw, &answered);
+            answered.outcome = interface.judge.read(&envelope, answered.status, &body);
+            interface.judge.judge_raw(&envelope, &raw, &answered);
         }
         if answered.json.is_none() {
             answered.json = first_event(&answered.headers, &body);
@@ -279,15 +282,6 @@ fn alter(binding: Binding, outgoing: &mut WireRequest, patch: &Value) {
             }
         }
     }
-}
-
-pub(super) fn percent_encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let bytes = text.bytes().map(|byte| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
-    });
-    bytes.collect()
 }
 
 fn change(body: &mut Option<Vec<u8>>, change: impl FnOnce(&mut Value)) {

@@ -2,9 +2,9 @@
 
 use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 
-use super::call_step::percent_encoded;
 use super::options::Options;
 use crate::case::Caller;
+use crate::wire::exchange::percent_encoded;
 
 /// Headers that authenticate each caller.
 #[derive(Debug, Default)]

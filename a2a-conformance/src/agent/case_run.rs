@@ -14,7 +14,7 @@ use super::interface::Interface;
 use super::patience::NOTIFICATION;
 use super::target::Target;
 use crate::case::{Case, Expect, Profile, Step, Variables};
-use crate::run::{Evidence, Mismatch};
+use crate::record::{Evidence, Mismatch};
 
 /// A running case.
 pub(super) struct CaseRun<'t> {
@@ -367,7 +367,7 @@ impl<'t> CaseRun<'t> {
             let deliveries = deliveries.filter(|delivery| delivery["path"] == path.as_str());
             let list = Value::Array(
                 deliveries
-                    .map(|delivery| self.interface.with_event(delivery))
+                    .map(|delivery| self.interface.judge.with_event(delivery))
                     .collect(),
             );
             let found = self.check_notifications(&step.expect, &list)?;
@@ -391,7 +391,7 @@ impl<'t> CaseRun<'t> {
                 ..mismatch
             }));
         for delivery in list.as_array().into_iter().flatten() {
-            self.interface.judge_delivery(self.number(), delivery);
+            self.interface.judge.judge_delivery(self.number(), delivery);
         }
         if let Some(name) = &step.r#as {
             self.names.put(name, list);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use a2a_transport::Error;
 
-use super::interface::causes;
+use crate::wire::exchange::causes;
 
 /// Returns the reason why no card was found at a URL, and, in a line of its own, a hint.
 pub(super) fn no_card(url: &str, error: &Error) -> String {

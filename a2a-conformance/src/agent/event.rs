@@ -6,16 +6,16 @@ use a2a_types::{Dialect, ErrorKind, Event, Task, TaskState};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use super::answer::time;
 use super::event_stream::EventStream;
-use super::expectation::has_code;
-use super::interface::Interface;
-use super::invariants::unless;
-use super::judge::is_unread;
+use crate::judge::Judge;
+use crate::judge::invariants::unless;
+use crate::judge::is_unread;
+use crate::judge::time;
+use crate::wire::exchange::has_code;
 
 impl EventStream {
     /// Reads an event, and checks it.
-    pub(super) fn record_event(&mut self, interface: &Interface, event: &ServerSentEvent) {
+    pub(super) fn record_event(&mut self, judge: &Judge, event: &ServerSentEvent) {
         if let Some(id) = &event.id {
             self.last_id.clone_from(id);
             self.last_id_at = self.events.len() + 1;
@@ -23,26 +23,26 @@ impl EventStream {
         let text = String::from_utf8_lossy(&event.data).into_owned();
         self.show(&text);
         let place = format!("event {}", self.events.len() + 1);
-        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
+        let observe = |check, found| judge.observations.record(check, found, &self.evidence);
         let Ok(json) = serde_json::from_slice::<Value>(&event.data) else {
             return observe("stream.framing", unless(false, &place, "JSON", &text));
         };
         observe("stream.framing", None);
-        self.judge_frame(interface, &json, &place);
-        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
+        self.judge_frame(judge, &json, &place);
+        let observe = |check, found| judge.observations.record(check, found, &self.evidence);
         match self.reader.read(&event.data) {
-            Ok(read) => self.apply(interface, &read.value.event, read.value.last, &place),
+            Ok(read) => self.apply(judge, &read.value.event, read.value.last, &place),
             Err(Error::Agent(error)) => {
-                if let (Binding::JsonRpc, Some(reported)) = (interface.binding, json.get("error")) {
-                    interface.judge_object(reported, error.kind, &self.evidence);
-                    if interface.dialect == Dialect::V1_0 {
-                        interface.judge_details(reported, error.kind, &self.evidence);
+                if let (Binding::JsonRpc, Some(reported)) = (judge.binding, json.get("error")) {
+                    judge.judge_object(reported, error.kind, &self.evidence);
+                    if judge.dialect == Dialect::V1_0 {
+                        judge.judge_details(reported, error.kind, &self.evidence);
                     }
                 }
                 // An error in place of a stream has a status of its own (1.0 §5.4, §11.6; 0.3 §3.2.3).
-                let is_refusal = interface.binding == Binding::HttpJson && self.events.is_empty();
+                let is_refusal = judge.binding == Binding::HttpJson && self.events.is_empty();
                 if is_refusal && error.kind != ErrorKind::Internal {
-                    let status = error.kind.http_status_in(interface.dialect);
+                    let status = error.kind.http_status_in(judge.dialect);
                     let expected = format!("{status} for {:?}", error.kind);
                     let found = unless(false, "HTTP status", expected, self.status);
                     observe("error.status", found);
@@ -62,18 +62,18 @@ impl EventStream {
     }
 
     /// Checks the envelope of an event, and its content against the schema.
-    fn judge_frame(&self, interface: &Interface, json: &Value, place: &str) {
-        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
+    fn judge_frame(&self, judge: &Judge, json: &Value, place: &str) {
+        let observe = |check, found| judge.observations.record(check, found, &self.evidence);
         // In 0.1 an event may have `error: null` (§7.2.1).
-        let may_be_null = interface.dialect == Dialect::V0_1;
+        let may_be_null = judge.dialect == Dialect::V0_1;
         let error = json.get("error");
         // By HTTP+JSON no text says what an error in a stream looks like.
-        let is_bare_error = interface.binding == Binding::HttpJson
+        let is_bare_error = judge.binding == Binding::HttpJson
             && json["code"].is_number()
             && json["message"].is_string();
         let has_error =
             error.is_some_and(|error| !(may_be_null && error.is_null())) || is_bare_error;
-        match interface.binding {
+        match judge.binding {
             Binding::JsonRpc => {
                 let id = self.envelope.id.as_ref();
                 let id = id.and_then(|id| serde_json::to_value(id).ok());
@@ -93,59 +93,57 @@ impl EventStream {
         }
         // The answer to a request that the case altered may hold the alteration.
         if !has_error && !self.is_altered() {
-            let readable = interface.readable(json.clone());
-            let found = interface.against_schema(self.envelope.operation, &readable, place);
+            let readable = judge.readable(json.clone());
+            let found = judge.against_schema(self.envelope.operation, &readable, place);
             observe("stream.event-shapes", found);
-            let content = match interface.binding {
+            let content = match judge.binding {
                 Binding::JsonRpc => &readable["result"],
                 _ => &readable,
             };
-            interface.judge_content(content, &self.evidence);
+            judge.judge_content(content, &self.evidence);
         }
     }
 
-    fn apply(&mut self, interface: &Interface, event: &Event, last: bool, place: &str) {
+    fn apply(&mut self, judge: &Judge, event: &Event, last: bool, place: &str) {
         let value = serde_json::to_value(event).unwrap_or_default();
         if !self.is_altered() {
-            self.judge_order(interface, event, &value, place);
-            self.judge_ids(interface, event, &value, place);
-            self.judge_chunk(interface, event, &value, place);
-            self.judge_time(interface, &value, place);
+            self.judge_order(judge, event, &value, place);
+            self.judge_ids(judge, event, &value, place);
+            self.judge_chunk(judge, event, &value, place);
+            self.judge_time(judge, &value, place);
         }
-        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
+        let observe = |check, found| judge.observations.record(check, found, &self.evidence);
         let state = event.status().map(|status| status.state);
         if let (Event::StatusUpdate(_), Some(state), true) =
-            (event, state, interface.dialect != Dialect::V1_0)
+            (event, state, judge.dialect != Dialect::V1_0)
         {
             self.last = Some(last);
             // 0.1 names the states at which a stream ends (§7.2.1), later versions do not.
-            if last && interface.dialect == Dialect::V0_1 {
+            if last && judge.dialect == Dialect::V0_1 {
                 let settled = state.is_settled() || state == TaskState::Unspecified;
                 let found = unless(settled, place, "final only at the end", state.as_str());
                 observe("stream.final", found);
             }
         }
         // A stream may stay open while the task waits for input; in 0.1 it ends there (documentation at launch).
-        let asks = |state: TaskState| {
-            state == TaskState::InputRequired && interface.dialect == Dialect::V0_1
-        };
+        let asks =
+            |state: TaskState| state == TaskState::InputRequired && judge.dialect == Dialect::V0_1;
         let ends = state.is_some_and(|state| state.is_terminal() || asks(state));
         // Before 1.0 no text says that nothing follows a message.
         let is_message = matches!(event, Event::Message(_));
         self.answered |= is_message;
-        self.ended |=
-            ends || last && !is_message || is_message && interface.dialect == Dialect::V1_0;
+        self.ended |= ends || last && !is_message || is_message && judge.dialect == Dialect::V1_0;
         self.fold(event);
         if let Some(id) = event.task_id().filter(|_| !self.is_altered()) {
-            interface.own.add(id.as_str());
+            judge.own.add(id.as_str());
         }
         self.events.push(value);
     }
 
     /// Checks the first event of a stream, and that none changes or follows its end.
-    fn judge_order(&self, interface: &Interface, event: &Event, value: &Value, place: &str) {
-        let observe = |check, found| interface.observations.record(check, found, &self.evidence);
-        if interface.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
+    fn judge_order(&self, judge: &Judge, event: &Event, value: &Value, place: &str) {
+        let observe = |check, found| judge.observations.record(check, found, &self.evidence);
+        if judge.dialect == Dialect::V1_0 && self.events.is_empty() && !self.resumes {
             let begins = matches!(event, Event::Task(_) | Event::Message(_));
             let expected = "a task or a message";
             observe(
@@ -154,7 +152,7 @@ impl EventStream {
             );
         }
         let may_follow =
-            !self.ended || interface.dialect == Dialect::V1_0 && self.repeats_ended_task(event);
+            !self.ended || judge.dialect == Dialect::V1_0 && self.repeats_ended_task(event);
         observe("stream.closes", unless(may_follow, place, "nothing", value));
         if let (Some(known), Some(status)) = (&self.folded, event.status()) {
             let before = known.status.state;
@@ -181,7 +179,7 @@ impl EventStream {
     }
 
     /// Checks that an event is about the task that was asked for, or else the one of the first event.
-    fn judge_ids(&self, interface: &Interface, event: &Event, value: &Value, place: &str) {
+    fn judge_ids(&self, judge: &Judge, event: &Event, value: &Value, place: &str) {
         let text = |id: &dyn ToString| Value::from(id.to_string());
         let id = event.task_id().map(|id| text(id));
         let context = match event {
@@ -203,7 +201,7 @@ impl EventStream {
             // In 0.2 and 0.3 the agent may replace a `contextId` that comes without a `taskId`.
             message.get("contextId").cloned().filter(|_| {
                 let is_known = message.get("taskId").is_some();
-                is_known || matches!(interface.dialect, Dialect::V0_1 | Dialect::V1_0)
+                is_known || matches!(judge.dialect, Dialect::V0_1 | Dialect::V1_0)
             }),
         ];
         let same = |found: &Option<Value>, expected: &[Option<Value>]| {
@@ -219,17 +217,17 @@ impl EventStream {
         });
         let expected = format!("task {ids}, conversation {contexts}");
         let found = unless(holds, place, expected, value);
-        interface
+        judge
             .observations
             .record("stream.event-shapes", found, &self.evidence);
-        interface.judge_history_messages(&value["task"], &self.evidence);
+        judge.judge_history_messages(&value["task"], &self.evidence);
         let length = self.params["configuration"].get("historyLength");
         let task = &value["task"];
-        interface.judge_history("send.history-length", length, task, place, &self.evidence);
+        judge.judge_history("send.history-length", length, task, place, &self.evidence);
     }
 
     /// Checks that a chunk is appended only to an artifact that was begun and is not complete.
-    fn judge_chunk(&mut self, interface: &Interface, event: &Event, value: &Value, place: &str) {
+    fn judge_chunk(&mut self, judge: &Judge, event: &Event, value: &Value, place: &str) {
         let Event::ArtifactUpdate(update) = event else {
             return;
         };
@@ -239,7 +237,7 @@ impl EventStream {
         let is_whole = update.append && self.whole_artifacts.contains(&id);
         let expected = "an artifact that was begun, and whose last chunk did not come";
         let found = unless(is_begun && !is_whole, place, expected, value);
-        interface
+        judge
             .observations
             .record("stream.chunks", found, &self.evidence);
         self.whole_artifacts.retain(|whole| *whole != id);
@@ -250,7 +248,7 @@ impl EventStream {
     }
 
     /// Checks that the time of a status is not before that of an earlier one.
-    fn judge_time(&mut self, interface: &Interface, value: &Value, place: &str) {
+    fn judge_time(&mut self, judge: &Judge, value: &Value, place: &str) {
         let of = |member: &str| time(&value[member]["status"]["timestamp"]);
         let Some(at) = of("task").or_else(|| of("statusUpdate")) else {
             return;
@@ -259,7 +257,7 @@ impl EventStream {
             let later = at.duration_since(before) > -ROUNDED;
             let expected = format!("{before} or later");
             let found = unless(later, place, expected, at);
-            interface
+            judge
                 .observations
                 .record("task.timestamps", found, &self.evidence);
         }

@@ -13,14 +13,15 @@ use http_body_util::BodyExt;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::expectation::has_code;
-use super::interface::{
-    AgentResponse, Interface, Problem, ResponseBody, ResponseContent, headers_as_json, shown,
-};
-use super::invariants::unless;
+use super::interface::Interface;
 use super::patience::END_OF_STREAM;
-use crate::case::StopCondition;
-use crate::run::{Evidence, MismatchKind};
+use crate::case::{Caller, StopCondition};
+use crate::judge::invariants::unless;
+use crate::record::{Evidence, MismatchKind};
+use crate::wire::exchange::has_code;
+use crate::wire::exchange::{
+    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, headers_as_json, shown,
+};
 
 /// An event stream of the agent, as the suite reads it.
 pub(crate) struct EventStream {
@@ -70,7 +71,36 @@ pub(crate) struct EventStream {
 }
 
 impl EventStream {
-    pub(super) fn new(
+    /// Opens a stream.
+    pub(crate) async fn open(
+        interface: &Interface,
+        step: usize,
+        outgoing: WireRequest,
+        envelope: Envelope,
+        caller: Caller,
+    ) -> Self {
+        let began = Instant::now();
+        let params = outgoing.params.clone();
+        interface.judge.task_records.record_message(&params);
+        let awaited = envelope.operation.name();
+        let limit = interface
+            .patience
+            .limit(awaited, interface.response_timeout);
+        let other = interface.in_other_form(envelope.operation, &outgoing);
+        let (mut evidence, mut response) = interface.send(step, outgoing, limit, caller).await;
+        let has_no_route = |response: &http::Response<_>| response.status() == 405;
+        if let Some(other) = other.filter(|_| response.as_ref().is_ok_and(has_no_route)) {
+            (evidence, response) = interface.send(step, other, limit, caller).await;
+        }
+        if began.elapsed() >= limit {
+            interface.patience.note_missed(awaited);
+        }
+        let mut stream = Self::new(interface, envelope, params, evidence, began);
+        stream.begin(interface, response).await;
+        stream
+    }
+
+    fn new(
         interface: &Interface,
         envelope: Envelope,
         params: Value,
@@ -125,7 +155,7 @@ impl EventStream {
     }
 
     /// Reads the head of the response, and its body if it is not a stream.
-    pub(super) async fn begin(
+    async fn begin(
         &mut self,
         interface: &Interface,
         response: Result<http::Response<ResponseBody>, Problem>,
@@ -144,10 +174,12 @@ impl EventStream {
         let essence = media_type.to_ascii_lowercase();
         if essence.starts_with("text/event-stream") {
             interface
+                .judge
                 .observations
                 .record("stream.media-type", None, &self.evidence);
             let found = unless(self.status == 200, "HTTP status", "200", self.status);
             interface
+                .judge
                 .observations
                 .record("stream.status", found, &self.evidence);
             self.body = Some(body);
@@ -181,7 +213,7 @@ impl EventStream {
             status: self.status,
             headers: self.headers.clone(),
             json: serde_json::from_slice(&whole).ok(),
-            outcome: interface.read(&envelope, self.status, &whole),
+            outcome: interface.judge.read(&envelope, self.status, &whole),
         };
         self.is_coded = answered.json.as_ref().is_some_and(has_code);
         // 0.1 §7.2, §7.7: the body of an HTTP error may be anything.
@@ -198,12 +230,15 @@ impl EventStream {
         }
         if matches!(answered.outcome, ResponseContent::Error { .. }) {
             match self.is_altered() {
-                true => interface.judge_internals(&answered),
-                false => interface.judge(&envelope, &Value::Null, &answered),
+                true => interface.judge.judge_internals(&answered),
+                false => interface
+                    .judge
+                    .judge_response(&envelope, &Value::Null, &answered),
             }
         } else if (200..300).contains(&self.status) && !self.is_altered() {
             let found = unless(false, "Content-Type", "text/event-stream", media_type);
             interface
+                .judge
                 .observations
                 .record("stream.media-type", found, &self.evidence);
         }
@@ -248,7 +283,7 @@ impl EventStream {
         let mut problem = None;
         while !enough(self) && !self.closed {
             if let Some(event) = (!self.ready.is_empty()).then(|| self.ready.remove(0)) {
-                self.record_event(interface, &event);
+                self.record_event(&interface.judge, &event);
                 deadline = last.min(tokio::time::Instant::now() + limit);
                 continue;
             }
@@ -300,13 +335,14 @@ impl EventStream {
                     self.ready.extend(events);
                     if self.closed {
                         for event in std::mem::take(&mut self.ready) {
-                            self.record_event(interface, &event);
+                            self.record_event(&interface.judge, &event);
                         }
                     }
                 }
                 Err(error) => {
                     let found = unless(false, "the stream", "Server-Sent Events", &error);
                     interface
+                        .judge
                         .observations
                         .record("stream.framing", found, &self.evidence);
                     self.closed = true;
@@ -347,6 +383,7 @@ impl EventStream {
             let expected = "more, until the task has ended";
             let found = unless(false, "the stream", expected, state.as_str());
             interface
+                .judge
                 .observations
                 .record("stream.closes", found, &self.evidence);
         }
@@ -358,6 +395,7 @@ impl EventStream {
                 "it stays open",
             );
             interface
+                .judge
                 .observations
                 .record("stream.connection-closed", found, &self.evidence);
         }
@@ -374,6 +412,7 @@ impl EventStream {
                 state_text,
             );
             interface
+                .judge
                 .observations
                 .record("stream.closes", found, &self.evidence);
             if interface.dialect != Dialect::V1_0
@@ -381,6 +420,7 @@ impl EventStream {
             {
                 let found = unless(last, "the last status", "`final: true`", "`final: false`");
                 interface
+                    .judge
                     .observations
                     .record("stream.final", found, &self.evidence);
             }

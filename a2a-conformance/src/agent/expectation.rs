@@ -5,11 +5,11 @@ use a2a_types::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
 use super::case_run::{CaseRun, StopReason};
-use super::interface::{AgentResponse, Problem, ResponseContent};
-use super::judge::error_kind;
 use super::rules;
 use crate::case::{Expect, pattern};
-use crate::run::{Mismatch, MismatchKind};
+use crate::judge::error_kind;
+use crate::record::{Mismatch, MismatchKind};
+use crate::wire::exchange::{AgentResponse, Problem, ResponseContent, has_code, task_of};
 
 impl CaseRun<'_> {
     /// Returns every mismatch of an answer with what a step expects.
@@ -183,22 +183,6 @@ impl ErrorFormat {
 /// without a body of A2A.
 pub(super) fn is_rejection(status: u16) -> bool {
     (400..500).contains(&status) && status != 404
-}
-
-/// Returns whether the body of an error names a code of JSON-RPC, which is negative.
-pub(super) fn has_code(json: &Value) -> bool {
-    let codes = [&json["code"], &json["error"]["code"]];
-    codes
-        .iter()
-        .any(|code| code.as_i64().is_some_and(|code| code < 0))
-}
-
-/// Returns the task of a result: its member `task`, or the result itself if it has a status.
-pub(super) fn task_of(result: &Value) -> Option<&Value> {
-    match result.get("task") {
-        Some(task) => Some(task),
-        None => result.get("status").map(|_| result),
-    }
 }
 
 /// Names the errors that a step expects.

@@ -4,27 +4,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use a2a_jsonrpc::{Id, Limits};
-use a2a_transport::binding::{OutgoingCall, read_reply, write_call};
+use a2a_jsonrpc::Id;
+use a2a_transport::binding::{OutgoingCall, write_call};
 use a2a_transport::http::HttpClient;
 use a2a_transport::{Binding, Envelope, Error};
-use a2a_types::reading::Mode;
-use a2a_types::{Dialect, ErrorKind, Operation, Request, Response};
+use a2a_types::{Dialect, Operation, Request};
 use bytes::Bytes;
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderMap, HeaderValue};
 use http_body_util::{BodyExt, Full};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::call_step::percent_encoded;
 use super::callers::Callers;
-use super::event_stream::EventStream;
-use super::invariants::Observations;
 use super::patience::{Awaited, Patience};
-use super::task_records::{OwnTasks, TaskRecords};
 use super::title_case_headers;
 use crate::case::Caller;
-use crate::run::{Evidence, HttpMessage, MismatchKind};
+use crate::judge::Judge;
+use crate::record::{Evidence, HttpMessage};
+use crate::wire::exchange::{
+    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, causes, headers_as_json,
+    headers_as_pairs, percent_encoded, shown,
+};
 
 /// An interface of the agent under test: one protocol version in one binding.
 pub(crate) struct Interface {
@@ -45,86 +45,10 @@ pub(crate) struct Interface {
     pub(crate) patience: Arc<Patience>,
     /// Time within which the agent must notify a webhook.
     pub(crate) delivery_timeout: Duration,
-    pub(crate) observations: Observations,
-    /// Records of the agent's reports on its tasks.
-    pub(crate) task_records: TaskRecords,
-    /// The tasks that the suite has begun, on any interface.
-    pub(crate) own: Arc<OwnTasks>,
+    pub(crate) judge: Judge,
     pub(crate) next_id: AtomicU64,
     /// `Ok` if the agent accepts the suite's webhooks, else its reason; requested once.
     pub(crate) webhooks: OnceCell<Result<(), String>>,
-}
-
-/// Answer to a request that is answered once.
-pub(crate) struct AgentResponse {
-    pub(crate) evidence: Evidence,
-    pub(crate) dialect: Dialect,
-    pub(crate) binding: Binding,
-    pub(crate) status: u16,
-    /// Headers by their names in lower case.
-    pub(crate) headers: Value,
-    /// The body, if it is JSON.
-    pub(crate) json: Option<Value>,
-    pub(crate) outcome: ResponseContent,
-    /// `true` if nothing came because the time was over.
-    pub(crate) late: bool,
-}
-
-/// Content of an answer.
-#[derive(Clone, Debug)]
-pub(crate) enum ResponseContent {
-    /// The result, in protocol 1.0.
-    Result(Value),
-    /// The agent answered with an error.
-    Error { kind: ErrorKind, message: String },
-    /// The answer cannot be read, for this reason.
-    Unreadable(Problem),
-    /// No whole answer came, for this reason.
-    Nothing(Problem),
-}
-
-/// Reason why there is no answer, or none that can be read.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Problem {
-    pub(crate) text: String,
-    pub(crate) kind: MismatchKind,
-}
-
-impl From<String> for Problem {
-    fn from(text: String) -> Self {
-        let kind = MismatchKind::Value;
-        Self { text, kind }
-    }
-}
-
-impl From<&Error> for Problem {
-    fn from(error: &Error) -> Self {
-        let kind = match error {
-            Error::Unreachable(_) => MismatchKind::NoConnection,
-            Error::Malformed(violation) if ["$", "$.result"].contains(&&*violation.path) => {
-                MismatchKind::Unreadable
-            }
-            Error::NotA2a { .. } => MismatchKind::Unreadable,
-            _ => MismatchKind::Value,
-        };
-        let text = causes(error);
-        Self { text, kind }
-    }
-}
-
-/// A request as it goes over the wire.
-#[derive(Clone)]
-pub(crate) struct WireRequest {
-    pub(crate) method: String,
-    pub(crate) url: String,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Option<Vec<u8>>,
-    /// Params in protocol 1.0; null if the case altered them.
-    pub(crate) params: Value,
-    /// `true` if the request departs from the version on purpose.
-    pub(crate) is_altered: bool,
-    /// `true` if header names begin with capitals, where the connection can do that.
-    pub(crate) has_title_case_headers: bool,
 }
 
 impl Interface {
@@ -199,7 +123,11 @@ impl Interface {
     /// Returns a request in the other form that 0.3 has for it by HTTP+JSON, where its text and its proto differ: a
     /// subscription is a POST or a GET; the id of a push notification config is next to the config or in
     /// the query.
-    fn in_other_form(&self, operation: Operation, written: &WireRequest) -> Option<WireRequest> {
+    pub(super) fn in_other_form(
+        &self,
+        operation: Operation,
+        written: &WireRequest,
+    ) -> Option<WireRequest> {
         if (self.binding, self.dialect) != (Binding::HttpJson, Dialect::V0_3) || written.is_altered
         {
             return None;
@@ -298,7 +226,7 @@ impl Interface {
         caller: Caller,
     ) -> AgentResponse {
         let (params, is_altered) = (outgoing.params.clone(), outgoing.is_altered);
-        self.task_records.record_message(&params);
+        self.judge.task_records.record_message(&params);
         let awaited = envelope.operation.name();
         let other = self.in_other_form(envelope.operation, &outgoing);
         let (mut answered, mut body) = self.exchange(step, outgoing, awaited, caller).await;
@@ -309,80 +237,16 @@ impl Interface {
             }
         }
         if answered.evidence.failure.is_none() {
-            answered.outcome = self.read(envelope, answered.status, &body);
+            answered.outcome = self.judge.read(envelope, answered.status, &body);
             match is_altered {
-                true => self.judge_internals(&answered),
-                false => self.judge(envelope, &params, &answered),
+                true => self.judge.judge_internals(&answered),
+                false => self.judge.judge_response(envelope, &params, &answered),
             }
         }
         answered
     }
 
-    /// Reads an answer leniently; its form is checked separately.
-    pub(crate) fn read(&self, envelope: &Envelope, status: u16, body: &[u8]) -> ResponseContent {
-        let Ok(status) = http::StatusCode::from_u16(status) else {
-            return ResponseContent::Unreadable(format!("HTTP status {status}").into());
-        };
-        let limits = Limits::default();
-        let mut read = read_reply(envelope, status, body, Mode::Lenient, &limits);
-        if read.is_err()
-            && envelope.operation == Operation::ListTasks
-            && let Some(own) = self.without_contents_of_others(body)
-        {
-            read = read_reply(envelope, status, own.as_bytes(), Mode::Lenient, &limits);
-        }
-        match read {
-            Ok(read) => ResponseContent::Result(canonical(&read.value)),
-            Err(Error::Agent(error)) => ResponseContent::Error {
-                kind: error.kind,
-                message: error.message,
-            },
-            Err(error) => ResponseContent::Unreadable(Problem {
-                text: error.to_string(),
-                ..Problem::from(&error)
-            }),
-        }
-    }
-
-    /// Returns the page of a list without what tasks of others have in them.
-    fn without_contents_of_others(&self, body: &[u8]) -> Option<String> {
-        let mut json: Value = serde_json::from_slice(body).ok()?;
-        let page = match self.binding {
-            Binding::JsonRpc => json.get_mut("result")?,
-            _ => &mut json,
-        };
-        self.own.strip_others(page);
-        Some(json.to_string())
-    }
-
-    /// Opens a stream.
-    pub(crate) async fn follow(
-        &self,
-        step: usize,
-        outgoing: WireRequest,
-        envelope: Envelope,
-        caller: Caller,
-    ) -> EventStream {
-        let began = Instant::now();
-        let params = outgoing.params.clone();
-        self.task_records.record_message(&params);
-        let awaited = envelope.operation.name();
-        let limit = self.patience.limit(awaited, self.response_timeout);
-        let other = self.in_other_form(envelope.operation, &outgoing);
-        let (mut evidence, mut response) = self.send(step, outgoing, limit, caller).await;
-        let has_no_route = |response: &http::Response<_>| response.status() == 405;
-        if let Some(other) = other.filter(|_| response.as_ref().is_ok_and(has_no_route)) {
-            (evidence, response) = self.send(step, other, limit, caller).await;
-        }
-        if began.elapsed() >= limit {
-            self.patience.note_missed(awaited);
-        }
-        let mut stream = EventStream::new(self, envelope, params, evidence, began);
-        stream.begin(self, response).await;
-        stream
-    }
-
-    async fn send(
+    pub(super) async fn send(
         &self,
         step: usize,
         outgoing: WireRequest,
@@ -478,74 +342,6 @@ impl Interface {
         let response = response.map_err(|error| Problem::from(&error))?;
         Ok(response.map(BodyExt::boxed))
     }
-}
-
-/// The body of an answer.
-pub(crate) type ResponseBody = http_body_util::combinators::BoxBody<Bytes, hyper::Error>;
-
-/// Sets a header of one request, or leaves it out if there is no value.
-pub(crate) fn set_header(
-    headers: &mut HeaderMap,
-    name: &str,
-    value: Option<&str>,
-) -> Result<(), String> {
-    let bad = |error: String| format!("the header `{name}`: {error}");
-    let name = HeaderName::try_from(name).map_err(|error| bad(error.to_string()))?;
-    let Some(value) = value else {
-        headers.remove(name);
-        return Ok(());
-    };
-    let value = HeaderValue::from_str(value).map_err(|error| bad(error.to_string()))?;
-    headers.insert(name, value);
-    Ok(())
-}
-
-/// Returns a response in protocol 1.0.
-fn canonical(response: &Response) -> Value {
-    let value = match response {
-        Response::SendMessage(response) => serde_json::to_value(response),
-        Response::GetTask(task) | Response::CancelTask(task) => serde_json::to_value(task),
-        Response::ListTasks(list) => serde_json::to_value(list),
-        Response::CreateTaskPushNotificationConfig(config)
-        | Response::GetTaskPushNotificationConfig(config) => serde_json::to_value(config),
-        Response::ListTaskPushNotificationConfigs(list) => serde_json::to_value(list),
-        Response::DeleteTaskPushNotificationConfig(()) => Ok(json!({})),
-        Response::GetExtendedAgentCard(card) => serde_json::to_value(card),
-    };
-    value.unwrap_or_default()
-}
-
-pub(crate) fn headers_as_json(headers: &HeaderMap) -> Value {
-    let pairs = headers_as_pairs(headers).into_iter();
-    Value::Object(
-        pairs
-            .map(|(name, value)| (name, value.into()))
-            .collect::<Map<_, _>>(),
-    )
-}
-
-fn headers_as_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
-    let shown_value = |value: &HeaderValue| match value.is_sensitive() {
-        true => "***".to_owned(),
-        false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
-    };
-    let pairs = headers.iter();
-    pairs
-        .map(|(name, value)| (name.to_string(), shown_value(value)))
-        .collect()
-}
-
-/// Returns the first 64 KiB of a body as text, for the evidence.
-pub(crate) fn shown(body: &[u8]) -> String {
-    const MAX_SHOWN_BYTES: usize = 64 << 10;
-    String::from_utf8_lossy(&body[..body.len().min(MAX_SHOWN_BYTES)]).into_owned()
-}
-
-/// Formats an error with its causes.
-pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    let causes: Vec<_> = causes.map(ToString::to_string).collect();
-    causes.join(": ")
 }
 
 /// Maximum bytes of an answer.

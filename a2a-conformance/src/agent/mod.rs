@@ -5,33 +5,23 @@
 //!                                                   └► invariants: what holds in every exchange
 //! ```
 
-mod answer;
 mod call_step;
 mod callers;
 mod case_run;
 mod connection_hints;
-mod content;
-mod delivery;
-mod errors;
 mod event;
 mod event_stream;
 mod expectation;
 mod forged_tokens;
 mod handshake;
 mod interface;
-mod invariants;
-mod judge;
 mod options;
 mod patience;
 mod prerequisites;
 mod process;
-mod protojson;
-mod result;
 mod rules;
 mod stream_step;
-mod stream_tail;
 mod target;
-mod task_records;
 mod title_case_headers;
 mod webhook;
 
@@ -46,20 +36,20 @@ use futures_util::stream::{self as streams, StreamExt};
 use self::callers::Callers;
 use self::case_run::{CaseRun, StopReason};
 use self::interface::Interface;
-pub(crate) use self::invariants::INVARIANTS;
 pub use self::options::{Options, RunError, Selection};
 pub use self::process::Process;
-use self::result::{
-    combine_repetitions, initial_result, invariant_result, merge_invariant, narrow_requirements,
-    unmet_verdict,
-};
 #[cfg(test)]
 pub(crate) use self::rules::is_known as is_rule;
 use self::target::Target;
 use crate::case::{Case, CasePhase, CaseScope, Profile};
 use crate::catalogue;
+use crate::judge::invariants::INVARIANTS;
+use crate::judge::result::{
+    combine_repetitions, initial_result, invariant_result, merge_invariant, narrow_requirements,
+    unmet_verdict,
+};
+use crate::record::{CheckResult, FORMAT, Run, Settings, Target as Tested, Verdict};
 use crate::requirement::{Level, Role};
-use crate::run::{CheckResult, FORMAT, Run, Settings, Target as Tested, Verdict};
 
 /// Tests an agent. `progress` is called with the number of checks made, and of all checks.
 pub async fn run(
@@ -172,7 +162,7 @@ pub async fn run_until(
             known.applies(interface.dialect, interface.binding) && selection.wants(known.id, level)
         });
         for invariant in of_interface {
-            merge_invariant(&mut results, invariant_result(invariant, interface));
+            merge_invariant(&mut results, invariant_result(invariant, &interface.judge));
         }
     }
     results.sort_by_key(|result| {
@@ -284,7 +274,7 @@ async fn check_once(
 ) -> CheckResult {
     let began = Instant::now();
     let level = level_of(case, interface);
-    let mut result = initial_result(&case.id, &case.title, level, interface);
+    let mut result = initial_result(&case.id, &case.title, level, &interface.judge);
     match case.per {
         CaseScope::Interface => {}
         CaseScope::Version => result.binding = None,

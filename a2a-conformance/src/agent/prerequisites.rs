@@ -7,11 +7,12 @@ use http_body_util::Full;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::interface::{Interface, ResponseContent};
+use super::interface::Interface;
 use super::options::Options;
 use super::target::Target;
 use crate::case::{Caller, Case, Prerequisite, Profile};
-use crate::run::Verdict;
+use crate::record::Verdict;
+use crate::wire::exchange::ResponseContent;
 
 /// A missing prerequisite of a case: the verdict, and the reason.
 pub(super) type MissingPrerequisite = (Verdict, String);

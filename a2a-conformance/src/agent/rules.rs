@@ -6,14 +6,14 @@ use a2a_types::{Dialect, Operation, schema};
 use http::Uri;
 use serde_json::Value;
 
-use super::invariants::unless;
-use super::stream_tail::{resubscription_tail, subscription_tail};
 use super::target::Target;
 use crate::card::problems;
 use crate::card::security::looks_secret;
+use crate::judge::invariants::unless;
+use crate::judge::stream_tail::{resubscription_tail, subscription_tail};
 use crate::lint::schema_violation;
+use crate::record::Mismatch;
 use crate::requirement::{Level, requirement};
-use crate::run::Mismatch;
 
 /// Function that returns every place where a value breaks the rule.
 pub(super) type ValueRule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
@@ -32,8 +32,12 @@ const RULES: &[(&str, ValueRule)] = &[
     ("answer-of-0.3", answer_of_0_3),
     ("absolute-uris", absolute_uris),
     ("counts-to-20", counts_to_20),
-    ("subscription-tail", subscription_tail),
-    ("resubscription-tail", resubscription_tail),
+    ("subscription-tail", |_, _, streams| {
+        subscription_tail(streams)
+    }),
+    ("resubscription-tail", |_, _, streams| {
+        resubscription_tail(streams)
+    }),
 ];
 
 /// Returns the rule of a name.

@@ -6,9 +6,9 @@ use super::case_run::{CaseRun, StopReason};
 use super::event_stream::EventStream;
 use super::expectation::errors;
 use super::expectation::{ErrorFormat, describe, is_rejection};
-use super::interface::{Problem, ResponseContent};
 use crate::case::{Expect, Step, StopCondition};
-use crate::run::{Mismatch, MismatchKind};
+use crate::record::{Mismatch, MismatchKind};
+use crate::wire::exchange::{Problem, ResponseContent};
 
 /// The part of a stream that was read in a step.
 struct StreamExcerpt {
@@ -33,9 +33,8 @@ impl<'t> CaseRun<'t> {
     pub(super) async fn stream(&mut self, step: &Step, name: &str) -> Result<(), StopReason> {
         let interface = self.interface_of(step)?;
         let (outgoing, envelope) = self.write(interface, step, name)?;
-        let mut stream = interface
-            .follow(self.number(), outgoing, envelope, step.caller)
-            .await;
+        let opening = EventStream::open(interface, self.number(), outgoing, envelope, step.caller);
+        let mut stream = opening.await;
         let read = self.read_on(step, &mut stream).await;
         match &step.r#as {
             Some(name) => drop(self.streams.insert(name.clone(), stream)),

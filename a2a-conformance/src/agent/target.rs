@@ -17,11 +17,11 @@ use super::callers::Callers;
 use super::connection_hints::{no_answer, no_card};
 use super::forged_tokens::TokenTemplate;
 use super::interface::Interface;
-use super::invariants::Observations;
 use super::options::Options;
 use super::patience::Patience;
-use super::task_records::{OwnTasks, TaskRecords};
 use super::webhook::Webhooks;
+use crate::judge::invariants::Observations;
+use crate::judge::{Judge, OwnTasks, TaskRecords};
 
 /// The agent under test.
 pub(crate) struct Target {
@@ -99,9 +99,13 @@ impl Target {
                 delivery_timeout: options
                     .delivery_timeout
                     .mul_f64(options.scale.clamp(0.01, 1000.0)),
-                observations: Observations::default(),
-                task_records: TaskRecords::default(),
-                own: Arc::clone(&own),
+                judge: Judge {
+                    dialect,
+                    binding,
+                    observations: Observations::default(),
+                    task_records: TaskRecords::default(),
+                    own: Arc::clone(&own),
+                },
                 next_id: AtomicU64::new(1),
                 webhooks: OnceCell::new(),
             };

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::interface::headers_as_json;
+use crate::wire::exchange::headers_as_json;
 
 /// Server that records push notifications. Every case has a webhook of its own, at the path `/KEY`; what
 /// follows the key says how it answers:

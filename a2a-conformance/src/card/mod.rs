@@ -13,6 +13,7 @@
 //! assert_eq!(found.problems[0].requirement, "A2A10-4.4.6-M1");
 //! ```
 
+mod problem;
 mod rules;
 pub(crate) mod security;
 #[cfg(test)]
@@ -25,7 +26,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::lint::{LintSubject, SubjectKind, violations, without_nulls};
-use crate::requirement::{Level, requirement};
+use crate::requirement::Level;
+
+pub use self::problem::Problem;
+use self::problem::{Problems, of};
 
 /// Result of the validation of a card.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,19 +52,6 @@ impl Inspection {
     }
 }
 
-/// A violation of a requirement.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Problem {
-    /// The JSON path.
-    pub path: String,
-    /// The value found and the value expected.
-    pub problem: String,
-    /// Id of the violated requirement.
-    pub requirement: &'static str,
-    /// Level of the violation.
-    pub level: Level,
-}
-
 /// Validates a card of any protocol version.
 ///
 /// Errors: the text is not a JSON object within the limits.
@@ -74,7 +65,7 @@ pub fn inspect(text: &str) -> Result<Inspection, String> {
     let dialects = dialects(&card);
     let mut found = Problems::default();
     for dialect in &dialects {
-        found.check_version(&card, text, *dialect);
+        check_version(&mut found, &card, text, *dialect);
     }
     Ok(Inspection {
         dialects: dialects.iter().map(|dialect| dialect.version()).collect(),
@@ -86,7 +77,7 @@ pub fn inspect(text: &str) -> Result<Inspection, String> {
 /// Returns the problems of a card as one of `dialect`, regardless of its other protocol versions.
 pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
     let mut found = Problems::default();
-    found.check_version(card, &card.to_string(), dialect);
+    check_version(&mut found, card, &card.to_string(), dialect);
     found.0
 }
 
@@ -116,70 +107,42 @@ pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
     dialects
 }
 
-/// The problems found so far.
-#[derive(Default)]
-struct Problems(Vec<Problem>);
+/// Checks a card as one of a protocol version.
+fn check_version(found: &mut Problems, card: &Value, text: &str, dialect: Dialect) {
+    check_schema(found, card, text, dialect);
+    rules::apply(card, dialect, found);
+    security::apply(card, dialect, found);
+}
 
-impl Problems {
-    fn check_version(&mut self, card: &Value, text: &str, dialect: Dialect) {
-        self.check_schema(card, text, dialect);
-        rules::apply(card, dialect, self);
-        security::apply(card, dialect, self);
+/// Validates by the schema; if that accepts the card, by the types.
+fn check_schema(found: &mut Problems, card: &Value, text: &str, dialect: Dialect) {
+    let members = of(
+        dialect,
+        [
+            "A2A01-5.5-M1",
+            "A2A02-5.5-M1",
+            "A2A03-5.5-M1",
+            "A2A10-4.4.1-M1",
+        ],
+    );
+    let readable = match dialect {
+        // 0.1 has every optional member as one that may be null.
+        Dialect::V0_1 => &without_nulls(card),
+        _ => card,
+    };
+    let mut against = violations(dialect, "AgentCard", readable).unwrap_or_default();
+    // The first releases of 0.2 did not have the member.
+    let is_version = |problem: &str| problem.contains("\"protocolVersion\" is a required");
+    against.retain(|one| dialect != Dialect::V0_2 || !is_version(&one.problem));
+    if against.is_empty() {
+        let read = LintSubject::new(SubjectKind::Card, dialect).read(text, Mode::Strict);
+        against.extend(read.err());
     }
-
-    /// Validates by the schema; if that accepts the card, by the types.
-    fn check_schema(&mut self, card: &Value, text: &str, dialect: Dialect) {
-        let members = of(
-            dialect,
-            [
-                "A2A01-5.5-M1",
-                "A2A02-5.5-M1",
-                "A2A03-5.5-M1",
-                "A2A10-4.4.1-M1",
-            ],
-        );
-        let readable = match dialect {
-            // 0.1 has every optional member as one that may be null.
-            Dialect::V0_1 => &without_nulls(card),
-            _ => card,
-        };
-        let mut against = violations(dialect, "AgentCard", readable).unwrap_or_default();
-        // The first releases of 0.2 did not have the member.
-        let is_version = |problem: &str| problem.contains("\"protocolVersion\" is a required");
-        against.retain(|one| dialect != Dialect::V0_2 || !is_version(&one.problem));
-        if against.is_empty() {
-            let read = LintSubject::new(SubjectKind::Card, dialect).read(text, Mode::Strict);
-            against.extend(read.err());
-        }
-        for violation in against {
-            let older = (dialect == Dialect::V1_0)
-                .then(|| older_scheme(card, &violation.path))
-                .flatten();
-            self.add(violation.path, older.unwrap_or(violation.problem), members);
-        }
-    }
-
-    /// Adds a problem, unless another protocol version of the card has the same.
-    fn add(&mut self, path: impl Into<String>, problem: impl Into<String>, id: &'static str) {
-        let level = requirement(id).map_or(Level::Must, |required| required.level);
-        self.add_as(level, path.into(), problem.into(), id);
-    }
-
-    /// Adds advice: whether the rule applies cannot be seen from the card.
-    fn advise(&mut self, path: impl Into<String>, problem: impl Into<String>, id: &'static str) {
-        self.add_as(Level::Should, path.into(), problem.into(), id);
-    }
-
-    fn add_as(&mut self, level: Level, path: String, problem: String, id: &'static str) {
-        let known = |one: &Problem| one.path == path && one.problem == problem;
-        if !self.0.iter().any(known) {
-            self.0.push(Problem {
-                path,
-                problem,
-                requirement: id,
-                level,
-            });
-        }
+    for violation in against {
+        let older = (dialect == Dialect::V1_0)
+            .then(|| older_scheme(card, &violation.path))
+            .flatten();
+        found.add(violation.path, older.unwrap_or(violation.problem), members);
     }
 }
 
@@ -193,14 +156,4 @@ pub(crate) fn older_scheme(card: &Value, path: &str) -> Option<String> {
         .any(|name| name.ends_with("SecurityScheme"));
     scheme["type"].as_str().filter(|_| !is_of_1_0)?;
     Some("the form of 0.3: expected one of apiKeySecurityScheme, httpAuthSecurityScheme, oauth2SecurityScheme, openIdConnectSecurityScheme, mtlsSecurityScheme".to_owned())
-}
-
-/// Returns the value for a protocol version, of four.
-fn of<T: Copy>(dialect: Dialect, [v0_1, v0_2, v0_3, v1_0]: [T; 4]) -> T {
-    match dialect {
-        Dialect::V0_1 => v0_1,
-        Dialect::V0_2 => v0_2,
-        Dialect::V0_3 => v0_3,
-        _ => v1_0,
-    }
 }

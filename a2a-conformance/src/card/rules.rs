@@ -6,7 +6,7 @@ use a2a_types::Dialect;
 use http::Uri;
 use serde_json::Value;
 
-use super::{Problems, of};
+use super::problem::{Problems, of};
 
 pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
     let interfaces = interfaces(card, dialect);

@@ -4,8 +4,8 @@ use a2a_transport::card_signature::header;
 use a2a_types::Dialect;
 use serde_json::Value;
 
+use super::problem::{Problems, of};
 use super::rules::secrets;
-use super::{Problems, of};
 
 pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
     requirements(card, dialect, card, "$", found);

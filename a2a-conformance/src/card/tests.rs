@@ -1,3 +1,4 @@
+use crate::requirement::requirement;
 use serde_json::json;
 
 use super::*;

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::{Case, Profile, RawHttpRequest, Step};
-use crate::explanation::one_after_another;
 
 /// Describes a case in one or two sentences.
 pub(crate) fn describe(case: &Case) -> String {
@@ -91,5 +90,33 @@ fn http_request(http: &RawHttpRequest) -> String {
     match http.path.contains("{{") || http.path.is_empty() {
         true => format!("sends a {method} with {body}"),
         false => format!("sends a {method} of {} with {body}", http.path),
+    }
+}
+
+/// `a`, `a, then b`, `a, then b, then c`; what is done again is counted.
+pub(crate) fn one_after_another(acts: impl IntoIterator<Item = String>) -> String {
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for act in acts {
+        match counted.last_mut() {
+            Some((last, times)) if *last == act => *times += 1,
+            _ => counted.push((act, 1)),
+        }
+    }
+    let text = counted.into_iter().map(|(act, times)| match times {
+        1 => act,
+        2 => format!("{act} twice"),
+        _ => format!("{act} {times} times"),
+    });
+    text.collect::<Vec<_>>().join(", then ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_acts_are_counted() {
+        let times = one_after_another(["a", "b", "b", "c", "c", "c"].map(str::to_owned));
+        assert_eq!(times, "a, then b twice, then c 3 times");
     }
 }

@@ -67,6 +67,23 @@ fn is_default(value: &Value) -> bool {
     }
 }
 
+/// Returns the value at a path like `status.timestamp`; the item itself at an empty one.
+pub(super) fn at<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
+    let mut names = path.split('.').filter(|name| !name.is_empty());
+    names.try_fold(item, |value, name| match name.parse::<usize>() {
+        Ok(index) => value.get(index),
+        Err(_) => value.get(name),
+    })
+}
+
+pub(super) fn text_of(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

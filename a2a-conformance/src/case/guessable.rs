@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::pattern::{at, text_of};
+use super::equality::{at, text_of};
 
 /// Returns whether two of the texts at a path differ in few letters only, like a counter or a time.
 pub(super) fn are_guessable(items: &[Value], path: &str) -> bool {

@@ -10,7 +10,7 @@ pub mod pattern;
 mod pattern_text;
 mod variables;
 
-pub(crate) use self::description::describe;
+pub(crate) use self::description::{describe, one_after_another};
 pub(crate) use self::equality::equivalent;
 pub use self::expect::Expect;
 pub use self::merge_patch::merge_patch;

@@ -31,10 +31,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::equality::{equal, equivalent, same};
+use super::equality::{at, equal, equivalent, same, text_of};
 use super::guessable::are_guessable;
 use super::pattern_text::{counted, describe, shortened};
-use crate::run::{Mismatch, MismatchKind};
+use crate::record::{Mismatch, MismatchKind};
 
 /// Returns every place where `found` does not match `pattern`; `place` is the path of `found`.
 pub fn mismatches(pattern: &Value, found: Option<&Value>, place: &str) -> Vec<Mismatch> {
@@ -282,23 +282,6 @@ pub fn unknown_operators(pattern: &Value) -> Vec<String> {
 fn name_of(place: &str) -> &str {
     let last = place.rsplit(['.', ' ']).next().unwrap_or_default();
     last.split('[').next().unwrap_or_default()
-}
-
-/// Returns the value at a path like `status.timestamp`; the item itself at an empty one.
-pub(super) fn at<'v>(item: &'v Value, path: &str) -> Option<&'v Value> {
-    let mut names = path.split('.').filter(|name| !name.is_empty());
-    names.try_fold(item, |value, name| match name.parse::<usize>() {
-        Ok(index) => value.get(index),
-        Err(_) => value.get(name),
-    })
-}
-
-pub(super) fn text_of(value: Option<&Value>) -> String {
-    match value {
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-        None => String::new(),
-    }
 }
 
 fn mismatch(place: &str, expected: impl Into<String>, found: impl Into<String>) -> Mismatch {

@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use a2a_conformance::client::{CaseServer, Driver, Selection, cases};
-use a2a_conformance::mutant::client::ClientSubject;
+use a2a_conformance::record::{CheckResult, FORMAT, Run, Settings, Target};
 use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::{Level, Role};
-use a2a_conformance::run::{CheckResult, FORMAT, Run, Settings, Target};
 use a2a_transport::Binding;
 use a2a_types::{Dialect, Timestamp};
 use clap::{ArgGroup, Args};
@@ -43,15 +42,6 @@ pub(crate) struct Arguments {
     /// Listen at this address, like 127.0.0.1:9900, for a client that runs the cases by itself.
     #[arg(long, value_name = "ADDRESS", group = "client")]
     listen: Option<SocketAddr>,
-    /// Test the client of this project.
-    #[arg(long, group = "client", hide = true)]
-    ours: bool,
-    /// Run the client of this project, which reads one instruction per line.
-    #[arg(long, group = "client", hide = true)]
-    be_ours: bool,
-    /// URL of the agent, for the client of this project.
-    #[arg(value_name = "URL", hide = true, requires = "be_ours")]
-    url: Option<String>,
     /// Run only checks whose id matches this pattern; `*` matches any text.
     #[arg(long, value_name = "PATTERN", value_parser = read_pattern)]
     run: Vec<String>,
@@ -79,25 +69,6 @@ pub(crate) struct Arguments {
 
 /// Runs the cases, and prints the results.
 pub(crate) async fn run(arguments: Arguments) -> ExitCode {
-    if arguments.be_ours {
-        // The context says so, too.
-        drop(arguments.url);
-        if let Ok(context) = std::env::var("A2A_CONFORMANCE_CONTEXT") {
-            let context = serde_json::from_str(&context).unwrap_or_default();
-            return match a2a_conformance::client::perform_context(&context).await {
-                Ok(code) => u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from),
-                Err(problem) => failed(1, &problem.to_string()),
-            };
-        }
-        let input = tokio::io::BufReader::new(tokio::io::stdin());
-        let output = tokio::io::stdout();
-        let talked =
-            a2a_conformance::client::perform_lines(input, output, ClientSubject::Reference).await;
-        return match talked {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        };
-    }
     let known = match arguments.reports.prepare() {
         Ok(known) => known,
         Err(error) => {
@@ -130,9 +101,8 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
     let (driver, place) = match (&arguments.exec, &arguments.stdio) {
         (Some(command), _) => (Driver::exec(command), command.clone()),
         (None, Some(command)) => (Driver::stdio(command), command.clone()),
-        (None, None) if arguments.ours || arguments.listen.is_some() => {
-            (Driver::reference(), "ours".to_owned())
-        }
+        // A client that runs the cases by itself has no driver.
+        (None, None) if arguments.listen.is_some() => (Driver::exec(""), String::new()),
         (None, None) => {
             let ways = "--stdio COMMAND, --exec COMMAND or --listen ADDRESS";
             return refused(&format!("which client? {ways} says: see --help"));

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use a2a_client::terminal::{escape, escape_line};
+use a2a_conformance::record::Verdict;
 use a2a_conformance::report::{ChangeKind, Changes, Error, read};
-use a2a_conformance::run::Verdict;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 

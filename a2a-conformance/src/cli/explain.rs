@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use a2a_conformance::check::{Check, CheckPart, check, checks, covered_by, mutants_caught_by};
+use a2a_conformance::check::{Check, CheckPart, check, checks, covered_by};
 use a2a_conformance::explanation::explanation;
+use a2a_conformance::mutants;
 use a2a_conformance::requirement::{Requirement, requirement, requirements};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
@@ -132,9 +133,9 @@ fn explain_check(check: &Check) -> io::Result<()> {
     if let Some(source) = check.source() {
         writeln!(out, "Source   {source}")?;
     }
-    for (number, (name, says)) in mutants_caught_by(id).into_iter().enumerate() {
+    for (number, mutant) in mutants::caught_by(id).enumerate() {
         let label = if number == 0 { "Proof" } else { "" };
-        writeln!(out, "{label:<8} {name}: {says}")?;
+        writeln!(out, "{label:<8} {}: {}", mutant.name, mutant.says)?;
     }
     for part in &check.parts {
         let Some(case) = &part.case else {

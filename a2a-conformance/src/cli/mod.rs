@@ -15,6 +15,5 @@ pub(crate) mod recordings;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod report_options;
-pub(crate) mod self_test;
 pub(crate) mod values;
 pub(crate) mod verify_card;

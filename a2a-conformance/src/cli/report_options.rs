@@ -4,9 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2a_conformance::report::{Error, Form, Redaction, Waivers, json, prepare, print, write};
-use a2a_conformance::run::Run;
+use a2a_conformance::explanation::cite;
+use a2a_conformance::record::Redaction;
+use a2a_conformance::record::Run;
+use a2a_conformance::report::{Error, Form, Waivers, json, prepare, print, write};
 use clap::Args;
+use regex::Regex;
 
 use super::print::failed_by;
 
@@ -47,7 +50,13 @@ impl ReportOptions {
         if !self.report.is_empty() {
             prepare(&self.output)?;
         }
-        let add = |redaction: Redaction, pattern: &String| redaction.pattern(pattern);
+        let add = |redaction: Redaction, pattern: &String| match Regex::new(pattern) {
+            Ok(regex) => Ok(redaction.pattern(regex)),
+            Err(error) => Err(Error::Pattern {
+                pattern: pattern.clone(),
+                problem: error.to_string(),
+            }),
+        };
         Ok(RunInputs {
             redaction: self.redact.iter().try_fold(Redaction::default(), add)?,
             waivers: match &self.waivers {
@@ -73,7 +82,7 @@ impl ReportOptions {
         run.settings.strict |= self.strict;
         known.waivers.apply(&mut run);
         run.group_causes();
-        run.cite();
+        cite(&mut run);
         let written = self.write(&run);
         // The reader of our output may have closed it: the reports are written.
         let _ = self.print(&run);

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::case::Agent;
 use super::jws;
-use super::wire_answer::merge;
 use crate::case::Variables;
+use crate::case::merge_patch;
 use crate::interface_kind::InterfaceKind;
 
 /// Keys that sign the card, and the URL of the second listener, which publishes the stranger's key.
@@ -59,7 +59,7 @@ pub(super) fn canonical(
         _ => AgentInterface::http_json(endpoint, interface.dialect),
     }];
     let mut card = serde_json::to_value(card).map_err(|error| error.to_string())?;
-    merge(&mut card, &names.fill(&Value::Object(agent.card.clone()))?);
+    merge_patch(&mut card, &names.fill(&Value::Object(agent.card.clone()))?);
     serde_json::from_value(card).map_err(|error| format!("the card: {error}"))
 }
 
@@ -84,7 +84,7 @@ pub(super) fn written(
         Dialect::V0_3 => json!(v0_2::AgentCard::from(card)),
         _ => json!(card),
     };
-    merge(
+    merge_patch(
         &mut card,
         &names.fill(&Value::Object(agent.written.clone()))?,
     );

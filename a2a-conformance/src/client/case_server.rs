@@ -25,14 +25,15 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::case::Case;
+use super::connection::RunningFixture;
 use super::connection::serve_connection;
 use super::driver_request::{DriverOutcome, DriverRequest};
-use super::fixture::{Listener, RunningFixture};
+use super::fixture::Listener;
 use super::judge::judge;
 use super::socket::{Request, Socket};
 use super::suite::Selection;
 use crate::interface_kind::InterfaceKind;
-use crate::run::CheckResult;
+use crate::record::CheckResult;
 
 /// Server for clients that run the cases by themselves.
 pub struct CaseServer {

@@ -16,7 +16,7 @@ use tokio_rustls::server::TlsStream;
 use super::case::Tls;
 
 /// An authority that is made when it is first needed, and certificates of it.
-pub(crate) struct Authority {
+pub struct Authority {
     made: Result<IssuedCertificates, String>,
 }
 
@@ -30,7 +30,7 @@ struct IssuedCertificates {
 
 impl Authority {
     /// Returns the authority that issues the certificate of an agent.
-    pub(crate) fn of(tls: Tls) -> &'static Self {
+    pub fn of(tls: Tls) -> &'static Self {
         static TRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
         static UNTRUSTED: LazyLock<Authority> = LazyLock::new(Authority::new);
         match tls {
@@ -48,7 +48,7 @@ impl Authority {
     /// Makes the authority before it is needed, since generating keys takes time.
     ///
     /// Errors: it cannot be made.
-    pub(crate) async fn prepare(tls: Tls) -> Result<(), String> {
+    pub async fn prepare(tls: Tls) -> Result<(), String> {
         let made = tokio::task::spawn_blocking(move || Self::of(tls).made.as_ref().err().cloned());
         match made.await {
             Ok(None) => Ok(()),
@@ -58,12 +58,12 @@ impl Authority {
     }
 
     /// Returns its own certificate as PEM, for clients to trust; empty if it could not be made.
-    pub(crate) fn pem(&self) -> &str {
+    pub fn pem(&self) -> &str {
         self.made.as_ref().map_or("", |made| &made.pem)
     }
 
     /// Accepts a connection, with the certificate that `tls` names.
-    pub(crate) async fn accept(tls: Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    pub async fn accept(tls: Tls, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let made = Self::of(tls).made.as_ref();
         let made = made.map_err(|problem| io::Error::other(problem.clone()))?;
         let acceptor = match tls {

@@ -1,18 +1,102 @@
 //! A connection of a client: requests are read, and answered as the case says.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::binding::write_reply;
 use a2a_types::ErrorKind;
 use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
-use super::case::{Close, Pause, ScriptedAnswer};
+use super::case::{Case, Close, Pause, ScriptedAnswer, Tls};
+use super::certificate::Authority;
 use super::fixture::{Fixture, Listener};
 use super::parsed_request::{self, ParsedRequest};
 use super::socket::{Request, Socket};
 use super::wire_answer::{BodyPiece, Framing, WireAnswer, edited};
+use crate::interface_kind::InterfaceKind;
+
+/// A fixture with its listeners. They close when this is dropped.
+pub(super) struct RunningFixture {
+    pub(super) fixture: Arc<Fixture>,
+    _listeners: JoinSet<()>,
+}
+
+impl RunningFixture {
+    /// Starts a case; `base` is the address and path of the agent if it has no listener of its own.
+    ///
+    /// Errors: what in the case cannot be done.
+    pub(super) async fn start(
+        case: Arc<Case>,
+        interface: InterfaceKind,
+        base: Option<(SocketAddr, String)>,
+    ) -> Result<Self, String> {
+        let bind = async || {
+            let listener = TcpListener::bind("127.0.0.1:0").await;
+            let listener = listener.map_err(|error| format!("cannot listen: {error}"))?;
+            let address = listener.local_addr().map_err(|error| error.to_string())?;
+            Ok::<_, String>((listener, address))
+        };
+        if let Some(tls) = case.agent.tls {
+            Authority::prepare(tls).await?;
+            // The authority that the client trusts.
+            Authority::prepare(Tls::Trusted).await?;
+        }
+        let (elsewhere, strange) = bind().await?;
+        let (agent, (own, prefix)) = match base {
+            Some(base) => (None, base),
+            None => {
+                let (listener, address) = bind().await?;
+                (Some(listener), (address, String::new()))
+            }
+        };
+        let fixture = Fixture::new(case, interface, own, strange, prefix)?;
+        let fixture = Arc::new(fixture);
+        let mut listeners = JoinSet::new();
+        let tls = fixture.case.agent.tls;
+        listeners.spawn(listen(
+            elsewhere,
+            Listener::Elsewhere,
+            None,
+            Arc::clone(&fixture),
+        ));
+        if let Some(agent) = agent {
+            listeners.spawn(listen(agent, Listener::Agent, tls, Arc::clone(&fixture)));
+        }
+        Ok(Self {
+            fixture,
+            _listeners: listeners,
+        })
+    }
+}
+
+/// Serves all connections until it is dropped.
+async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, fixture: Arc<Fixture>) {
+    let mut connections = JoinSet::new();
+    loop {
+        // One that failed is the client's loss.
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
+        let fixture = Arc::clone(&fixture);
+        connections.spawn(async move {
+            // Small pieces are sent as they are.
+            let _ = stream.set_nodelay(true);
+            let socket = match tls {
+                None => Socket::plain(stream),
+                Some(tls) => match Authority::accept(tls, stream).await {
+                    Ok(stream) => Socket::tls(stream),
+                    // A client that does not trust the certificate closes the connection.
+                    Err(_) => return,
+                },
+            };
+            serve_connection(socket, which, fixture, None).await;
+        });
+    }
+}
 
 /// Answers the requests on a connection, `first` before any that is yet to be read. Returns the first
 /// request to the agent that is outside the case's prefix, with the connection.

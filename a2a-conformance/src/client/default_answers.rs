@@ -31,7 +31,7 @@ pub(super) fn reply(operation: Operation) -> Value {
 pub(super) fn events(operation: Operation) -> Vec<Value> {
     let ids = json!({"taskId": "{{task}}", "contextId": "{{context}}"});
     let with = |mut more: Value| {
-        super::wire_answer::merge(&mut more, &ids);
+        crate::case::merge_patch(&mut more, &ids);
         more
     };
     let chunk = |text: &str, append: bool, last: bool| {

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Close, ScriptedAnswer, SignatureKind, Tls};
 use super::instruction::{Instruction, InstructionKind};
-use crate::explanation::one_after_another;
+use crate::case::one_after_another;
 
 /// Describes a case, and the reason for it, in two or three sentences.
 pub(crate) fn describe(case: &Case) -> String {

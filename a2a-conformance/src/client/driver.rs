@@ -4,10 +4,11 @@ mod command;
 mod lines;
 mod process;
 
-pub(super) use self::lines::LineConnection;
+use std::io;
+
+pub use self::lines::LineConnection;
 use self::lines::Pool;
 use super::driver_request::{DriverOutcome, DriverRequest};
-use crate::mutant::client::ClientSubject;
 
 /// Driver of a client under test: starts it, and gives it the instructions of a case.
 pub struct Driver(DriverKind);
@@ -31,16 +32,11 @@ impl Driver {
         })))
     }
 
-    /// Runs our own client in this process.
-    pub fn reference() -> Self {
-        Self::of(ClientSubject::Reference)
-    }
-
-    /// Runs our own client in this process, with the bug or the peculiarity of `subject`.
-    pub fn of(subject: ClientSubject) -> Self {
-        Self(DriverKind::Lines(Pool::new(move || {
-            Ok(super::reference_client::connect(subject))
-        })))
+    /// Opens connections to a client in this process, which reads instructions line by line.
+    pub fn connections(
+        open: impl Fn() -> io::Result<LineConnection> + Send + Sync + 'static,
+    ) -> Self {
+        Self(DriverKind::Lines(Pool::new(open)))
     }
 
     pub(super) async fn run(&self, request: &DriverRequest) -> DriverOutcome {

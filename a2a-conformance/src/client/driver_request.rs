@@ -100,7 +100,7 @@ impl DriverRequest {
                 "dialect": self.fixture.interface.dialect.version(),
                 "binding": self.fixture.interface.binding.to_string(),
             });
-            super::wire_answer::merge(&mut line, &common);
+            crate::case::merge_patch(&mut line, &common);
             if self.fixture.case.agent.tls.is_some() {
                 line["ca"] = Authority::of(Tls::Trusted).pem().into();
             }
@@ -155,7 +155,7 @@ impl DriverRequest {
 const TIME_TO_START: Duration = Duration::from_secs(20);
 
 /// Kind of the error that a client reports if it cannot do what it is asked.
-pub(super) const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
+pub const UNIMPLEMENTED: &str = "UNIMPLEMENTED";
 
 /// Exit code of a client that cannot do what it is asked.
-pub(super) const EXIT_UNIMPLEMENTED: i32 = 89;
+pub const EXIT_UNIMPLEMENTED: i32 = 89;

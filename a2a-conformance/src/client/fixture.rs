@@ -8,17 +8,13 @@ use a2a_transport::Binding;
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 
 use super::card::{self, Signers};
-use super::case::{Case, Tls};
-use super::certificate::Authority;
-use super::connection::serve_connection;
+use super::case::Case;
 use super::notification::Sender;
 use super::parsed_request::ParsedRequest;
-use super::socket::{Request, Socket};
+use super::socket::Request;
 use crate::case::Variables;
 use crate::interface_kind::InterfaceKind;
 
@@ -69,60 +65,6 @@ pub(super) enum Listener {
     Elsewhere,
 }
 
-/// A fixture with its listeners. They close when this is dropped.
-pub(super) struct RunningFixture {
-    pub(super) fixture: Arc<Fixture>,
-    _listeners: JoinSet<()>,
-}
-
-impl RunningFixture {
-    /// Starts a case; `base` is the address and path of the agent if it has no listener of its own.
-    ///
-    /// Errors: what in the case cannot be done.
-    pub(super) async fn start(
-        case: Arc<Case>,
-        interface: InterfaceKind,
-        base: Option<(SocketAddr, String)>,
-    ) -> Result<Self, String> {
-        let bind = async || {
-            let listener = TcpListener::bind("127.0.0.1:0").await;
-            let listener = listener.map_err(|error| format!("cannot listen: {error}"))?;
-            let address = listener.local_addr().map_err(|error| error.to_string())?;
-            Ok::<_, String>((listener, address))
-        };
-        if let Some(tls) = case.agent.tls {
-            Authority::prepare(tls).await?;
-            // The authority that the client trusts.
-            Authority::prepare(Tls::Trusted).await?;
-        }
-        let (elsewhere, strange) = bind().await?;
-        let (agent, (own, prefix)) = match base {
-            Some(base) => (None, base),
-            None => {
-                let (listener, address) = bind().await?;
-                (Some(listener), (address, String::new()))
-            }
-        };
-        let fixture = Fixture::new(case, interface, own, strange, prefix)?;
-        let fixture = Arc::new(fixture);
-        let mut listeners = JoinSet::new();
-        let tls = fixture.case.agent.tls;
-        listeners.spawn(listen(
-            elsewhere,
-            Listener::Elsewhere,
-            None,
-            Arc::clone(&fixture),
-        ));
-        if let Some(agent) = agent {
-            listeners.spawn(listen(agent, Listener::Agent, tls, Arc::clone(&fixture)));
-        }
-        Ok(Self {
-            fixture,
-            _listeners: listeners,
-        })
-    }
-}
-
 /// Returns a state that no version has, in the spelling of this one.
 fn strange_state(interface: InterfaceKind) -> &'static str {
     match (interface.dialect, interface.binding) {
@@ -148,33 +90,8 @@ fn media_type(interface: InterfaceKind) -> &'static str {
     }
 }
 
-/// Serves all connections until it is dropped.
-async fn listen(listener: TcpListener, which: Listener, tls: Option<Tls>, fixture: Arc<Fixture>) {
-    let mut connections = JoinSet::new();
-    loop {
-        // One that failed is the client's loss.
-        let Ok((stream, _)) = listener.accept().await else {
-            continue;
-        };
-        let fixture = Arc::clone(&fixture);
-        connections.spawn(async move {
-            // Small pieces are sent as they are.
-            let _ = stream.set_nodelay(true);
-            let socket = match tls {
-                None => Socket::plain(stream),
-                Some(tls) => match Authority::accept(tls, stream).await {
-                    Ok(stream) => Socket::tls(stream),
-                    // A client that does not trust the certificate closes the connection.
-                    Err(_) => return,
-                },
-            };
-            serve_connection(socket, which, fixture, None).await;
-        });
-    }
-}
-
 impl Fixture {
-    fn new(
+    pub(super) fn new(
         case: Arc<Case>,
         interface: InterfaceKind,
         own: SocketAddr,

@@ -7,10 +7,10 @@ use super::driver_request::{DriverOutcome, EXIT_UNIMPLEMENTED};
 use super::fixture::Fixture;
 use super::observation::{evidence, observation};
 use crate::case::pattern::mismatches;
-use crate::cause::SILENCE;
 use crate::interface_kind::InterfaceKind;
+use crate::record::SILENCE;
+use crate::record::{CheckResult, Mismatch, Verdict};
 use crate::requirement::{Level, requirements};
-use crate::run::{CheckResult, Mismatch, Verdict};
 
 /// Returns the result of one case in one version and binding.
 pub(super) fn judge(fixture: &Fixture, outcome: &DriverOutcome, seconds: f64) -> CheckResult {
@@ -159,7 +159,6 @@ mod tests {
     use super::*;
     use crate::case::pattern::unknown_operators;
     use crate::client::cases;
-    use crate::mutant::client::mutants;
 
     /// Returns the members of a pattern that are never seen, and operators that no pattern has.
     fn unknown_members(case: &Case) -> Vec<String> {
@@ -231,10 +230,5 @@ mod tests {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), count, "an id is used twice");
-        for mutant in mutants() {
-            for check in mutant.collateral.iter().chain([&mutant.caught_by]) {
-                assert!(ids.contains(check), "{}: no check `{check}`", mutant.id);
-            }
-        }
     }
 }

@@ -5,16 +5,17 @@
 //! instructions; `docs/client-protocol.md` is for authors of clients. [`Selection::run`] runs cases, each
 //! with an agent of its own, several at once.
 //!
-//! ```
+//! ```no_run
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), String> {
 //! use a2a_conformance::client::{Driver, Selection};
-//! use a2a_conformance::run::Verdict;
+//! use a2a_conformance::record::Verdict;
 //!
 //! let selection = Selection {
 //!     run: vec!["client.message-is-answered".to_owned()],
 //!     ..Selection::default()
 //! };
-//! let results = selection.run(&Driver::reference(), |_| {}).await?;
+//! let client = Driver::stdio("python3 shims/client.py");
+//! let results = selection.run(&client, |_| {}).await?;
 //! assert!(results.iter().all(|result| result.verdict == Verdict::Pass));
 //! # Ok(()) }
 //! ```
@@ -22,7 +23,7 @@
 mod card;
 mod case;
 mod case_server;
-pub(crate) mod certificate;
+pub mod certificate;
 mod connection;
 mod default_answers;
 mod description;
@@ -35,15 +36,14 @@ mod jws;
 mod notification;
 mod observation;
 mod parsed_request;
-mod reference_client;
 mod socket;
 mod suite;
 mod wire_answer;
 
 pub use self::case::Case;
-pub(crate) use self::case::Tls;
+pub use self::case::Tls;
 pub use self::case_server::CaseServer;
 pub(crate) use self::description::describe;
-pub use self::driver::Driver;
-pub use self::reference_client::{perform_context, perform_lines};
+pub use self::driver::{Driver, LineConnection};
+pub use self::driver_request::{EXIT_UNIMPLEMENTED, UNIMPLEMENTED};
 pub use self::suite::{Selection, cases, schema};

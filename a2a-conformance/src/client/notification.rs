@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::jws;
 use crate::case::Variables;
+use crate::token;
 
 /// One push notification.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -168,7 +168,7 @@ impl Sender {
         Ok(match jwt {
             Jwt::None => forged("none", &|_| Vec::new()),
             Jwt::Hmac => forged("HS256", &|signing_input| {
-                jws::hmac(key.public(), signing_input)
+                token::hmac_by_public_key(key.public(), signing_input)
             }),
             _ => key.sign(&claims).map_err(|error| error.to_string())?,
         })

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::driver_request::DriverOutcome;
 use super::fixture::{Fixture, Listener, ReceivedRequest};
-use crate::run::{Evidence, HttpMessage};
+use crate::record::{Evidence, HttpMessage};
 
 /// Returns everything that was observed.
 pub(super) fn observation(fixture: &Fixture, outcome: &DriverOutcome) -> Map<String, Value> {

@@ -264,7 +264,7 @@ fn canonical(request: &A2aRequest) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::wire_answer::merge;
+    use crate::case::merge_patch;
 
     /// Returns the problems of a request by JSON-RPC.
     fn by_json_rpc(dialect: Dialect, body: &Value) -> Vec<String> {
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(by_json_rpc(dialect, good), [""; 0]);
         let unseen = faults.iter().filter(|fault| {
             let mut bad = good.clone();
-            merge(&mut bad, fault);
+            merge_patch(&mut bad, fault);
             by_json_rpc(dialect, &bad).is_empty()
         });
         assert_eq!(unseen.collect::<Vec<_>>(), [&Value::Null; 0], "{dialect}");

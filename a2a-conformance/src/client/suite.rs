@@ -11,14 +11,14 @@ use rust_embed::RustEmbed;
 use serde_json::json;
 
 use super::case::Case;
+use super::connection::RunningFixture;
 use super::driver::Driver;
 use super::driver_request::DriverRequest;
-use super::fixture::RunningFixture;
 use super::judge::{blank, is_silent, judge, set_silent};
 use crate::interface_kind::InterfaceKind;
 use crate::name_pattern::is_like;
+use crate::record::{CheckResult, Verdict};
 use crate::requirement::Level;
-use crate::run::{CheckResult, Verdict};
 use crate::yaml;
 
 #[derive(RustEmbed)]

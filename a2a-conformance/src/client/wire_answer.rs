@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::case::{Close, Edit, EventFormat, LongBody, Pause, ScriptedAnswer};
 use super::default_answers;
-use crate::case::Variables;
+use crate::case::{Variables, merge_patch};
 
 /// An answer as it goes over the wire.
 #[derive(Debug, Default)]
@@ -321,7 +321,7 @@ pub(super) fn edited(json: Vec<u8>, edit: &Edit, names: &Variables) -> Result<Ve
         return Ok(json);
     }
     let mut value: Value = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
-    merge(&mut value, &names.fill(&Value::Object(edit.merge.clone()))?);
+    merge_patch(&mut value, &names.fill(&Value::Object(edit.merge.clone()))?);
     for (name, members) in &edit.add {
         add(&mut value, name, &names.fill(members)?);
     }
@@ -335,26 +335,6 @@ pub(super) fn edited(json: Vec<u8>, edit: &Edit, names: &Variables) -> Result<Ve
     })
 }
 
-/// Merges a patch into a value (RFC 7396).
-pub(super) fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        target.clone_from(patch);
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(Map::new());
-    }
-    let Value::Object(members) = target else {
-        return;
-    };
-    for (name, patch) in patch {
-        match patch {
-            Value::Null => drop(members.remove(name)),
-            patch => merge(members.entry(name.clone()).or_insert(Value::Null), patch),
-        }
-    }
-}
-
 /// Adds members to every object of a name.
 fn add(value: &mut Value, name: &str, more: &Value) {
     match value {
@@ -363,7 +343,7 @@ fn add(value: &mut Value, name: &str, more: &Value) {
                 .values_mut()
                 .for_each(|inner| add(inner, name, more));
             if let Some(inner) = members.get_mut(name).filter(|inner| inner.is_object()) {
-                merge(inner, more);
+                merge_patch(inner, more);
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| add(item, name, more)),
@@ -425,7 +405,7 @@ mod tests {
         put(&mut value, &["status", "state"], &json!("x"));
         assert_eq!(value["a"][0]["status"]["state"], "x");
         assert_eq!(value["state"], 3);
-        merge(&mut value, &json!({"a": null, "b": {"c": 1}}));
+        merge_patch(&mut value, &json!({"a": null, "b": {"c": 1}}));
         assert_eq!(value, json!({"b": {"c": 1}, "state": 3}));
         let read: Value = serde_json::from_str(&shuffled(&value)).unwrap();
         assert_eq!(read, value);

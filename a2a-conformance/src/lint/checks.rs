@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use a2a_transport::card_signature::header;
 use a2a_types::{Base64, ErrorKind, Timestamp};
 use http::Uri;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::words::Members;
+/// The members of an object.
+pub(super) type Members = Map<String, Value>;
 
 fn text_of(value: &Value, problem: impl FnOnce(&str) -> Option<String>) -> Vec<(String, String)> {
     let problem = value.as_str().and_then(problem);

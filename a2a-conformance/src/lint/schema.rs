@@ -9,7 +9,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
-use crate::run::{Mismatch, MismatchKind};
+use crate::record::{Mismatch, MismatchKind};
 
 /// A file of definitions.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -2,11 +2,12 @@
 
 use a2a_types::Dialect;
 use a2a_types::reading::Violation;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::checks::{
-    absolute, base64, date_time, filled, http_error, json_rpc_error, named, page_size, removed,
-    security, security_of_a_card, signature_header, specified, unlike_each_other, utc, with_zone,
+    Members, absolute, base64, date_time, filled, http_error, json_rpc_error, named, page_size,
+    removed, security, security_of_a_card, signature_header, specified, unlike_each_other, utc,
+    with_zone,
 };
 use super::schema::Bundle;
 
@@ -152,9 +153,6 @@ fn referred(schema: &Value) -> Option<&str> {
 
 /// Check of a member of an object: returns the path below the member, and the problem.
 type Check = fn(&Value, &Members) -> Vec<(String, String)>;
-
-/// The members of an object.
-pub(super) type Members = Map<String, Value>;
 
 struct Rule {
     /// `Definition.member`.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::verdict::{broken, of_target};
+use crate::record::{CheckResult, Run, Score};
 use crate::requirement::Level;
-use crate::run::{CheckResult, Run, Score};
 
 /// Returns a badge with the score of the MUSTs of the run's newest protocol version, and of checks
 /// common to all: red if the run fails for one of these checks, grey if the suite itself did not work

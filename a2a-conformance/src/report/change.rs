@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::markdown;
-use crate::run::{CheckResult, Column, Run, Verdict};
+use crate::record::{CheckResult, Column, Run, Verdict};
 
 /// Differences between two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]

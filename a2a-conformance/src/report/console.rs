@@ -9,9 +9,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::curl::curl;
 use super::verdict::conclusion;
-use super::visible::{head, line, visible};
+use crate::record::visible::{head, line, visible};
+use crate::record::{CheckResult, Column, Run, Score, Verdict};
 use crate::requirement::Level;
-use crate::run::{CheckResult, Column, Run, Score, Verdict};
 
 /// Progress bar of a run on standard error; hidden if that is not a terminal.
 pub struct Progress(ProgressBar);

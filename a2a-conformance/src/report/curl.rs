@@ -1,7 +1,7 @@
 //! Shell command that repeats an exchange.
 
-use super::visible::is_unsafe;
-use crate::run::{Evidence, HttpMessage};
+use crate::record::visible::is_unsafe;
+use crate::record::{Evidence, HttpMessage};
 
 /// Returns the command that sends the request of an exchange again, or `None` if it has no URL. The
 /// user has to fill in redacted values.

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use tempfile::NamedTempFile;
 
 use super::{Error, badge, html, json, junit, markdown};
-use crate::run::Run;
+use crate::record::Run;
 
 /// A form of a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]

@@ -10,12 +10,12 @@ use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use self::row::{Area, areas};
+use self::row::{Area, areas, duration};
 use super::Error;
 use super::verdict::{broken, conclusion, of_target};
-use super::visible::line;
+use crate::record::visible::line;
+use crate::record::{Column, Run, Score, Verdict};
 use crate::requirement::{Level, Role};
-use crate::run::{Column, Run, Score, Verdict};
 
 /// Returns the run as a page, which loads nothing from elsewhere and runs no script but its own.
 pub fn html(run: &Run) -> Result<String, Error> {
@@ -167,15 +167,6 @@ fn readable_time(text: &str) -> String {
     match text.parse::<Timestamp>() {
         Ok(time) => time.strftime("%-d %B %Y, %H:%M UTC").to_string(),
         Err(_) => text.to_owned(),
-    }
-}
-
-/// Formats a duration for people.
-fn duration(seconds: f64) -> String {
-    match seconds {
-        _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1000.0),
-        _ if seconds < 100.0 => format!("{seconds:.1} s"),
-        _ => format!("{:.0} min", seconds / 60.0),
     }
 }
 

@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use super::Error;
-use crate::run::{FORMAT, Run};
+use crate::record::{FORMAT, Run};
 
 /// Returns the run as indented JSON, with characters that could act on a terminal escaped.
 pub fn json(run: &Run) -> String {

@@ -6,8 +6,8 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::Error;
 use super::curl::curl;
-use super::visible::{head, line, visible};
-use crate::run::{CheckResult, Run, Verdict};
+use crate::record::visible::{head, line, visible};
+use crate::record::{CheckResult, Run, Verdict};
 
 /// Returns a test suite for each protocol version and binding, with a case for each check.
 pub fn junit(run: &Run) -> Result<String, Error> {

@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::visible::head;
+use crate::record::visible::head;
 
 /// A line of a listing.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 
 use super::curl::curl;
 use super::verdict::conclusion;
-use super::visible::{head, line, visible};
+use crate::record::visible::{head, line, visible};
+use crate::record::{CheckResult, Column, Run, Score, Verdict};
 use crate::requirement::Level;
-use crate::run::{CheckResult, Column, Run, Score, Verdict};
 
 /// Returns the run as GitHub's Markdown, short enough for `$GITHUB_STEP_SUMMARY`.
 pub fn markdown(run: &Run) -> String {

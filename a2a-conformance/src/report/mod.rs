@@ -1,4 +1,4 @@
-//! Reports of a [`Run`](crate::run::Run), for people and for programs.
+//! Reports of a [`Run`](crate::record::Run), for people and for programs.
 
 mod badge;
 mod change;
@@ -11,9 +11,7 @@ mod json;
 mod junit;
 mod listing;
 mod markdown;
-mod redact;
 mod verdict;
-mod visible;
 mod waivers;
 
 pub use self::badge::badge;
@@ -26,5 +24,4 @@ pub use self::html::html;
 pub use self::json::{json, read, schema};
 pub use self::junit::junit;
 pub use self::markdown::markdown;
-pub use self::redact::Redaction;
-pub use self::waivers::{Waiver, WaiverState, WaiverUse, Waivers};
+pub use self::waivers::Waivers;

@@ -1,6 +1,6 @@
 //! Table of verdicts: name, words, sign and severity.
 
-use crate::run::{CheckResult, Run, Verdict};
+use crate::record::{CheckResult, Run, Verdict};
 
 impl Verdict {
     /// Every verdict, the worst first.

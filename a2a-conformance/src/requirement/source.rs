@@ -1,65 +1,42 @@
-//! Links from requirements to the sentences of the published specification.
+//! Reading of the requirements, with links to the sentences of the published specification.
 
-use std::fmt;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use a2a_types::Dialect;
+use rust_embed::RustEmbed;
+use serde::Deserialize;
 
 use super::Requirement;
+use crate::yaml;
 
-/// The kind of text that a requirement rests on.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    Deserialize,
-    Eq,
-    Hash,
-    JsonSchema,
-    Ord,
-    PartialEq,
-    PartialOrd,
-    Serialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Basis {
-    /// A sentence with a keyword of RFC 2119, which is the level.
-    #[default]
-    Keyword,
-    /// A sentence that states a behaviour without a keyword.
-    Statement,
-    /// A row of a table in the text.
-    Table,
-    /// A member of the schema or of the proto, or its comment.
-    Schema,
-    /// An example.
-    Example,
-    /// A conclusion from the text, which does not say so itself.
-    Inference,
-    /// The behaviour of the samples of the time.
-    Practice,
+/// Returns all requirements of a version, in order of their sections.
+pub fn requirements(dialect: Dialect) -> &'static [Requirement] {
+    static ALL: LazyLock<BTreeMap<Dialect, Vec<Requirement>>> = LazyLock::new(|| {
+        let read = |dialect: &Dialect| (*dialect, read(*dialect));
+        Dialect::ALL.iter().map(read).collect()
+    });
+    ALL.get(&dialect).map_or(&[], Vec::as_slice)
 }
 
-impl Basis {
-    /// Returns whether the level is a keyword of the sentence.
-    pub fn is_keyword(&self) -> bool {
-        *self == Self::Keyword
-    }
+/// Returns the requirement of that id.
+pub fn requirement(id: &str) -> Option<&'static Requirement> {
+    let mut all = Dialect::ALL
+        .iter()
+        .flat_map(|dialect| requirements(*dialect));
+    all.find(|requirement| requirement.id == id)
 }
 
-impl fmt::Display for Basis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Keyword => "the keyword of the sentence",
-            Self::Statement => "a statement without a keyword",
-            Self::Table => "a row of a table",
-            Self::Schema => "the schema",
-            Self::Example => "an example",
-            Self::Inference => "inference from the text",
-            Self::Practice => "the samples of the time",
-        })
-    }
+#[derive(RustEmbed)]
+#[folder = "requirements/"]
+pub(super) struct RequirementFiles;
+
+fn read(dialect: Dialect) -> Vec<Requirement> {
+    let file = RequirementFiles::get(&format!("{}.yaml", dialect.version()));
+    let text = file.map(|file| String::from_utf8_lossy(&file.data).into_owned());
+    // A test reads every file, so that an unreadable one is never built in.
+    let file = text.and_then(|text| yaml::read::<File>(&text).ok());
+    file.map(File::expand).unwrap_or_default()
 }
 
 /// One file of requirements.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use a2a_types::Dialect;
 
-use super::source::{Basis, REPOSITORY};
+use super::Basis;
+use super::source::REPOSITORY;
 use super::{Level, Requirement, requirements};
 
 /// A file at a tag, and the lines cited of it.

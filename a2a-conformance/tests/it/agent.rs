@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use a2a_conformance::agent::{Options, Process, Selection, run};
 use a2a_conformance::case::Profile;
+use a2a_conformance::record::{Run, Verdict};
 use a2a_conformance::requirement::Level;
-use a2a_conformance::run::{Run, Verdict};
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::card_signature::sign;

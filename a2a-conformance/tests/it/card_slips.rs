@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use a2a_conformance::agent::{Options, Selection, run};
 use a2a_conformance::case::Profile;
-use a2a_conformance::run::Verdict;
+use a2a_conformance::record::Verdict;
 use a2a_server::Server;
 use a2a_server::demo::Reference;
 use a2a_transport::http::HttpService;

@@ -3,8 +3,8 @@
 use std::process::{Command, Output};
 
 use a2a_conformance::client::{CaseServer, Selection};
+use a2a_conformance::record::{CheckResult, Run, Verdict};
 use a2a_conformance::requirement::Level;
-use a2a_conformance::run::{CheckResult, Run, Verdict};
 use a2a_types::Dialect;
 use serde_json::{Value, json};
 
@@ -34,38 +34,6 @@ fn text(bytes: &[u8]) -> String {
 fn only(run: &Run, verdict: Verdict) -> Vec<&str> {
     let checks = run.checks.iter().filter(|check| check.verdict == verdict);
     checks.map(|check| check.id.as_str()).collect()
-}
-
-#[test]
-fn command_started_for_each_case_meets_every_check() {
-    let ours = format!("{SUITE} client --be-ours {{url}}");
-    let run = report(
-        0,
-        &["--exec", &ours, "--dialect", "1.0", "--timeout-scale", "10"],
-    );
-    let unmet: Vec<_> = run.unmet().collect();
-    assert!(unmet.is_empty(), "{unmet:#?}");
-    // The result that the client got is not seen.
-    assert!(only(&run, Verdict::NotApplicable).contains(&"client.reads-answers"));
-    assert!(only(&run, Verdict::Pass).contains(&"webhook.checks-credentials"));
-    assert!(only(&run, Verdict::Pass).contains(&"client.request-valid"));
-}
-
-#[test]
-fn command_that_reads_instructions_passes() {
-    let ours = format!("{SUITE} client --be-ours");
-    let run = report(
-        0,
-        &[
-            "--stdio",
-            &ours,
-            "--run",
-            "client.reads-*",
-            "--run",
-            "webhook.*",
-        ],
-    );
-    assert_eq!(only(&run, Verdict::Pass).len(), run.checks.len());
 }
 
 #[test]
@@ -267,4 +235,18 @@ async fn ask(method: &str, url: &str, body: Value) -> Value {
     let answer = client.request(request).await.unwrap();
     let body = answer.into_body().collect().await.unwrap().to_bytes();
     serde_json::from_slice(&body).unwrap_or_else(|_| panic!("{url}: {body:?}"))
+}
+
+#[test]
+fn the_schema_of_cases_is_current() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/schemas/client-cases.json");
+    let current = format!("{:#}\n", a2a_conformance::client::schema());
+    if std::env::var_os("A2A_WRITE_SCHEMAS").is_some() {
+        std::fs::write(path, &current).unwrap();
+    }
+    let recorded = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        recorded == current,
+        "A2A_WRITE_SCHEMAS=1 cargo test -p a2a-conformance --test it client_drivers"
+    );
 }

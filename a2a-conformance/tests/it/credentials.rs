@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use a2a_auth::{AnyOf, ApiKey, ApiKeys, BasicUsers, ClientCertificate, Requirement};
-use a2a_conformance::mutant::agent::{AgentSubject, Control, RunningAgent};
-use a2a_conformance::run::{Run, Verdict};
+use a2a_conformance::record::{Run, Verdict};
+use a2a_conformance_proof::agent::{AgentSubject, Control, RunningAgent};
 use a2a_server::demo::Reference;
 use a2a_server::{ClientAuth, Server, ServerTls};
 use http::header::{AUTHORIZATION, HeaderMap};

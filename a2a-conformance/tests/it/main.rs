@@ -2,11 +2,7 @@
 
 mod agent;
 mod agent_command;
-mod broken_agents;
-#[cfg(unix)]
-mod broken_clients;
 mod card_slips;
-mod client;
 mod client_drivers;
 mod commands;
 mod contract;
@@ -15,5 +11,3 @@ mod official;
 mod recorded;
 mod replay;
 mod report;
-mod self_test;
-mod wire_mutations;

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::Failure;
+use crate::machine::Failure;
 use crate::request_template::RequestTemplate;
 use crate::statistics::percentile;
 

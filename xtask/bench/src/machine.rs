@@ -6,7 +6,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::Failure;
+/// Error of a measurement.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Binds this thread, and the threads that it starts, to these processors.
 pub(crate) fn pin(cores: &[usize]) -> Result<(), Failure> {

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use self::machine::Failure;
 use self::measurement::Measurement;
 use self::scenario::{Plan, Scenario};
 
@@ -101,9 +102,6 @@ Examples:
   cargo xtask bench --peers send stream get             beside servers of others
   cargo xtask bench --json bench.json                   for programs
   cargo xtask bench --check                             fail if a target is missed";
-
-/// Error of a measurement.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

@@ -10,8 +10,8 @@ use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
-use crate::Failure;
 use crate::load::{Caller, is_answer};
+use crate::machine::Failure;
 use crate::request_template::{RequestKind, next_id};
 
 /// Returns `at_once` callers that share the connections.

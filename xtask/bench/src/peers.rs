@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::Failure;
 use crate::load::Connection;
+use crate::machine::Failure;
 use crate::process::Process;
 use crate::request_template::{RequestKind, RequestTemplate};
 

@@ -7,8 +7,8 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::machine::{self, Failure};
 use crate::serve::{Settings, cores_argument};
-use crate::{Failure, machine};
 
 /// A running server; it is killed when this is dropped.
 pub(crate) struct Process {

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use crate::Failure;
 use crate::load::{Caller, Connection, ConnectionCaller};
+use crate::machine::Failure;
 use crate::request_template::RequestTemplate;
 
 /// A certificate, which vouches for itself, and its key.

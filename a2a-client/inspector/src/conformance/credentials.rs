@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_conformance::agent::Options;
-use a2a_conformance::report::Redaction;
+use a2a_conformance::record::Redaction;
 use a2a_types::TaskId;
 use http::HeaderValue;
 use tokio::time::timeout;

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use a2a_client::{Binding, Dialect};
 use a2a_conformance::agent::{Options, RunError, RunProgress, Selection, run_until};
 use a2a_conformance::case::Profile;
-use a2a_conformance::report::Redaction;
+use a2a_conformance::record::Redaction;
+use a2a_conformance::record::{Run, Score};
 use a2a_conformance::requirement::Level;
-use a2a_conformance::run::{Run, Score};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -211,7 +211,7 @@ impl Runs {
                 redaction.check(result);
             }
             run.group_causes();
-            run.cite();
+            cite(&mut run);
             Arc::new(run)
         });
         let summary = self.change(id, |entry| {

@@ -1,7 +1,7 @@
 //! Routes of runs.
 
+use a2a_conformance::record::Run;
 use a2a_conformance::report::{Changes, Error, curl, html, json as report_json, junit, markdown};
-use a2a_conformance::run::Run;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};

@@ -10,11 +10,13 @@ use crate::client::driver_request::{DriverOutcome, DriverRequest};
 use crate::client::instruction::InstructionKind;
 
 /// Both directions of a conversation with a client; dropping it ends the client.
-pub(in crate::client) struct LineConnection {
-    pub(in crate::client) reader: Box<dyn AsyncBufRead + Send + Unpin>,
-    pub(in crate::client) writer: Box<dyn AsyncWrite + Send + Unpin>,
+pub struct LineConnection {
+    /// Reports of the client.
+    pub reader: Box<dyn AsyncBufRead + Send + Unpin>,
+    /// Instructions to the client.
+    pub writer: Box<dyn AsyncWrite + Send + Unpin>,
     /// Value that keeps the client alive until it is dropped.
-    pub(in crate::client) guard: Box<dyn Send>,
+    pub guard: Box<dyn Send>,
 }
 
 /// Pool of idle clients.

@@ -19,8 +19,9 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use super::profile;
+use super::result::{Direction, ReplayResult};
 use super::wire::{Caller, SILENCE_TIMEOUT, StreamedResponse};
-use super::{Direction, ReplayResult, profile};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{
     Corpus, Example, Exchange, ExchangeStep, MatchMode, Release, StrictVerdict,

@@ -8,12 +8,12 @@ use a2a_transport::{Answer, Call, Error, Transport};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect, Operation, Request, Response, v0_2};
 use http::header::{HeaderName, HeaderValue, WWW_AUTHENTICATE};
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 
+use super::profile::{self, value};
+use super::result::{Direction, ReplayResult};
 use super::wire::{CapturedRequest, SILENCE_TIMEOUT, ScriptedResponse, ScriptedServer};
-use super::{Direction, ReplayResult, profile};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{Corpus, Example, Exchange, ExchangeStep};
 use crate::documents::fault::{Fault, FaultyTransport};
@@ -366,10 +366,6 @@ fn canonical_of(response: &Response) -> Value {
         | Response::GetTaskPushNotificationConfig(config) => value(config),
         other => json!(format!("{other:?}")),
     }
-}
-
-pub(super) fn value(value: &impl Serialize) -> Value {
-    serde_json::to_value(value).unwrap_or_default()
 }
 
 /// Returns the value inside `{"task": …}`, or the canonical value itself.

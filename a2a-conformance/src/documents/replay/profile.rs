@@ -4,10 +4,9 @@ use a2a_client::{Client, Retries};
 use a2a_transport::{Error, Transport};
 use a2a_types::extension::trpc::Version;
 use a2a_types::{AgentCard, Request, SendMessageResponse};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
-
-use super::client::value;
 
 /// Declares the profile on a card.
 pub(super) fn declare_on(card: &mut AgentCard) {
@@ -57,4 +56,9 @@ pub(super) async fn ask(
             dialect: a2a_types::Dialect::V0_2,
         }),
     }
+}
+
+/// Returns a value as JSON.
+pub(super) fn value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
 }

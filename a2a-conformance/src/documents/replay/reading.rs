@@ -9,7 +9,7 @@ use a2a_types::reading::{Hints, Mode, read};
 use a2a_types::{Dialect, Task, v0_2};
 use serde_json::{Value, json};
 
-use super::{Direction, ReplayResult};
+use super::result::{Direction, ReplayResult};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{Corpus, Example, ExampleKind, LenientVerdict};
 use crate::documents::printed_example;

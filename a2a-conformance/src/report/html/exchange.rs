@@ -1,10 +1,10 @@
 //! An exchange on the page: request, response, and marked mismatches.
 
+use crate::record::visible::{head, line, visible};
+use crate::record::{CheckResult, Evidence, HttpMessage, Mismatch, Run};
 use crate::report::curl::curl;
 use crate::report::listing::{Line, leading, listing};
-use crate::report::visible::{head, line, visible};
 use crate::requirement::Role;
-use crate::run::{CheckResult, Evidence, HttpMessage, Mismatch, Run};
 
 use super::position::MismatchPosition;
 

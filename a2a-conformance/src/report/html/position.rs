@@ -1,6 +1,6 @@
 //! Position of a mismatch in an exchange.
 
-use crate::run::{HttpMessage, Mismatch};
+use crate::record::{HttpMessage, Mismatch};
 
 /// Position of a mismatch in one half of an exchange.
 #[derive(Debug, PartialEq)]

@@ -1,10 +1,9 @@
 //! Checks of the page: a row for each, with its result in each protocol version and binding.
 
-use crate::report::visible::{line, visible};
+use crate::record::visible::{line, visible};
+use crate::record::{CheckResult, Mismatch, Run, Verdict};
 use crate::requirement::{Level, Requirement};
-use crate::run::{CheckResult, Mismatch, Run, Verdict};
 
-use super::duration;
 use super::exchange::{Exchange, exchange};
 use crate::explanation::explanation;
 
@@ -270,5 +269,14 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
         },
         exchanges,
         took: duration(result.seconds),
+    }
+}
+
+/// Formats a duration for people.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 1.0 => format!("{:.0} ms", seconds * 1000.0),
+        _ if seconds < 100.0 => format!("{seconds:.1} s"),
+        _ => format!("{:.0} min", seconds / 60.0),
     }
 }

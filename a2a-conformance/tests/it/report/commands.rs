@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use a2a_conformance::record::{Run, Verdict};
 use a2a_conformance::report::json;
-use a2a_conformance::run::{Run, Verdict};
 use tempfile::TempDir;
 
 use super::sample;

@@ -1,12 +1,12 @@
 //! Verdicts for which a run fails, and verdicts for which it does not: the same in every report.
 
-use a2a_conformance::report::{Form, print};
-use a2a_conformance::requirement::Level::{self, May, Must, Should};
-use a2a_conformance::run::Verdict::{
+use a2a_conformance::record::Verdict::{
     self, Fail, Flaky, HarnessError, NotApplicable, Note, Pass, SetupFailed, Untestable, Waived,
     Warn,
 };
-use a2a_conformance::run::{CheckResult, Run};
+use a2a_conformance::record::{CheckResult, Run};
+use a2a_conformance::report::{Form, print};
+use a2a_conformance::requirement::Level::{self, May, Must, Should};
 
 use super::sample;
 

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use a2a_conformance::record::{Run, Verdict};
 use a2a_conformance::report::{Changes, Form, Waivers, json, print, schema};
-use a2a_conformance::run::{Run, Verdict};
 
 use super::sample;
 

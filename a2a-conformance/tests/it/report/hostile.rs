@@ -1,7 +1,7 @@
 //! Escaping of the target's texts on a terminal, in XML, and in Markdown.
 
+use a2a_conformance::record::{Run, Verdict};
 use a2a_conformance::report::{Form, print};
-use a2a_conformance::run::{Run, Verdict};
 
 use super::sample;
 

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use a2a_conformance::report::{Form, Redaction};
+use a2a_conformance::record::Redaction;
+use a2a_conformance::record::{HttpMessage, Run, Verdict};
+use a2a_conformance::report::Form;
 use a2a_conformance::requirement::Role;
-use a2a_conformance::run::{HttpMessage, Run, Verdict};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::{golden, sample};
+use super::golden;
+use super::sample::{self, push};
 
 /// The page of a run; a copy of it is left for people to look at.
 fn page(run: &Run, name: &str) -> String {
@@ -194,7 +196,7 @@ fn long_values_are_cut() {
         halves.for_each(|half| half.body.clone_from(&huge));
     }
     result.mismatches[0].found.clone_from(&huge);
-    run.push(result, &Redaction::default());
+    push(&mut run, result, &Redaction::default());
     let page = page(&run, "long");
     assert!(page.len() < 512 * 1024, "{} bytes", page.len());
     assert_contains(row_of_last(&page, &id), "1044480 more bytes are not shown");

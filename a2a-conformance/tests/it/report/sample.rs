@@ -1,11 +1,17 @@
 //! A run as it may come of a real agent: most of it met, and one of everything else.
 
-use a2a_conformance::report::Redaction;
-use a2a_conformance::requirement::{Basis, Level, Requirement, Role};
-use a2a_conformance::run::{
+use a2a_conformance::record::Redaction;
+use a2a_conformance::record::{
     CheckResult, Evidence, FORMAT, HttpMessage, Mismatch, Run, Settings, Target, Verdict,
 };
+use a2a_conformance::requirement::{Basis, Level, Requirement, Role};
 use serde_json::{Value, json};
+
+/// Adds a result, with its secrets redacted.
+pub(super) fn push(run: &mut Run, mut result: CheckResult, redaction: &Redaction) {
+    redaction.check(&mut result);
+    run.checks.push(result);
+}
 
 /// Protocol versions and bindings of the agent.
 const SPOKEN: &[(&str, &str)] = &[
@@ -53,8 +59,13 @@ const CHECKS: &[(&str, Level, &str, &str)] = &[
 pub(crate) fn run() -> Run {
     let redaction = Redaction::default();
     let mut run = empty();
-    run.push(card_check("card.well-formed", Verdict::Pass), &redaction);
-    run.push(
+    push(
+        &mut run,
+        card_check("card.well-formed", Verdict::Pass),
+        &redaction,
+    );
+    push(
+        &mut run,
         card_check("card.signed", Verdict::NotApplicable),
         &redaction,
     );
@@ -63,7 +74,7 @@ pub(crate) fn run() -> Run {
             let mut result = met(row, dialect, binding);
             result.seconds = 0.004 * (number + 1) as f64;
             depart(&mut result, index);
-            run.push(result, &redaction);
+            push(&mut run, result, &redaction);
         }
     }
     run

@@ -1,9 +1,11 @@
 //! Redaction of secrets: none is in a report, wherever in an exchange it was.
 
-use a2a_conformance::report::{Changes, Form, Redaction, print};
-use a2a_conformance::run::{CheckResult, Evidence, HttpMessage, Mismatch, Run, Verdict};
+use a2a_conformance::record::Redaction;
+use a2a_conformance::record::{CheckResult, Evidence, HttpMessage, Mismatch, Run, Verdict};
+use a2a_conformance::report::{Changes, Form, print};
+use regex::Regex;
 
-use super::sample;
+use super::sample::{self, push};
 
 /// A secret for each place.
 const HEADERS: &[(&str, &str)] = &[
@@ -32,8 +34,7 @@ fn run() -> Run {
     let redaction = Redaction::default()
         .header("x-own")
         .secret("canary-10-that-the-user-gave")
-        .pattern("secret-[a-z]+-[0-9]+")
-        .unwrap();
+        .pattern(Regex::new("secret-[a-z]+-[0-9]+").unwrap());
     let half = |start: &str| HttpMessage {
         start: start.to_owned(),
         headers: HEADERS
@@ -69,7 +70,7 @@ fn run() -> Run {
             evidence: vec![evidence.clone()],
             ..sample::run().checks.swap_remove(0)
         };
-        run.push(result, &redaction);
+        push(&mut run, result, &redaction);
     }
     run
 }

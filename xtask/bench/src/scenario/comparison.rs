@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::Plan;
+use super::plan::Plan;
 use crate::load::Connection;
+use crate::machine::{self, Failure};
 use crate::measurement::{Column, Figures, Measurement};
 use crate::peers::Peer;
 use crate::process::Process;
 use crate::request_template::{RequestKind, RequestTemplate};
 use crate::serve::{ServerKind, Settings};
-use crate::{Failure, machine};
 
 /// A server, and the requests that it gets.
 #[derive(Clone, Debug)]

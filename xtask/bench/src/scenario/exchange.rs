@@ -1,12 +1,13 @@
 //! Requests and answers, as many as there can be, in every way they come.
 
-use super::Plan;
 use super::comparison::{CEILING, MeasuredServer, OURS, compare};
+use super::plan::Plan;
 use crate::load::Caller;
+use crate::machine::Failure;
 use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
 use crate::request_template::{RequestKind, RequestTemplate};
-use crate::{Failure, load, multiplexed};
+use crate::{load, multiplexed};
 
 pub(super) async fn send(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut measured = Vec::new();

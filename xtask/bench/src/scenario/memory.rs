@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::Plan;
 use super::comparison::{MeasuredServer, OURS, compare};
-use crate::Failure;
+use super::plan::Plan;
 use crate::load;
+use crate::machine::Failure;
 use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
 use crate::request_template::RequestKind;

@@ -3,17 +3,16 @@
 mod comparison;
 mod exchange;
 mod memory;
+mod plan;
 mod streams;
 mod tokens;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use clap::ValueEnum;
 
-use crate::Failure;
+use crate::machine::Failure;
 use crate::measurement::Measurement;
-use crate::peers::Peer;
+
+pub(crate) use self::plan::Plan;
 
 /// A kind of load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -46,25 +45,6 @@ pub(crate) enum Scenario {
     Crowd,
     /// Memory left by a million sends.
     Memory,
-}
-
-/// Settings of the measurements.
-#[derive(Clone, Debug)]
-pub(crate) struct Plan {
-    /// Number of rounds; in each, every server is measured once.
-    pub(crate) rounds: usize,
-    /// Duration of each measurement.
-    pub(crate) period: Duration,
-    /// Numbers of callers at once.
-    pub(crate) connections: Vec<usize>,
-    /// Number of messages where memory is measured; no more fill a cache.
-    pub(crate) sends: usize,
-    /// Directory of databases.
-    pub(crate) directory: PathBuf,
-    /// The processor of the server, and that of its callers.
-    pub(crate) cores: [usize; 2],
-    /// Servers of others that are measured, too.
-    pub(crate) peers: Vec<Peer>,
 }
 
 impl Scenario {

@@ -5,15 +5,15 @@ use std::time::Instant;
 use memchr::memmem;
 use tokio::task::JoinSet;
 
-use super::Plan;
 use super::comparison::{CEILING, MeasuredServer, OURS, compare, events};
+use super::plan::Plan;
 use crate::load::Connection;
+use crate::machine::{self, Failure};
 use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
 use crate::request_template::{RequestKind, RequestTemplate};
 use crate::serve::{CHUNK, Pace, ServerKind, Settings};
 use crate::statistics::median;
-use crate::{Failure, machine};
 
 /// An artifact in many chunks, sent without a pause; and in ten times as many.
 ///

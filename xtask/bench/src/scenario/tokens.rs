@@ -5,14 +5,15 @@ use std::time::Duration;
 use memchr::memmem;
 use tokio::task::JoinSet;
 
-use super::Plan;
 use super::comparison::{MeasuredServer, compare};
+use super::plan::Plan;
 use crate::load::{Connection, Latencies};
+use crate::machine::Failure;
 use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
 use crate::request_template::RequestKind;
 use crate::serve::TOKENS_PER_SECOND;
-use crate::{Failure, timestamp};
+use crate::timestamp;
 
 /// Streams of 100 chunks a second each, merged as servers do it and each chunk by itself.
 ///

@@ -17,8 +17,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::{Pace, Settings};
-use crate::Failure;
+use super::settings::{Pace, Settings};
+use crate::machine::Failure;
 
 pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;

@@ -5,9 +5,9 @@ use std::path::Path;
 use a2a_server::{BoundServer, MemoryStore, Retention, Server, ServerBuilder};
 use a2a_types::AgentCard;
 
-use super::Settings;
 use super::agent::Echo;
-use crate::Failure;
+use super::settings::Settings;
+use crate::machine::Failure;
 
 pub(super) async fn serve(settings: &Settings) -> Result<(), Failure> {
     let bound = bind(

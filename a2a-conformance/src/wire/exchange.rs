@@ -1,0 +1,165 @@
+//! Requests and answers of an exchange with an agent, as data.
+
+use a2a_transport::{Binding, Error};
+use a2a_types::{Dialect, ErrorKind};
+use bytes::Bytes;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+
+use crate::record::{Evidence, MismatchKind};
+
+/// Answer to a request that is answered once.
+pub(crate) struct AgentResponse {
+    pub(crate) evidence: Evidence,
+    pub(crate) dialect: Dialect,
+    pub(crate) binding: Binding,
+    pub(crate) status: u16,
+    /// Headers by their names in lower case.
+    pub(crate) headers: Value,
+    /// The body, if it is JSON.
+    pub(crate) json: Option<Value>,
+    pub(crate) outcome: ResponseContent,
+    /// `true` if nothing came because the time was over.
+    pub(crate) late: bool,
+}
+
+/// Content of an answer.
+#[derive(Clone, Debug)]
+pub(crate) enum ResponseContent {
+    /// The result, in protocol 1.0.
+    Result(Value),
+    /// The agent answered with an error.
+    Error { kind: ErrorKind, message: String },
+    /// The answer cannot be read, for this reason.
+    Unreadable(Problem),
+    /// No whole answer came, for this reason.
+    Nothing(Problem),
+}
+
+/// Reason why there is no answer, or none that can be read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Problem {
+    pub(crate) text: String,
+    pub(crate) kind: MismatchKind,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        let kind = MismatchKind::Value;
+        Self { text, kind }
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        let kind = match error {
+            Error::Unreachable(_) => MismatchKind::NoConnection,
+            Error::Malformed(violation) if ["$", "$.result"].contains(&&*violation.path) => {
+                MismatchKind::Unreadable
+            }
+            Error::NotA2a { .. } => MismatchKind::Unreadable,
+            _ => MismatchKind::Value,
+        };
+        let text = causes(error);
+        Self { text, kind }
+    }
+}
+
+/// A request as it goes over the wire.
+#[derive(Clone)]
+pub(crate) struct WireRequest {
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Vec<u8>>,
+    /// Params in protocol 1.0; null if the case altered them.
+    pub(crate) params: Value,
+    /// `true` if the request departs from the version on purpose.
+    pub(crate) is_altered: bool,
+    /// `true` if header names begin with capitals, where the connection can do that.
+    pub(crate) has_title_case_headers: bool,
+}
+
+/// The body of an answer.
+pub(crate) type ResponseBody = http_body_util::combinators::BoxBody<Bytes, hyper::Error>;
+
+/// Sets a header of one request, or leaves it out if there is no value.
+pub(crate) fn set_header(
+    headers: &mut HeaderMap,
+    name: &str,
+    value: Option<&str>,
+) -> Result<(), String> {
+    let bad = |error: String| format!("the header `{name}`: {error}");
+    let name = HeaderName::try_from(name).map_err(|error| bad(error.to_string()))?;
+    let Some(value) = value else {
+        headers.remove(name);
+        return Ok(());
+    };
+    let value = HeaderValue::from_str(value).map_err(|error| bad(error.to_string()))?;
+    headers.insert(name, value);
+    Ok(())
+}
+
+pub(crate) fn headers_as_json(headers: &HeaderMap) -> Value {
+    let pairs = headers_as_pairs(headers).into_iter();
+    Value::Object(
+        pairs
+            .map(|(name, value)| (name, value.into()))
+            .collect::<Map<_, _>>(),
+    )
+}
+
+pub(crate) fn headers_as_pairs(headers: &HeaderMap) -> Vec<(String, String)> {
+    let shown_value = |value: &HeaderValue| match value.is_sensitive() {
+        true => "***".to_owned(),
+        false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+    };
+    let pairs = headers.iter();
+    pairs
+        .map(|(name, value)| (name.to_string(), shown_value(value)))
+        .collect()
+}
+
+/// Returns the first 64 KiB of a body as text, for the evidence.
+pub(crate) fn shown(body: &[u8]) -> String {
+    const MAX_SHOWN_BYTES: usize = 64 << 10;
+    String::from_utf8_lossy(&body[..body.len().min(MAX_SHOWN_BYTES)]).into_owned()
+}
+
+/// Formats an error with its causes.
+pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let causes: Vec<_> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
+/// Returns a text with what is not plain in a URL percent-encoded.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let bytes = text.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    bytes.collect()
+}
+
+/// Returns whether the body of an error names a code of JSON-RPC, which is negative.
+pub(crate) fn has_code(json: &Value) -> bool {
+    let codes = [&json["code"], &json["error"]["code"]];
+    codes
+        .iter()
+        .any(|code| code.as_i64().is_some_and(|code| code < 0))
+}
+
+/// Returns the task of a result: its member `task`, or the result itself if it has a status.
+pub(crate) fn task_of(result: &Value) -> Option<&Value> {
+    match result.get("task") {
+        Some(task) => Some(task),
+        None => result.get("status").map(|_| result),
+    }
+}
+
+/// Returns the items of an array; none if it is not one.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}

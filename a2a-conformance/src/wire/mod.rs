@@ -1,0 +1,3 @@
+//! What goes over the wire, as data.
+
+pub(crate) mod exchange;
