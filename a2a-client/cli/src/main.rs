@@ -12,6 +12,8 @@ mod files;
 mod interrupt;
 mod log;
 mod metrics;
+#[cfg(feature = "opentelemetry")]
+mod otlp;
 mod postgres;
 mod secret;
 mod show;
