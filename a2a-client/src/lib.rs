@@ -38,7 +38,7 @@
 //!
 //! The module [`credentials`] authenticates the caller. With the feature `webhook`, the module
 //! `webhook` receives push notifications. With `card-signature`, [`ClientBuilder`] can require cards
-//! signed by given keys.
+//! signed by given keys. [`recorder`], [`terminal`] and [`curl`] are for programs that show exchanges.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod card;
@@ -46,6 +46,7 @@ mod cards;
 mod client;
 mod connect;
 pub mod credentials;
+pub mod curl;
 mod deadline;
 mod fault;
 mod follow;
