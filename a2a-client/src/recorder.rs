@@ -200,7 +200,8 @@ impl Drop for Recording {
         if !self.is_written {
             // A follower may stop reading when the task has ended.
             if self.exchange.response.is_none() {
-                self.exchange.failure = Some("nobody waited for the answer".to_owned());
+                self.exchange.failure =
+                    Some("the caller stopped waiting for the answer".to_owned());
             }
             self.write();
         }

@@ -332,7 +332,7 @@ mod tests {
             5 * event.len() as u64 - MAX_BODY_BYTES as u64
         );
         let frames = response.frames();
-        assert_eq!(frames.len(), 3, "those of which all is kept");
+        assert_eq!(frames.len(), 3, "the frames that are kept whole");
         assert_eq!(
             (frames[2].id.as_deref(), frames[2].data.len()),
             (Some("1"), 1 << 20)
