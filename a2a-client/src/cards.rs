@@ -15,7 +15,7 @@ use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 
 use crate::card::read_card_in;
-use crate::found_card::FoundCard;
+use crate::client::FoundCard;
 use crate::{Client, Interfaces, Origin};
 
 /// Discovers agent cards and caches each for as long as its server allows.

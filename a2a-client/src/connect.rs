@@ -13,8 +13,8 @@ use a2a_types::reading::{Deviation, Mode};
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::client::FoundCard;
 use crate::credentials::Keyring;
-use crate::found_card::FoundCard;
 use crate::{Cards, Client, Interfaces, Origin};
 
 /// Builder of a client: [`Client::builder`].

@@ -50,7 +50,6 @@ pub mod curl;
 mod deadline;
 mod fault;
 mod follow;
-mod found_card;
 mod interfaces;
 mod origin;
 mod profile;
