@@ -141,7 +141,7 @@ fn main() -> ExitCode {
         }
         Err(error) => Err(error.into()),
     };
-    deviations::show(&screen);
+    screen.deviations();
     match outcome {
         Ok(code) => code.into(),
         Err(failure) => report(&failure, arguments.json),
