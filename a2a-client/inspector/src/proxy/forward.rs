@@ -145,7 +145,7 @@ fn begin(proxy: &Proxy, head: &request::Parts, url: &str, body: &[u8]) -> Record
         body: wire::Body::of(body),
     };
     request.mark(&proxy.secret_names());
-    proxy.log.begin(Source::Proxy(proxy.id.clone()), request)
+    Recording::begin(&proxy.log, Source::Proxy(proxy.id.clone()), request)
 }
 
 impl Proxy {
