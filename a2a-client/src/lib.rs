@@ -69,6 +69,7 @@ pub use crate::cards::{CardDocument, Cards};
 pub use crate::client::Client;
 pub use crate::connect::ClientBuilder;
 pub use crate::deadline::Deadline;
+pub use crate::fault::causes;
 pub use crate::interfaces::Interfaces;
 pub use crate::origin::Origin;
 pub use crate::recorder::Recorder;

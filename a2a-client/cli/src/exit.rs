@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use a2a_client::Error;
 use a2a_client::terminal::{escape, escape_json};
+use a2a_client::{Error, causes};
 use a2a_types::TaskState;
 use serde_json::{Value, json};
 
@@ -167,16 +167,7 @@ pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
     if code == Code::Done {
         return code.into();
     }
-    let mut text = failure.to_string();
-    let mut cause = std::error::Error::source(failure);
-    while let Some(error) = cause {
-        let message = error.to_string();
-        // Some errors repeat their cause.
-        if !text.ends_with(&message) {
-            text = format!("{text}: {message}");
-        }
-        cause = error.source();
-    }
+    let mut text = causes(failure);
     let answered = match failure {
         Failure::Call(
             Error::Agent(answered)

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use a2a_client::ResponseObserver;
+use a2a_client::{ResponseObserver, causes};
 use bytes::Bytes;
 use http::response;
 use jiff::Timestamp;
@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use super::event_boundary::EventBoundary;
 use super::exchange::{Body, Exchange, Piece, Request, Response, Source, State};
 use super::log::ExchangeLog;
-use crate::problem::causes;
 
 /// An exchange in progress. Dropped before its end, it counts as done if its answer had begun.
 pub(crate) struct Recording {
