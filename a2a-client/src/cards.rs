@@ -15,7 +15,7 @@ use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
 
 use crate::card::read_card_in;
-use crate::found_card::FoundCard;
+use crate::client::FoundCard;
 use crate::{Client, Interfaces, Origin};
 
 /// Discovers agent cards and caches each for as long as its server allows.
@@ -25,13 +25,32 @@ use crate::{Client, Interfaces, Origin};
 #[derive(Clone, Debug)]
 pub struct Cards {
     http: HttpClient,
-    headers: HeaderMap,
-    credentials: Option<Arc<dyn Credentials>>,
-    #[cfg(feature = "card-signature")]
-    verifier: Option<Arc<CardVerifier>>,
-    mode: Mode,
-    deviations: Option<DeviationObserver>,
+    settings: CardSettings,
     kept: Arc<Mutex<HashMap<String, CachedCard>>>,
+}
+
+/// Settings of requests for cards, and of their reading.
+#[derive(Clone, Debug)]
+pub(crate) struct CardSettings {
+    pub(crate) headers: HeaderMap,
+    pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    #[cfg(feature = "card-signature")]
+    pub(crate) verifier: Option<Arc<CardVerifier>>,
+    pub(crate) mode: Mode,
+    pub(crate) deviations: Option<DeviationObserver>,
+}
+
+impl Default for CardSettings {
+    fn default() -> Self {
+        Self {
+            headers: HeaderMap::new(),
+            credentials: None,
+            #[cfg(feature = "card-signature")]
+            verifier: None,
+            mode: Mode::Tolerant,
+            deviations: None,
+        }
+    }
 }
 
 /// A cached card and its cache policy.
@@ -78,34 +97,33 @@ impl Default for Cards {
 impl Cards {
     /// Creates an empty cache that fetches with `http`.
     pub fn new(http: HttpClient) -> Self {
+        Self::with(http, CardSettings::default())
+    }
+
+    pub(crate) fn with(http: HttpClient, settings: CardSettings) -> Self {
         Self {
             http,
-            headers: HeaderMap::new(),
-            credentials: None,
-            #[cfg(feature = "card-signature")]
-            verifier: None,
-            mode: Mode::Tolerant,
-            deviations: None,
+            settings,
             kept: Arc::default(),
         }
     }
 
     /// Reads cards in a mode; by default everything that can be read is kept.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
+        self.settings.mode = mode;
         self.kept = Arc::default();
         self
     }
 
     /// Tells an observer of what a fetched card has against the specification.
     pub fn deviations(mut self, observer: Option<DeviationObserver>) -> Self {
-        self.deviations = observer;
+        self.settings.deviations = observer;
         self
     }
 
     /// Sends these headers with every request for a card.
     pub fn headers(mut self, headers: HeaderMap) -> Self {
-        self.headers = headers;
+        self.settings.headers = headers;
         // Cached cards were fetched as another caller.
         self.kept = Arc::default();
         self
@@ -113,7 +131,7 @@ impl Cards {
 
     /// Authenticates requests for cards.
     pub fn credentials(mut self, credentials: Option<Arc<dyn Credentials>>) -> Self {
-        self.credentials = credentials;
+        self.settings.credentials = credentials;
         self.kept = Arc::default();
         self
     }
@@ -122,7 +140,7 @@ impl Cards {
     /// [`Error::Unverified`]. Only what the signature covers is read.
     #[cfg(feature = "card-signature")]
     pub fn verify(mut self, verifier: impl Into<CardVerifier>) -> Self {
-        self.verifier = Some(Arc::new(verifier.into()));
+        self.settings.verifier = Some(Arc::new(verifier.into()));
         // Cached cards were not verified, or with other keys.
         self.kept = Arc::default();
         self
@@ -146,8 +164,11 @@ impl Cards {
     }
 
     async fn document_at(&self, place: &str) -> Result<CardDocument, Error> {
-        let credentials = self.credentials.as_deref();
-        let fetched = self.http.get_as(credentials, place, &self.headers).await?;
+        let credentials = self.settings.credentials.as_deref();
+        let fetched = self
+            .http
+            .get_as(credentials, place, &self.settings.headers)
+            .await?;
         if fetched.status != StatusCode::OK {
             return Err(no_card(place, fetched.status));
         }
@@ -198,8 +219,8 @@ impl Cards {
         if let Some(trace) = spans::here() {
             trace.write(&mut headers);
         }
-        headers.extend(self.headers.clone());
-        let credentials = self.credentials.as_deref();
+        headers.extend(self.settings.headers.clone());
+        let credentials = self.settings.credentials.as_deref();
         let fetched = self.http.get_as(credentials, place, &headers).await?;
         let now = SystemTime::now();
         if let Some(kept) = kept
@@ -227,11 +248,11 @@ impl Cards {
 
     fn read(&self, text: &str, place: &str) -> Result<FoundCard, Error> {
         #[cfg(feature = "card-signature")]
-        if let Some(verifier) = &self.verifier {
+        if let Some(verifier) = &self.settings.verifier {
             return self.verified(verifier, text);
         }
-        let mut read = read_card_in(text, self.mode).map_err(Error::Malformed)?;
-        if self.mode == Mode::Tolerant {
+        let mut read = read_card_in(text, self.settings.mode).map_err(Error::Malformed)?;
+        if self.settings.mode == Mode::Tolerant {
             let deviations = resolve_urls(&mut read.value, place);
             read.repairs.extend(deviations);
         }
@@ -240,7 +261,7 @@ impl Cards {
 
     /// Tells the observer of the deviations of a card, and returns the card.
     fn tell(&self, read: WithRepairs<AgentCard>) -> AgentCard {
-        if let Some(observer) = &self.deviations {
+        if let Some(observer) = &self.settings.deviations {
             read.repairs
                 .iter()
                 .for_each(|found| observer.observe(found));
@@ -256,7 +277,7 @@ impl Cards {
         let verification = verifier
             .verify(&json)
             .map_err(|problem| Error::Unverified(problem.to_string()))?;
-        let read = read_card_in(&verification.card.to_string(), self.mode);
+        let read = read_card_in(&verification.card.to_string(), self.settings.mode);
         let card = self.tell(read.map_err(Error::Malformed)?);
         Ok(FoundCard {
             card: Arc::new(card),

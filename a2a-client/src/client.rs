@@ -15,7 +15,6 @@ use a2a_types::{
 
 use crate::fault::{lacks_operation, mismatch};
 use crate::follow::{Follower, Subject};
-use crate::found_card::FoundCard;
 use crate::profile;
 use crate::{Retries, Retrying, Sending, Updates};
 
@@ -310,6 +309,24 @@ impl Client {
         match self.transport.call(call).await?.answer {
             Answer::Once(response) => Ok(response),
             stream @ Answer::Stream(_) => Err(mismatch(operation, &stream)),
+        }
+    }
+}
+
+/// A card, and the signature that verified it if one was required.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundCard {
+    pub(crate) card: Arc<AgentCard>,
+    #[cfg(feature = "card-signature")]
+    pub(crate) verification: Option<Arc<Verification>>,
+}
+
+impl From<Arc<AgentCard>> for FoundCard {
+    fn from(card: Arc<AgentCard>) -> Self {
+        Self {
+            card,
+            #[cfg(feature = "card-signature")]
+            verification: None,
         }
     }
 }

@@ -11,10 +11,11 @@ use a2a_transport::sse::Bounds;
 use a2a_transport::{Binding, Error, Transport};
 use a2a_types::reading::{Deviation, Mode};
 use a2a_types::{AgentCard, AgentInterface, Dialect};
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderName, HeaderValue};
 
+use crate::cards::CardSettings;
+use crate::client::FoundCard;
 use crate::credentials::Keyring;
-use crate::found_card::FoundCard;
 use crate::{Cards, Client, Interfaces, Origin};
 
 /// Builder of a client: [`Client::builder`].
@@ -39,17 +40,13 @@ use crate::{Cards, Client, Interfaces, Origin};
 pub struct ClientBuilder {
     url: String,
     http: HttpClientBuilder,
-    headers: HeaderMap,
     keyring: Keyring,
-    credentials: Option<Arc<dyn Credentials>>,
+    /// Settings of requests for the card, which calls have, too.
+    settings: CardSettings,
     trusted: Vec<String>,
-    #[cfg(feature = "card-signature")]
-    card_verifier: Option<CardVerifier>,
     dialect: Option<Dialect>,
     binding: Option<Binding>,
     tenant: Option<String>,
-    mode: Mode,
-    deviations: Option<DeviationObserver>,
     bounds: Bounds,
     wraps: Vec<Wrap>,
 }
@@ -80,17 +77,12 @@ impl ClientBuilder {
         Self {
             url: url.to_owned(),
             http: HttpClient::builder(),
-            headers: HeaderMap::new(),
             keyring: Keyring::default(),
-            credentials: None,
+            settings: CardSettings::default(),
             trusted: Vec::new(),
-            #[cfg(feature = "card-signature")]
-            card_verifier: None,
             dialect: None,
             binding: None,
             tenant: None,
-            mode: Mode::Tolerant,
-            deviations: None,
             bounds: Bounds::default(),
             wraps: Vec::new(),
         }
@@ -105,7 +97,7 @@ impl ClientBuilder {
     /// Sends a header with every request to the agent. Its value is treated as a secret.
     pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
-        self.headers.insert(name, value);
+        self.settings.headers.insert(name, value);
         self
     }
 
@@ -117,7 +109,7 @@ impl ClientBuilder {
 
     /// Sends these credentials whatever the agent's card asks for.
     pub fn credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
-        self.credentials = Some(credentials);
+        self.settings.credentials = Some(credentials);
         self
     }
 
@@ -133,7 +125,7 @@ impl ClientBuilder {
     /// [`CardVerifier::refuse`] refuses a form. By default signatures are not verified.
     #[cfg(feature = "card-signature")]
     pub fn verify_card(mut self, verifier: impl Into<CardVerifier>) -> Self {
-        self.card_verifier = Some(verifier.into());
+        self.settings.verifier = Some(Arc::new(verifier.into()));
         self
     }
 
@@ -157,14 +149,14 @@ impl ClientBuilder {
 
     /// Reads answers and the card in a mode; by default [`Mode::Tolerant`]: everything that can be read is kept.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
+        self.settings.mode = mode;
         self
     }
 
     /// Calls a function for everything that the card or an answer has against the specification: where it is, what was
     /// found there, and what was read instead.
     pub fn on_deviation(mut self, observe: impl Fn(&Deviation) + Send + Sync + 'static) -> Self {
-        self.deviations = Some(DeviationObserver::new(observe));
+        self.settings.deviations = Some(DeviationObserver::new(observe));
         self
     }
 
@@ -191,8 +183,8 @@ impl ClientBuilder {
         let found = access
             .discover(&self.url, self.shown(&AgentCard::default()))
             .await?;
-        if self.credentials.is_none() {
-            access.credentials = self.shown(&found.card)?;
+        if self.settings.credentials.is_none() {
+            access.settings.credentials = self.shown(&found.card)?;
         }
         let wanted = self.wanted(&found.card)?;
         let interfaces = Interfaces::of(&wanted, |interface, transport| {
@@ -212,8 +204,8 @@ impl ClientBuilder {
     /// nothing yet.
     pub fn connect_at(self, dialect: Dialect) -> Result<Client, Error> {
         let mut access = self.access()?;
-        if self.credentials.is_none() {
-            access.credentials = self.shown(&AgentCard::default())?;
+        if self.settings.credentials.is_none() {
+            access.settings.credentials = self.shown(&AgentCard::default())?;
         }
         let transport = HttpTransport::new(&self.url, dialect)?;
         let transport = transport.binding(self.binding.unwrap_or(Binding::JsonRpc));
@@ -243,13 +235,8 @@ impl ClientBuilder {
             trusted: trusted?,
             http: self.http.clone().build(),
             untrusted,
-            headers: self.headers.clone(),
-            credentials: self.credentials.clone(),
-            #[cfg(feature = "card-signature")]
-            card_verifier: self.card_verifier.clone(),
+            settings: self.settings.clone(),
             tenant: self.tenant.clone(),
-            mode: self.mode,
-            deviations: self.deviations.clone(),
             bounds: self.bounds,
         })
     }
@@ -282,13 +269,8 @@ struct Access {
     http: HttpClient,
     /// Client for untrusted origins.
     untrusted: HttpClient,
-    headers: HeaderMap,
-    credentials: Option<Arc<dyn Credentials>>,
-    #[cfg(feature = "card-signature")]
-    card_verifier: Option<CardVerifier>,
+    settings: CardSettings,
     tenant: Option<String>,
-    mode: Mode,
-    deviations: Option<DeviationObserver>,
     bounds: Bounds,
 }
 
@@ -304,8 +286,8 @@ impl Access {
     ) -> Result<FoundCard, Error> {
         match self.find(url).await {
             // Some servers give the card to authenticated callers only.
-            Err(Error::Refused { .. }) if self.credentials.is_none() => {
-                self.credentials = credentials?;
+            Err(Error::Refused { .. }) if self.settings.credentials.is_none() => {
+                self.settings.credentials = credentials?;
                 self.find(url).await
             }
             found => found,
@@ -313,22 +295,13 @@ impl Access {
     }
 
     async fn find(&self, url: &str) -> Result<FoundCard, Error> {
-        let cards = Cards::new(self.http.clone())
-            .headers(self.headers.clone())
-            .credentials(self.credentials.clone())
-            .mode(self.mode)
-            .deviations(self.deviations.clone());
-        #[cfg(feature = "card-signature")]
-        let cards = match &self.card_verifier {
-            Some(verifier) => cards.verify(verifier.clone()),
-            None => cards,
-        };
+        let cards = Cards::with(self.http.clone(), self.settings.clone());
         cards.discover(url).await
     }
 
     fn give(&self, url: &str, transport: HttpTransport) -> HttpTransport {
-        let mut transport = transport.mode(self.mode).bounds(self.bounds);
-        if let Some(observer) = &self.deviations {
+        let mut transport = transport.mode(self.settings.mode).bounds(self.bounds);
+        if let Some(observer) = &self.settings.deviations {
             transport = transport.deviations(observer.clone());
         }
         if let Some(tenant) = &self.tenant {
@@ -348,16 +321,16 @@ impl Access {
             return transport.http(self.untrusted.clone());
         }
         transport = transport.http(self.http.clone()).call_credentials(true);
-        for (name, value) in &self.headers {
+        for (name, value) in &self.settings.headers {
             transport = transport.header(name.clone(), value.clone());
         }
-        match &self.credentials {
+        match &self.settings.credentials {
             Some(credentials) => transport.credentials(Arc::clone(credentials)),
             None => transport,
         }
     }
 
     fn has_secrets(&self) -> bool {
-        self.credentials.is_some() || !self.headers.is_empty()
+        self.settings.credentials.is_some() || !self.settings.headers.is_empty()
     }
 }

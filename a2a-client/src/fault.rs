@@ -62,3 +62,18 @@ pub(crate) fn retry_after(error: &Error) -> Option<Duration> {
         _ => None,
     }
 }
+
+/// Formats an error with its causes.
+pub fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        // Some errors repeat their cause.
+        if !text.ends_with(&message) {
+            text = format!("{text}: {message}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -38,7 +38,7 @@
 //!
 //! The module [`credentials`] authenticates the caller. With the feature `webhook`, the module
 //! `webhook` receives push notifications. With `card-signature`, [`ClientBuilder`] can require cards
-//! signed by given keys.
+//! signed by given keys. [`recorder`], [`terminal`] and [`curl`] are for programs that show exchanges.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod card;
@@ -46,10 +46,10 @@ mod cards;
 mod client;
 mod connect;
 pub mod credentials;
+pub mod curl;
 mod deadline;
 mod fault;
 mod follow;
-mod found_card;
 mod interfaces;
 mod origin;
 mod profile;
@@ -69,6 +69,7 @@ pub use crate::cards::{CardDocument, Cards};
 pub use crate::client::Client;
 pub use crate::connect::ClientBuilder;
 pub use crate::deadline::Deadline;
+pub use crate::fault::causes;
 pub use crate::interfaces::Interfaces;
 pub use crate::origin::Origin;
 pub use crate::recorder::Recorder;

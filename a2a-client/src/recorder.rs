@@ -17,6 +17,7 @@ use http::{Method, request, response};
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::{shown_header, shown_text, shown_url};
+use crate::fault::causes;
 
 /// Writes every exchange with an agent into a file of its own, in a directory: `0001.json` and so on,
 /// each an [`Exchange`].
@@ -128,7 +129,7 @@ impl WireObserver for Recorder {
         let request = RecordedRequest {
             method: head.method.to_string(),
             url: shown_url(head),
-            headers: legible(&head.headers),
+            headers: recorded_headers(&head.headers),
             body: shown_text(&String::from_utf8_lossy(body)).into_owned(),
         };
         Box::new(Recording {
@@ -155,7 +156,7 @@ impl ResponseObserver for Recording {
     fn head(&mut self, head: &response::Parts) {
         self.exchange.response = Some(RecordedResponse {
             status: head.status.as_u16(),
-            headers: legible(&head.headers),
+            headers: recorded_headers(&head.headers),
             body: String::new(),
         });
     }
@@ -171,9 +172,7 @@ impl ResponseObserver for Recording {
 
     fn end(&mut self, failure: Option<&(dyn std::error::Error + 'static)>) {
         if let Some(failure) = failure {
-            let causes = std::iter::successors(Some(failure), |error| error.source());
-            let causes: Vec<_> = causes.map(ToString::to_string).collect();
-            self.exchange.failure = Some(causes.join(": "));
+            self.exchange.failure = Some(causes(failure));
         }
         self.write();
     }
@@ -200,7 +199,8 @@ impl Drop for Recording {
         if !self.is_written {
             // A follower may stop reading when the task has ended.
             if self.exchange.response.is_none() {
-                self.exchange.failure = Some("nobody waited for the answer".to_owned());
+                self.exchange.failure =
+                    Some("the caller stopped waiting for the answer".to_owned());
             }
             self.write();
         }
@@ -226,16 +226,17 @@ fn route(method: &str, path: &str, version: Option<Dialect>) -> Option<Route> {
     })
 }
 
-fn legible(headers: &HeaderMap) -> BTreeMap<String, String> {
-    let mut all: BTreeMap<String, String> = BTreeMap::new();
+/// Returns headers as they are recorded: `***` for secret values, and values of one name joined.
+pub fn recorded_headers(headers: &HeaderMap) -> BTreeMap<String, String> {
+    let mut recorded = BTreeMap::<String, String>::new();
     for (name, value) in headers {
-        let so_far = all.entry(name.to_string()).or_default();
-        if !so_far.is_empty() {
-            so_far.push_str(", ");
+        let joined = recorded.entry(name.to_string()).or_default();
+        if !joined.is_empty() {
+            joined.push_str(", ");
         }
-        so_far.push_str(&shown_header(name.as_str(), value));
+        joined.push_str(&shown_header(name.as_str(), value));
     }
-    all
+    recorded
 }
 
 /// Bytes of a response that are recorded.

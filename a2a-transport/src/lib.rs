@@ -23,8 +23,7 @@
 //! subscriber that costs next to nothing, and the context is passed on as it came.
 //!
 //! With the feature `opentelemetry` the spans are part of the caller's trace, and what is passed on is
-//! the span's own place in it, for any subscriber with a layer of `tracing-opentelemetry`. The module
-//! `otlp` makes one that exports to a collector, by OTLP over HTTP.
+//! the span's own place in it, for any subscriber with a layer of `tracing-opentelemetry`.
 //!
 //! Only here is one protocol version turned into another.
 //!
@@ -67,8 +66,6 @@ mod error;
 mod gateway;
 pub mod http;
 pub mod metric;
-#[cfg(feature = "opentelemetry")]
-pub mod otlp;
 mod shared;
 pub mod spans;
 pub mod sse;

@@ -68,7 +68,7 @@ pub(crate) struct ConnectionOptions {
     /// Connect through a proxy: `http://host:port` or `socks5://host:port`.
     #[arg(long, env = "A2A_PROXY", value_name = "URL", hide_env_values = true)]
     pub(crate) proxy: Option<String>,
-    /// Trust the certificate authorities in this file, besides those of the system (PEM).
+    /// Trust the certificate authorities in this file, besides the system's (PEM).
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
     /// Client certificate for mutual TLS (PEM).

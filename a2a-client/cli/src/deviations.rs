@@ -5,8 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_types::reading::Deviation;
 
-use crate::show::{Screen, note};
-
 /// Deviations that were found and not shown yet.
 static FINDINGS: Mutex<Findings> = Mutex::new(Findings {
     pending: Vec::new(),
@@ -36,22 +34,22 @@ pub(crate) fn take() -> Vec<Deviation> {
     std::mem::take(&mut lock().pending)
 }
 
-/// Shows people the deviations that were not shown yet, a line each.
-pub(crate) fn show(screen: &Screen) {
-    if screen.json {
-        return;
+/// Takes the deviations that were not shown yet as lines for people, each once.
+pub(crate) fn take_lines() -> Vec<String> {
+    let mut found = lock();
+    let Findings {
+        pending,
+        shown,
+        left_off,
+    } = &mut *found;
+    let shown = shown.get_or_insert_default();
+    let lines = pending.drain(..).map(|it| format!("note: {it}"));
+    let mut lines: Vec<_> = lines.filter(|line| shown.insert(line.clone())).collect();
+    match std::mem::take(left_off) {
+        0 => {}
+        more => lines.push(format!("note: and {more} more")),
     }
-    for deviation in take() {
-        let line = format!("note: {deviation}");
-        let is_new = lock().shown.get_or_insert_default().insert(line.clone());
-        if is_new {
-            note(&line);
-        }
-    }
-    let left_off = std::mem::take(&mut lock().left_off);
-    if left_off > 0 {
-        note(&format!("note: and {left_off} more"));
-    }
+    lines
 }
 
 fn lock() -> MutexGuard<'static, Findings> {

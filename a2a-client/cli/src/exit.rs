@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use a2a_client::Error;
+use a2a_client::terminal::{escape, escape_json};
+use a2a_client::{Error, causes};
 use a2a_types::TaskState;
 use serde_json::{Value, json};
-
-use crate::show;
 
 /// Exit code of the process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -59,7 +58,7 @@ pub(crate) enum Failure {
     },
     /// The reader of standard output, like `head`, has closed it: not an error.
     #[error("the reader of standard output has closed it")]
-    NobodyReads,
+    OutputClosed,
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
@@ -89,7 +88,7 @@ impl Failure {
     fn code(&self) -> Code {
         match self {
             Self::Usage(_) | Self::Machine { .. } => Code::Usage,
-            Self::NobodyReads => Code::Done,
+            Self::OutputClosed => Code::Done,
             Self::Interrupted => Code::Interrupted,
             Self::Left { why, .. } => why.code(),
             Self::Call(error) => match error {
@@ -168,16 +167,7 @@ pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
     if code == Code::Done {
         return code.into();
     }
-    let mut text = failure.to_string();
-    let mut cause = std::error::Error::source(failure);
-    while let Some(error) = cause {
-        let message = error.to_string();
-        // Some errors repeat their cause.
-        if !text.ends_with(&message) {
-            text = format!("{text}: {message}");
-        }
-        cause = error.source();
-    }
+    let mut text = causes(failure);
     let answered = match failure {
         Failure::Call(
             Error::Agent(answered)
@@ -202,15 +192,14 @@ pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
                 error["code"] = answered.kind.code().into();
                 error["data"] = answered.details.clone().unwrap_or_default();
             }
-            let error = json!({ "error": error });
-            let line = show::json(&error).map_err(std::io::Error::other);
-            line.and_then(|line| writeln!(out, "{line}"))
+            let line = json!({ "error": error }).to_string();
+            writeln!(out, "{}", escape_json(&line))
         }
         false => {
             let style = anstyle::AnsiColor::Red.on_default().bold();
-            let written = writeln!(out, "{style}error{style:#}: {}", show::text(&text));
+            let written = writeln!(out, "{style}error{style:#}: {}", escape(&text));
             match failure.hint() {
-                Some(hint) => written.and_then(|()| writeln!(out, "  hint: {}", show::text(hint))),
+                Some(hint) => written.and_then(|()| writeln!(out, "  hint: {}", escape(hint))),
                 None => written,
             }
         }

@@ -12,6 +12,8 @@ mod files;
 mod interrupt;
 mod log;
 mod metrics;
+#[cfg(feature = "opentelemetry")]
+mod otlp;
 mod postgres;
 mod secret;
 mod show;
@@ -139,7 +141,7 @@ fn main() -> ExitCode {
         }
         Err(error) => Err(error.into()),
     };
-    deviations::show(&screen);
+    screen.deviations();
     match outcome {
         Ok(code) => code.into(),
         Err(failure) => report(&failure, arguments.json),

@@ -17,10 +17,10 @@ pub(crate) struct PostgresArgs {
     /// The URL is that of a pooler in transaction mode, like PgBouncer.
     #[arg(long)]
     db_pooler: bool,
-    /// File with the password, read anew for each connection.
+    /// File with the password, read again for each connection.
     #[arg(long, value_name = "FILE")]
     db_password_file: Option<PathBuf>,
-    /// PEM file with the certificate authorities to trust, in place of those of the system.
+    /// PEM file with the certificate authorities to trust instead of the system's.
     #[arg(long, value_name = "FILE")]
     db_root_certificates: Option<PathBuf>,
 }

@@ -81,6 +81,29 @@ export function segments(name, label, rows, value, choose) {
   return group;
 }
 
+/** Returns the button that closes the pane of details. */
+export function closeButton(close) {
+  return h(
+    "button",
+    {
+      class: "icon-button",
+      "aria-label": "Close",
+      title: "Close (Esc)",
+      data: { action: "close-detail" },
+      onClick: close,
+    },
+    icon("close"),
+  );
+}
+
+/** Returns the button that hides its form. */
+export function cancelButton() {
+  const hide = ({ currentTarget }) => {
+    currentTarget.form.hidden = true;
+  };
+  return h("button", { type: "button", class: "quiet", onClick: hide }, "Cancel");
+}
+
 /** Returns tabs; rows are `[key, words]`. Arrow keys move between them. `panel` receives the content. */
 export function tabs(label, rows, value, choose) {
   const list = h("div", { class: "tabs", role: "tablist", "aria-label": label });

@@ -75,7 +75,7 @@ export function startShell() {
   startShortcuts();
 }
 
-/** Sets the number beside a screen in the navigation; 0 hides it. */
+/** Sets the number next to a screen in the navigation; 0 hides it. */
 export function setBadge(name, value, tone = "plain") {
   const badge = links?.get(name)?.querySelector(".badge");
   if (!badge) return;

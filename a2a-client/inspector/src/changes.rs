@@ -13,8 +13,6 @@ use tokio::sync::broadcast;
 use tokio_stream::wrappers::BroadcastStream;
 use tokio_stream::{Stream, StreamExt};
 
-use crate::Inspector;
-
 /// Broadcast of changes to all open pages. A page that is too slow misses some, gets `lagged`, and reloads.
 #[derive(Clone)]
 pub(crate) struct Changes(broadcast::Sender<Change>);
@@ -66,12 +64,14 @@ impl Change {
     }
 }
 
-pub(crate) fn routes() -> Router<Inspector> {
-    Router::new().route("/api/changes", get(follow))
+pub(crate) fn routes(changes: Changes) -> Router {
+    Router::new()
+        .route("/api/changes", get(follow))
+        .with_state(changes)
 }
 
-async fn follow(State(inspector): State<Inspector>) -> impl IntoResponse {
-    let events = inspector.changes.follow().map(|change| {
+async fn follow(State(changes): State<Changes>) -> impl IntoResponse {
+    let events = changes.follow().map(|change| {
         let event = Event::default().event(change.name).data(&*change.json);
         Ok::<_, Infallible>(event)
     });

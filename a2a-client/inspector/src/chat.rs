@@ -10,13 +10,15 @@ use axum::routing::post;
 use futures_util::stream;
 use serde::Deserialize;
 
-use crate::Inspector;
+use crate::agents::Agents;
 use crate::event_stream::{TaskEvent, answer, task_events};
 use crate::input::JsonBody;
 use crate::problem::Problem;
 
-pub(crate) fn routes() -> Router<Inspector> {
-    Router::new().route("/api/agents/{id}/messages", post(send))
+pub(crate) fn routes(agents: Agents) -> Router {
+    Router::new()
+        .route("/api/agents/{id}/messages", post(send))
+        .with_state(agents)
 }
 
 /// A message, and how it is sent.
@@ -38,11 +40,11 @@ struct NewMessage {
 }
 
 async fn send(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path(id): Path<String>,
     JsonBody(new): JsonBody<NewMessage>,
 ) -> Result<Response, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let request = SendMessageRequest {
         tenant: None,
         message: new.message,

@@ -8,9 +8,8 @@ use axum::routing::get;
 use axum::{Extension, Json, Router};
 use serde_json::{Value, json};
 
-use crate::Inspector;
 use crate::agents::MAX_AGENTS;
-use crate::inspector::MAX_REQUEST_BYTES;
+use crate::input::MAX_REQUEST_BYTES;
 use crate::problem::Problem;
 
 /// The address at which the page is served.
@@ -35,12 +34,14 @@ impl LaunchFailure {
     }
 }
 
-pub(crate) fn routes() -> Router<Inspector> {
-    Router::new().route("/api/info", get(info))
+pub(crate) fn routes(failure: LaunchFailure) -> Router {
+    Router::new()
+        .route("/api/info", get(info))
+        .with_state(failure)
 }
 
 async fn info(
-    State(inspector): State<Inspector>,
+    State(failure): State<LaunchFailure>,
     Extension(ListenAddress(address)): Extension<ListenAddress>,
 ) -> Json<Value> {
     let features: &[&str] = match cfg!(feature = "conformance") {
@@ -52,6 +53,6 @@ async fn info(
         "listen": address.to_string(),
         "features": features,
         "limits": {"agents": MAX_AGENTS, "requestBytes": MAX_REQUEST_BYTES},
-        "notConnected": inspector.launch_failure.get(),
+        "notConnected": failure.get(),
     }))
 }

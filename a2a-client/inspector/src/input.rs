@@ -47,3 +47,6 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> 
         Ok(Self(parameters))
     }
 }
+
+/// Bytes of a request to the API: a message with files.
+pub(crate) const MAX_REQUEST_BYTES: usize = 32 << 20;

@@ -23,9 +23,10 @@ use crate::changes::Changes;
 use crate::conformance::Runs;
 use crate::guard::{self, Guard};
 use crate::info::{LaunchFailure, ListenAddress};
+use crate::input::MAX_REQUEST_BYTES;
 use crate::launch_token::LaunchToken;
 use crate::problem::Problem;
-use crate::proxy::Proxies;
+use crate::proxy::{Proxies, ProxySettings};
 use crate::webhooks::Receivers;
 use crate::wire::ExchangeLog;
 use crate::{agents, card, changes, chat, info, page, proxy, tasks, webhooks, wire};
@@ -34,14 +35,14 @@ use crate::{agents, card, changes, chat, info, page, proxy, tasks, webhooks, wir
 #[derive(Clone)]
 pub struct Inspector {
     token: Arc<LaunchToken>,
-    pub(crate) launch_failure: LaunchFailure,
-    pub(crate) changes: Changes,
-    pub(crate) agents: Agents,
-    pub(crate) exchanges: ExchangeLog,
-    pub(crate) proxies: Proxies,
-    pub(crate) receivers: Receivers,
+    launch_failure: LaunchFailure,
+    changes: Changes,
+    agents: Agents,
+    exchanges: ExchangeLog,
+    proxies: Proxies,
+    receivers: Receivers,
     #[cfg(feature = "conformance")]
-    pub(crate) runs: Runs,
+    runs: Runs,
 }
 
 impl Inspector {
@@ -70,6 +71,27 @@ impl Inspector {
         Err(error)
     }
 
+    /// Starts a recording proxy that listens on an address like `127.0.0.1:7421`, for an agent at a URL. Requests are
+    /// passed on to the agent's origin, and to these other origins if the card names them. Returns the address.
+    ///
+    /// Errors: the address cannot be listened on, a URL is not of `http` or `https`, too many proxies run.
+    pub async fn start_proxy(
+        &self,
+        listen: &str,
+        upstream: &str,
+        origins: &[String],
+    ) -> io::Result<SocketAddr> {
+        let settings = ProxySettings {
+            listen: listen.to_owned(),
+            upstream: upstream.to_owned(),
+            origins: origins.to_vec(),
+            authorities: None,
+        };
+        let started = self.proxies.start(settings).await;
+        let started = started.map_err(|problem| io::Error::other(problem.to_string()))?;
+        Ok(started.address)
+    }
+
     /// Serves the page until `shutdown` resolves, and then drops what is open.
     ///
     /// Errors: the listener is not on loopback.
@@ -94,18 +116,21 @@ impl Inspector {
     }
 
     fn router(self, guard: Guard) -> Router {
-        let api = Router::new()
-            .merge(info::routes())
-            .merge(changes::routes())
-            .merge(agents::routes())
-            .merge(card::routes())
-            .merge(chat::routes())
-            .merge(tasks::routes())
-            .merge(wire::routes())
-            .merge(proxy::routes())
-            .merge(webhooks::routes());
+        let (agents, exchanges) = (self.agents, self.exchanges);
         #[cfg(feature = "conformance")]
-        let api = api.merge(crate::conformance::routes());
+        let runs = crate::conformance::routes(self.runs, agents.clone(), exchanges.clone());
+        let api = Router::new()
+            .merge(info::routes(self.launch_failure))
+            .merge(changes::routes(self.changes))
+            .merge(card::routes(agents.clone()))
+            .merge(chat::routes(agents.clone()))
+            .merge(tasks::routes(agents.clone()))
+            .merge(wire::routes(exchanges, agents.clone()))
+            .merge(agents::routes(agents))
+            .merge(proxy::routes(self.proxies))
+            .merge(webhooks::routes(self.receivers));
+        #[cfg(feature = "conformance")]
+        let api = api.merge(runs);
         let api = api
             .route(
                 "/api/{*rest}",
@@ -118,7 +143,6 @@ impl Inspector {
             .fallback(page::file)
             .layer(from_fn_with_state(Arc::new(guard), guard::admit))
             .layer(from_fn(guard::protect))
-            .with_state(self)
     }
 }
 
@@ -163,7 +187,5 @@ impl InspectorBuilder {
 
 /// Connections of pages at once.
 const MAX_CONNECTIONS: usize = 256;
-/// Bytes of a request to the API: a message with files.
-pub(crate) const MAX_REQUEST_BYTES: usize = 32 << 20;
 /// Time that open requests may go on after shutdown.
 const GRACE: Duration = Duration::from_millis(200);

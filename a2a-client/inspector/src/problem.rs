@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use a2a_client::Error;
+use a2a_client::{Error, causes};
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -125,18 +125,3 @@ fn advice(error: &Error) -> Option<&'static str> {
 
 /// Kind of an error about what the agent sent.
 const MALFORMED: &str = "malformed";
-
-/// Formats an error with its causes.
-pub(crate) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let message = error.to_string();
-        // Some errors repeat their cause.
-        if !text.ends_with(&message) {
-            text = format!("{text}: {message}");
-        }
-        cause = error.source();
-    }
-    text
-}

@@ -12,12 +12,12 @@ use futures_util::{TryStreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Inspector;
+use crate::agents::Agents;
 use crate::event_stream::{answer, task_events};
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
 
-pub(crate) fn routes() -> Router<Inspector> {
+pub(crate) fn routes(agents: Agents) -> Router {
     Router::new()
         .route("/api/agents/{id}/tasks", get(list))
         .route("/api/agents/{id}/tasks/{task}", get(one))
@@ -31,6 +31,7 @@ pub(crate) fn routes() -> Router<Inspector> {
             "/api/agents/{id}/tasks/{task}/webhooks/{config}",
             delete(remove_webhook),
         )
+        .with_state(agents)
 }
 
 /// Filter and page of a list.
@@ -47,11 +48,11 @@ struct ListQuery {
 }
 
 async fn list(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path(id): Path<String>,
     Parameters(page): Parameters<ListQuery>,
 ) -> Result<Json<ListTasksResponse>, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let request = ListTasksRequest {
         context_id: page.context_id,
         status: page.state,
@@ -71,20 +72,20 @@ struct History {
 }
 
 async fn one(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path((id, task)): Path<(String, String)>,
     Parameters(history): Parameters<History>,
 ) -> Result<Json<Task>, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let task = agent.client.get_task(task, history.history_length).await?;
     Ok(Json(task))
 }
 
 async fn cancel(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path((id, task)): Path<(String, String)>,
 ) -> Result<Json<Task>, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     Ok(Json(agent.client.cancel_task(task).await?))
 }
 
@@ -95,11 +96,11 @@ struct After {
 }
 
 async fn follow(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path((id, task)): Path<(String, String)>,
     Parameters(After { after }): Parameters<After>,
 ) -> Result<Response, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let events = stream::once(async move {
         let updates = agent.client.subscribe_after(task, after).await?;
         Ok::<_, Problem>(task_events(updates))
@@ -108,21 +109,21 @@ async fn follow(
 }
 
 async fn webhooks(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path((id, task)): Path<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let configs = agent.client.push_configs(task).await?;
     let configs: Vec<_> = configs.into_iter().map(without_secrets).collect();
     Ok(Json(json!({"configs": configs})))
 }
 
 async fn add_webhook(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path((id, task)): Path<(String, String)>,
     JsonBody(config): JsonBody<TaskPushNotificationConfig>,
 ) -> Result<Json<TaskPushNotificationConfig>, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let config = TaskPushNotificationConfig {
         task_id: task.into(),
         ..config
@@ -132,10 +133,10 @@ async fn add_webhook(
 }
 
 async fn remove_webhook(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path((id, task, config)): Path<(String, String, String)>,
 ) -> Result<StatusCode, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     agent.client.delete_push_config(task, config).await?;
     Ok(StatusCode::NO_CONTENT)
 }

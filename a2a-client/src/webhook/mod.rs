@@ -26,20 +26,17 @@
 
 mod builder;
 mod checks;
-mod contradiction;
 mod delivery;
 mod keys;
 mod notification;
 mod receiver;
 mod recent_deliveries;
 mod refusal;
-mod secret_set;
 mod tokens;
 
 pub use a2a_transport::webhook::{BadKey, Jwk, Jwks, Secret};
 
 pub use builder::ReceiverBuilder;
-pub use contradiction::Contradiction;
 pub use keys::{JwksUrl, KeySource, Keys};
 pub use notification::Notification;
 pub use receiver::Receiver;
@@ -47,3 +44,20 @@ pub use tokens::Tokens;
 
 /// An error of a function of yours.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Settings that make no receiver.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Contradiction {
+    /// An empty secret protects nothing.
+    #[error("an empty token or Authorization value admits every sender: expected a value")]
+    Empty,
+    /// `Authorization` holds one value.
+    #[error("Authorization cannot have a fixed value and a JSON Web Token at once")]
+    TwoAuthorizations,
+    /// Without TLS, the keys can be replaced in transit.
+    #[error(
+        "the agent's keys would be fetched without TLS: expected an `https` URL, or `JwksUrl::allow_http`"
+    )]
+    KeysInClear,
+}

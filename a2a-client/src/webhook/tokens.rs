@@ -83,7 +83,7 @@ impl Tokens {
         if let Some(audience) = &self.audience
             && !claims.aud.contains(audience)
         {
-            return Err(Refusal::Jwt("it is for somebody else"));
+            return Err(Refusal::Jwt("its audience is another receiver"));
         }
         if self.digest && claims.request_body_sha256.is_none() {
             return Err(Refusal::Jwt("it says nothing of the body"));

@@ -229,7 +229,7 @@ async fn redirects_are_reported_and_not_followed() {
             assert_eq!(location, Some(format!("{elsewhere}/there")));
         }
     }
-    assert_eq!(*foreign.lock().unwrap(), "", "nobody has been there");
+    assert_eq!(*foreign.lock().unwrap(), "", "no request was sent there");
 }
 
 /// Starts an agent of 0.1 whose card looks like one of 0.2, because it has no `authentication`.

@@ -15,12 +15,11 @@ use base64::engine::general_purpose::STANDARD;
 use http::request::Parts;
 use tokio::sync::Semaphore;
 
-use crate::authorization_header::credentials;
 use crate::digest_cache::{Digest, DigestCache, sha256};
 use crate::error::SetupError;
 use crate::htpasswd::Htpasswd;
 use crate::password_hash::PasswordHash;
-use crate::scheme::{Scheme, Verdict};
+use crate::scheme::{Scheme, Verdict, credentials};
 use crate::watched_file::WatchedFile;
 
 /// Scheme of names and passwords, RFC 7617. Passwords are known by their hashes: Argon2 or bcrypt.

@@ -14,11 +14,10 @@ use http::request::Parts;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
-use crate::authorization_header::credentials;
 use crate::digest_cache::{DigestCache, sha256};
 use crate::error::SetupError;
 use crate::issuer_url;
-use crate::scheme::{Scheme, Verdict};
+use crate::scheme::{Scheme, Verdict, credentials};
 use crate::token_function::opaque_bearer;
 
 /// Scheme of opaque tokens in `Authorization: Bearer`, RFC 7662: the issuer says whether a token is active, for whom,

@@ -39,7 +39,6 @@
 mod any_of;
 mod api_key_list;
 mod api_keys;
-mod authorization_header;
 mod basic_users;
 mod client_certificate;
 mod digest_cache;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use a2a_transport::http::{AuthChallenge, ProtectedResource};
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::SecurityScheme;
+use http::header::{AUTHORIZATION, HeaderMap};
 use http::request::Parts;
 
 /// A security scheme of the card, and how it is checked.
@@ -53,5 +54,28 @@ impl<S: Scheme + ?Sized> Scheme for Arc<S> {
 
     fn protected_resource(&self) -> Option<ProtectedResource> {
         (**self).protected_resource()
+    }
+}
+
+/// Returns the credentials in the header `Authorization`, if they are of this scheme, like `Bearer`; its case does not
+/// matter.
+///
+/// Errors: `Absent` for none of this scheme, `Invalid` for a header that cannot be read, or for several.
+pub(crate) fn credentials<'a>(headers: &'a HeaderMap, scheme: &str) -> Result<&'a str, Verdict> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let Some(value) = values.next() else {
+        return Err(Verdict::Absent);
+    };
+    if values.next().is_some() {
+        return Err(Verdict::Invalid);
+    }
+    let Ok(text) = value.to_str() else {
+        return Err(Verdict::Invalid);
+    };
+    let (name, credentials) = text.split_once(' ').unwrap_or((text, ""));
+    match (name.eq_ignore_ascii_case(scheme), credentials.trim()) {
+        (false, _) => Err(Verdict::Absent),
+        (true, "") => Err(Verdict::Invalid),
+        (true, credentials) => Ok(credentials),
     }
 }

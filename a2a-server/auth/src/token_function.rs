@@ -5,8 +5,7 @@ use a2a_transport::http::AuthChallenge;
 use a2a_types::{HttpAuthSecurityScheme, SecurityScheme};
 use http::request::Parts;
 
-use crate::authorization_header::credentials;
-use crate::scheme::{Scheme, Verdict};
+use crate::scheme::{Scheme, Verdict, credentials};
 
 /// Scheme of bearer tokens that a function checks, like one that looks them up in a database.
 ///

@@ -86,7 +86,7 @@ impl<T: Send + Sync + 'static> WatchedFile<T> {
             Err(problem) => tracing::error!(
                 file = %self.path.display(),
                 problem,
-                "a file of credentials cannot be used: those that were read before stay in force"
+                "a file of credentials cannot be used: the credentials read before stay in force"
             ),
         }
     }

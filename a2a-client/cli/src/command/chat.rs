@@ -8,7 +8,6 @@ use clap::Args;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use crate::agent::AgentArgs;
-use crate::deviations;
 use crate::exit::{Code, Failure};
 use crate::show::{Events, Screen};
 
@@ -73,7 +72,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
             }
         }
         events.close(screen)?;
-        deviations::show(screen);
+        screen.deviations();
         let Some(now) = updates.task() else { continue };
         context = now.context_id.clone().or(context);
         code = Code::of(now.status.state);

@@ -11,8 +11,6 @@ use a2a_server::demo::{Echo, Joker, Reference};
 use a2a_server::{
     Agent, CardKeys, Recovery, SealingKeys, Server, SigningKey, SqliteStore, WebhookPolicy,
 };
-#[cfg(feature = "opentelemetry")]
-use a2a_transport::otlp::Otlp;
 use a2a_types::AgentCard;
 use clap::{Args, ValueEnum};
 use tokio::net::{TcpListener, TcpSocket};
@@ -25,6 +23,8 @@ use crate::exit::{Code, Failure};
 use crate::interrupt;
 use crate::log::LogOptions;
 use crate::metrics::Metrics;
+#[cfg(feature = "opentelemetry")]
+use crate::otlp;
 use crate::postgres::{PostgresArgs, is_url};
 use crate::show::Screen;
 use crate::tls::{TlsArgs, reload_on_hangup};
@@ -139,8 +139,7 @@ async fn serve(
     #[cfg(feature = "opentelemetry")]
     let (subscriber, exporting) = match &options.otlp {
         Some(collector) => {
-            let otlp = Otlp::of(&*card.name).collector(collector).layer();
-            let (layer, exporting) = otlp.map_err(Failure::machine("--otlp"))?;
+            let (layer, exporting) = otlp::layer(card.name.clone(), collector)?;
             (subscriber.with(Some(layer)), Some(exporting))
         }
         None => (subscriber.with(None), None),

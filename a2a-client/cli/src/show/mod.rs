@@ -40,6 +40,13 @@ impl Screen {
         self.line(&json(&value).map_err(io::Error::other)?)
     }
 
+    /// Shows people the deviations that were found since the last time, a line each.
+    pub(crate) fn deviations(&self) {
+        if !self.json {
+            deviations::take_lines().iter().for_each(|line| note(line));
+        }
+    }
+
     /// Writes a line.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
         self.write(&format!("{text}\n"))
@@ -50,7 +57,7 @@ impl Screen {
         let mut out = anstream::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         written.map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::NobodyReads,
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
             _ => Failure::machine("cannot write to standard output")(error),
         })
     }

@@ -10,6 +10,8 @@ mod interrupt;
 mod log;
 mod metrics;
 mod migrate;
+#[cfg(feature = "opentelemetry")]
+mod otlp;
 mod pipe;
 mod scripted_agent;
 mod secrets;
@@ -153,10 +155,7 @@ fn a_conversation_is_sent_streamed_chatted_and_listed() {
     assert!(
         output.contains("◆ joke Why did the chicken cross the road? To get to the other side.\n")
     );
-    assert!(
-        !output.contains('\u{1b}'),
-        "no colors where nobody sees them"
-    );
+    assert!(!output.contains('\u{1b}'), "no colors where no terminal is");
 
     let chat = check_with(
         &["chat", url],

@@ -40,7 +40,7 @@ export class TaskModel {
   status = { state: "TASK_STATE_SUBMITTED" };
   /** Artifacts by id, with the parts of all their chunks. */
   artifacts = new Map();
-  /** Messages of the agent, those of its status included, in order. */
+  /** Messages of the agent and of its status, in order. */
   messages = [];
   /** Messages of the user in the history that the agent returned. */
   userMessages = [];

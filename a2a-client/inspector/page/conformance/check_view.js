@@ -6,7 +6,7 @@ import { linkView } from "../markdown_view.js";
 import { copyButton } from "../notice.js";
 import { columnOf, curlOf, verdictOf } from "./run_model.js";
 
-/** Returns the inside of a check's row; `requirements` are those of the run, by id. */
+/** Returns the inside of a check's row; `requirements` are the requirements of the run, by id. */
 export function checkView(row, requirements) {
   const rules = [...new Set(row.cells.flatMap((cell) => cell.requirements ?? []))].map(
     (id) => requirements.get(id) ?? { id, says: "" },

@@ -53,7 +53,7 @@ export function groupChecks(checks) {
   return [...rows.values()].sort((a, b) => rank(a) - rank(b) || a.id.localeCompare(b.id));
 }
 
-/** Returns how many checks are met, of those that are scored, for each column: `[{column, must, should, notApplicable}]`. */
+/** Returns how many checks are met, of the scored ones, for each column: `[{column, must, should, notApplicable}]`. */
 export function scores(checks) {
   const columns = new Map();
   for (const check of checks) {

@@ -111,7 +111,7 @@ export function connectForm() {
         "authorities",
         "Trusted certificate authorities (PEM)",
         authorities,
-        "In addition to those of the system, for agents with a private certificate.",
+        "In addition to the system's, for agents with a private certificate.",
       ),
       h("div", { class: "fields" }, noCard, strict, save),
     ),

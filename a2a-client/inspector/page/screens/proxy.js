@@ -4,7 +4,7 @@ import { currentAgent } from "../agents.js";
 import { onChange } from "../changes.js";
 import { fill, h, throttle } from "../dom.js";
 import { exchangesChanged } from "../exchanges.js";
-import { checkBox, field, select, setWrong, textInput } from "../form.js";
+import { cancelButton, checkBox, field, select, setWrong, textInput } from "../form.js";
 import { count } from "../format.js";
 import { icon } from "../icons.js";
 import { copyButton, emptyState, errorBox, showError } from "../notice.js";
@@ -121,17 +121,7 @@ function proxyForm(start) {
       "div",
       { class: "line" },
       h("button", { class: "primary", type: "submit", data: { action: "start-proxy" } }, "Start"),
-      h(
-        "button",
-        {
-          type: "button",
-          class: "quiet",
-          onClick: () => {
-            element.hidden = true;
-          },
-        },
-        "Cancel",
-      ),
+      cancelButton(),
     ),
   );
   return {

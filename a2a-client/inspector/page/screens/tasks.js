@@ -154,7 +154,7 @@ export function create() {
     );
     mark();
   };
-  /** Not every version can list tasks: those of the chat are known all the same. */
+  /** Not every version can list tasks: the tasks of the chat are known all the same. */
   const drawProblem = (error) => {
     const seen = seenTasks(agent.id);
     showRows(seen);

@@ -2,6 +2,7 @@
 
 import { currentAgent } from "../agents.js";
 import { fill, h } from "../dom.js";
+import { closeButton } from "../form.js";
 import { clock, count, shortId } from "../format.js";
 import { icon } from "../icons.js";
 import { jsonView } from "../json_view.js";
@@ -187,17 +188,7 @@ export function create() {
       task &&
         currentAgent() &&
         h("a", { class: "button quiet", href: href("tasks", [currentAgent().id, task]) }, icon("tasks"), "Task"),
-      h(
-        "button",
-        {
-          class: "icon-button",
-          "aria-label": "Close",
-          title: "Close (Esc)",
-          data: { action: "close-detail" },
-          onClick: close,
-        },
-        icon("close"),
-      ),
+      closeButton(close),
     );
     fill(
       detailBody,

@@ -2,7 +2,7 @@
 
 import { joinedParts } from "../chat/conversation.js";
 import { fill, h } from "../dom.js";
-import { tabs } from "../form.js";
+import { closeButton, tabs } from "../form.js";
 import { ago, isTerminal, moment, taskState } from "../format.js";
 import { icon } from "../icons.js";
 import { jsonView } from "../json_view.js";
@@ -116,17 +116,7 @@ export class TaskPane {
           { class: "quiet danger", data: { action: "cancel" }, onClick: () => this.#cancel() },
           "Cancel task",
         ),
-      h(
-        "button",
-        {
-          class: "icon-button",
-          "aria-label": "Close",
-          title: "Close (Esc)",
-          data: { action: "close-detail" },
-          onClick: this.#actions.close,
-        },
-        icon("close"),
-      ),
+      closeButton(this.#actions.close),
       h(
         "p",
         { class: "detail-url soft" },

@@ -1,7 +1,7 @@
 /** Receivers of notifications. */
 
 import { fill, h } from "../dom.js";
-import { field, textInput } from "../form.js";
+import { cancelButton, field, textInput } from "../form.js";
 import { icon } from "../icons.js";
 import { copyButton, errorBox } from "../notice.js";
 
@@ -57,17 +57,7 @@ export function receiverForm(start) {
       { class: "line wrap" },
       h("button", { class: "primary", type: "submit", data: { action: "start-receiver" } }, "Start"),
       h("button", { type: "button", data: { action: "random-token" }, onClick: random }, "Random token"),
-      h(
-        "button",
-        {
-          type: "button",
-          class: "quiet",
-          onClick: () => {
-            element.hidden = true;
-          },
-        },
-        "Cancel",
-      ),
+      cancelButton(),
     ),
   );
   return {

@@ -2,7 +2,7 @@
 
 import { deviationList } from "../deviations.js";
 import { fill, h } from "../dom.js";
-import { tabs } from "../form.js";
+import { closeButton, tabs } from "../form.js";
 import { bytes, clock, count, duration, pathOf } from "../format.js";
 import { icon } from "../icons.js";
 import { copyText, errorBox, showError } from "../notice.js";
@@ -88,7 +88,7 @@ export class DetailPane {
       this.#draw();
     } catch (error) {
       if (number !== this.#number) return;
-      fill(this.#head, h("h2", `Exchange ${number}`), h("span", { class: "grow" }), this.#closeButton());
+      fill(this.#head, h("h2", `Exchange ${number}`), h("span", { class: "grow" }), closeButton(this.#actions.close));
       fill(
         this.#body,
         errorBox(error, () => this.#load()),
@@ -126,22 +126,8 @@ export class DetailPane {
         icon("copy"),
         "curl",
       ),
-      this.#closeButton(),
+      closeButton(this.#actions.close),
       h("p", { class: "detail-url mono soft peer" }, `${method} ${url}`),
-    );
-  }
-
-  #closeButton() {
-    return h(
-      "button",
-      {
-        class: "icon-button",
-        "aria-label": "Close",
-        title: "Close (Esc)",
-        data: { action: "close-detail" },
-        onClick: this.#actions.close,
-      },
-      icon("close"),
     );
   }
 

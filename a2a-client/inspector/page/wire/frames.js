@@ -5,7 +5,7 @@ import { clip, duration, prettyJson } from "../format.js";
 import { jsonView } from "../json_view.js";
 import { copyButton } from "../notice.js";
 
-/** View of the frames of one exchange; `update` adds those that came since. */
+/** View of the frames of one exchange; `update` adds the frames that came since. */
 export class FramesView {
   #shown = 0;
   #frames = [];

@@ -144,7 +144,7 @@ function drawRow(row, summary, scale) {
   setText(parts.received, bytes(responseBytes));
   setText(parts.frames, frames || "");
   setText(parts.time, duration(durationMs));
-  // The root keeps short durations visible beside long ones.
+  // The root keeps short durations visible next to long ones.
   const width = Math.sqrt(Math.min(1, (durationMs ?? 0) / scale)) * 100;
   const waited = durationMs ? Math.min(1, (headMs ?? durationMs) / durationMs) : 0;
   parts.wait.style.width = `${width * waited}%`;

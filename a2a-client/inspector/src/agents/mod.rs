@@ -17,11 +17,10 @@ pub(crate) use self::registry::{Agents, ConnectedAgent, MAX_AGENTS};
 use self::settings::Preferences;
 pub use self::settings::{ClientCertificate, OAuthDevice, Secret, Settings};
 use self::summary::summary;
-use crate::Inspector;
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
 
-pub(crate) fn routes() -> Router<Inspector> {
+pub(crate) fn routes(agents: Agents) -> Router {
     let connect = post(connect).layer(DefaultBodyLimit::max(MAX_SETTINGS_BYTES));
     Router::new()
         .route("/api/agents", get(list).merge(connect))
@@ -30,43 +29,41 @@ pub(crate) fn routes() -> Router<Inspector> {
             get(one).put(reconnect).delete(disconnect),
         )
         .route("/api/saved", delete(remove_saved))
+        .with_state(agents)
 }
 
-async fn list(State(inspector): State<Inspector>) -> Json<Value> {
-    let agents = inspector.agents.all();
-    let agents: Vec<_> = agents.iter().map(|agent| summary(agent)).collect();
-    Json(json!({"agents": agents, "saved": inspector.agents.saved()}))
+async fn list(State(agents): State<Agents>) -> Json<Value> {
+    let all = agents.all();
+    let all: Vec<_> = all.iter().map(|agent| summary(agent)).collect();
+    Json(json!({"agents": all, "saved": agents.saved()}))
 }
 
 async fn connect(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     JsonBody(settings): JsonBody<Settings>,
 ) -> Result<Json<Value>, Problem> {
-    let agent = inspector.agents.connect(settings).await?;
+    let agent = agents.connect(settings).await?;
     Ok(Json(summary(&agent)))
 }
 
-async fn one(
-    State(inspector): State<Inspector>,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, Problem> {
-    Ok(Json(summary(&*inspector.agents.find(&id)?)))
+async fn one(State(agents): State<Agents>, Path(id): Path<String>) -> Result<Json<Value>, Problem> {
+    Ok(Json(summary(&*agents.find(&id)?)))
 }
 
 async fn reconnect(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path(id): Path<String>,
     JsonBody(preferences): JsonBody<Preferences>,
 ) -> Result<Json<Value>, Problem> {
-    let agent = inspector.agents.reconnect(&id, preferences).await?;
+    let agent = agents.reconnect(&id, preferences).await?;
     Ok(Json(summary(&agent)))
 }
 
 async fn disconnect(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    inspector.agents.remove(&id)?;
+    agents.remove(&id)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -76,10 +73,10 @@ struct SavedUrl {
 }
 
 async fn remove_saved(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Parameters(saved): Parameters<SavedUrl>,
 ) -> Result<StatusCode, Problem> {
-    inspector.agents.remove_saved(&saved.url)?;
+    agents.remove_saved(&saved.url)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -16,18 +16,18 @@ use serde_json::{Value, json};
 use self::problems::problems;
 use self::signatures::{KeySets, signatures};
 use self::views::views;
-use crate::Inspector;
-use crate::agents::ConnectedAgent;
+use crate::agents::{Agents, ConnectedAgent};
 use crate::capture::captured;
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
 use crate::wire::shown_deviation;
 
-pub(crate) fn routes() -> Router<Inspector> {
+pub(crate) fn routes(agents: Agents) -> Router {
     Router::new()
         .route("/api/agents/{id}/card", get(card))
         .route("/api/agents/{id}/extended-card", get(extended_card))
         .route("/api/cards", post(any_card))
+        .with_state(agents)
 }
 
 #[derive(Deserialize)]
@@ -37,11 +37,11 @@ struct TrustedKeys {
 }
 
 async fn card(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path(id): Path<String>,
     Parameters(TrustedKeys { keys }): Parameters<TrustedKeys>,
 ) -> Result<Json<Value>, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let raw = agent.card.as_deref().ok_or_else(|| {
         Problem::not_found("the agent was connected without a card, or its card is too large")
     })?;
@@ -50,11 +50,11 @@ async fn card(
 }
 
 async fn extended_card(
-    State(inspector): State<Inspector>,
+    State(agents): State<Agents>,
     Path(id): Path<String>,
     Parameters(TrustedKeys { keys }): Parameters<TrustedKeys>,
 ) -> Result<Json<Value>, Problem> {
-    let agent = inspector.agents.find(&id)?;
+    let agent = agents.find(&id)?;
     let (card, body) = captured(agent.client.extended_card()).await;
     let card = card?;
     let raw = match &body {

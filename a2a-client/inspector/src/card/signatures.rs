@@ -1,11 +1,9 @@
 //! Verdicts on the signatures of a card.
 
 use a2a_client::webhook::{Jwks, JwksUrl, KeySource};
-use a2a_client::{CardVerifier, HttpClient, HttpClientBuilder, Origin};
+use a2a_client::{CardVerifier, HttpClient, HttpClientBuilder, Origin, causes};
 use a2a_transport::card_signature::header;
 use serde_json::{Value, json};
-
-use crate::problem::causes;
 
 /// Returns a verdict on each signature: `valid`, `invalid`, or `unchecked` where there are no keys.
 ///

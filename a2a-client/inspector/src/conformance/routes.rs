@@ -5,45 +5,44 @@ use a2a_conformance::report::{Changes, Error, curl, html, json as report_json, j
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Wanted;
-use crate::Inspector;
+use super::{Runs, Wanted};
+use crate::agents::Agents;
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
+use crate::wire::ExchangeLog;
 
-pub(crate) fn routes() -> Router<Inspector> {
+pub(crate) fn routes(runs: Runs, agents: Agents, log: ExchangeLog) -> Router {
+    let start = post(start).with_state((runs.clone(), agents, log));
     Router::new()
-        .route("/api/runs", get(list).post(start))
+        .route("/api/runs", get(list).merge(start))
         .route("/api/runs/compare", get(compare))
         .route("/api/runs/{id}", get(one).delete(stop))
         .route("/api/runs/{id}/report", get(report))
+        .with_state(runs)
 }
 
-async fn list(State(inspector): State<Inspector>) -> Json<Value> {
-    Json(json!({"runs": inspector.runs.summaries()}))
+async fn list(State(runs): State<Runs>) -> Json<Value> {
+    Json(json!({"runs": runs.summaries()}))
 }
 
 async fn start(
-    State(inspector): State<Inspector>,
+    State((runs, agents, log)): State<(Runs, Agents, ExchangeLog)>,
     JsonBody(wanted): JsonBody<Wanted>,
 ) -> Result<Json<Value>, Problem> {
-    let agent = inspector.agents.find(&wanted.agent)?;
-    let started = inspector.runs.start(&agent, wanted, &inspector.exchanges);
-    let id = started.await?;
+    let agent = agents.find(&wanted.agent)?;
+    let id = runs.start(&agent, wanted, &log).await?;
     Ok(Json(json!({"id": id})))
 }
 
-async fn one(
-    State(inspector): State<Inspector>,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, Problem> {
-    let mut summary = inspector.runs.summary(&id)?;
-    if let Ok(run) = inspector.runs.result(&id) {
+async fn one(State(runs): State<Runs>, Path(id): Path<String>) -> Result<Json<Value>, Problem> {
+    let mut summary = runs.summary(&id)?;
+    if let Ok(run) = runs.result(&id) {
         summary["run"] = with_commands(&run);
     }
     Ok(Json(summary))
@@ -60,11 +59,8 @@ fn with_commands(run: &Run) -> Value {
     json
 }
 
-async fn stop(
-    State(inspector): State<Inspector>,
-    Path(id): Path<String>,
-) -> Result<StatusCode, Problem> {
-    inspector.runs.stop(&id)?;
+async fn stop(State(runs): State<Runs>, Path(id): Path<String>) -> Result<StatusCode, Problem> {
+    runs.stop(&id)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -74,11 +70,11 @@ struct Report {
 }
 
 async fn report(
-    State(inspector): State<Inspector>,
+    State(runs): State<Runs>,
     Path(id): Path<String>,
     Parameters(Report { format }): Parameters<Report>,
 ) -> Result<Response, Problem> {
-    let run = inspector.runs.result(&id)?;
+    let run = runs.result(&id)?;
     let failed = |error: Error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string());
     let (media_type, file, text) = match &*format {
         "json" => ("application/json", "report.json", report_json(&run)),
@@ -112,13 +108,10 @@ struct Comparison {
 }
 
 async fn compare(
-    State(inspector): State<Inspector>,
+    State(runs): State<Runs>,
     Parameters(Comparison { before, after }): Parameters<Comparison>,
 ) -> Result<Json<Value>, Problem> {
-    let (before, after) = (
-        inspector.runs.result(&before)?,
-        inspector.runs.result(&after)?,
-    );
+    let (before, after) = (runs.result(&before)?, runs.result(&after)?);
     let changes = Changes::between(&before, &after);
     let mut compared = json!(changes);
     compared["summary"] = changes.summary().into();

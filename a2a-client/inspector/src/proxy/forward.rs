@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use a2a_client::credentials::shown_text;
-use a2a_client::{HttpClient, ResponseObserver};
+use a2a_client::{HttpClient, ResponseObserver, causes};
 use a2a_types::{Dialect, Operation};
 use bytes::Bytes;
 use http::header::{
@@ -24,7 +24,6 @@ use super::Proxy;
 use super::body::ProxiedBody;
 use super::fault::FaultKind;
 use super::secret_names::SecretNames;
-use crate::problem::causes;
 use crate::wire::{self, Recording, Source, is_event_stream};
 
 /// Bytes of a request's body.
@@ -145,7 +144,7 @@ fn begin(proxy: &Proxy, head: &request::Parts, url: &str, body: &[u8]) -> Record
         body: wire::Body::of(body),
     };
     request.mark(&proxy.secret_names());
-    proxy.log.begin(Source::Proxy(proxy.id.clone()), request)
+    Recording::begin(&proxy.log, Source::Proxy(proxy.id.clone()), request)
 }
 
 impl Proxy {

@@ -7,36 +7,37 @@ use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::ProxyView;
 use super::fault::Fault;
-use super::{ProxySettings, ProxyView};
-use crate::Inspector;
+use super::registry::{Proxies, ProxySettings};
 use crate::input::JsonBody;
 use crate::problem::Problem;
 
-pub(crate) fn routes() -> Router<Inspector> {
+pub(crate) fn routes(proxies: Proxies) -> Router {
     Router::new()
         .route("/api/proxies", get(list).post(start))
         .route("/api/proxies/{id}", delete(stop))
         .route("/api/proxies/{id}/fault", put(set_fault))
         .route("/api/proxies/{id}/origins", post(confirm))
+        .with_state(proxies)
 }
 
-async fn list(State(inspector): State<Inspector>) -> Json<Value> {
-    Json(json!({"proxies": inspector.proxies.views()}))
+async fn list(State(proxies): State<Proxies>) -> Json<Value> {
+    Json(json!({"proxies": proxies.views()}))
 }
 
 async fn start(
-    State(inspector): State<Inspector>,
+    State(proxies): State<Proxies>,
     JsonBody(settings): JsonBody<ProxySettings>,
 ) -> Result<Json<ProxyView>, Problem> {
-    inspector.proxies.start(settings).await.map(Json)
+    proxies.start(settings).await.map(Json)
 }
 
 async fn stop(
-    State(inspector): State<Inspector>,
+    State(proxies): State<Proxies>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    inspector.proxies.stop(&id)?;
+    proxies.stop(&id)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -48,21 +49,21 @@ struct Confirmation {
 }
 
 async fn confirm(
-    State(inspector): State<Inspector>,
+    State(proxies): State<Proxies>,
     Path(id): Path<String>,
     JsonBody(Confirmation { origin }): JsonBody<Confirmation>,
 ) -> Result<Json<ProxyView>, Problem> {
-    let proxy = inspector.proxies.find(&id)?;
+    let proxy = proxies.find(&id)?;
     proxy.confirm(&origin)?;
     Ok(Json(proxy.view()))
 }
 
 async fn set_fault(
-    State(inspector): State<Inspector>,
+    State(proxies): State<Proxies>,
     Path(id): Path<String>,
     JsonBody(fault): JsonBody<Option<Fault>>,
 ) -> Result<Json<ProxyView>, Problem> {
-    let proxy = inspector.proxies.find(&id)?;
+    let proxy = proxies.find(&id)?;
     if let Some(fault) = &fault {
         fault.check()?;
     }

@@ -326,8 +326,8 @@ mod tests {
         let own = Some("http://p:1/rpc/".to_owned());
         assert_eq!(redirect("http://a.example/agents/a/rpc/"), own);
         assert_eq!(redirect("/agents/a/rpc/"), own);
-        let beside = Some("http://p:1/.upstream/0/login".to_owned());
-        assert_eq!(redirect("/login"), beside);
+        let sibling = Some("http://p:1/.upstream/0/login".to_owned());
+        assert_eq!(redirect("/login"), sibling);
         for other in ["http://b.example/", "//b.example/", "rpc/", ""] {
             assert_eq!(redirect(other), None, "{other}");
         }

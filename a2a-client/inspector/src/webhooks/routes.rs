@@ -8,34 +8,34 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::log::NotificationPage;
-use super::{ReceiverSettings, ReceiverView};
-use crate::Inspector;
+use super::{ReceiverSettings, ReceiverView, Receivers};
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
 
-pub(crate) fn routes() -> Router<Inspector> {
+pub(crate) fn routes(receivers: Receivers) -> Router {
     Router::new()
         .route("/api/receivers", get(list).post(start))
         .route("/api/receivers/{id}", delete(stop))
         .route("/api/notifications", get(notifications))
+        .with_state(receivers)
 }
 
-async fn list(State(inspector): State<Inspector>) -> Json<Value> {
-    Json(json!({"receivers": inspector.receivers.views()}))
+async fn list(State(receivers): State<Receivers>) -> Json<Value> {
+    Json(json!({"receivers": receivers.views()}))
 }
 
 async fn start(
-    State(inspector): State<Inspector>,
+    State(receivers): State<Receivers>,
     JsonBody(settings): JsonBody<ReceiverSettings>,
 ) -> Result<Json<ReceiverView>, Problem> {
-    inspector.receivers.start(settings).await.map(Json)
+    receivers.start(settings).await.map(Json)
 }
 
 async fn stop(
-    State(inspector): State<Inspector>,
+    State(receivers): State<Receivers>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    inspector.receivers.stop(&id)?;
+    receivers.stop(&id)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -46,8 +46,8 @@ struct Range {
 }
 
 async fn notifications(
-    State(inspector): State<Inspector>,
+    State(receivers): State<Receivers>,
     Parameters(range): Parameters<Range>,
 ) -> Json<NotificationPage> {
-    Json(inspector.receivers.0.notifications.page(range.after))
+    Json(receivers.0.notifications.page(range.after))
 }

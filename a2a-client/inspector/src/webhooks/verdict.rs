@@ -1,7 +1,7 @@
 //! Verdicts on a notification: what a strict receiver would check.
 
 use a2a_transport::webhook::{
-    Jwks, MAX_CLOCK_DIFFERENCE, Notice, Secret, TOKENS, TokenError, WEBHOOK_ID, WEBHOOK_SIGNATURE,
+    Jwks, MAX_CLOCK_DIFFERENCE, Notice, Secret, TOKENS, WEBHOOK_ID, WEBHOOK_SIGNATURE,
     WEBHOOK_TIMESTAMP, hex_digest, key_id,
 };
 use a2a_types::{Event, TaskState, Timestamp};
@@ -97,12 +97,14 @@ pub(crate) fn json_web_token(
         let token =
             bearer(headers).ok_or("missing: expected a JSON Web Token in `authorization`")?;
         let keys = keys?;
-        let kid = key_id(token).map_err(reason)?;
+        let kid = key_id(token).map_err(|error| error.to_string())?;
         let key = keys.find(kid.as_deref()).ok_or_else(|| match &kid {
             Some(kid) => format!("the agent publishes no key {kid:?}"),
             None => "the token names no key, and the agent publishes several or none".to_owned(),
         })?;
-        let claims = key.verify_without_expiry(token, now).map_err(reason)?;
+        let claims = key
+            .verify_without_expiry(token, now)
+            .map_err(|error| error.to_string())?;
         id = claims.jti;
         match claims.request_body_sha256 {
             Some(digest) if digest.eq_ignore_ascii_case(&hex_digest(body)) => {
@@ -114,19 +116,6 @@ pub(crate) fn json_web_token(
     };
     let verdict = Verdict::new("signature", checked());
     (verdict, id)
-}
-
-fn reason(error: TokenError) -> String {
-    match error {
-        TokenError::Malformed => "the token is malformed",
-        TokenError::Key => "its key is not known",
-        TokenError::Algorithm => "its algorithm is not that of its key",
-        TokenError::Signature => "its signature is wrong",
-        TokenError::Claims => "its claims are malformed",
-        TokenError::Time => "it is expired or not yet valid",
-        _ => "the token is not valid",
-    }
-    .to_owned()
 }
 
 /// Returns a header that is there once.

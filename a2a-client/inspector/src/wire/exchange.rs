@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use a2a_client::credentials::{is_secret_name, shown_header, shown_text};
-use a2a_client::recorder::{self, RecordedRequest, RecordedResponse};
+use a2a_client::recorder::{self, RecordedRequest, RecordedResponse, recorded_headers};
 use a2a_transport::sse::{Bounds, Decoder};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri, Version};
@@ -155,7 +155,7 @@ impl Exchange {
             request: self.request.recorded(),
             response: self.response.as_ref().map(|response| RecordedResponse {
                 status: response.status.as_u16(),
-                headers: joined(&response.headers),
+                headers: recorded_headers(&response.headers),
                 body: response.body.shown_text().into_owned(),
             }),
             failure: self.failure.clone(),
@@ -177,7 +177,7 @@ impl Request {
         RecordedRequest {
             method: self.method.to_string(),
             url: self.shown_url.clone(),
-            headers: joined(&self.headers),
+            headers: recorded_headers(&self.headers),
             body: self.body.text().into_owned(),
         }
     }
@@ -312,19 +312,6 @@ pub(crate) fn shown_headers(headers: &HeaderMap) -> Vec<(String, String)> {
         .iter()
         .map(|(name, value)| (name.to_string(), shown_header(name.as_str(), value)));
     shown.collect()
-}
-
-/// Returns headers as the suite's recording has them.
-fn joined(headers: &HeaderMap) -> std::collections::BTreeMap<String, String> {
-    let mut all = std::collections::BTreeMap::<String, String>::new();
-    for (name, value) in shown_headers(headers) {
-        let joined = all.entry(name).or_default();
-        if !joined.is_empty() {
-            joined.push_str(", ");
-        }
-        joined.push_str(&value);
-    }
-    all
 }
 
 /// Text in place of a secret.

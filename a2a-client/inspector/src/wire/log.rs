@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::exchange::{Exchange, Request, Source, State};
-use super::recording::Recording;
+use super::exchange::{Exchange, Source};
 use super::summary::Summary;
 use crate::changes::Changes;
 use crate::proxy::SecretNames;
@@ -71,20 +69,8 @@ impl ExchangeLog {
         }))
     }
 
-    /// Begins an exchange. It is open until its recording ends.
-    pub(crate) fn begin(&self, source: Source, request: Request) -> Recording {
-        let mut exchange = Exchange {
-            number: 0,
-            source,
-            began_at: Timestamp::now(),
-            call: request.call_kind(),
-            request,
-            response: None,
-            state: State::Open,
-            failure: None,
-            duration: None,
-        };
-        let operation = exchange.call.as_ref().map(|call| call.operation);
+    /// Adds an exchange, and returns its number.
+    pub(super) fn add(&self, mut exchange: Exchange) -> u64 {
         let mut entries = self.entries();
         entries.last += 1;
         let number = entries.last;
@@ -94,8 +80,7 @@ impl ExchangeLog {
         entries.by_number.insert(number, Entry { exchange, weight });
         entries.evict();
         self.changed(&mut entries, number);
-        drop(entries);
-        Recording::new(self.clone(), number, operation)
+        number
     }
 
     /// Returns an exchange, unless it was evicted.
@@ -247,7 +232,8 @@ mod tests {
     use bytes::Bytes;
     use http::{HeaderMap, Method, response};
 
-    use super::super::exchange::{Body, MAX_BODY_BYTES};
+    use super::super::exchange::{Body, MAX_BODY_BYTES, Request, State};
+    use super::super::recording::Recording;
     use super::*;
 
     fn request(body: &[u8]) -> Request {
@@ -281,7 +267,7 @@ mod tests {
         let log = ExchangeLog::new(Changes::default());
         let mut recordings = Vec::new();
         for _ in 0..=MAX_EXCHANGES {
-            recordings.push(log.begin(Source::Resend(None), request(b"{}")));
+            recordings.push(Recording::begin(&log, Source::Resend(None), request(b"{}")));
         }
         let page = log.page(0, usize::MAX);
         assert_eq!((page.exchanges.len(), page.dropped), (MAX_EXCHANGES, 1));
@@ -300,7 +286,7 @@ mod tests {
         let body = vec![b' '; MAX_BODY_BYTES + 1];
         let count = MAX_LOG_BYTES / MAX_BODY_BYTES + 1;
         for _ in 0..count {
-            log.begin(Source::Resend(None), request(&body));
+            Recording::begin(&log, Source::Resend(None), request(&body));
         }
         let page = log.page(0, usize::MAX);
         assert!(page.bytes <= MAX_LOG_BYTES, "{}", page.bytes);
@@ -315,7 +301,7 @@ mod tests {
     #[test]
     fn a_stream_is_counted_and_bounded_in_pieces_and_bytes() {
         let log = ExchangeLog::new(Changes::default());
-        let mut recording = log.begin(Source::Resend(None), request(b""));
+        let mut recording = Recording::begin(&log, Source::Resend(None), request(b""));
         recording.head(&head("text/event-stream"));
         let event = Bytes::from(format!("id: 1\ndata: {}\n\n", "x".repeat(1 << 20)));
         for _ in 0..5 {
@@ -332,7 +318,7 @@ mod tests {
             5 * event.len() as u64 - MAX_BODY_BYTES as u64
         );
         let frames = response.frames();
-        assert_eq!(frames.len(), 3, "those of which all is kept");
+        assert_eq!(frames.len(), 3, "the frames that are kept whole");
         assert_eq!(
             (frames[2].id.as_deref(), frames[2].data.len()),
             (Some("1"), 1 << 20)

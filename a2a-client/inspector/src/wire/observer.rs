@@ -9,6 +9,7 @@ use http::request;
 
 use super::exchange::{Body, Request, Source};
 use super::log::ExchangeLog;
+use super::recording::Recording;
 use crate::call_scope;
 
 /// Observer that logs the exchanges with one agent.
@@ -39,7 +40,7 @@ impl WireObserver for Observer {
             headers: head.headers.clone(),
             body: Body::of(body),
         };
-        let recording = self.log.begin(Source::Client(self.agent.clone()), request);
+        let recording = Recording::begin(&self.log, Source::Client(self.agent.clone()), request);
         call_scope::started(recording.number());
         Box::new(recording)
     }

@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::time::Instant;
 
-use a2a_client::ResponseObserver;
+use a2a_client::{ResponseObserver, causes};
 use bytes::Bytes;
 use http::response;
+use jiff::Timestamp;
 
 use super::event_boundary::EventBoundary;
-use super::exchange::{Body, Piece, Response, State};
+use super::exchange::{Body, Exchange, Piece, Request, Response, Source, State};
 use super::log::ExchangeLog;
-use crate::problem::causes;
 
 /// An exchange in progress. Dropped before its end, it counts as done if its answer had begun.
 pub(crate) struct Recording {
@@ -25,10 +25,23 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Creates the recording of an exchange that begins now.
-    pub(super) fn new(log: ExchangeLog, number: u64, operation: Option<&'static str>) -> Self {
+    /// Begins an exchange in the log. It is open until its recording ends.
+    pub(crate) fn begin(log: &ExchangeLog, source: Source, request: Request) -> Self {
+        let call = request.call_kind();
+        let operation = call.as_ref().map(|call| call.operation);
+        let number = log.add(Exchange {
+            number: 0,
+            source,
+            began_at: Timestamp::now(),
+            call,
+            request,
+            response: None,
+            state: State::Open,
+            failure: None,
+            duration: None,
+        });
         Self {
-            log,
+            log: log.clone(),
             number,
             operation,
             began: Instant::now(),

@@ -71,7 +71,7 @@ impl Resend {
             headers: headers.clone(),
             body: Body::of(self.body.as_bytes()),
         };
-        let recording = log.begin(Source::Resend(agent.map(str::to_owned)), sent);
+        let recording = Recording::begin(log, Source::Resend(agent.map(str::to_owned)), sent);
         let number = recording.number();
         let mut request = http::Request::new(Full::from(self.body));
         *request.method_mut() = method;

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use http::StatusCode;
 use serde::Deserialize;
@@ -16,22 +16,24 @@ use serde_json::{Value, json};
 use super::curl::curl;
 use super::exchange::{Exchange, State as ExchangeState};
 use super::har;
-use super::log::ExchangePage;
+use super::log::{ExchangeLog, ExchangePage};
 use super::resend::{Resend, plain_client};
 use super::summary::Details;
 use super::versions::Versions;
-use crate::Inspector;
+use crate::agents::Agents;
 use crate::input::{JsonBody, Parameters};
 use crate::problem::Problem;
 
-pub(crate) fn routes() -> Router<Inspector> {
+pub(crate) fn routes(log: ExchangeLog, agents: Agents) -> Router {
+    let resend = post(resend).with_state((log.clone(), agents));
     Router::new()
-        .route("/api/exchanges", get(list).post(resend).delete(clear))
+        .route("/api/exchanges", get(list).delete(clear).merge(resend))
         .route("/api/exchanges/{number}", get(one))
         .route("/api/exchanges/{number}/versions", get(versions))
         .route("/api/exchanges/{number}/curl", get(command))
         .route("/api/export/har", get(export_har))
         .route("/api/export/recording", get(export_recording))
+        .with_state(log)
 }
 
 #[derive(Deserialize)]
@@ -45,36 +47,36 @@ struct Range {
 const DEFAULT_LIMIT: usize = 1000;
 
 async fn list(
-    State(inspector): State<Inspector>,
+    State(log): State<ExchangeLog>,
     Parameters(range): Parameters<Range>,
 ) -> Json<ExchangePage> {
     let limit = range.limit.unwrap_or(DEFAULT_LIMIT);
-    Json(inspector.exchanges.page(range.after, limit))
+    Json(log.page(range.after, limit))
 }
 
-async fn clear(State(inspector): State<Inspector>) -> StatusCode {
-    inspector.exchanges.clear();
+async fn clear(State(log): State<ExchangeLog>) -> StatusCode {
+    log.clear();
     StatusCode::NO_CONTENT
 }
 
-fn find(inspector: &Inspector, number: &str) -> Result<Exchange, Problem> {
+fn find(log: &ExchangeLog, number: &str) -> Result<Exchange, Problem> {
     let found = number.parse().ok();
-    let found = found.and_then(|number| inspector.exchanges.get(number));
+    let found = found.and_then(|number| log.get(number));
     found.ok_or_else(|| Problem::not_found(format!("exchange {number} is not in the log")))
 }
 
 async fn one(
-    State(inspector): State<Inspector>,
+    State(log): State<ExchangeLog>,
     Path(number): Path<String>,
 ) -> Result<Json<Details>, Problem> {
-    Ok(Json(Details::of(&find(&inspector, &number)?)))
+    Ok(Json(Details::of(&find(&log, &number)?)))
 }
 
 async fn versions(
-    State(inspector): State<Inspector>,
+    State(log): State<ExchangeLog>,
     Path(number): Path<String>,
 ) -> Result<Json<Versions>, Problem> {
-    let exchange = find(&inspector, &number)?;
+    let exchange = find(&log, &number)?;
     let versions = Versions::of(&exchange).map_err(|problem| {
         Problem::conflict(format!(
             "exchange {number} is no call of an agent: {problem}"
@@ -84,27 +86,27 @@ async fn versions(
 }
 
 async fn command(
-    State(inspector): State<Inspector>,
+    State(log): State<ExchangeLog>,
     Path(number): Path<String>,
 ) -> Result<Json<Value>, Problem> {
-    let exchange = find(&inspector, &number)?;
+    let exchange = find(&log, &number)?;
     Ok(Json(json!({"command": curl(&exchange)})))
 }
 
 async fn resend(
-    State(inspector): State<Inspector>,
+    State((log, agents)): State<(ExchangeLog, Agents)>,
     JsonBody(request): JsonBody<Resend>,
 ) -> Result<Json<Value>, Problem> {
-    let original = request.from.map(|from| find(&inspector, &from.to_string()));
+    let original = request.from.map(|from| find(&log, &from.to_string()));
     let original = original.transpose()?;
     let client = |original: Option<&Exchange>| {
         let agent = original.and_then(|original| original.source.agent());
-        match agent.map(|agent| inspector.agents.find(agent)) {
+        match agent.map(|agent| agents.find(agent)) {
             Some(Ok(agent)) => Ok(agent.http()?.build()),
             _ => Ok(plain_client(original)),
         }
     };
-    let number = request.send(original.as_ref(), client, &inspector.exchanges)?;
+    let number = request.send(original.as_ref(), client, &log)?;
     Ok(Json(json!({"number": number})))
 }
 
@@ -116,8 +118,8 @@ struct Selection {
 
 impl Selection {
     /// Returns the selected numbers of exchanges that are in the log.
-    fn numbers(&self, inspector: &Inspector) -> Result<Vec<u64>, Problem> {
-        let all = inspector.exchanges.numbers();
+    fn numbers(&self, log: &ExchangeLog) -> Result<Vec<u64>, Problem> {
+        let all = log.numbers();
         let Some(numbers) = &self.numbers else {
             return Ok(all);
         };
@@ -138,13 +140,13 @@ impl Selection {
 }
 
 async fn export_har(
-    State(inspector): State<Inspector>,
+    State(log): State<ExchangeLog>,
     Parameters(selection): Parameters<Selection>,
 ) -> Result<Response, Problem> {
-    let numbers = selection.numbers(&inspector)?;
+    let numbers = selection.numbers(&log)?;
     let write = |exchange: &Exchange| Some(har::entry(exchange).to_string());
     Ok(export(
-        inspector,
+        log,
         numbers,
         "a2a.har",
         har::begin(),
@@ -154,17 +156,17 @@ async fn export_har(
 }
 
 async fn export_recording(
-    State(inspector): State<Inspector>,
+    State(log): State<ExchangeLog>,
     Parameters(selection): Parameters<Selection>,
 ) -> Result<Response, Problem> {
-    let numbers = selection.numbers(&inspector)?;
+    let numbers = selection.numbers(&log)?;
     let write = |exchange: &Exchange| {
         let has_ended = exchange.state != ExchangeState::Open;
         // Strings and numbers always serialise.
         has_ended.then(|| serde_json::to_string(&exchange.recorded()).unwrap_or_default())
     };
     Ok(export(
-        inspector,
+        log,
         numbers,
         "a2a-recording.json",
         "[".to_owned(),
@@ -176,7 +178,7 @@ async fn export_recording(
 /// Writes a file of exchanges, one after the other: together they may be large. Exchanges that are evicted
 /// meanwhile are left out.
 fn export(
-    inspector: Inspector,
+    log: ExchangeLog,
     numbers: Vec<u64>,
     file: &str,
     begin: String,
@@ -185,7 +187,7 @@ fn export(
 ) -> Response {
     let mut is_first = true;
     let entries = numbers.into_iter().filter_map(move |number| {
-        let entry = write(&inspector.exchanges.get(number)?)?;
+        let entry = write(&log.get(number)?)?;
         let separator = if std::mem::take(&mut is_first) {
             ""
         } else {

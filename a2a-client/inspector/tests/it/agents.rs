@@ -273,3 +273,13 @@ async fn the_page_is_told_of_the_agent_that_the_launch_did_not_connect() {
     assert_eq!(failure["url"], "http://127.0.0.1:1");
     assert_eq!(failure["error"]["kind"], "unreachable");
 }
+
+#[tokio::test]
+async fn every_page_learns_of_agents() {
+    let page = Page::open().await;
+    let mut one = page.events("GET", "/api/changes", None).await;
+    let mut other = page.events("GET", "/api/changes", None).await;
+    page.path_of(&reference().await).await;
+    assert_eq!(one.named("agents").await, json!({}));
+    assert_eq!(other.named("agents").await, json!({}));
+}

@@ -3,7 +3,6 @@
 mod agents;
 mod browser;
 mod cards;
-mod changes;
 mod chat;
 #[cfg(feature = "conformance")]
 mod conformance;

@@ -56,7 +56,7 @@ async fn asked(server: &Server, tokens: usize) {
         }
     };
     let asked = tokio::time::timeout(Duration::from_secs(30), asking).await;
-    asked.expect("nobody asked for a token");
+    asked.expect("a token was requested");
 }
 
 /// Returns the tokens that the agent saw.

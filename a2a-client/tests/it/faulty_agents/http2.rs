@@ -68,7 +68,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
         )
         .with_short_timeout(Phase::Idle),
         faulty_agent!(
-            "RST_STREAM of a stream that nobody opened",
+            "RST_STREAM of a stream that was never opened",
             Send,
             answers(&[&frame(RST_STREAM, 0, 7, &[0; 4])]),
             Err(Error::Connection(_))
@@ -140,7 +140,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
         )
         .until_the_deadline(),
         faulty_agent!(
-            "frames that nobody knows, without end",
+            "unknown frames without end",
             Follow,
             floods(frame(0xbb, 0, 0, &[0; 100])),
             Err(Error::Timeout {

@@ -24,9 +24,9 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
         )
         .with_short_timeout(Phase::FirstByte),
         faulty_agent!(
-            "silence, and nobody reads",
+            "silence, and the agent reads nothing",
             Send,
-            nobody_reads(),
+            reads_nothing(),
             Err(Error::Timeout {
                 phase: Phase::FirstByte,
                 ..
@@ -256,7 +256,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
 }
 
 /// Reads nothing, and knows of the client's end only by that.
-fn nobody_reads() -> Behaviour {
+fn reads_nothing() -> Behaviour {
     behaviour(|connection| async move {
         connection.stream.readable().await?;
         connection.wait_for_close().await

@@ -67,7 +67,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
             Err(Error::TooLarge { what: "event", .. })
         ),
         deadline(faulty_agent!(
-            "fields that nobody knows, without end",
+            "unknown fields without end",
             Follow,
             sends_forever(STREAM, "x: y\n"),
             Err(Error::Timeout {

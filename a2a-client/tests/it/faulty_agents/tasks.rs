@@ -20,7 +20,7 @@ pub(crate) fn agents() -> Vec<FaultyAgent> {
     let few = (0..3000).map(|n| event(&artifact("t", &n.to_string(), "x", false)));
     vec![
         faulty_agent!(
-            "a chunk of an artifact that nobody knows",
+            "a chunk of an unknown artifact",
             Follow,
             sends_and_closes(stream([
                 working(),

@@ -19,11 +19,10 @@ pub use self::claims::TokenClaims;
 use self::issuer_keys::{IssuerKeys, KeyLookup};
 use self::key_set::KeySet;
 use self::token::Rules;
-use crate::authorization_header::credentials;
 use crate::digest_cache::{DigestCache, sha256};
 use crate::error::SetupError;
 use crate::issuer_url;
-use crate::scheme::{Scheme, Verdict};
+use crate::scheme::{Scheme, Verdict, credentials};
 use crate::watched_file::WatchedFile;
 
 /// Scheme of JSON Web Tokens in `Authorization: Bearer`, as an issuer makes them: OpenID Connect, or OAuth

@@ -193,8 +193,8 @@ async fn certificate_removed_from_the_list_is_refused_until_it_is_added_again() 
     let check = async |expected| {
         // By the connection that is open, and by another.
         assert_eq!(ask(&ada, &url).await.unwrap(), expected);
-        let anew = certificates.client("ada");
-        assert_eq!(ask(&anew, &url).await.unwrap(), expected);
+        let another = certificates.client("ada");
+        assert_eq!(ask(&another, &url).await.unwrap(), expected);
         assert_eq!(ask(&bob, &url).await.unwrap(), ADMITTED);
     };
     check(ADMITTED).await;

@@ -309,5 +309,5 @@ async fn introspection_asks_once_a_minute_and_not_at_all_in_an_outage() {
         "a malformed answer"
     );
     issuer.issue("x", json!({"active": true}));
-    assert_eq!(verdict("x").await, Verdict::Invalid, "nobody in particular");
+    assert_eq!(verdict("x").await, Verdict::Invalid, "no subject");
 }

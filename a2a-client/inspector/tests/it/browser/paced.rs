@@ -68,7 +68,7 @@ impl Paced {
     async fn may_go_on(&self, turn: &Turn) -> bool {
         tokio::select! {
             permit = self.permits.acquire() => {
-                permit.expect("nobody closes it").forget();
+                permit.expect("it is never closed").forget();
                 true
             }
             () = turn.canceled() => false,
