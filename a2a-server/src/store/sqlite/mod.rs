@@ -87,8 +87,8 @@ impl Default for SqliteOptions {
 impl SqliteStore {
     /// Opens the file, or begins it.
     ///
-    /// Errors: the file cannot be opened, belongs to something else, to a later version of this
-    /// software, or to another process.
+    /// Errors: the file cannot be opened, belongs to something else or to another process, or has tables of
+    /// another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with(path, SqliteOptions::default())
     }
