@@ -209,7 +209,7 @@ impl Inner {
             for column in [", active = ", ", busy = "] {
                 statement.text += column;
                 statement.add(
-                    "(? or ? and coalesce(?, turn, messages) < ?)",
+                    "(? or ? and coalesce(?, turn) < ?)",
                     &[
                         (&goes_on, Type::BOOL),
                         (&waits, Type::BOOL),

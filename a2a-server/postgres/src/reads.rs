@@ -85,7 +85,7 @@ with t as materialized (select seq, dialect, sequence, messages, bytes, turn,
   seq = $2 and sequence >= $3 and pg_postmaster_start_time() = $5 as is_known from @task where key = $1)
 select t.seq, t.dialect, t.sequence, t.messages, t.bytes, t.bytes <= $4,
   d.sequence, d.body, c.body, l.sequences, l.bodies, t.is_known, pg_postmaster_start_time(),
-  coalesce(t.turn, t.messages)
+  t.turn
 from t
   left join @task_doc d on not t.is_known and t.bytes <= $4 and d.task = t.seq
   left join @task_checkpoint c on t.bytes <= $4 and c.task = t.seq
