@@ -37,10 +37,10 @@ impl TimedStore {
         self.store.shared()
     }
 
-    async fn timed<T>(
-        &self,
+    async fn timed<'a, T>(
+        &'a self,
         method: &'static str,
-        answer: StoreFuture<'_, T>,
+        answer: StoreFuture<'a, T>,
     ) -> Result<T, StoreError> {
         if !self.is_timed {
             return answer.await;
@@ -57,10 +57,10 @@ impl TimedStore {
 macro_rules! timed {
     ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
         impl TimedStore {
-            $(pub(crate) fn $method(
-                &self,
+            $(pub(crate) fn $method<'a>(
+                &'a self,
                 $($name: $type),*
-            ) -> impl Future<Output = Result<$answer, StoreError>> + Send {
+            ) -> impl Future<Output = Result<$answer, StoreError>> + Send + 'a {
                 self.timed(stringify!($method), self.store.$method($($name),*))
             })*
         }
@@ -68,28 +68,28 @@ macro_rules! timed {
 }
 
 timed! {
-    create(owner: &Owner, new: NewTask) -> ();
-    append(owner: &Owner, task: &TaskId, append: Append) -> Appended;
-    snapshot(owner: &Owner, task: &TaskId) -> Option<Snapshot>;
-    events_after(owner: &Owner, task: &TaskId, sequence: u64) -> Tail;
-    watch(owner: &Owner, task: &TaskId) -> watch::Receiver<u64>;
-    list(owner: &Owner, listing: Listing) -> Page;
-    received(owner: &Owner, message: &MessageId) -> Option<Received>;
-    keep_answer(owner: &Owner, receipt: Receipt, answer: Message) -> ();
-    renew(holder: &str, term: Duration) -> ();
+    create(owner: &'a Owner, new: NewTask) -> ();
+    append(owner: &'a Owner, task: &'a TaskId, append: Append) -> Appended;
+    snapshot(owner: &'a Owner, task: &'a TaskId) -> Option<Snapshot>;
+    events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
+    watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
+    list(owner: &'a Owner, listing: Listing) -> Page;
+    received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
+    keep_answer(owner: &'a Owner, receipt: Receipt, answer: Message) -> ();
+    renew(holder: &'a str, term: Duration) -> ();
     orphans(limit: usize) -> Vec<Orphan>;
     sweep(retention: Retention) -> usize;
-    delete_config(owner: &Owner, task: &TaskId, config: &ConfigId) -> ();
+    delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
 }
 
 #[cfg(feature = "push")]
 timed! {
-    put_config(owner: &Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
-    configs(owner: &Owner, task: &TaskId) -> Vec<TaskPushNotificationConfig>;
+    put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
+    configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
     notifications(limit: usize, term: Duration) -> Vec<Notification>;
     dead_letters(limit: usize) -> Vec<Notification>;
     undelivered() -> usize;
-    settle(notification: &Notification, settlement: Settlement) -> ();
+    settle(notification: &'a Notification, settlement: Settlement) -> ();
 }
 
 fn outcome<T>(answer: &Result<T, StoreError>) -> &'static str {
