@@ -115,7 +115,7 @@ impl ServerBuilder {
     /// Keeps tasks in this store; in memory by default. The durations of this store's methods are recorded
     /// as a metric.
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = Some(Arc::new(TimedStore(store)));
+        self.store = Some(Arc::new(store));
         self
     }
 
@@ -351,6 +351,7 @@ impl ServerBuilder {
         #[cfg(not(feature = "push"))]
         let notify = false;
         let keeps_steps = reply_format::is_declared(&self.card) && !self.hides_steps;
+        let is_timed = self.store.is_some();
         let store = self.store.unwrap_or_else(|| {
             tracing::info!(
                 "tasks are kept in memory and lost with the process: use a `SqliteStore` to keep them"
@@ -360,6 +361,10 @@ impl ServerBuilder {
         // Without keys, too: it refuses what was sealed before.
         #[cfg(feature = "push")]
         let store: Arc<dyn Store> = Arc::new(SealedStore::new(store, self.sealing));
+        let store = match is_timed {
+            true => TimedStore::new(store),
+            false => TimedStore::untimed(store),
+        };
         let mut store_handle =
             StoreHandle::new(store, self.lease, self.merges_chunks, keeps_steps, notify);
         store_handle.max_outage = self.max_outage;

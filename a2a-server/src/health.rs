@@ -105,7 +105,7 @@ mod tests {
         let recorder = DebuggingRecorder::new();
         let runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
-        let store = Arc::new(TimedStore(MemoryStore::default()));
+        let store = TimedStore::new(Arc::new(MemoryStore::default()));
         let store_handle = StoreHandle::new(store, Duration::ZERO, false, false, false);
         let health = Health::default();
         let asked = async |times: usize| {

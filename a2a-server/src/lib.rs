@@ -87,7 +87,6 @@ pub use crate::engine::update::{ArtifactUpdate, UpdateError};
 pub use crate::http_server::{BoundServer, HttpServer, Listener};
 pub use crate::profile::llm_response::LlmResponse;
 pub use crate::server::Server;
-pub use crate::store::limits;
 #[cfg(feature = "suite")]
 pub use crate::store::suite;
 pub use crate::store::{
@@ -99,6 +98,7 @@ pub use crate::store::{
 pub use crate::store::{SealingKeyError, SealingKeys};
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
+pub use crate::store::{fold, limits, log_rows};
 pub use crate::turn::{ArtifactDraft, Turn};
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, GatewayWebhooks, Refusal, WebhookKeys, WebhookPolicy};

@@ -1,18 +1,18 @@
 //! Appends to logs: one atomic statement each.
 
-use a2a_server::{Append, Appended, Lease, Logged, Receipt, StoreError};
+use a2a_server::log_rows::{LogRows, lines, write};
+use a2a_server::{Append, Appended, Lease, Receipt, StoreError};
 use a2a_types::Event;
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use crate::PostgresError;
 use crate::connections::{Query, Repeat};
-use crate::folded::{Folded, Key, SHORT};
-use crate::log_rows::{LogRows, lines, write};
 use crate::metric;
-use crate::names::task_key;
+use crate::names::{Key, task_key};
 use crate::reads::{get, number};
-use crate::statement::{Parts, Refused, Statement, micros, time};
+use crate::recent::Folded;
+use crate::statement::{Parts, Refused, Statement, bodies, micros, time};
 use crate::store::Inner;
 
 impl Inner {
@@ -97,7 +97,7 @@ impl Inner {
         let Some(doubt) = doubt else {
             return Ok(None);
         };
-        let (seq, after) = (folded.seq, append.after as i64);
+        let (seq, after) = (folded.row.seq, append.after as i64);
         let query = Query::new(
             "select t.lease_epoch, t.lease_owner, array(select body from @task_event e
                where e.task = t.seq and e.sequence > $2 order by e.sequence)
@@ -151,17 +151,11 @@ impl Inner {
         append: &Append,
         rows: &LogRows,
     ) -> Result<Option<Appended>, Refused> {
-        let (messages, bytes) = rows.growth.admit(folded.messages, folded.bytes)?;
-        let state = rows.state(&folded.base, folded.state)?;
-        folded.admit_artifacts(&rows.events)?;
+        let (messages, bytes, state) = folded.admit(rows)?;
         let mut later = folded.clone();
         (later.messages, later.bytes) = (messages, bytes);
         later.turn = append.turn.unwrap_or(folded.turn);
-        let added: Vec<_> = (append.after + 1..)
-            .zip(&rows.events)
-            .map(|(sequence, event)| Logged::new(sequence, event.clone()))
-            .collect();
-        later.extend(added.iter().cloned());
+        later.extend(rows.events.iter().cloned());
         let mut parts = Parts::new(
             &key.1,
             rows,
@@ -169,13 +163,7 @@ impl Inner {
             self.keyed(&key.0, append.receipt.as_ref()),
         );
         parts.sequence = later.sequence as i64;
-        let rests = state != folded.state && state.is_settled();
-        let most = if rests { SHORT as u64 } else { SNAPSHOT_EVERY };
-        if later.sequence - later.written > most {
-            later.fold();
-            later.written = later.sequence;
-            parts.document = Some(write(&*later.base)?);
-        }
+        parts.document = later.document(folded.state)?;
         let (epoch, takes, holder, term, seizes) = match &append.lease {
             Lease::Held { epoch } => (Some(*epoch as i64), false, None, 0, false),
             Lease::Taken { holder, term } => (None, true, Some(&**holder), micros(*term), false),
@@ -184,7 +172,7 @@ impl Inner {
         let (after, count, size) = (append.after as i64, messages as i32, bytes as i64);
         // Another server may have begun a turn since the task was cached.
         let turn = append.turn.map(|turn| turn as i32);
-        let bodies = rows.bodies();
+        let bodies = bodies(rows);
         let mut statement = Statement::default();
         statement.add(
             "with u as (update @task set sequence = ?, messages = ?, bytes = ?, turn = coalesce(?, turn)",
@@ -209,7 +197,7 @@ impl Inner {
             for column in [", active = ", ", busy = "] {
                 statement.text += column;
                 statement.add(
-                    "(? or ? and coalesce(?, turn, messages) < ?)",
+                    "(? or ? and coalesce(?, turn) < ?)",
                     &[
                         (&goes_on, Type::BOOL),
                         (&waits, Type::BOOL),
@@ -248,9 +236,9 @@ impl Inner {
         statement.add(
             " where seq = ? and sequence = ? and pg_postmaster_start_time() = ?",
             &[
-                (&folded.seq, Type::INT8),
+                (&folded.row.seq, Type::INT8),
                 (&after, Type::INT8),
-                (&folded.server, Type::TIMESTAMPTZ),
+                (&folded.row.server, Type::TIMESTAMPTZ),
             ],
         );
         if epoch.is_some() {
@@ -279,7 +267,7 @@ impl Inner {
             metric::TAKEOVERS.count();
         }
         let id = task_key(&key.0, &key.1);
-        self.recent.publish(key, append.after, added, &later);
+        self.recent.publish(key, append.after, &rows.events, &later);
         self.announce(key, id, later.sequence);
         Ok(Some(Appended::new(later.sequence, epoch, later.messages)))
     }
@@ -311,7 +299,5 @@ impl Inner {
     }
 }
 
-/// Number of events after which the document of a task is written again, so that reads fold few events.
-pub(crate) const SNAPSHOT_EVERY: u64 = 64;
 /// Maximum number of tries of an append that conflicts with other writes.
 pub(crate) const MAX_TRIES: usize = 5;

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use a2a_server::{Lease, Logged, NewTask, StoreError, limits};
+use a2a_server::fold::Fold;
+use a2a_server::log_rows::LogRows;
+use a2a_server::{Lease, NewTask, StoreError, limits};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::PostgresError;
-use crate::appends::{MAX_TRIES, SNAPSHOT_EVERY};
+use crate::appends::MAX_TRIES;
 use crate::connections::{Query, Repeat};
-use crate::folded::{Folded, Key};
-use crate::log_rows::{LogRows, write};
-use crate::names::{column, config_key, owner_key, owner_text, task_key};
+use crate::names::{Key, column, config_key, owner_key, owner_text, task_key};
 use crate::reads::get;
-use crate::statement::{Parts, Refused, Statement, micros, time};
+use crate::recent::TaskRow;
+use crate::statement::{Parts, Refused, Statement, bodies, micros, time};
 use crate::store::Inner;
 
 impl Inner {
@@ -71,36 +72,18 @@ impl Inner {
         rows: &LogRows,
     ) -> Result<(), Refused> {
         let task = &new.task;
-        let size = limits::FoldSize::of(task);
-        let (messages, bytes) = rows.growth.admit(task.history.len(), size.bytes())?;
-        let state = rows.state(task, task.status.state)?;
-        limits::admit_artifacts(task, rows.events.iter().map(|event| &**event))?;
-        new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
-        let mut later = Folded {
+        let row = TaskRow {
             seq: 0,
             server: SystemTime::UNIX_EPOCH,
-            base: Arc::clone(task),
-            size,
-            folded: 1,
-            sequence: 1,
-            state: task.status.state,
-            dialect: new.dialect,
-            checkpoint: None,
-            messages,
-            turn: 1,
-            bytes,
-            written: 1,
-            tail: Default::default(),
         };
-        let added = (2..).zip(&rows.events);
-        later.extend(added.map(|(sequence, event)| Logged::new(sequence, event.clone())));
+        let mut later = Fold::new(row, Arc::clone(task), new.dialect, 1);
+        let (messages, bytes, state) = later.admit(rows)?;
+        new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
+        (later.messages, later.bytes) = (messages, bytes);
+        later.extend(rows.events.iter().cloned());
         let mut parts = Parts::new(&key.1, rows, 0, self.keyed(&key.0, new.receipt.as_ref()));
         parts.sequence = later.sequence as i64;
-        if later.sequence > SNAPSHOT_EVERY {
-            later.fold();
-            later.written = later.sequence;
-            parts.document = Some(write(&*later.base)?);
-        }
+        parts.document = later.document(task.status.state)?;
         let (owner, of) = (owner_text(&key.0), owner_key(&key.0));
         let context = task.context_id.as_ref().map(|id| column(id.as_str()));
         let (version, name) = (new.dialect.version(), state.as_str());
@@ -110,7 +93,7 @@ impl Inner {
         let (ends, waits) = (state.is_terminal(), state.is_interrupted());
         let (count, size) = (messages as i32, bytes as i64);
         let (holder, term) = (&*new.holder, micros(new.term));
-        let bodies = rows.bodies();
+        let bodies = bodies(rows);
         let mut statement = Statement::default();
         statement.add(
             "with u as (insert into @task(key, owner_key, owner, id, context_id, dialect, sequence, state,
@@ -176,7 +159,7 @@ impl Inner {
         let query = statement.into_query();
         let found = self.connections.run(&query, Repeat::Harmful).await?;
         if let Some(row) = found.first() {
-            (later.seq, later.server) = (get(row, 0)?, get(row, 1)?);
+            (later.row.seq, later.row.server) = (get(row, 0)?, get(row, 1)?);
             self.recent.keep(key, &later);
             self.announce(key, id, later.sequence);
         }
@@ -190,7 +173,7 @@ impl Inner {
         new: &NewTask,
         rows: &LogRows,
     ) -> Result<bool, StoreError> {
-        let sequences = rows.sequences(0);
+        let sequences: Vec<_> = rows.numbered(0).map(|(last, _)| last as i64).collect();
         let query = Query::new(
             "select t.lease_owner, array(select body from @task_event e
                where e.task = t.seq and e.sequence = any($2) order by e.sequence)
@@ -203,7 +186,7 @@ impl Inner {
         let Some(row) = found.first() else {
             return Ok(false);
         };
-        let (holder, bodies): (&str, Vec<&[u8]>) = (get(row, 0)?, get(row, 1)?);
-        Ok(holder == &*new.holder && bodies == rows.bodies())
+        let (holder, stored): (&str, Vec<&[u8]>) = (get(row, 0)?, get(row, 1)?);
+        Ok(holder == &*new.holder && stored == bodies(rows))
     }
 }

@@ -42,11 +42,9 @@ mod doubts;
 mod error;
 #[cfg(feature = "faults")]
 mod fault;
-mod folded;
 mod hint_text;
 mod hints;
 mod leases;
-mod log_rows;
 mod mail;
 mod mail_body;
 mod metric;

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use a2a_server::{MailContent, Principal, Receipt, StoreError, TraceContext};
+use a2a_server::{MailContent, Principal, Receipt, StoreError, TraceContext, log_rows};
 use a2a_transport::{Claims, Context};
 use a2a_types::{Dialect, SendMessageRequest};
 use serde::{Deserialize, Serialize};
-
-use crate::log_rows;
 
 /// Number of this format. A server takes only mail of formats up to the one that it knows, so whatever a server of this
 /// release could not read, or would misread, has a higher number.

@@ -7,6 +7,9 @@ use a2a_types::{ConfigId, MessageId, TaskId};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+/// A task and its owner.
+pub(crate) type Key = (Owner, TaskId);
+
 /// Returns the key of a task of an owner.
 pub(crate) fn task_key(owner: &Owner, task: &TaskId) -> Uuid {
     key(&[

@@ -1,10 +1,11 @@
 //! Reads of tasks and their logs.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use a2a_server::{Listing, Logged, Owner, Page, Snapshot, StoreError, Tail, limits};
+use a2a_server::fold::Fold;
+use a2a_server::log_rows::{events, parse};
+use a2a_server::{Listing, Owner, Page, Snapshot, StoreError, Tail, limits};
 use a2a_types::{ContextId, Dialect, Event, Object, Task, TaskId, Timestamp};
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
@@ -12,9 +13,8 @@ use uuid::Uuid;
 
 use crate::connections::{Connections, Query, Repeat};
 use crate::error::unreadable;
-use crate::folded::Folded;
-use crate::log_rows::{count, lines, parse};
 use crate::names::{column, owner_key, read};
+use crate::recent::{Folded, TaskRow};
 use crate::statement::Statement;
 
 /// Result of the read of a task.
@@ -34,9 +34,9 @@ pub(crate) async fn load(
     known: Option<Folded>,
     limit: usize,
 ) -> Result<Option<Loaded>, StoreError> {
-    let seq = known.as_ref().map_or(-1, |known| known.seq);
+    let seq = known.as_ref().map_or(-1, |known| known.row.seq);
     let sequence = known.as_ref().map_or(0, |known| known.sequence as i64);
-    let server = known.as_ref().map(|known| known.server);
+    let server = known.as_ref().map(|known| known.row.server);
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let query = Query::new(LOAD)
         .with(&key, Type::UUID)
@@ -56,18 +56,12 @@ pub(crate) async fn load(
         Some(known) if get(row, 11)? => known,
         _ => from_document(row)?,
     };
-    let seen = folded.sequence;
-    let mut later = Vec::new();
     let (sequences, bodies): (Vec<i64>, Vec<&[u8]>) = (get(row, 9)?, get(row, 10)?);
     for (last, body) in sequences.into_iter().zip(bodies) {
-        for logged in events(last, body)? {
-            let logged = logged?;
-            if logged.sequence > seen {
-                later.push(logged);
-            }
+        for logged in events(last as u64, body, folded.sequence)? {
+            folded.extend([logged?.event]);
         }
     }
-    folded.extend(later);
     (folded.messages, folded.bytes) = (number(row, 3)?, bytes);
     folded.turn = number(row, 13)?;
     let checkpoint: Option<&[u8]> = get(row, 8)?;
@@ -85,7 +79,7 @@ with t as materialized (select seq, dialect, sequence, messages, bytes, turn,
   seq = $2 and sequence >= $3 and pg_postmaster_start_time() = $5 as is_known from @task where key = $1)
 select t.seq, t.dialect, t.sequence, t.messages, t.bytes, t.bytes <= $4,
   d.sequence, d.body, c.body, l.sequences, l.bodies, t.is_known, pg_postmaster_start_time(),
-  coalesce(t.turn, t.messages)
+  t.turn
 from t
   left join @task_doc d on not t.is_known and t.bytes <= $4 and d.task = t.seq
   left join @task_checkpoint c on t.bytes <= $4 and c.task = t.seq
@@ -105,42 +99,18 @@ fn from_document(row: &Row) -> Result<Folded, StoreError> {
             let (sequences, bodies): (Vec<i64>, Vec<&[u8]>) = (get(row, 9)?, get(row, 10)?);
             let first = sequences.first().zip(bodies.first());
             let (last, body) = first.ok_or_else(|| StoreError::failed("a task has no log"))?;
-            let first = events(*last, body)?.next();
+            let first = events(*last as u64, body, 0)?.next();
             match first.transpose()?.map(|logged| logged.event.into_event()) {
                 Some(Event::Task(task)) => (1, task),
                 _ => return Err(StoreError::failed("a log does not begin with its task")),
             }
         }
     };
-    Ok(Folded {
+    let stored = TaskRow {
         seq: get(row, 0)?,
         server: get(row, 12)?,
-        state: task.status.state,
-        size: limits::FoldSize::of(&task),
-        base: Arc::new(task),
-        folded: written,
-        sequence: written,
-        dialect: dialect(row, 1)?,
-        checkpoint: None,
-        messages: 0,
-        turn: 0,
-        bytes: 0,
-        written,
-        tail: VecDeque::new(),
-    })
-}
-
-/// Reads the events of a row of a log; its key is the sequence number of the last of them.
-fn events(
-    last: i64,
-    body: &[u8],
-) -> Result<impl Iterator<Item = Result<Logged, StoreError>>, StoreError> {
-    let more_than_all = || StoreError::failed("a log has more events than its task");
-    let before = (last as u64)
-        .checked_sub(count(body))
-        .ok_or_else(more_than_all)?;
-    let placed = (before + 1..).zip(lines(body));
-    Ok(placed.map(|(sequence, line)| Ok(Logged::new(sequence, parse::<Event>(line)?))))
+    };
+    Ok(Fold::new(stored, task.into(), dialect(row, 1)?, written))
 }
 
 /// Reads the log of a task after a sequence number.
@@ -163,9 +133,8 @@ pub(crate) async fn after(
         let Some(last) = get::<Option<i64>>(row, 1)? else {
             break;
         };
-        for logged in events(last, get(row, 2)?)? {
-            let logged = logged?;
-            if logged.sequence > sequence && !batch.push(logged) {
+        for logged in events(last as u64, get(row, 2)?, sequence)? {
+            if !batch.push(logged?) {
                 break 'rows;
             }
         }

@@ -1,14 +1,13 @@
 //! Receipts of messages, and the answers to messages that began no task.
 
+use a2a_server::log_rows::{parse, write};
 use a2a_server::{Outcome, Owner, Receipt, Received, StoreError};
 use a2a_types::{Message, MessageId};
 use tokio_postgres::types::Type;
 
 use crate::PostgresError;
 use crate::connections::{Query, Repeat};
-use crate::folded::Key;
-use crate::log_rows::{parse, write};
-use crate::names::read;
+use crate::names::{Key, read};
 use crate::reads::get;
 use crate::statement::micros;
 use crate::store::Inner;

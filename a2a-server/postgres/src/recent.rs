@@ -3,10 +3,25 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use a2a_server::{Logged, Tail, limits};
+use a2a_server::fold::Fold;
+use a2a_server::{Tail, limits};
+use a2a_transport::SharedEvent;
 use lru::LruCache;
 
-use crate::folded::{Folded, Key};
+use crate::names::Key;
+
+/// A task as the fold of its log.
+pub(crate) type Folded = Fold<TaskRow>;
+
+/// Columns of a task's row: equal for two states of the same task on the same server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct TaskRow {
+    /// Number of the task's row. A later task with the same id has another one.
+    pub(crate) seq: i64,
+    /// Database server that has stored it, by the time of its start. After a failover to another server, whose log may
+    /// be another one, or back to a backup, this is another time.
+    pub(crate) server: SystemTime,
+}
 
 /// Tasks as they were when this process last wrote or read them. Another server may have appended since: the database
 /// then refuses a write, and a reader asks it for the rest.
@@ -18,7 +33,7 @@ pub(crate) struct Recent {
 struct Tasks {
     tasks: LruCache<Key, Folded, ahash::RandomState>,
     bytes: usize,
-    /// The database server that answered last: see [`Folded::server`].
+    /// The database server that answered last: see [`TaskRow::server`].
     server: Option<SystemTime>,
 }
 
@@ -45,7 +60,9 @@ impl Recent {
         let mut tasks = self.lock();
         let server = tasks.server;
         let task = tasks.tasks.get(key)?;
-        task.after(sequence).filter(|_| server == Some(task.server))
+        // Another server may have appended to the end of the log.
+        let is_known = 0 < sequence && sequence < task.sequence && server == Some(task.row.server);
+        task.after(sequence).filter(|_| is_known)
     }
 
     /// Notes the database server: tasks of another one are not read without asking the database.
@@ -57,7 +74,7 @@ impl Recent {
     pub(crate) fn keep(&self, key: &Key, read: &Folded) {
         let mut tasks = self.lock();
         let known = tasks.tasks.peek(key);
-        if known.is_none_or(|known| !known.is_same_log(read) || known.sequence <= read.sequence) {
+        if known.is_none_or(|known| known.row != read.row || known.sequence <= read.sequence) {
             tasks.put(key.clone(), read.clone());
             tasks.make_room(self.max_bytes);
         }
@@ -65,16 +82,16 @@ impl Recent {
 
     /// Adds an append that was stored after sequence number `after`. A cached task that misses earlier events is
     /// replaced.
-    pub(crate) fn publish(&self, key: &Key, after: u64, added: Vec<Logged>, later: &Folded) {
+    pub(crate) fn publish(&self, key: &Key, after: u64, added: &[SharedEvent], later: &Folded) {
         let mut tasks = self.lock();
         let Some(mut known) = tasks.take(key) else {
             tasks.put(key.clone(), later.clone());
             return tasks.make_room(self.max_bytes);
         };
-        if !known.is_same_log(later) || known.sequence < after {
+        if known.row != later.row || known.sequence < after {
             known = later.clone();
         } else if known.sequence == after {
-            known.extend(added);
+            known.extend(added.iter().cloned());
             (known.messages, known.bytes) = (later.messages, later.bytes);
             known.turn = later.turn;
             if later.written > known.written {
@@ -107,7 +124,7 @@ impl Tasks {
     fn put(&mut self, key: Key, task: Folded) {
         self.take(&key);
         self.bytes += size(&key, &task);
-        self.server = Some(task.server);
+        self.server = Some(task.row.server);
         self.tasks.put(key, task);
     }
 

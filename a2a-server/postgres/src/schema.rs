@@ -1,36 +1,18 @@
-//! The tables, their versions, and the migrations between versions.
+//! The tables, their version, and their creation.
 
 use std::time::Duration;
 
 use crate::connections::{Connections, Query, Repeat};
 use crate::{PostgresError, PostgresOptions};
 
-/// A migration to a version of the tables. Migrations only add: a server of the previous version still works.
-struct Migration {
-    version: i32,
-    /// Major version of the tables: a server that knows only an earlier one does not start.
-    major: i32,
-    /// Statements, in which `@` stands for the schema.
-    sql: &'static str,
-}
-
-const MIGRATIONS: &[Migration] = &[
-    Migration {
-        version: 1,
-        major: 1,
-        sql: include_str!("migrations/1.sql"),
-    },
-    Migration {
-        version: 2,
-        major: 1,
-        sql: include_str!("migrations/2.sql"),
-    },
-];
-
-/// Major version of the tables that this software knows.
+/// Statements that create the tables, in which `@` stands for the schema.
+const TABLES: &str = include_str!("tables.sql");
+/// Version of the tables.
+const VERSION: i32 = 1;
+/// Major version of the tables: a server that knows only an earlier one does not start.
 const MAJOR: i32 = 1;
 
-/// Creates or migrates the tables of these options. Several servers may do so at once. The statements may take as long as
+/// Creates the tables of these options. Several servers may do so at once. The statements may take as long as
 /// they need, but they wait for the transactions of others for five seconds at most, since all others wait behind them.
 ///
 /// Errors: there is no connection; the role may not create tables; a transaction of others keeps a table locked:
@@ -52,7 +34,7 @@ pub(crate) async fn migrate_on(
 ) -> Result<(), PostgresError> {
     match found(connections, options).await? {
         Some((_, major)) if major > MAJOR => Err(too_new(major)),
-        Some((version, _)) if version >= latest() => Ok(()),
+        Some((version, _)) if version >= VERSION => Ok(()),
         _ => {
             let quoted = connections.text("@");
             let quoted = quoted.trim_end_matches('.');
@@ -68,13 +50,12 @@ pub(crate) async fn check(
     connections: &Connections,
     options: &PostgresOptions,
 ) -> Result<(), PostgresError> {
-    let needed = latest();
     match found(connections, options).await? {
         Some((_, major)) if major > MAJOR => Err(too_new(major)),
-        Some((version, _)) if version >= needed => Ok(()),
+        Some((version, _)) if version >= VERSION => Ok(()),
         other => Err(PostgresError::NotMigrated {
             found: other.map_or(0, |(version, _)| version),
-            needed,
+            needed: VERSION,
         }),
     }
 }
@@ -98,11 +79,12 @@ async fn found(
     Ok(rows.first().map(|row| (row.get(0), row.get(1))))
 }
 
-/// Returns the statements of all migrations. Each runs once, under a lock of the schema.
+/// Returns the statements that create the schema and the tables, once, under a lock of the schema.
 fn statements(quoted: &str, schema: &str) -> String {
     let prefix = format!("{quoted}.");
     let lock = format!("a2a {schema}").replace('\'', "''");
-    let mut sql = format!(
+    let tables = TABLES.replace('@', &prefix);
+    format!(
         "set local client_min_messages = warning; set local statement_timeout = 0;\n\
          set local lock_timeout = '{migrating}s';\n\
          select pg_advisory_xact_lock(hashtextextended('{lock}', 0));\n\
@@ -110,31 +92,16 @@ fn statements(quoted: &str, schema: &str) -> String {
          do $schema$ begin\n  \
            if to_regnamespace('{literal}') is null then create schema {quoted}; end if;\n\
          end $schema$;\n\
-         create table if not exists {prefix}schema_version (version integer primary key, major integer not null);\n",
+         create table if not exists {prefix}schema_version (version integer primary key, major integer not null);\n\
+         do $migration$ begin\n\
+         if not exists (select from {prefix}schema_version where version = {VERSION}) then\n\
+         {tables}\n\
+         insert into {prefix}schema_version values ({VERSION}, {MAJOR});\n\
+         end if;\nend $migration$;\n",
         literal = quoted.replace('\'', "''"),
         migrating = MAX_OTHER_MIGRATION.as_secs(),
         locked = MAX_LOCK_WAIT.as_secs(),
-    );
-    for Migration {
-        version,
-        major,
-        sql: step,
-    } in MIGRATIONS
-    {
-        let step = step.replace('@', &prefix);
-        sql += &format!(
-            "do $migration$ begin\n\
-             if not exists (select from {prefix}schema_version where version = {version}) then\n\
-             {step}\n\
-             insert into {prefix}schema_version values ({version}, {major});\n\
-             end if;\nend $migration$;\n"
-        );
-    }
-    sql
-}
-
-fn latest() -> i32 {
-    MIGRATIONS.iter().map(|it| it.version).max().unwrap_or(0)
+    )
 }
 
 fn too_new(found: i32) -> PostgresError {
@@ -154,14 +121,6 @@ const TEXT: tokio_postgres::types::Type = tokio_postgres::types::Type::TEXT;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_in_order_and_of_a_known_major() {
-        for (place, migration) in (1..).zip(MIGRATIONS) {
-            assert_eq!(migration.version, place);
-            assert!(migration.major <= MAJOR);
-        }
-    }
 
     #[test]
     fn schema_is_quoted() {

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
+use a2a_server::log_rows::LogRows;
 use a2a_server::{Receipt, StoreError};
-use a2a_types::{IllegalEvent, TaskId, TaskStatus, Timestamp};
+use a2a_types::{TaskId, TaskStatus, Timestamp};
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use crate::PostgresError;
 use crate::connections::Query;
-use crate::log_rows::LogRows;
 use crate::names::column;
 
 /// A statement under construction: values get their numbers in the order in which they are added.
@@ -140,8 +140,8 @@ impl Parts {
     ) -> Self {
         let trace = rows.trace.as_ref();
         Self {
-            sequences: rows.sequences(after),
-            notified: rows.notified(),
+            sequences: rows.numbered(after).map(|(last, _)| last as i64).collect(),
+            notified: rows.notified.iter().map(|it| *it as i64).collect(),
             traceparent: trace.map(|trace| trace.traceparent()),
             tracestate: trace
                 .and_then(|trace| trace.tracestate())
@@ -170,16 +170,15 @@ impl From<StoreError> for Refused {
     }
 }
 
-impl From<IllegalEvent> for Refused {
-    fn from(error: IllegalEvent) -> Self {
-        Self::Store(error.into())
-    }
-}
-
 impl From<PostgresError> for Refused {
     fn from(error: PostgresError) -> Self {
         Self::Database(error)
     }
+}
+
+/// Returns the bodies of the rows.
+pub(crate) fn bodies(rows: &LogRows) -> Vec<&[u8]> {
+    rows.numbered(0).map(|(_, body)| body).collect()
 }
 
 /// Returns the time of a status in milliseconds, by which lists are sorted.

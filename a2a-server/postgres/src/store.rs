@@ -17,11 +17,10 @@ use uuid::Uuid;
 
 use crate::connections::Connections;
 use crate::doubts::Doubts;
-use crate::folded::{Folded, Key};
 use crate::hints::{Hints, LOOK_EVERY, LOOK_EVERY_UNHEARD};
-use crate::names::{message_key, task_key};
+use crate::names::{Key, message_key, task_key};
 use crate::reads::{self, Loaded};
-use crate::recent::Recent;
+use crate::recent::{Folded, Recent};
 use crate::reservations::Reservations;
 use crate::unfinished::Unfinished;
 use crate::{PostgresError, PostgresOptions, schema};

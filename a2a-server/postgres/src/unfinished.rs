@@ -9,8 +9,7 @@ use a2a_types::TaskState;
 use tokio_postgres::types::Type;
 
 use crate::connections::{Query, Repeat};
-use crate::folded::Key;
-use crate::names::task_key;
+use crate::names::{Key, task_key};
 use crate::reads::{get, head};
 use crate::store::Inner;
 

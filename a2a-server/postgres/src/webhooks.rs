@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
+use a2a_server::log_rows::{parse, write};
 use a2a_server::{Notification, Owner, Settlement, StoreError, TraceContext, limits};
 use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::connections::{Query, Repeat};
-use crate::log_rows::{parse, write};
 use crate::names::{config_key, read_owner, task_key};
 use crate::reads::{dialect, get, number};
 use crate::statement::micros;

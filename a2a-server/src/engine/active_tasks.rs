@@ -248,11 +248,11 @@ mod tests {
 
     use super::*;
     use crate::engine::store_handle::StoreHandle;
-    use crate::store::{MemoryStore, Snapshot};
+    use crate::store::{MemoryStore, Snapshot, TimedStore};
 
     #[test]
     fn a_run_that_begins_when_all_are_stopped_is_stopped_too() {
-        let store = Arc::new(MemoryStore::default());
+        let store = TimedStore::untimed(Arc::new(MemoryStore::default()));
         let store_handle = StoreHandle::new(store, Duration::ZERO, false, false, false);
         let known = Snapshot::new(
             Task::submitted("t".into(), "c".into()).into(),

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::engine::fanout::Fanout;
-use crate::store::{Logged, Store, StoreError, Tail};
+use crate::store::{Logged, StoreError, Tail, TimedStore};
 
 /// Streams the first update, then every event of a task's log after a sequence number (`after`), in order,
 /// none left out and none twice, at the reader's own pace. Ends with the event of a state that ends the
@@ -24,7 +24,7 @@ use crate::store::{Logged, Store, StoreError, Tail};
 /// Messages of the caller are in the log, but no protocol version sends them on a stream. Steps are
 /// streamed, to be left out for callers that did not ask for them.
 pub(crate) fn follow(
-    store: Arc<dyn Store>,
+    store: TimedStore,
     fanout: Arc<Fanout>,
     changes: watch::Receiver<u64>,
     first: Option<FirstUpdate>,
@@ -55,7 +55,7 @@ pub(crate) fn follow(
 pub(crate) type FirstUpdate = BoxFuture<'static, Result<Update, Error>>;
 
 struct Cursor {
-    store: Arc<dyn Store>,
+    store: TimedStore,
     fanout: Arc<Fanout>,
     seen: u64,
     ahead: VecDeque<Logged>,
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
     use crate::engine::fanout::Fanouts;
-    use crate::store::{Append, MemoryStore, NewTask, Owner};
+    use crate::store::{Append, MemoryStore, NewTask, Owner, Store};
 
     fn status(state: TaskState) -> Event {
         Event::StatusUpdate(TaskStatusUpdateEvent {
@@ -217,7 +217,7 @@ mod tests {
         }
         let (sender, changes) = watch::channel(1);
         let cursor = Cursor {
-            store: Arc::new(store),
+            store: TimedStore::untimed(Arc::new(store)),
             fanout: Arc::<Fanouts>::default().join(owner, "t".into(), &changes),
             seen: 1,
             ahead: VecDeque::new(),

@@ -9,7 +9,7 @@ use ahash::RandomState;
 use hashbrown::HashTable;
 use tokio::sync::OnceCell;
 
-use crate::engine::message_digest::{digest, digest_of_0_1_0};
+use crate::engine::message_digest::digest;
 use crate::engine::outcome::Accepted;
 use crate::engine::run_state::{Progress, RunState};
 use crate::engine::store_handle::Reservation;
@@ -141,20 +141,8 @@ impl InFlightSend {
         Receipt::new(self.message.clone(), self.digest, self.registry.window)
     }
 
-    /// Returns an error unless the message received under this id had the same digest, by the scheme of
-    /// this version or of 0.1.0, whose receipts a database may have.
-    pub(crate) fn check_receipt(
-        &self,
-        received: [u8; 32],
-        request: &SendMessageRequest,
-    ) -> Result<(), A2aError> {
-        match self.check(received) {
-            Err(_) if received == digest_of_0_1_0(request) => Ok(()),
-            checked => checked,
-        }
-    }
-
-    fn check(&self, digest: [u8; 32]) -> Result<(), A2aError> {
+    /// Returns an error unless the message received under this id had the same digest.
+    pub(crate) fn check(&self, digest: [u8; 32]) -> Result<(), A2aError> {
         if self.digest == digest {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::MAIL_INTERVAL;
 use crate::engine::task_writer::FirstStep;
-use crate::store::{Mail, MailContent, Store};
+use crate::store::{Mail, MailContent, TimedStore};
 
 impl Engine {
     /// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
@@ -21,11 +21,11 @@ impl Engine {
             let mut beat = tokio::time::interval(MAIL_INTERVAL);
             while let Some(engine) = engine.upgrade().filter(|it| !it.closed.is_cancelled()) {
                 engine.take_mail().await;
-                let store = Arc::clone(&engine.store_handle.store);
+                let store = engine.store_handle.store.clone();
                 drop(engine);
                 tokio::select! {
                     _ = beat.tick() => {}
-                    () = is_posted(&*store) => {}
+                    () = is_posted(&store) => {}
                 }
             }
         });
@@ -87,7 +87,7 @@ impl Engine {
 }
 
 /// Waits until the store reports that another server may have posted mail.
-async fn is_posted(store: &dyn Store) {
+async fn is_posted(store: &TimedStore) {
     match store.shared().and_then(|shared| shared.mail_posted()) {
         Some(posted) => posted.notified().await,
         None => std::future::pending().await,

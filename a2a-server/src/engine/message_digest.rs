@@ -11,40 +11,18 @@ use sha2::{Digest as _, Sha256};
 /// does not count, and numbers are doubles, so that `1`, `1.0` and `1e0` are equal, as are `-0` and `0`, and
 /// integers beyond 2⁵³ that round to the same double. It does not depend on how `serde_json` was built.
 ///
-/// Databases keep it, so a message has the same digest in every later version of this crate, or this scheme
-/// is kept in addition to the new one, as [`digest_of_0_1_0`] is. It is not a digest of the message's JSON,
-/// which takes longer to write and is longer to hash.
+/// Databases keep it. It is not a digest of the message's JSON, which takes longer to write and is longer to
+/// hash.
 pub(crate) fn digest(request: &SendMessageRequest) -> [u8; 32] {
-    digest_by(Scheme::Canonical, request)
-}
-
-/// Returns the digest that the first release has in its databases: of JSON as `serde_json` writes it, with
-/// members in the order in which it keeps them. It is equal to [`digest`] if the message has neither
-/// metadata nor data.
-pub(crate) fn digest_of_0_1_0(request: &SendMessageRequest) -> [u8; 32] {
-    digest_by(Scheme::Text, request)
-}
-
-fn digest_by(scheme: Scheme, request: &SendMessageRequest) -> [u8; 32] {
     let SendMessageRequest {
         message, metadata, ..
     } = request;
     let mut input = DigestInput {
         bytes: Vec::with_capacity(INITIAL_CAPACITY),
-        scheme,
     };
     input.message(message);
     input.object(metadata.as_ref());
     Sha256::digest(input.bytes).into()
-}
-
-/// Scheme by which JSON is hashed. The tags differ, so no message has the digest of another by the other.
-#[derive(Clone, Copy)]
-enum Scheme {
-    /// Each value by itself, members sorted.
-    Canonical,
-    /// The text that `serde_json` writes.
-    Text,
 }
 
 /// Initial capacity in bytes; most messages need no more.
@@ -53,7 +31,6 @@ const INITIAL_CAPACITY: usize = 512;
 /// Bytes to hash, each piece with its length: none can be taken for its neighbour.
 struct DigestInput {
     bytes: Vec<u8>,
-    scheme: Scheme,
 }
 
 impl DigestInput {
@@ -90,10 +67,7 @@ impl DigestInput {
             Content::Text(text) => self.tag(0).text(text),
             Content::Raw(bytes) => self.tag(1).text(bytes.as_text()),
             Content::Url(url) => self.tag(2).text(url),
-            Content::Data(data) => match self.scheme {
-                Scheme::Text => self.tag(3).text(&data.to_string()),
-                Scheme::Canonical => self.tag(4).value(data),
-            },
+            Content::Data(data) => self.tag(4).value(data),
         }
         self.perhaps(media_type.as_deref());
         self.perhaps(filename.as_deref());
@@ -106,13 +80,9 @@ impl DigestInput {
     }
 
     fn object(&mut self, object: Option<&Object>) {
-        match (self.scheme, object) {
-            (Scheme::Canonical, Some(object)) => self.tag(2).members(object),
-            (_, object) => {
-                // A value that was read from JSON can always be written.
-                let json = object.and_then(|object| serde_json::to_string(object).ok());
-                self.perhaps(json.as_deref());
-            }
+        match object {
+            Some(object) => self.tag(2).members(object),
+            None => _ = self.tag(0),
         }
     }
 
@@ -218,16 +188,6 @@ mod tests {
             hex(digest(&request(whole()))),
             "6afed0677b81f25c729fb9847a0a5fcdf52e0aa5163317ce1faa140c6e11fdbd"
         );
-        let mut sorted = whole();
-        // As maps without `preserve_order` have it.
-        sorted["message"]["parts"][3]["data"] = json!({ "a": "b", "z": [1, 2.5, 1e16, null] });
-        assert_eq!(
-            hex(digest_of_0_1_0(&request(sorted))),
-            "21f19706c7d96c67d6c15b5cee7a3f3b7569f0f59be0c0efab01ec7dc538f24c"
-        );
-        let plain = json!({"message": { "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "a" }] }});
-        let plain = request(plain);
-        assert_eq!(digest(&plain), digest_of_0_1_0(&plain));
     }
 
     /// The order of members does not count, whichever order the maps of this build have.
@@ -236,10 +196,7 @@ mod tests {
         let (one, two) = (json!({"x": 1, "y": [2]}), json!([3]));
         let names = ["a", "b", "é", "\u{ff61}", "\u{10000}"].map(str::to_owned);
         let input = |order: &[(usize, &Value)]| {
-            let mut input = DigestInput {
-                bytes: Vec::new(),
-                scheme: Scheme::Canonical,
-            };
+            let mut input = DigestInput { bytes: Vec::new() };
             input.members(order.iter().map(|(name, value)| (&names[*name], *value)));
             input.bytes
         };

@@ -63,7 +63,7 @@ use crate::engine::task_writer::TaskWriter;
 use crate::engine::turn_scheduler::TurnScheduler;
 use crate::engine::update::UpdateError;
 use crate::store::limits::size_of_task;
-use crate::store::{Owner, Snapshot, Store, StoreError, TaskBudget, TaskShare};
+use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare, TimedStore};
 
 /// The parts of the engine, and how long it waits.
 pub(crate) struct Engine {
@@ -83,8 +83,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn store(&self) -> &dyn Store {
-        &*self.store_handle.store
+    pub(crate) fn store(&self) -> &TimedStore {
+        &self.store_handle.store
     }
 
     pub(crate) async fn find(
@@ -180,7 +180,7 @@ impl Engine {
         context: &Context,
         ends: fn(TaskState) -> bool,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
-        let store = Arc::clone(&self.store_handle.store);
+        let store = self.store_handle.store.clone();
         let owner = Owner::of(context);
         let running = self.scheduler.active.running(&owner, &task);
         if let Some(failure) = running.and_then(|writer| writer.run_state().is(|run| run.stuck)) {

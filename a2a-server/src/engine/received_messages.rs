@@ -26,7 +26,7 @@ impl Engine {
         let Some(received) = received else {
             return Ok(None);
         };
-        in_flight.check_receipt(received.digest, &pending.request)?;
+        in_flight.check(received.digest)?;
         Ok(Some(match received.outcome {
             store::Outcome::Message(message) => {
                 Accepted::Known(Arc::new(Outcome::Message(*message)))

@@ -12,7 +12,7 @@ use crate::engine::pending_message::PendingMessage;
 use crate::engine::task_writer::TaskWriter;
 use crate::engine::update::UpdateError;
 use crate::store::{
-    Logged, Mail, MailContent, Owner, Receipt, SharedStore, Store, StoreError, Tail,
+    Logged, Mail, MailContent, Owner, Receipt, SharedStore, StoreError, Tail, TimedStore,
 };
 
 /// Outcome of posting a message.
@@ -106,7 +106,7 @@ impl Engine {
 
 /// Looks for a message in the log after `head`, which goes on to the end of what was read.
 async fn find(
-    store: &dyn Store,
+    store: &TimedStore,
     mail: &Mail,
     message: &MessageId,
     head: &mut u64,

@@ -11,11 +11,11 @@ use tokio::time::Instant;
 
 use crate::engine::fanout::Fanouts;
 use crate::engine::run_state::SharedRunState;
-use crate::store::{Lease, Owner, Receipt, Snapshot, Store, StoreError};
+use crate::store::{Lease, Owner, Receipt, Snapshot, StoreError, TimedStore};
 
 /// The store, and the name and term of the leases that this server takes.
 pub(crate) struct StoreHandle {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: TimedStore,
     /// This process: another one that writes to the same store has another name.
     pub(crate) holder: Arc<str>,
     /// Time for which a lease lasts unless it is renewed.
@@ -38,7 +38,7 @@ pub(crate) struct StoreHandle {
 
 impl StoreHandle {
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        store: TimedStore,
         term: Duration,
         merges_chunks: bool,
         keeps_steps: bool,

@@ -5,7 +5,9 @@
 
 mod budget;
 mod error;
+pub mod fold;
 pub mod limits;
+pub mod log_rows;
 mod memory;
 mod owner;
 mod read;

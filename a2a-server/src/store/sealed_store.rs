@@ -64,6 +64,15 @@ impl SealedStore {
     }
 }
 
+/// Methods that have nothing to do with webhooks' secrets.
+macro_rules! delegated {
+    ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $method<'a>(&'a self, $($name: $type),*) -> StoreFuture<'a, $answer> {
+            self.store.$method($($name),*)
+        })*
+    };
+}
+
 impl Store for SealedStore {
     fn create<'a>(&'a self, owner: &'a Owner, mut new: NewTask) -> StoreFuture<'a, ()> {
         match new.config.take().map(|config| self.seal(owner, config)) {
@@ -126,104 +135,29 @@ impl Store for SealedStore {
         })
     }
 
-    fn append<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-        append: Append,
-    ) -> StoreFuture<'a, Appended> {
-        self.store.append(owner, task, append)
-    }
-
-    fn snapshot<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> StoreFuture<'a, Option<Snapshot>> {
-        self.store.snapshot(owner, task)
-    }
-
-    fn events_after<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-        sequence: u64,
-    ) -> StoreFuture<'a, Tail> {
-        self.store.events_after(owner, task, sequence)
-    }
-
-    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64> {
-        self.store.head(owner, task)
-    }
-
     fn wake_hub(&self) -> &WakeHub {
         self.store.wake_hub()
     }
 
-    fn watch<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> StoreFuture<'a, watch::Receiver<u64>> {
-        self.store.watch(owner, task)
-    }
-
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
-        self.store.list(owner, listing)
-    }
-
-    fn delete_config<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-        config: &'a ConfigId,
-    ) -> StoreFuture<'a, ()> {
-        self.store.delete_config(owner, task, config)
-    }
-
-    fn received<'a>(
-        &'a self,
-        owner: &'a Owner,
-        message: &'a MessageId,
-    ) -> StoreFuture<'a, Option<Received>> {
-        self.store.received(owner, message)
-    }
-
-    fn keep_answer<'a>(
-        &'a self,
-        owner: &'a Owner,
-        receipt: Receipt,
-        answer: Message,
-    ) -> StoreFuture<'a, ()> {
-        self.store.keep_answer(owner, receipt, answer)
-    }
-
-    fn undelivered(&self) -> StoreFuture<'_, usize> {
-        self.store.undelivered()
-    }
-
-    fn settle<'a>(
-        &'a self,
-        notification: &'a Notification,
-        settlement: Settlement,
-    ) -> StoreFuture<'a, ()> {
-        self.store.settle(notification, settlement)
-    }
-
-    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
-        self.store.renew(holder, term)
-    }
-
-    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
-        self.store.orphans(limit)
-    }
-
-    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
-        self.store.sweep(retention)
-    }
-
     fn shared(&self) -> Option<&dyn SharedStore> {
         self.store.shared()
+    }
+
+    delegated! {
+        append(owner: &'a Owner, task: &'a TaskId, append: Append) -> Appended;
+        snapshot(owner: &'a Owner, task: &'a TaskId) -> Option<Snapshot>;
+        events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
+        head(owner: &'a Owner, task: &'a TaskId) -> u64;
+        watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
+        list(owner: &'a Owner, listing: Listing) -> Page;
+        delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
+        received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
+        keep_answer(owner: &'a Owner, receipt: Receipt, answer: Message) -> ();
+        undelivered() -> usize;
+        settle(notification: &'a Notification, settlement: Settlement) -> ();
+        renew(holder: &'a str, term: Duration) -> ();
+        orphans(limit: usize) -> Vec<Orphan>;
+        sweep(retention: Retention) -> usize;
     }
 }
 

@@ -1,5 +1,6 @@
-//! Timing of a store's methods.
+//! The store of a server, and the time that its methods take.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::metric;
@@ -9,151 +10,86 @@ use tokio::time::Instant;
 
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, WakeHub,
+    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail,
 };
 
-/// A store that records the duration of each method as a metric.
-pub(crate) struct TimedStore<S>(pub(crate) S);
-
-impl<S: Store> Store for TimedStore<S> {
-    fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> StoreFuture<'a, ()> {
-        timed("create", self.0.create(owner, new))
-    }
-
-    fn append<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-        append: Append,
-    ) -> StoreFuture<'a, Appended> {
-        timed("append", self.0.append(owner, task, append))
-    }
-
-    fn snapshot<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> StoreFuture<'a, Option<Snapshot>> {
-        timed("snapshot", self.0.snapshot(owner, task))
-    }
-
-    fn events_after<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-        sequence: u64,
-    ) -> StoreFuture<'a, Tail> {
-        timed("events_after", self.0.events_after(owner, task, sequence))
-    }
-
-    fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64> {
-        timed("head", self.0.head(owner, task))
-    }
-
-    fn wake_hub(&self) -> &WakeHub {
-        self.0.wake_hub()
-    }
-
-    fn watch<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> StoreFuture<'a, watch::Receiver<u64>> {
-        timed("watch", self.0.watch(owner, task))
-    }
-
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
-        timed("list", self.0.list(owner, listing))
-    }
-
-    fn put_config<'a>(
-        &'a self,
-        owner: &'a Owner,
-        config: TaskPushNotificationConfig,
-        dialect: Dialect,
-    ) -> StoreFuture<'a, ()> {
-        timed("put_config", self.0.put_config(owner, config, dialect))
-    }
-
-    fn configs<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-    ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>> {
-        timed("configs", self.0.configs(owner, task))
-    }
-
-    fn delete_config<'a>(
-        &'a self,
-        owner: &'a Owner,
-        task: &'a TaskId,
-        config: &'a ConfigId,
-    ) -> StoreFuture<'a, ()> {
-        timed("delete_config", self.0.delete_config(owner, task, config))
-    }
-
-    fn received<'a>(
-        &'a self,
-        owner: &'a Owner,
-        message: &'a MessageId,
-    ) -> StoreFuture<'a, Option<Received>> {
-        timed("received", self.0.received(owner, message))
-    }
-
-    fn keep_answer<'a>(
-        &'a self,
-        owner: &'a Owner,
-        receipt: Receipt,
-        answer: Message,
-    ) -> StoreFuture<'a, ()> {
-        timed("keep_answer", self.0.keep_answer(owner, receipt, answer))
-    }
-
-    fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
-        timed("notifications", self.0.notifications(limit, term))
-    }
-
-    fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>> {
-        timed("dead_letters", self.0.dead_letters(limit))
-    }
-
-    fn undelivered(&self) -> StoreFuture<'_, usize> {
-        timed("undelivered", self.0.undelivered())
-    }
-
-    fn settle<'a>(
-        &'a self,
-        notification: &'a Notification,
-        settlement: Settlement,
-    ) -> StoreFuture<'a, ()> {
-        timed("settle", self.0.settle(notification, settlement))
-    }
-
-    fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
-        timed("renew", self.0.renew(holder, term))
-    }
-
-    fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
-        timed("orphans", self.0.orphans(limit))
-    }
-
-    fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
-        timed("sweep", self.0.sweep(retention))
-    }
-
-    fn shared(&self) -> Option<&dyn SharedStore> {
-        self.0.shared()
-    }
+/// A [`Store`] whose methods record their duration as a metric.
+#[derive(Clone)]
+pub(crate) struct TimedStore {
+    store: Arc<dyn Store>,
+    /// `false` for the store in memory that is there by default.
+    is_timed: bool,
 }
 
-fn timed<'a, T: Send + 'a>(method: &'static str, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
-    Box::pin(async move {
+impl TimedStore {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        let is_timed = true;
+        Self { store, is_timed }
+    }
+
+    /// A store that records nothing.
+    pub(crate) fn untimed(store: Arc<dyn Store>) -> Self {
+        let is_timed = false;
+        Self { store, is_timed }
+    }
+
+    pub(crate) fn shared(&self) -> Option<&dyn SharedStore> {
+        self.store.shared()
+    }
+
+    async fn timed<'a, T>(
+        &'a self,
+        method: &'static str,
+        answer: StoreFuture<'a, T>,
+    ) -> Result<T, StoreError> {
+        if !self.is_timed {
+            return answer.await;
+        }
         let begun = Instant::now();
         let answer = answer.await;
         let took = begun.elapsed().as_secs_f64();
         metric::STORE_SECONDS.record([method, outcome(&answer)], took);
         answer
-    })
+    }
+}
+
+/// Methods of [`Store`].
+macro_rules! timed {
+    ($($method:ident($($name:ident: $type:ty),*) -> $answer:ty;)*) => {
+        impl TimedStore {
+            $(pub(crate) fn $method<'a>(
+                &'a self,
+                $($name: $type),*
+            ) -> impl Future<Output = Result<$answer, StoreError>> + Send + 'a {
+                self.timed(stringify!($method), self.store.$method($($name),*))
+            })*
+        }
+    };
+}
+
+timed! {
+    create(owner: &'a Owner, new: NewTask) -> ();
+    append(owner: &'a Owner, task: &'a TaskId, append: Append) -> Appended;
+    snapshot(owner: &'a Owner, task: &'a TaskId) -> Option<Snapshot>;
+    events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
+    watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
+    list(owner: &'a Owner, listing: Listing) -> Page;
+    received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
+    keep_answer(owner: &'a Owner, receipt: Receipt, answer: Message) -> ();
+    renew(holder: &'a str, term: Duration) -> ();
+    orphans(limit: usize) -> Vec<Orphan>;
+    sweep(retention: Retention) -> usize;
+    delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
+}
+
+#[cfg(feature = "push")]
+timed! {
+    put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
+    configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
+    notifications(limit: usize, term: Duration) -> Vec<Notification>;
+    dead_letters(limit: usize) -> Vec<Notification>;
+    undelivered() -> usize;
+    settle(notification: &'a Notification, settlement: Settlement) -> ();
 }
 
 fn outcome<T>(answer: &Result<T, StoreError>) -> &'static str {

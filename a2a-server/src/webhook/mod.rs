@@ -110,7 +110,7 @@ impl Webhooks {
         engine: Weak<impl Send + Sync + 'static>,
     ) {
         let outbox = Outbox::new(
-            Arc::clone(&store_handle.store),
+            store_handle.store.clone(),
             Arc::clone(&self.sender) as Arc<_>,
             self.keys.clone(),
             Arc::clone(&self.pauses),

@@ -18,7 +18,7 @@ use super::attempt::Attempt;
 use super::keys::WebhookKeys;
 use super::outcome::{DeliveryOutcome, Reason};
 use super::sender::{DeliveryRequest, WebhookSender};
-use crate::store::{Notification, Settlement, Store, StoreError, Tail};
+use crate::store::{Notification, Settlement, StoreError, Tail, TimedStore};
 
 /// Worker that takes notifications out of the store, and has them delivered: each at least once, and in order
 /// for each webhook.
@@ -26,7 +26,7 @@ use crate::store::{Notification, Settlement, Store, StoreError, Tail};
 /// A notification is in the store from the moment on in which its event is. One that a process has taken is
 /// due again for every process if the first has not settled it in time.
 pub(crate) struct Outbox {
-    store: Arc<dyn Store>,
+    store: TimedStore,
     sender: Arc<dyn Delivery>,
     keys: Option<WebhookKeys>,
     /// Delays before further attempts.
@@ -38,7 +38,7 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     pub(crate) fn new(
-        store: Arc<dyn Store>,
+        store: TimedStore,
         sender: Arc<dyn Delivery>,
         keys: Option<WebhookKeys>,
         pauses: Arc<[Duration]>,

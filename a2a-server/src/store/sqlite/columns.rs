@@ -2,13 +2,11 @@
 
 use a2a_transport::TraceContext;
 use a2a_types::Dialect;
-use a2a_types::reading::without_values;
 use rusqlite::Row;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::super::TaskKey;
-use super::super::{Owner, StoreError};
+use super::super::log_rows::parse;
+use super::super::{Owner, StoreError, TaskKey};
 use super::schema::{failed, read_owner};
 
 pub(super) fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<TaskKey, StoreError> {
@@ -54,13 +52,4 @@ pub(super) fn most(limit: usize) -> i64 {
 pub(super) fn body<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
     let body = row.get_ref(column).map_err(failed)?;
     parse(body.as_blob().map_err(StoreError::failed)?)
-}
-
-pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StoreError> {
-    serde_json::from_slice(body).map_err(|error| StoreError::failed(without_values(&error)))
-}
-
-/// Writes a task, an event or a webhook as JSON of the canonical model.
-pub(super) fn write(value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
-    serde_json::to_vec(value).map_err(StoreError::failed)
 }

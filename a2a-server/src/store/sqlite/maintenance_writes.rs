@@ -5,8 +5,8 @@ use std::time::Duration;
 use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
 use rusqlite::{OptionalExtension, params};
 
-use super::super::TaskKey;
-use super::super::{Notification, Owner, Retention, Settlement, StoreError, limits};
+use super::super::log_rows::write;
+use super::super::{Notification, Owner, Retention, Settlement, StoreError, TaskKey, limits};
 use super::schema::{failed, owner_text};
 use super::tables;
 use super::transaction::{WriteTransaction, millis};
@@ -30,7 +30,7 @@ impl WriteTransaction<'_> {
         let of = owner_text(&key.0);
         let seq = self.seq(&of, &key.1)?;
         let sql = "update push_config set body = ?3, dialect = ?4 where task = ?1 and id = ?2";
-        let (body, version) = (tables::write(config)?, dialect.version());
+        let (body, version) = (write(config)?, dialect.version());
         if self.execute(sql, params![seq, config.id.as_str(), &body, version])? == 0 {
             let sql = "select count(*) from push_config where task = ?1";
             let known: i64 = self.one(sql, params![seq])?;
@@ -40,7 +40,7 @@ impl WriteTransaction<'_> {
             self.insert_config(seq, &config.id, dialect, &body)?;
         }
         let mut folded = self.take(&key, &of)?;
-        folded.has_configs = true;
+        folded.row.has_configs = true;
         self.keep(key, folded);
         Ok(())
     }

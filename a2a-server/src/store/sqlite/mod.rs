@@ -3,8 +3,6 @@
 mod check;
 mod columns;
 mod file_lock;
-mod folded_task;
-mod log_rows;
 mod maintenance_writes;
 mod readers;
 mod receipt_filter;
@@ -26,15 +24,14 @@ use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificat
 
 pub use self::check::SqliteReport;
 use self::file_lock::FileLock;
-use self::folded_task::FoldedTask;
-use self::log_rows::LogRows;
 use self::readers::Readers;
 use self::receipt_filter::ReceiptFilter;
 use self::schema::owner_text;
 use self::shared::Shared;
-use self::tables::BoundedValue;
+use self::tables::{BoundedValue, FoldedTask};
 use self::transaction::WriteTransaction;
 use self::writer::Writer;
+use super::log_rows::LogRows;
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
     Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, WakeHub,
@@ -87,8 +84,8 @@ impl Default for SqliteOptions {
 impl SqliteStore {
     /// Opens the file, or begins it.
     ///
-    /// Errors: the file cannot be opened, belongs to something else, to a later version of this
-    /// software, or to another process.
+    /// Errors: the file cannot be opened, belongs to something else or to another process, or has tables of
+    /// another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with(path, SqliteOptions::default())
     }
@@ -160,11 +157,12 @@ fn key(owner: &Owner, task: &TaskId) -> TaskKey {
 
 impl Store for SqliteStore {
     fn create<'a>(&'a self, owner: &'a Owner, mut new: NewTask) -> StoreFuture<'a, ()> {
-        let (of, most) = (owner.clone(), self.unfinished);
-        match LogRows::of_new(&of, &mut new) {
+        let (key, most) = (key(owner, &new.task.id), self.unfinished);
+        match LogRows::of_new(&mut new) {
             Ok(log_rows) => {
+                let of = owner_text(owner);
                 let create = move |transaction: &mut WriteTransaction<'_>| {
-                    transaction.create(&of, &new, &log_rows, most)
+                    transaction.create(&key, &of, &new, &log_rows, most)
                 };
                 Box::pin(self.writer.run(create))
             }
@@ -179,10 +177,11 @@ impl Store for SqliteStore {
         mut append: Append,
     ) -> StoreFuture<'a, Appended> {
         let key = key(owner, task);
-        match LogRows::of_append(&key.0, &mut append) {
+        match LogRows::of_append(&mut append) {
             Ok(log_rows) => {
+                let of = owner_text(owner);
                 let append = move |transaction: &mut WriteTransaction<'_>| {
-                    transaction.append(&key, &append, &log_rows)
+                    transaction.append(&key, &of, &append, &log_rows)
                 };
                 Box::pin(self.writer.run(append))
             }

@@ -9,7 +9,9 @@ use rusqlite::{Connection, OpenFlags};
 use super::super::{Owner, StoreError};
 
 /// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
-/// event, the log, and for a long log also the task itself in a document that is rewritten seldom.
+/// event, the log, and for a long log also the task itself in a document that is rewritten seldom. A task
+/// is listed by one index while it is worked on and by the other from then on: each change of either is
+/// felt. Messages stand in the order in which they came; their index is in memory.
 const TABLES: &str = "
 create table task(
   seq integer primary key,
@@ -26,6 +28,8 @@ create table task(
   lease_owner text not null, lease_epoch integer not null, lease_until integer not null,
   turn integer not null,
   unique(owner, id));
+create index task_active on task(owner, status_time desc, id) where active = 1 or lease_until > 0;
+create index task_list on task(owner, status_time desc, id) where active = 0;
 create index task_ended on task(ended) where ended is not null;
 create index task_waits on task(waits) where waits is not null;
 create table task_doc(task integer primary key, generation integer not null, body blob not null);
@@ -44,49 +48,15 @@ create table push_outbox(
   primary key(task, config_id, generation)) without rowid;
 create index push_outbox_due on push_outbox(next_at) where dead is null;
 create index push_outbox_dead on push_outbox(dead) where dead is not null;
-";
-
-/// `A2A!`: the file is ours.
-pub(super) const APPLICATION: i32 = 0x4132_4121;
-/// Version of the tables.
-const VERSION: i32 = 6;
-
-/// Tables and indexes that are the same since version 4. A task is listed by one index while it is worked
-/// on and by the other from then on: each change of either is felt. Messages stand in the order in which
-/// they came; their index is in memory.
-const OF_4: &str = "
-create index task_active on task(owner, status_time desc, id) where active = 1 or lease_until > 0;
-create index task_list on task(owner, status_time desc, id) where active = 0;
 create table send_dedupe(
   seq integer primary key, owner text not null, message_id text not null,
   digest blob not null, task_id text, answer blob, expires integer not null);
 ";
 
-/// Addition to the tables of version 1.
-const SINCE_1: &str = "alter table push_outbox add column taken integer not null default 0;";
-/// Additions to the tables of version 2.
-const SINCE_2: &str = "
-alter table push_outbox add column traceparent text;
-alter table push_outbox add column tracestate text;";
-/// Changes before the tables of version 4 are made, and after.
-const BEFORE_4: &str = "
-drop index task_list;
-drop index task_lease;
-drop index send_dedupe_expires;
-alter table send_dedupe rename to send_dedupe_3;";
-const AFTER_4: &str = "
-insert into send_dedupe(owner, message_id, digest, task_id, answer, expires)
-  select owner, message_id, digest, task_id, answer, expires from send_dedupe_3 order by expires;
-drop table send_dedupe_3;";
-
-/// Change to the tables of version 4. The log of an earlier version has the same columns, but no rows of
-/// its own: an event of more than 1,000 bytes takes a page of 4 KiB there. It stays as it is.
-const SINCE_4: &str = "drop index if exists send_dedupe_message;";
-
-/// Change to the tables of version 5: until then no message of a task was known to wait for its turn.
-const SINCE_5: &str = "
-alter table task add column turn integer not null default 1;
-update task set turn = messages;";
+/// `A2A!`: the file is ours.
+pub(super) const APPLICATION: i32 = 0x4132_4121;
+/// Version of the tables.
+const VERSION: i32 = 1;
 
 /// Opens the file for the only writer, and makes the tables in a new one.
 pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreError> {
@@ -109,30 +79,17 @@ pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreEr
     };
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION, VERSION) => {}
-        (APPLICATION, version @ 1..VERSION) => {
-            let since = |before: i32, added| match version <= before {
-                true => added,
-                false => String::new(),
-            };
-            let (since_1, since_2) = (since(1, SINCE_1.to_owned()), since(2, SINCE_2.to_owned()));
-            let of_4 = since(3, [BEFORE_4, OF_4, AFTER_4].concat());
-            let added = format!(
-                "begin; {since_1} {since_2} {of_4} {SINCE_4} {SINCE_5}
-                 pragma user_version = {VERSION}; commit;"
-            );
-            connection.execute_batch(&added).map_err(failed)?;
-        }
         (0, 0) if is_empty(&connection)? => {
             let begun = format!(
-                "begin; {TABLES} {OF_4} pragma application_id = {APPLICATION};
+                "begin; {TABLES} pragma application_id = {APPLICATION};
                  pragma user_version = {VERSION}; commit;"
             );
             connection.execute_batch(&begun).map_err(failed)?;
         }
         (APPLICATION, version) => {
             let text = format!(
-                "`{}` was written by a later version of this software (tables of version {version}, \
-                 known is {VERSION})",
+                "`{}` has tables of version {version}, expected {VERSION}: start with another file, or \
+                 use the release that wrote this one",
                 path.display()
             );
             return Err(StoreError::failed(text));
@@ -222,6 +179,26 @@ mod tests {
 
     use super::super::tables;
     use super::*;
+
+    #[test]
+    fn file_of_another_version_or_application_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("tasks.db");
+        for (pragma, expected) in [
+            ("user_version = 6", "tables of version 6, expected 1: "),
+            ("application_id = 7", "a database of something else"),
+        ] {
+            let connection = open_writer(&file, 1000).unwrap();
+            let changed = connection.execute_batch(&format!("pragma {pragma}"));
+            changed.unwrap();
+            drop(connection);
+            let error = open_writer(&file, 1000).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+            let own = format!("pragma application_id = {APPLICATION}; pragma user_version = 1");
+            let connection = Connection::open(&file).unwrap();
+            connection.execute_batch(&own).unwrap();
+        }
+    }
 
     #[test]
     fn statements_are_prepared_once() {

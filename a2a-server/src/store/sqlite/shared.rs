@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use lru::LruCache;
 
 use super::super::{Snapshot, Tail, TaskKey, WakeHub, limits};
-use super::folded_task::FoldedTask;
 use super::receipt_filter::ReceiptFilter;
+use super::tables::FoldedTask;
 
 /// Tasks that were written not long ago, and the followers of tasks.
 ///
@@ -70,7 +70,12 @@ impl Shared {
     }
 
     pub(super) fn after(&self, key: &TaskKey, sequence: u64) -> Option<Tail> {
-        lock(&self.recent).tasks.get(key)?.after(sequence)
+        let mut recent = lock(&self.recent);
+        let task = recent.tasks.get(key)?;
+        match sequence == 0 || sequence > task.sequence {
+            true => Some(Tail::Unknown),
+            false => task.after(sequence),
+        }
     }
 
     pub(super) fn sequence(&self, key: &TaskKey) -> Option<u64> {

@@ -1,22 +1,19 @@
 //! Queries of the writer and the readers.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a2a_types::{
-    ContextId, Event, Message, MessageId, Object, Task, TaskId, TaskPushNotificationConfig,
+    ContextId, Dialect, Event, Message, MessageId, Task, TaskId, TaskPushNotificationConfig,
     Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::super::fold::Fold;
 use super::super::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail,
-    TaskKey, limits,
+    TaskKey, limits, log_rows,
 };
-use super::columns::{body, count, dialect, key, most, parse, trace};
-pub(super) use super::columns::{get, write};
-use super::folded_task::FoldedTask;
-use super::log_rows;
+use super::columns::{body, count, dialect, get, key, most, trace};
 use super::schema::failed;
 
 /// A value that was read, unless it is larger than it may be.
@@ -26,7 +23,19 @@ pub(super) enum BoundedValue<T> {
     Larger(usize),
 }
 
-/// A task as the fold of its log: the last time that it was written down, and what came since.
+/// A task as the fold of its log.
+pub(super) type FoldedTask = Fold<TaskRow>;
+
+/// Columns of a task's row.
+#[derive(Clone, Debug)]
+pub(super) struct TaskRow {
+    /// The task's number in the tables.
+    pub(super) seq: i64,
+    pub(super) epoch: u64,
+    pub(super) has_configs: bool,
+}
+
+/// Reads a task: the last time that it was written down, and what came since.
 pub(super) fn load(
     connection: &Connection,
     of: &str,
@@ -63,66 +72,44 @@ pub(super) fn load_bounded(
     if bytes > limit {
         return Ok(Some(BoundedValue::Larger(bytes)));
     }
-    let seq = get(row, 0)?;
-    let dialect = dialect(row, 1)?;
-    let checkpoint: Option<Object> = match get::<bool>(row, 10)? {
-        true => Some(body(row, 8)?),
+    let table_row = TaskRow {
+        seq: get(row, 0)?,
+        epoch: count(row, 5)? as u64,
+        has_configs: get(row, 11)?,
+    };
+    let (seq, dialect) = (table_row.seq, dialect(row, 1)?);
+    let fold = |sequence, task: Task| {
+        let mut folded = Fold::new(table_row.clone(), task.into(), dialect, sequence);
+        folded.bytes = bytes;
+        folded
+    };
+    let mut folded = match get::<bool>(row, 9)? {
+        true => Some(fold(count(row, 6)? as u64, body(row, 7)?)),
         false => None,
     };
-    let mut whole: Option<(u64, Task)> = match get::<bool>(row, 9)? {
-        true => Some((count(row, 6)? as u64, body(row, 7)?)),
-        false => None,
-    };
-    let mut tail = VecDeque::new();
-    let since = whole.as_ref().map_or(0, |(written, _)| *written);
+    let since = folded.as_ref().map_or(0, |folded| folded.written);
     each_event(connection, seq, since, |logged| {
-        match &mut whole {
-            Some((_, task)) => {
-                task.apply(&logged.event)?;
-                let bytes = limits::size_of_event(&logged.event);
-                tail.push_back((logged, bytes));
-            }
+        match &mut folded {
+            Some(folded) => folded.extend([logged.event]),
             // A log without a document begins with the task itself.
             None => match logged.event.into_event() {
-                Event::Task(task) => whole = Some((logged.sequence, task)),
+                Event::Task(task) => folded = Some(fold(logged.sequence, task)),
                 _ => return Err(StoreError::failed("a log does not begin with its task")),
             },
         }
         Ok(true)
     })?;
     let lost = || StoreError::failed("a task has neither a document nor a log");
-    let (written, task) = whole.ok_or_else(lost)?;
-    let sequence = count(row, 2)? as u64;
-    let mut folded = FoldedTask {
-        seq,
-        state: task.status.state,
-        size: limits::FoldSize::of(&task),
-        base: Arc::new(task),
-        folded: sequence,
-        sequence,
-        dialect,
-        checkpoint: checkpoint.map(Arc::new),
-        epoch: count(row, 5)? as u64,
-        messages: count(row, 3)?,
-        turn: count(row, 12)?,
-        bytes,
-        written,
-        has_configs: get(row, 11)?,
-        tail,
-    };
-    folded.shorten();
-    Ok(Some(BoundedValue::Whole(folded)))
-}
-
-impl From<FoldedTask> for Snapshot {
-    fn from(mut folded: FoldedTask) -> Self {
-        folded.fold();
-        Self {
-            checkpoint: folded.checkpoint.map(Arc::unwrap_or_clone),
-            turn: folded.turn,
-            ..Self::new(folded.base, folded.sequence, folded.dialect)
-        }
+    let mut folded = folded.ok_or_else(lost)?;
+    if folded.sequence != count(row, 2)? as u64 {
+        let text = "a log is not as long as its task says";
+        return Err(StoreError::failed(text));
     }
+    (folded.messages, folded.turn) = (count(row, 3)?, count(row, 12)?);
+    if get(row, 10)? {
+        folded.checkpoint = Some(Arc::new(body(row, 8)?));
+    }
+    Ok(Some(BoundedValue::Whole(folded)))
 }
 
 /// The log of a task after a sequence number.
@@ -154,15 +141,8 @@ pub(super) fn each_event(
     while let Some(row) = rows.next().map_err(failed)? {
         let lines = row.get_ref(1).map_err(failed)?;
         let lines = lines.as_blob().map_err(StoreError::failed)?;
-        let last = count(row, 0)? as u64;
-        let more_than_all = || StoreError::failed("a log has more events than its task");
-        let before = last
-            .checked_sub(log_rows::count(lines))
-            .ok_or_else(more_than_all)?;
-        let placed = (before + 1..).zip(log_rows::lines(lines));
-        for (sequence, line) in placed.skip_while(|(at, _)| *at <= sequence) {
-            let event = parse::<Event>(line)?;
-            if !more(Logged::new(sequence, event))? {
+        for logged in log_rows::events(count(row, 0)? as u64, lines, sequence)? {
+            if !more(logged?)? {
                 return Ok(());
             }
         }

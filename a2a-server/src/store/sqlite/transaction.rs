@@ -8,12 +8,11 @@ use ahash::HashMap;
 use rusqlite::Connection;
 
 use super::super::StoreError;
-use super::folded_task::FoldedTask;
 use super::receipt_filter::ReceiptRow;
 use super::schema::failed;
 use super::shared::Shared;
 use super::statements::Statements;
-use super::tables;
+use super::tables::{self, FoldedTask};
 
 /// State of the writer, and of its open transaction.
 pub(super) struct WriteTransaction<'c> {

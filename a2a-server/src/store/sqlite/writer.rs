@@ -8,9 +8,9 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::super::StoreError;
-use super::folded_task::FoldedTask;
 use super::schema::failed;
 use super::shared::Shared;
+use super::tables::FoldedTask;
 use super::transaction::{Counts, WriteTransaction, repeated};
 
 /// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,

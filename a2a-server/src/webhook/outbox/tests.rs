@@ -14,7 +14,7 @@ use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use serde_json::Value;
 
 use super::*;
-use crate::store::{Append, MemoryStore, NewTask, Owner};
+use crate::store::{Append, MemoryStore, NewTask, Owner, Store};
 
 /// Records requests, and returns the outcomes planned for their URL, else success.
 #[derive(Default)]
@@ -86,7 +86,8 @@ impl OutboxFixture {
         let sender = Arc::new(RecordingSender::default());
         let filled = Arc::new(Notify::new());
         let server = Arc::new(());
-        let (store_of_outbox, sender_of_outbox) = (Arc::clone(&store), Arc::clone(&sender));
+        let store_of_outbox = TimedStore::untimed(Arc::clone(&store) as Arc<_>);
+        let sender_of_outbox = Arc::clone(&sender);
         let closed = CancellationToken::new();
         let wakes = Arc::clone(&filled);
         let outbox = Outbox::new(

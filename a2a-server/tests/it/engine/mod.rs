@@ -6,7 +6,6 @@ mod damaged_file;
 mod deduplication;
 mod dropped_updates;
 mod faulty_store;
-mod file_versions;
 mod full_disk;
 mod group_commit;
 mod health;

@@ -1,5 +1,6 @@
 -- A task: a thin row that is rewritten with every event of its log. `key` is the first half of the SHA-256 of owner
--- and id, `owner_key` that of the owner. Statements about an active task are found by the holder of its lease.
+-- and id, `owner_key` that of the owner. Statements about an active task are found by the holder of its lease. `turn` is
+-- the number of the caller's message whose turn began last: later messages of the task wait for their turns.
 create table @task (
   seq bigint generated always as identity primary key,
   key uuid not null,
@@ -16,6 +17,7 @@ create table @task (
   ended timestamptz,
   waits timestamptz,
   messages integer not null,
+  turn integer not null,
   bytes bigint not null,
   lease_owner text collate "C" not null,
   lease_epoch bigint not null,
