@@ -6,15 +6,18 @@
 //!    │        │  documents
 //!    ▼        ▼    ▼
 //!        message
-//!           ▼
-//!          edge
 //! ```
+//!
+//! The connections of a server are served by the crate [`a2a_edge`], whose items are here, too.
 
 mod client;
 mod documents;
-mod edge;
 mod message;
 mod service;
+
+#[cfg(feature = "tls")]
+pub use a2a_edge::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError, serve_tls};
+pub use a2a_edge::{ClientCertificates, PeerAddress, Probes, ServeOptions, serve};
 
 pub use self::client::deviation_observer::DeviationObserver;
 pub use self::client::http_client::{FetchResponse, HttpClient, HttpClientBuilder, Timeouts};
@@ -27,14 +30,6 @@ pub use self::client::wire_observer::{ResponseObserver, WireObserver};
 pub use self::documents::card_document::card_document;
 pub use self::documents::readiness::{AlwaysReady, Readiness};
 pub use self::documents::security::{ProtectedResource, Security};
-pub use self::edge::peer::{ClientCertificates, PeerAddress};
-pub use self::edge::probes::Probes;
-pub use self::edge::serve::serve;
-#[cfg(feature = "tls")]
-pub use self::edge::serve::serve_tls;
-pub use self::edge::serve_options::ServeOptions;
-#[cfg(feature = "tls")]
-pub use self::edge::server_tls::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use self::message::body::Body;
 pub use self::message::challenge::AuthChallenge;
 pub use self::service::auth::{AllowAnonymous, AuthError, Authenticator, Authorizer};

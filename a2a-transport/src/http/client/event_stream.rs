@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use a2a_edge::budget::{Budget, Exhausted, Share};
 use a2a_types::Event;
 use a2a_types::reading::{Deviation, Mode, Quirk, Violation, WithRepairs};
 use futures_util::stream;
@@ -11,7 +12,6 @@ use tokio_stream::Stream;
 use super::deviation_observer::{DeviationObserver, tell};
 use super::wire_observer::ObservedBody;
 use crate::binding::EventReader;
-use crate::http::edge::budget::{Budget, Exhausted, Share};
 use crate::sse::{Bounds, Decoder, ServerSentEvent};
 use crate::{Error, Phase, Update};
 

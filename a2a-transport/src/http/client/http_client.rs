@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_edge::budget::{Budget, Share};
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::Violation;
 use bytes::{Buf, Bytes};
@@ -25,7 +26,6 @@ use super::proxy::Proxy;
 #[cfg(feature = "tls")]
 use super::tls::Tls;
 use super::wire_observer::{ObservedBody, WireObserver};
-use crate::http::edge::budget::{Budget, Share};
 use crate::http::message::address::{address, bad_address};
 use crate::http::message::receive::{MinimumRate, collect};
 use crate::sse::DEFAULT_MAX_EVENT;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use a2a_edge::budget::Exhausted;
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{self, Deviation, Mode, Quirk};
 use a2a_types::size::size_of_task;
@@ -27,7 +28,6 @@ use super::foreign_body::{is_html, shown};
 use super::http_client::{HttpClient, challenges};
 use super::wire_observer::ObservedBody;
 use crate::binding::{EventReader, OutgoingCall, read_reply, write_call};
-use crate::http::edge::budget::Exhausted;
 use crate::http::message::address::{address, bad_address};
 use crate::http::message::answer::{A2A_JSON, JSON};
 use crate::http::message::extensions;

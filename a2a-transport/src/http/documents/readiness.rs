@@ -1,11 +1,11 @@
 //! Answers to the liveness and readiness probes.
 
+use a2a_edge::Probe;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
 use crate::BoxFuture;
-use crate::http::edge::probes::Probe;
 use crate::http::message::answer::{not_allowed, plain};
 use crate::http::message::body::Body;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use a2a_edge::budget::Exhausted;
 use a2a_types::ErrorKind;
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
@@ -15,7 +16,6 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::response_budget::{AdmittedResponse, LargeResponse, ResponseBudget};
 use super::server_span::{Outcome, ServerSpan};
 use crate::binding::EventWriter;
-use crate::http::edge::budget::Exhausted;
 use crate::{Error, Update, UpdateStream, sse};
 
 /// The body of an answer.

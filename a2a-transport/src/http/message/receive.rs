@@ -4,6 +4,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use a2a_edge::budget::{Exhausted, Share, is_slow};
+use a2a_edge::discard_small;
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http_body::{Frame, SizeHint};
@@ -11,8 +13,6 @@ use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
 use crate::Error;
-use crate::http::edge::budget::{Exhausted, Share, is_slow};
-use crate::http::edge::discard::discard_small;
 
 /// Minimum rate of a body.
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +177,7 @@ mod tests {
     use tokio::time::Interval;
 
     use super::*;
-    use crate::http::edge::budget::Budget;
+    use a2a_edge::budget::Budget;
 
     /// Reads a body that comes in pieces of 1 KiB, one each second, while others have taken so much of a
     /// budget of 1 MiB.

@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use a2a_edge::budget::{Budget, Exhausted, SMALL, Share, is_slow};
 use bytes::Bytes;
 use tokio::time::Instant;
-
-use crate::http::edge::budget::{Budget, Exhausted, SMALL, Share, is_slow};
 
 /// The answers of a service that are in flight, within one budget. Clones are the same answers.
 ///

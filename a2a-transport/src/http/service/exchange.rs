@@ -4,6 +4,7 @@ use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use a2a_edge::budget::Exhausted;
 use a2a_jsonrpc::Id;
 use a2a_types::extension::trpc::is_client;
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
@@ -24,7 +25,6 @@ use super::routing::unrouted;
 use crate::binding::{
     CallRefusal, EventWriter, IncomingCall, jsonrpc, rest, write_refusal, write_reply,
 };
-use crate::http::edge::budget::Exhausted;
 use crate::http::message::answer::{
     JSON, event_stream, for_caller_only, retry_later, status, typed, written,
 };

@@ -5,6 +5,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_edge::Probes;
+use a2a_edge::budget::Budget;
 use a2a_jsonrpc::Id;
 use a2a_types::reading::Mode;
 use a2a_types::{
@@ -24,8 +26,6 @@ use super::tenants::Tenants;
 use crate::binding::{Offer, ReadOptions};
 use crate::http::documents::public_card::PublicCard;
 use crate::http::documents::readiness::{Readiness, answer_probe};
-use crate::http::edge::budget::Budget;
-use crate::http::edge::probes::Probes;
 use crate::http::message::answer::{JSON, for_caller_only, json, not_allowed, plain, retry_later};
 use crate::http::message::body::Body;
 use crate::http::message::challenge::AuthChallenge;

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use a2a_edge::PeerAddress;
 use a2a_types::Operation;
 use http::request::Parts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::yield_now;
-
-use crate::http::edge::peer::PeerAddress;
 
 /// Slots of each peer for reads of tasks. The time that a processor needs to read and write a task grows with the
 /// task: without a limit, a peer that asks 6,000 times for one of 4 MiB keeps all others waiting for most of a minute.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_edge::budget::Budget;
+use a2a_edge::{Probe, Probes};
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
@@ -20,8 +22,6 @@ use crate::gateway::{NotificationReceiver, WEBHOOK_PATH};
 use crate::http::documents::public_card::PublicCard;
 use crate::http::documents::readiness::{AlwaysReady, Readiness};
 use crate::http::documents::security::{ProtectedResource, Security};
-use crate::http::edge::budget::Budget;
-use crate::http::edge::probes::{Probe, Probes};
 use crate::http::message::answer::{plain, typed};
 use crate::http::message::body::Body;
 use crate::http::message::receive::MinimumRate;

@@ -21,10 +21,10 @@ use super::files::{ClientAuth, Content, Contents};
 use super::resolver::CertificateResolver;
 
 /// Settings for new connections.
-pub(in crate::http) struct Loaded {
-    pub(in crate::http) config: Arc<ServerConfig>,
+pub(crate) struct Loaded {
+    pub(crate) config: Arc<ServerConfig>,
     /// `None` if clients are not asked for certificates.
-    pub(in crate::http) client_verifier: Option<Arc<dyn ClientCertVerifier>>,
+    pub(crate) client_verifier: Option<Arc<dyn ClientCertVerifier>>,
     pub(super) not_after: Option<SystemTime>,
 }
 

@@ -3,8 +3,7 @@
 /// Paths of the liveness and readiness probes.
 ///
 /// Any peer may send a GET or HEAD, with any `Host` and without credentials: probes come from machines that
-/// know an address and nothing else. The answers are single words, and reveal nothing about the agent, its
-/// callers or its tasks.
+/// know an address and nothing else. The service answers them, even if there are too many connections.
 ///
 /// The probes are made with [`Default`] or [`none`](Self::none), and their fields are set.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -12,7 +11,7 @@
 pub struct Probes {
     /// Path that answers 200 and `alive` for as long as it can answer at all; `/healthz` by default.
     pub alive: Option<String>,
-    /// Path that answers 200 and `ready`, or 503 and the reason of its [`Readiness`](crate::http::Readiness); `/readyz` by default.
+    /// Path that answers 200 and `ready`, or 503 and the reason; `/readyz` by default.
     pub ready: Option<String>,
 }
 
@@ -35,7 +34,7 @@ impl Probes {
     }
 
     /// Returns the probe at a path.
-    pub(crate) fn at(&self, path: &str) -> Option<Probe> {
+    pub fn at(&self, path: &str) -> Option<Probe> {
         let is = |place: &Option<String>| place.as_deref() == Some(path);
         match path {
             _ if is(&self.alive) => Some(Probe::Alive),
@@ -47,7 +46,7 @@ impl Probes {
 
 /// Kind of probe.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Probe {
+pub enum Probe {
     Alive,
     Ready,
 }

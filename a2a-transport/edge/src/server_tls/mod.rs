@@ -24,9 +24,9 @@ use crate::metric;
 /// for up to 12 hours.
 ///
 /// ```no_run
-/// use a2a_transport::http::{ClientAuth, ServerTls};
+/// use a2a_edge::{ClientAuth, ServerTls};
 ///
-/// # fn main() -> Result<(), a2a_transport::http::ServerTlsError> {
+/// # fn main() -> Result<(), a2a_edge::ServerTlsError> {
 /// let tls = ServerTls::builder("tls/chain.pem", "tls/key.pem")
 ///     .certificate("tls/other-chain.pem", "tls/other-key.pem")
 ///     .client_authorities("tls/clients.pem", ClientAuth::Optional)
@@ -37,7 +37,7 @@ use crate::metric;
 /// While it is served, its files are read every [few seconds](ServerTlsBuilder::reload_interval). When they
 /// have changed, new connections get what they say now; open connections stay. Files that cannot be used,
 /// because they are half-written or a key is not that of its certificate, change nothing: a warning is logged,
-/// the [metric](crate::metric) `a2a_server_tls_reload_failing` is 1 until they can be used.
+/// the metric `a2a_server_tls_reload_failing` is 1 until they can be used.
 #[derive(Clone)]
 pub struct ServerTls(Arc<Shared>);
 
@@ -102,7 +102,7 @@ impl ServerTlsBuilder {
 
     /// Requests certificates of clients (mutual TLS), of the authorities in this file (PEM, one or more). The
     /// certificate of a client cannot be among them: its holder could issue others.
-    /// [`ClientCertificates`](crate::http::ClientCertificates) of a request are the certificates that were shown.
+    /// [`ClientCertificates`](crate::ClientCertificates) of a request are the certificates that were shown.
     pub fn client_authorities(mut self, file: impl Into<PathBuf>, auth: ClientAuth) -> Self {
         self.files.client_authorities = Some((file.into(), auth));
         self
@@ -164,9 +164,10 @@ impl Shared {
             true => self.load(read.and_then(Loaded::new), &mut seen),
             false => Ok(()),
         };
-        metric::TLS_RELOAD_FAILING.set([], seen.failing.into());
+        metric::set(metric::RELOAD_FAILING, f64::from(seen.failing));
         if let Some(seconds) = lock(&self.current).expiry() {
-            metric::TLS_CERTIFICATE_EXPIRY.set([], seconds);
+            // Exact: far below 2^53.
+            metric::set(metric::CERTIFICATE_EXPIRY, seconds as f64);
         }
         reloaded
     }
@@ -180,12 +181,12 @@ impl Shared {
         match loaded {
             Ok(loaded) => {
                 *lock(&self.current) = Arc::new(loaded);
-                metric::TLS_RELOADS.count(["loaded"]);
+                metric::count(metric::RELOADS, "loaded");
                 tracing::info!(files = %self.files, "new connections get the certificates of TLS as they are now");
                 Ok(())
             }
             Err(error) => {
-                metric::TLS_RELOADS.count(["failed"]);
+                metric::count(metric::RELOADS, "failed");
                 let reason = &error as &dyn std::error::Error;
                 tracing::warn!(
                     error = reason,

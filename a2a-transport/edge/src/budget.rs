@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// A quarter of it is kept for small messages: messages larger than [`SMALL`] are refused when only this quarter
 /// is left, so that many small ones still get through while a few large ones hold the rest.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget(Arc<Account>);
+pub struct Budget(Arc<Account>);
 
 #[derive(Debug)]
 struct Account {
@@ -21,21 +21,21 @@ struct Account {
 
 /// The budget has no room.
 #[derive(Debug)]
-pub(crate) struct Exhausted;
+pub struct Exhausted;
 
 impl Budget {
-    pub(crate) fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         let taken = AtomicUsize::new(0);
         Self(Arc::new(Account { limit, taken }))
     }
 
     /// Returns the number of bytes.
-    pub(crate) fn limit(&self) -> usize {
+    pub fn limit(&self) -> usize {
         self.0.limit
     }
 
     /// Returns a share that has no bytes yet.
-    pub(crate) fn share(&self) -> Share {
+    pub fn share(&self) -> Share {
         Share {
             account: Arc::clone(&self.0),
             bytes: 0,
@@ -66,19 +66,19 @@ impl Account {
 
 /// Bytes of a budget that one message holds. Dropping it gives the bytes back.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub struct Share {
     account: Arc<Account>,
     bytes: usize,
 }
 
 impl Share {
     /// Returns a share of an unlimited budget.
-    pub(crate) fn unlimited() -> Self {
+    pub fn unlimited() -> Self {
         Budget::new(usize::MAX).share()
     }
 
     /// Takes more bytes. On an error the share is as it was.
-    pub(crate) fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
+    pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
         let whole = self.bytes.saturating_add(bytes);
         self.account.take(bytes, whole)?;
         self.bytes = whole;
@@ -86,7 +86,7 @@ impl Share {
     }
 
     /// Takes or gives back bytes, so that it holds `bytes`. On an error the share is as it was.
-    pub(crate) fn resize(&mut self, bytes: usize) -> Result<(), Exhausted> {
+    pub fn resize(&mut self, bytes: usize) -> Result<(), Exhausted> {
         match bytes.checked_sub(self.bytes) {
             Some(more) => self.grow(more),
             None => {
@@ -97,7 +97,7 @@ impl Share {
     }
 
     /// Splits off a share of `bytes`, or of all its bytes if it has fewer.
-    pub(crate) fn split_off(&mut self, bytes: usize) -> Self {
+    pub fn split_off(&mut self, bytes: usize) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
         Self {
@@ -107,7 +107,7 @@ impl Share {
     }
 
     /// Returns whether more than half of the budget is taken, so that slow peers should make room.
-    pub(crate) fn is_scarce(&self) -> bool {
+    pub fn is_scarce(&self) -> bool {
         self.account.is_scarce()
     }
 }
@@ -120,14 +120,14 @@ impl Drop for Share {
 
 /// Returns whether a peer has sent or taken fewer than 64 KiB per second since then, after at least ten
 /// seconds: it has to make room when the budget is scarce.
-pub(crate) fn is_slow(since: Instant, bytes: usize) -> bool {
+pub fn is_slow(since: Instant, bytes: usize) -> bool {
     let elapsed = since.elapsed();
     let seconds = usize::try_from(elapsed.as_secs()).unwrap_or(usize::MAX);
     elapsed > Duration::from_secs(10) && bytes < seconds.saturating_mul(64 * 1024)
 }
 
 /// Size in bytes up to which a message may use the whole of a budget.
-pub(crate) const SMALL: usize = 64 * 1024;
+pub const SMALL: usize = 64 * 1024;
 
 #[cfg(test)]
 mod tests {

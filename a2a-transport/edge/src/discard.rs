@@ -15,7 +15,7 @@ use super::budget::SMALL;
 /// reset of the stream for a failure.
 ///
 /// A larger body is left unread, and a slow one is not waited for.
-pub(crate) async fn discard_small<B>(mut body: Pin<&mut B>, headers: &HeaderMap)
+pub async fn discard_small<B>(mut body: Pin<&mut B>, headers: &HeaderMap)
 where
     B: http_body::Body<Data = Bytes>,
 {

@@ -16,10 +16,6 @@ use super::probes::Probes;
 /// | the first request of a connection; the head of a request from its first byte on | `header_timeout` | 10 s | the connection is closed |
 /// | headers of a request, their number | `headers` | 64 | 431 |
 /// | headers of a request, their bytes | `header_bytes` | 32 KiB | 431 |
-/// | every KiB of a request's body | [`HttpService::body_timeout`] | 10 s | 408 |
-/// | the body of a request | [`ReadOptions::limits`] | 4 MiB | 413 |
-/// | bodies that are being received, together | [`HttpService::receive_budget`] | 128 MiB | 503 |
-/// | answers that their callers have not taken, together | [`HttpService::answer_budget`] | 256 MiB | 503 |
 /// | an answer that the peer does not take | `write_timeout` | 30 s | the connection is closed, or the stream of HTTP/2 reset |
 /// | between requests | `idle_timeout` | 75 s | the connection is closed |
 /// | requests of a connection at once, in HTTP/2 | `streams` | 100, fewer when more than 327 connections are open, at least 8 | further ones are refused |
@@ -27,10 +23,7 @@ use super::probes::Probes;
 /// | requests that are open at shutdown | `grace` | 30 s | they are dropped |
 /// | no more file descriptors | `accept_pause` | 50 ms | the next connection is accepted after it |
 ///
-/// [`HttpService::body_timeout`]: crate::http::HttpService::body_timeout
-/// [`ReadOptions::limits`]: crate::binding::ReadOptions::limits
-/// [`HttpService::receive_budget`]: crate::http::HttpService::receive_budget
-/// [`HttpService::answer_budget`]: crate::http::HttpService::answer_budget
+/// The bodies of requests and answers are limited by the service, which knows what they are for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeOptions {

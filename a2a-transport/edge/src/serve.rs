@@ -62,7 +62,7 @@ pub async fn serve<S, B>(
 /// [`header_timeout`](ServeOptions::header_timeout) together. Meanwhile the files of `tls` are watched.
 ///
 /// Each request has `http::uri::Scheme::HTTPS` among its extensions, and the
-/// [`ClientCertificates`](crate::http::ClientCertificates) of its client, if there are any.
+/// [`ClientCertificates`](crate::ClientCertificates) of its client, if there are any.
 #[cfg(feature = "tls")]
 pub async fn serve_tls<S, B>(
     listener: TcpListener,

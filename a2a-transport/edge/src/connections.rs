@@ -200,7 +200,7 @@ mod tests {
     use http::Version;
 
     use super::*;
-    use crate::http::edge::request_budget::RequestBudget;
+    use crate::request_budget::RequestBudget;
 
     fn connections(all: usize, per_address: usize) -> Connections {
         Connections::new(&ServeOptions {

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::*;
-use crate::http::edge::request_budget::RequestBudget;
+use crate::request_budget::RequestBudget;
 
 type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 

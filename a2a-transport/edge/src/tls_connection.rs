@@ -64,7 +64,7 @@ where
         match connected {
             Ok(connection) => run(connection, &peer.timer, &mut peer.stop).await,
             Err(error) => {
-                metric::TLS_HANDSHAKES.count([reason(&error)]);
+                metric::count(metric::HANDSHAKES, reason(&error));
                 tracing::debug!(address = %peer.address, %error, "a handshake of TLS failed");
             }
         }
@@ -89,7 +89,7 @@ where
 {
     let stream = handshake(stream, tls).await?;
     let session = Session::of(stream.get_ref().1);
-    metric::TLS_HANDSHAKES.count([session.outcome]);
+    metric::count(metric::HANDSHAKES, session.outcome);
     let wire = Socket::new(stream, options.write_timeout, Arc::clone(&timer));
     let (version, service) = (session.version, session.mark(service));
     Ok(connection(version, wire, service, options, timer))
@@ -200,7 +200,7 @@ mod tests {
     use tokio_rustls::TlsConnector;
 
     use super::*;
-    use crate::http::edge::request_budget::RequestBudget;
+    use crate::request_budget::RequestBudget;
 
     /// Returns TLS of a server, and a client that trusts it.
     fn both_ends() -> (ServerTls, TlsConnector) {

@@ -157,8 +157,8 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
-    use crate::http::ServeOptions;
-    use crate::http::edge::request_budget::RequestBudget;
+    use crate::ServeOptions;
+    use crate::request_budget::RequestBudget;
 
     fn timer() -> Arc<ConnectionTimer> {
         let (options, requests) = (ServeOptions::default(), RequestBudget::new(1 << 20));

@@ -33,10 +33,10 @@ impl<S: Service<Request<B>>, B> Service<Request<B>> for WithPeerAddress<S> {
 /// Verified certificate chain of a client, as DER.
 ///
 /// A connection by TLS on which a client has shown a certificate of a trusted authority has it among the
-/// [extensions](http::Extensions) of each request, where an [`Authenticator`](crate::http::Authenticator) finds it:
+/// [extensions](http::Extensions) of each request, where the service finds it:
 ///
 /// ```
-/// use a2a_transport::http::ClientCertificates;
+/// use a2a_edge::ClientCertificates;
 ///
 /// fn certificate(head: &http::request::Parts) -> Option<&[u8]> {
 ///     Some(head.extensions.get::<ClientCertificates>()?.end_entity())
