@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::CardVerifier;
-use a2a_transport::http::{Credentials, DeviationObserver, FetchResponse, HttpClient};
-use a2a_transport::{Error, spans};
+use a2a_transport::http::{DeviationObserver, FetchResponse, HttpClient};
+use a2a_transport::{Credentials, Error, spans};
 use a2a_types::reading::{Deviation, Mode, Quirk, WithRepairs};
 use a2a_types::{AgentCard, Dialect};
 use http::header::{AGE, HeaderMap, HeaderValue};

@@ -4,8 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::Verification;
-use a2a_transport::http::Credentials;
-use a2a_transport::{Answer, Call, Context, Error, TraceContext, Transport};
+use a2a_transport::{Answer, Call, Context, Credentials, Error, TraceContext, Transport};
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,

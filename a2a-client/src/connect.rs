@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::CardVerifier;
-use a2a_transport::http::{
-    Credentials, DeviationObserver, HttpClient, HttpClientBuilder, HttpTransport,
-};
+use a2a_transport::http::{DeviationObserver, HttpClient, HttpClientBuilder, HttpTransport};
 use a2a_transport::sse::Bounds;
-use a2a_transport::{Binding, Error, Transport};
+use a2a_transport::{Binding, Credentials, Error, Transport};
 use a2a_types::reading::{Deviation, Mode};
 use a2a_types::{AgentCard, AgentInterface, Dialect};
 use http::header::{HeaderName, HeaderValue};

@@ -80,13 +80,12 @@ pub use crate::updates::Updates;
 #[cfg(feature = "card-signature")]
 pub use a2a_transport::card_signature::{CardVerifier, SignatureForm, Verification, VerifyError};
 pub use a2a_transport::http::{
-    Credentials, HttpClient, HttpClientBuilder, HttpTransport, Proxy, ResponseObserver, Timeouts,
-    WireObserver,
+    HttpClient, HttpClientBuilder, HttpTransport, Proxy, ResponseObserver, Timeouts, WireObserver,
 };
 #[cfg(feature = "tls")]
 pub use a2a_transport::http::{Tls, TlsConfigError};
 pub use a2a_transport::metric::describe as describe_metrics;
 pub use a2a_transport::sse::Bounds;
-pub use a2a_transport::{Binding, Error, Phase, TraceContext, Transport};
+pub use a2a_transport::{Binding, Credentials, Error, Phase, TraceContext, Transport};
 pub use a2a_types::{Dialect, Event, Message, SendMessageResponse};
 pub use tokio_stream::StreamExt;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use a2a_transport::http::Credentials;
-use a2a_transport::{Answer, BoxFuture, Call, Context, Error, TraceContext, Transport};
+use a2a_transport::{
+    Answer, BoxFuture, Call, Context, Credentials, Error, TraceContext, Transport,
+};
 use a2a_types::{
     ContextId, Object, Operation, Request, Response, SendMessageConfiguration, SendMessageRequest,
     SendMessageResponse, TaskId, TaskPushNotificationConfig,

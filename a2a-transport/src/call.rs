@@ -9,8 +9,7 @@ use a2a_types::reading::Deviation;
 use a2a_types::{Dialect, Request, Response};
 use tokio_stream::Stream;
 
-use crate::http::Credentials;
-use crate::{Error, SharedEvent, TraceContext};
+use crate::{Credentials, Error, SharedEvent, TraceContext};
 
 /// A request with its context.
 #[derive(Clone, Debug)]

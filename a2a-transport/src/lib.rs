@@ -61,6 +61,7 @@ mod box_future;
 mod call;
 #[cfg(feature = "card-signature")]
 pub mod card_signature;
+mod credentials;
 mod envelope;
 mod error;
 mod gateway;
@@ -76,6 +77,7 @@ pub mod webhook;
 
 pub use crate::box_future::BoxFuture;
 pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, UpdateStream};
+pub use crate::credentials::Credentials;
 pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
 pub use crate::gateway::Gateway;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a2a_transport::BoxFuture;
-use a2a_transport::http::{Credentials, HttpClient};
+use a2a_transport::http::HttpClient;
+use a2a_transport::{BoxFuture, Credentials};
 
 use super::device::{DevicePrompt, Prompt};
 use super::oauth_client::OAuthClient;

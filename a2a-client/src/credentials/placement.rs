@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use a2a_transport::http::Credentials;
-use a2a_transport::{BoxFuture, Error};
+use a2a_transport::{BoxFuture, Credentials, Error};
 use a2a_types::ApiKeySecurityScheme;
 use http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts as Head;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use a2a_transport::Credentials;
 use a2a_transport::Error;
-use a2a_transport::http::{Credentials, HttpClient};
+use a2a_transport::http::HttpClient;
 use a2a_types::{AgentCard, OAuth2SecurityScheme, SecurityRequirement, SecurityScheme, StringList};
 
 use super::keyring::{Entry, Keyring, Kind, OAuth};

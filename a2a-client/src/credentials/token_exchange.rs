@@ -4,8 +4,8 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use a2a_transport::http::{Credentials, HttpClient};
-use a2a_transport::{BoxFuture, Error};
+use a2a_transport::http::HttpClient;
+use a2a_transport::{BoxFuture, Credentials, Error};
 use lru::LruCache;
 use sha2::{Digest, Sha256};
 

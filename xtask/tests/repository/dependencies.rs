@@ -23,6 +23,11 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
         "JSON-RPC carries other protocols, too",
     ),
     (
+        &["a2a-edge"],
+        &["a2a-types", "a2a-jsonrpc"],
+        "connections carry other protocols, too",
+    ),
+    (
         &["a2a-transport"],
         &["a2a-client", "a2a-server"],
         "both ends stand on the transport",
@@ -54,6 +59,7 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
 const PRODUCTS: &[&str] = &[
     "a2a-types",
     "a2a-jsonrpc",
+    "a2a-edge",
     "a2a-transport",
     "a2a-server",
     "a2a-auth",

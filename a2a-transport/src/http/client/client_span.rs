@@ -1,0 +1,159 @@
+//! A call under way, as its caller sees it.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use a2a_types::{Dialect, Operation};
+use http::Uri;
+use tokio::time::Instant;
+use tokio_stream::Stream;
+use tracing::Span;
+use tracing::field::Empty;
+
+use super::event_stream::is_last_word;
+use crate::http::message::server_span::Outcome;
+use crate::metric;
+use crate::spans::{
+    BINDING, CLIENT_CALL, DIALECT, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
+    OUTCOME, RPC_SYSTEM, SERVER_ADDRESS, SERVER_PORT,
+};
+use crate::{Answer, Binding, Error, Reply, Update, UpdateStream};
+
+/// A call, from its start until its answer is read or it is abandoned.
+///
+/// It is counted when it is answered, a stream when it begins, or when it is abandoned before; its span lasts
+/// until a stream's end.
+pub(super) struct ClientSpan {
+    labels: [&'static str; 3],
+    start: Instant,
+    is_counted: bool,
+    outcome: &'static str,
+    span: Span,
+}
+
+impl ClientSpan {
+    /// Begins a call of the agent at `url`.
+    pub(super) fn begin(
+        operation: Operation,
+        dialect: Dialect,
+        binding: Binding,
+        url: &Uri,
+    ) -> Self {
+        let span = tracing::info_span!(
+            CLIENT_CALL,
+            { OTEL_KIND } = "client",
+            { OPERATION } = operation.name(),
+            { DIALECT } = dialect.version(),
+            { BINDING } = %binding,
+            { RPC_SYSTEM } = (binding == Binding::JsonRpc).then_some("jsonrpc"),
+            { SERVER_ADDRESS } = url.host(),
+            { SERVER_PORT } = port(url),
+            { HTTP_STATUS } = Empty,
+            { OUTCOME } = Empty,
+            { ERROR_TYPE } = Empty,
+            { OTEL_STATUS } = Empty,
+        );
+        Self {
+            labels: [operation.name(), dialect.version(), binding.as_str()],
+            start: Instant::now(),
+            is_counted: false,
+            outcome: ABANDONED,
+            span,
+        }
+    }
+
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// Records the outcome of the call; a stream keeps recording until its end.
+    pub(super) fn answered(mut self, reply: Result<Reply, Error>) -> Result<Reply, Error> {
+        self.count(match &reply {
+            Ok(_) => ANSWERED,
+            Err(error) => {
+                let [operation, ..] = self.labels;
+                metric::CLIENT_ERRORS.count([operation, error.name()]);
+                FAILED
+            }
+        });
+        if self.span.is_disabled() {
+            return reply;
+        }
+        let mut reply = reply.inspect_err(|error| self.failed(error))?;
+        reply.answer = match reply.answer {
+            Answer::Once(response) => {
+                self.outcome = ANSWERED;
+                Answer::Once(response)
+            }
+            Answer::Stream(updates) => Answer::Stream(Box::pin(SpannedUpdates {
+                updates,
+                span_guard: self,
+            })),
+        };
+        Ok(reply)
+    }
+
+    fn count(&mut self, outcome: &'static str) {
+        self.is_counted = true;
+        let [operation, dialect, binding] = self.labels;
+        let took = self.start.elapsed().as_secs_f64();
+        metric::CLIENT_REQUEST_SECONDS.record(self.labels, took);
+        metric::CLIENT_REQUESTS.count([operation, dialect, binding, outcome]);
+    }
+
+    fn failed(&mut self, error: &Error) {
+        self.outcome = FAILED;
+        self.span.record(ERROR_TYPE, error.name());
+        self.span.record(OTEL_STATUS, "ERROR");
+    }
+}
+
+impl Drop for ClientSpan {
+    fn drop(&mut self) {
+        if !self.is_counted {
+            self.count(self.outcome);
+        }
+        self.span.record(OUTCOME, self.outcome);
+    }
+}
+
+const ANSWERED: &str = Outcome::Answered.as_str();
+const FAILED: &str = "failed";
+const ABANDONED: &str = Outcome::Abandoned.as_str();
+
+/// The events of an answer.
+struct SpannedUpdates {
+    updates: UpdateStream,
+    span_guard: ClientSpan,
+}
+
+impl Stream for SpannedUpdates {
+    type Item = Result<Update, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Self {
+            updates,
+            span_guard,
+        } = &mut *self;
+        let span = span_guard.span.clone();
+        let _within = span.enter();
+        let update = ready!(updates.as_mut().poll_next(cx));
+        match &update {
+            Some(Ok(update)) if is_last_word(&update.event) => span_guard.outcome = ANSWERED,
+            Some(Ok(_)) => {}
+            Some(Err(error)) => span_guard.failed(error),
+            None if span_guard.outcome == ABANDONED => span_guard.outcome = ANSWERED,
+            None => {}
+        }
+        Poll::Ready(update)
+    }
+}
+
+fn port(url: &Uri) -> Option<u16> {
+    let usual = match url.scheme_str() {
+        Some("https") => Some(443),
+        Some("http") => Some(80),
+        _ => None,
+    };
+    url.port_u16().or(usual)
+}

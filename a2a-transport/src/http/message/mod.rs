@@ -1,0 +1,11 @@
+//! Messages of both ends: answers, bodies, budgets, headers.
+
+pub(super) mod address;
+pub(super) mod answer;
+pub(super) mod body;
+pub(super) mod challenge;
+pub(super) mod extensions;
+pub(super) mod media;
+pub(super) mod receive;
+pub(super) mod response_budget;
+pub(super) mod server_span;

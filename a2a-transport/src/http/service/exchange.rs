@@ -1,0 +1,442 @@
+//! One request and its answer, by JSON-RPC or by HTTP+JSON.
+
+use std::future::ready;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use a2a_edge::budget::Exhausted;
+use a2a_jsonrpc::Id;
+use a2a_types::extension::trpc::is_client;
+use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
+use bytes::Bytes;
+use futures_util::future::Either;
+use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+
+use tokio::task::yield_now;
+
+use super::auth::{AuthError, Authorizer};
+use super::denial::{DenialFormat, whole_seconds};
+use super::error_format::ErrorFormat;
+use super::http_service::HttpService;
+use super::request_headers::RequestHeaders;
+use super::routing::unrouted;
+use crate::binding::{
+    CallRefusal, EventWriter, IncomingCall, jsonrpc, rest, write_refusal, write_reply,
+};
+use crate::http::message::answer::{
+    JSON, event_stream, for_caller_only, retry_later, status, typed, written,
+};
+use crate::http::message::body::{Body, crowded};
+use crate::http::message::extensions;
+use crate::http::message::media;
+use crate::http::message::receive::{BodyError, collect};
+use crate::http::message::server_span::{Outcome, ServerSpan};
+use crate::{
+    Answer, Binding, BoxFuture, Call, Context, Envelope, Error, Principal, Reply, Transport,
+};
+
+impl<T: Transport> HttpService<T> {
+    /// Answers a request by JSON-RPC.
+    pub(super) fn json_rpc<'a, B>(
+        &'a self,
+        head: &'a Parts,
+        body: Pin<&'a mut B>,
+        server_span: ServerSpan,
+    ) -> impl Future<Output = Response<Body>> + 'a
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
+        let unnamed = reading.offer.unnamed(Binding::JsonRpc);
+        let error_format = ErrorFormat {
+            binding: Binding::JsonRpc,
+            dialect: match reading
+                .offer
+                .requested(Binding::JsonRpc, headers.version().as_deref())
+            {
+                Ok(Some(named)) => named,
+                _ => reading.prefer.unwrap_or(unnamed),
+            },
+            media_type: JSON,
+            server_span,
+        };
+        let read = move |body: &[u8], headers: &RequestHeaders<'_>| {
+            jsonrpc::read_call(body, headers.version().as_deref(), &reading)
+        };
+        self.exchange(head, headers, body, error_format, read)
+    }
+
+    /// Answers a request by HTTP+JSON, at a path below ours.
+    pub(super) fn http_json<'a, B>(
+        &'a self,
+        head: &'a Parts,
+        path: &'a str,
+        body: Pin<&'a mut B>,
+        server_span: ServerSpan,
+    ) -> impl Future<Output = Response<Body>> + 'a
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
+        let mut error_format = ErrorFormat {
+            binding: Binding::HttpJson,
+            dialect: unrouted(reading.offer),
+            media_type: media::of_answer(&head.headers),
+            server_span,
+        };
+        match self.find_route(head, path, &headers, &reading, &mut error_format) {
+            Ok(route) => {
+                let read = move |body: &[u8], _: &RequestHeaders<'_>| {
+                    rest::read_call(route, head.uri.query(), body, &reading)
+                };
+                Either::Left(self.exchange(head, headers, body, error_format, read))
+            }
+            Err(refusal) => Either::Right(ready(refusal)),
+        }
+    }
+
+    /// Authenticates the caller, reads and authorizes its call, makes it, and writes the answer.
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "the future of an `async fn` has room for its arguments twice, and every connection keeps room for it"
+    )]
+    fn exchange<'a, B>(
+        &'a self,
+        head: &'a Parts,
+        headers: RequestHeaders<'a>,
+        body: Pin<&'a mut B>,
+        mut error_format: ErrorFormat,
+        read: impl FnOnce(&[u8], &RequestHeaders<'_>) -> Result<IncomingCall, CallRefusal> + 'a,
+    ) -> impl Future<Output = Response<Body>> + 'a
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        async move {
+            let read = self.read(head, &headers, body, &mut error_format, read);
+            let (principal, call) = match read.await {
+                Ok(read) => read,
+                Err(refusal) => return refusal,
+            };
+            let (call, envelope, options) =
+                self.prepare(head, headers, principal, call, &mut error_format);
+            let call = match &self.settings.authorizer {
+                None => call,
+                Some(authorizer) => match authorized(authorizer, call).await {
+                    Ok(call) => call,
+                    Err(denied) => {
+                        error_format.dialect = envelope.dialect;
+                        let id = envelope.id.unwrap_or(Id::Null);
+                        return self.deny(&denied, head, id, &mut error_format);
+                    }
+                },
+            };
+            // Held until the answer is written.
+            let reads = self.settings.reads.enter(head, call.request.operation());
+            let slot = reads.await;
+            let reply = self.transport.call(call).await;
+            if slot.is_some() && reply.as_ref().is_ok_and(|reply| reply.held.is_some()) {
+                // A large answer: what others wait for comes first, and further reads of this peer find no slot.
+                yield_now().await;
+            }
+            let reply = self.introduce(head, reply);
+            let mut response = self.respond(reply, envelope, options, error_format);
+            if self.settings.passed_credentials.is_none() {
+                self.settings.challenge_unauthenticated(&mut response, head);
+            }
+            response
+        }
+    }
+
+    /// Adds the public card's interfaces to an extended card that names no interface.
+    pub(super) fn introduce(
+        &self,
+        head: &Parts,
+        mut reply: Result<Reply, Error>,
+    ) -> Result<Reply, Error> {
+        if let Ok(reply) = &mut reply
+            && let Answer::Once(A2aResponse::GetExtendedAgentCard(card)) = &mut reply.answer
+            && card.supported_interfaces.is_empty()
+        {
+            card.supported_interfaces = self.settings.interfaces(head);
+        }
+        reply
+    }
+
+    /// Authenticates the caller, and reads its request.
+    async fn read<B>(
+        &self,
+        head: &Parts,
+        headers: &RequestHeaders<'_>,
+        body: Pin<&mut B>,
+        error_format: &mut ErrorFormat,
+        read: impl FnOnce(&[u8], &RequestHeaders<'_>) -> Result<IncomingCall, CallRefusal>,
+    ) -> Result<(Principal, IncomingCall), Response<Body>>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let refuse = |error_format: &mut ErrorFormat, status, text: &str| {
+            error_format.refuse(Some(status), A2aError::new(ErrorKind::InvalidRequest, text))
+        };
+        if head.method == Method::POST && !headers.brings_json() {
+            let text = "expected `Content-Type: application/json`";
+            return Err(refuse(
+                error_format,
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                text,
+            ));
+        }
+        let admitted = self.settings.authenticator.authenticate(head).await;
+        let principal =
+            admitted.map_err(|denied| self.deny(&denied, head, Id::Null, error_format))?;
+        let limit = self.settings.reading().limits.bytes;
+        // Given back when the call is read, after the body.
+        let mut share = self.settings.receiving.share();
+        let body = collect(body, limit, self.settings.rate, &mut share).await;
+        let body = body.map_err(|incomplete| match incomplete {
+            BodyError::TooLarge => {
+                let text = format!("the body is larger than {limit} bytes");
+                refuse(error_format, StatusCode::PAYLOAD_TOO_LARGE, &text)
+            }
+            BodyError::Stalled => {
+                let text = "the body came too slowly";
+                refuse(error_format, StatusCode::REQUEST_TIMEOUT, text)
+            }
+            BodyError::Crowded => {
+                let text = "too many request bodies are being received: ask again later";
+                let error = A2aError::new(ErrorKind::Unavailable, text);
+                retry_later(error_format.refuse(Some(StatusCode::SERVICE_UNAVAILABLE), error))
+            }
+            BodyError::Broken(_) => {
+                refuse(error_format, StatusCode::BAD_REQUEST, "the body broke off")
+            }
+        })?;
+        let call = read(&body, headers).map_err(|refused| {
+            tracing::debug!(error = %refused.error, "refused a request");
+            error_format
+                .server_span
+                .refused(refused.dialect, refused.error.kind);
+            let refusal = write_refusal(refused);
+            // It may repeat names that the request has.
+            match self.settings.answers.admit(refusal.body) {
+                Ok(body) => typed(
+                    refusal.status,
+                    error_format.media_type,
+                    Body::admitted(body),
+                ),
+                Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
+            }
+        })?;
+        Ok((principal, call))
+    }
+
+    /// Refuses a request that is not admitted.
+    fn deny(
+        &self,
+        denied: &AuthError,
+        head: &Parts,
+        id: Id,
+        error_format: &mut ErrorFormat,
+    ) -> Response<Body> {
+        let (binding, dialect) = (error_format.binding, error_format.dialect);
+        error_format.server_span.refused(dialect, denied.kind());
+        let format = DenialFormat {
+            binding,
+            dialect,
+            id,
+            media_type: error_format.media_type,
+        };
+        self.settings.deny(denied, head, format)
+    }
+
+    /// Makes a call of a request, and what its answer depends on.
+    fn prepare(
+        &self,
+        head: &Parts,
+        headers: RequestHeaders<'_>,
+        principal: Principal,
+        call: IncomingCall,
+        error_format: &mut ErrorFormat,
+    ) -> (Call, Envelope, StreamOptions) {
+        let IncomingCall {
+            request,
+            envelope,
+            repairs,
+        } = call;
+        error_format.server_span.understood(&envelope);
+        for repair in &repairs {
+            let (quirk, path) = (repair.quirk.code(), &repair.path);
+            tracing::debug!(quirk, path, "repaired a request");
+        }
+        let offered = |uri: &&String| self.settings.extensions.contains(uri);
+        let options = StreamOptions {
+            active: headers.extensions.iter().filter(offered).cloned().collect(),
+            named: headers.user_agent().is_some_and(is_client),
+        };
+        let context = Context {
+            principal,
+            tenant: None,
+            dialect: envelope.dialect,
+            claims: headers.claims(),
+            last_event_id: headers.last_event_id(),
+            extensions: headers.extensions,
+            trace: error_format.server_span.trace(),
+            credentials: {
+                let places = self.settings.passed_credentials.as_ref();
+                places.and_then(|places| places.read(head))
+            },
+            repairs,
+        };
+        (Call { request, context }, envelope, options)
+    }
+
+    /// Writes an answer as an HTTP response.
+    fn respond(
+        &self,
+        reply: Result<Reply, Error>,
+        mut envelope: Envelope,
+        options: StreamOptions,
+        mut error_format: ErrorFormat,
+    ) -> Response<Body> {
+        let mut held = None;
+        let mut refusal = RefusalHeaders::default();
+        let outcome = match reply {
+            Ok(reply) => {
+                held = reply.held;
+                let offer = self.settings.reading().offer;
+                let is_offered = |dialect: &Dialect| offer.has(envelope.binding, *dialect);
+                envelope.settle(reply.created_in.filter(is_offered));
+                Ok(reply.answer)
+            }
+            Err(error) => {
+                if !matches!(error, Error::Agent(_)) {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a call failed");
+                }
+                let passes = self.settings.passed_credentials.is_some();
+                refusal = RefusalHeaders::of(&error, passes);
+                Err(match error {
+                    // The caller's credentials are not the ones that were refused.
+                    Error::Refused { status: 401, .. } if !passes => ErrorKind::Internal.into(),
+                    error => error.into_answer(),
+                })
+            }
+        };
+        error_format.server_span.settled(envelope.dialect);
+        error_format.server_span.answered(&outcome);
+        if !envelope.wants_answer() {
+            return status(StatusCode::NO_CONTENT);
+        }
+        let mut response = match outcome {
+            Ok(Answer::Stream(updates)) => {
+                let writer = EventWriter::new(&envelope);
+                event_stream(Body::events(
+                    updates,
+                    writer,
+                    options.named,
+                    self.settings.keep_alive,
+                    self.settings.answers.clone(),
+                    error_format.server_span,
+                ))
+            }
+            Ok(Answer::Once(response)) => {
+                let is_card = matches!(response, A2aResponse::GetExtendedAgentCard(_));
+                let answer = self.write(&envelope, response, &mut error_format);
+                match is_card {
+                    true => for_caller_only(answer),
+                    false => answer,
+                }
+            }
+            Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::RateLimited) => {
+                let reply = write_reply(&envelope, Err(error));
+                retry_later(written(reply, error_format.media_type))
+            }
+            Err(error) => written(write_reply(&envelope, Err(error)), error_format.media_type),
+        };
+        refusal.write(&mut response);
+        drop(held);
+        extensions::echo(&options.active, envelope.dialect, &mut response);
+        response
+    }
+
+    /// Writes an answer, if the budget of all answers has room for it.
+    fn write(
+        &self,
+        envelope: &Envelope,
+        response: A2aResponse,
+        error_format: &mut ErrorFormat,
+    ) -> Response<Body> {
+        let reply = write_reply(envelope, Ok(response));
+        match self.settings.answers.admit(reply.body) {
+            Ok(admitted) => typed(
+                reply.status,
+                error_format.media_type,
+                Body::admitted(admitted),
+            ),
+            Err(Exhausted) => {
+                error_format
+                    .server_span
+                    .ended(Outcome::Failed(ErrorKind::Unavailable));
+                let mut reply = write_reply(envelope, Err(crowded()));
+                reply.status = StatusCode::SERVICE_UNAVAILABLE;
+                retry_later(written(reply, error_format.media_type))
+            }
+        }
+    }
+}
+
+/// Headers of an agent's refusal that are passed on to the caller.
+#[derive(Default)]
+struct RefusalHeaders {
+    challenge: Option<HeaderValue>,
+    retry_after: Option<HeaderValue>,
+}
+
+impl RefusalHeaders {
+    fn of(error: &Error, passes_credentials: bool) -> Self {
+        match error {
+            Error::Refused { challenge, .. } if passes_credentials => Self {
+                challenge: challenge.as_deref().and_then(|text| text.parse().ok()),
+                retry_after: None,
+            },
+            Error::Busy {
+                after: Some(after), ..
+            } => Self {
+                challenge: None,
+                retry_after: Some(HeaderValue::from(whole_seconds(*after))),
+            },
+            _ => Self::default(),
+        }
+    }
+
+    fn write(self, response: &mut Response<Body>) {
+        let headers = response.headers_mut();
+        if let Some(challenge) = self.challenge {
+            headers.insert(WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(retry_after) = self.retry_after {
+            headers.insert(RETRY_AFTER, retry_after);
+        }
+    }
+}
+
+/// Options of the answer.
+struct StreamOptions {
+    /// The extensions that are active.
+    active: Vec<String>,
+    /// `true` if the events of a stream have names.
+    named: bool,
+}
+
+/// Authorizes a call, and gives it back. Boxed: few servers have an authorizer, and the future of each request
+/// would have room for the call.
+fn authorized(
+    authorizer: &Arc<dyn Authorizer>,
+    call: Call,
+) -> BoxFuture<'_, Result<Call, AuthError>> {
+    Box::pin(async move { authorizer.authorize(&call).await.map(|()| call) })
+}

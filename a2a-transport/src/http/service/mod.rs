@@ -1,0 +1,16 @@
+//! Service: a [`Transport`](crate::Transport) for callers by HTTP.
+
+pub(super) mod auth;
+pub(super) mod denial;
+pub(super) mod error_format;
+pub(super) mod exchange;
+pub(super) mod hosts;
+pub(super) mod http_service;
+#[cfg(feature = "webhook")]
+pub(super) mod notifications;
+pub(super) mod passed_credentials;
+pub(super) mod read_slots;
+pub(super) mod request_headers;
+pub(super) mod routing;
+pub(super) mod settings;
+pub(super) mod tenants;

@@ -1,0 +1,130 @@
+//! Routes of requests by HTTP+JSON.
+
+use a2a_types::reading::Mode;
+use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use http::header::{ALLOW, HeaderValue};
+use http::request::Parts;
+use http::{Response, StatusCode};
+
+use super::error_format::ErrorFormat;
+use super::http_service::HttpService;
+use super::request_headers::RequestHeaders;
+use crate::Binding;
+use crate::binding::rest::{NoRoute, Route};
+use crate::binding::{Offer, ReadOptions};
+use crate::error::clip;
+use crate::http::message::answer::JSON;
+use crate::http::message::body::Body;
+use crate::http::message::media;
+
+impl<T> HttpService<T> {
+    /// Finds the route of a request by HTTP+JSON, before its body is read.
+    pub(super) fn find_route(
+        &self,
+        head: &Parts,
+        path: &str,
+        headers: &RequestHeaders<'_>,
+        reading: &ReadOptions,
+        error_format: &mut ErrorFormat,
+    ) -> Result<Route, Response<Body>> {
+        let requested = match asked_for(headers, reading.offer) {
+            Ok(requested) => requested,
+            Err(error) => {
+                // It names a version, so it is of 1.0.
+                error_format.dialect = Dialect::V1_0;
+                return Err(error_format.refuse(None, error));
+            }
+        };
+        let route = match self.route(head, path, requested, reading) {
+            Ok(route) => route,
+            Err(RoutingError::Version(error)) => return Err(error_format.refuse(None, error)),
+            Err(RoutingError::Route(NoRoute::Path)) => {
+                let text = format!("there is no operation at `{}`", clip(path));
+                let error = A2aError::new(ErrorKind::MethodNotFound, text);
+                return Err(error_format.refuse(None, error));
+            }
+            Err(RoutingError::Route(NoRoute::Method(allowed))) => {
+                let text = format!("expected {allowed} here");
+                let error = A2aError::new(ErrorKind::InvalidRequest, text);
+                let mut response = error_format.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
+                if let Ok(allowed) = HeaderValue::from_str(&allowed) {
+                    response.headers_mut().insert(ALLOW, allowed);
+                }
+                return Err(response);
+            }
+        };
+        error_format.dialect = route.dialect;
+        if route.dialect != Dialect::V1_0 {
+            error_format.media_type = JSON;
+        }
+        if !media::takes_answers(&head.headers) {
+            let text = "expected `Accept` to name `application/json` or `text/event-stream`";
+            let error = A2aError::new(ErrorKind::InvalidRequest, text);
+            return Err(error_format.refuse(Some(StatusCode::NOT_ACCEPTABLE), error));
+        }
+        Ok(route)
+    }
+
+    /// Finds the place of a request, in a version that is offered and of a tenant that is served.
+    fn route(
+        &self,
+        head: &Parts,
+        path: &str,
+        requested: Option<Dialect>,
+        reading: &ReadOptions,
+    ) -> Result<Route, RoutingError> {
+        let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
+        let find = |requested| {
+            let route = Route::find(&head.method, path, requested, reading.mode)?;
+            match &route.tenant {
+                Some(tenant) if !self.settings.tenants.has(tenant) => Err(NoRoute::Path),
+                _ => Ok(route),
+            }
+        };
+        // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
+        let not_offered = || {
+            let version = Dialect::V0_3.version();
+            RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
+        };
+        match requested {
+            None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
+            None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
+            None if !offers(Dialect::V0_3) => match find(None) {
+                // A path that looks like one of 0.3 may begin with a tenant.
+                Ok(route) if route.dialect == Dialect::V0_3 => {
+                    find(Some(Dialect::V1_0)).map_err(|_| not_offered())
+                }
+                found => Ok(found?),
+            },
+            requested => Ok(find(requested)?),
+        }
+    }
+}
+
+/// Reason for which a request has no route.
+enum RoutingError {
+    /// Its version is not offered.
+    Version(A2aError),
+    Route(NoRoute),
+}
+
+impl From<NoRoute> for RoutingError {
+    fn from(no_route: NoRoute) -> Self {
+        Self::Route(no_route)
+    }
+}
+
+/// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
+/// 0.2.
+fn asked_for(headers: &RequestHeaders<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
+    let requested = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
+    Ok(requested.map(|dialect| dialect.max(Dialect::V0_3)))
+}
+
+/// Returns the version in which a request is refused that has no route yet.
+pub(super) fn unrouted(offer: Offer) -> Dialect {
+    match offer.has(Binding::HttpJson, Dialect::V1_0) {
+        true => Dialect::V1_0,
+        false => Dialect::V0_3,
+    }
+}

@@ -1,0 +1,243 @@
+//! Settings of a service, and the resources at its paths.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use a2a_edge::budget::Budget;
+use a2a_edge::{Probe, Probes};
+use a2a_types::{AgentCard, AgentInterface, Dialect};
+use http::header::{CACHE_CONTROL, HeaderValue};
+use http::request::Parts;
+use http::{Response, StatusCode};
+
+use super::auth::{AllowAnonymous, Authenticator, Authorizer};
+use super::hosts::Hosts;
+use super::passed_credentials::CredentialPlaces;
+use super::read_slots::{DEFAULT_READS, ReadSlots};
+use super::tenants::Tenants;
+use crate::Binding;
+use crate::binding::{Offer, ReadOptions};
+#[cfg(feature = "webhook")]
+use crate::gateway::{NotificationReceiver, WEBHOOK_PATH};
+use crate::http::documents::public_card::PublicCard;
+use crate::http::documents::readiness::{AlwaysReady, Readiness};
+use crate::http::documents::security::{ProtectedResource, Security};
+use crate::http::message::answer::{plain, typed};
+use crate::http::message::body::Body;
+use crate::http::message::receive::MinimumRate;
+use crate::http::message::response_budget::ResponseBudget;
+
+/// Settings of a service.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) card: Option<PublicCard>,
+    pub(super) keys: Option<PublishedKeys>,
+    pub(super) extensions: Vec<String>,
+    pub(super) path: String,
+    /// The interfaces that the card names, unless all are answered.
+    pub(super) offer: Offer,
+    pub(super) every_binding: bool,
+    pub(super) tenants: Tenants,
+    pub(super) hosts: Hosts,
+    pub(super) probes: Probes,
+    pub(super) readiness: Arc<dyn Readiness>,
+    pub(super) reading: ReadOptions,
+    pub(super) authenticator: Arc<dyn Authenticator>,
+    /// Schemes and requirements that the authenticator checks, as far as it names them.
+    pub(super) security: Option<Security>,
+    pub(super) authorizer: Option<Arc<dyn Authorizer>>,
+    /// Places of the credentials that calls bring for the agent.
+    pub(super) passed_credentials: Option<CredentialPlaces>,
+    /// Receiver of the notifications that an agent sends to a gateway.
+    #[cfg(feature = "webhook")]
+    pub(super) notifications: Option<Arc<dyn NotificationReceiver>>,
+    /// Budget of the bodies of notifications, which are held until the webhooks have answered.
+    #[cfg(feature = "webhook")]
+    pub(super) notified: Budget,
+    pub(super) keep_alive: Duration,
+    pub(super) rate: MinimumRate,
+    /// Reads of each peer.
+    pub(super) reads: ReadSlots,
+    /// Budget of all request bodies.
+    pub(super) receiving: Budget,
+    pub(super) answers: ResponseBudget,
+}
+
+/// Resource at a path.
+pub(super) enum Resource<'a> {
+    Endpoint,
+    Card,
+    ExtendedCard,
+    /// The keys of push notifications.
+    Keys,
+    /// The metadata that names the authorization servers.
+    AuthorizationServers,
+    /// Below the endpoint: what follows its path.
+    Below(&'a str),
+    Elsewhere,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            card: None,
+            keys: None,
+            extensions: Vec::new(),
+            path: "/".to_owned(),
+            offer: Offer::default(),
+            every_binding: false,
+            tenants: Tenants::default(),
+            hosts: Hosts::any(),
+            probes: Probes::default(),
+            readiness: Arc::new(AlwaysReady),
+            reading: ReadOptions::default(),
+            authenticator: Arc::new(AllowAnonymous),
+            security: None,
+            authorizer: None,
+            passed_credentials: None,
+            #[cfg(feature = "webhook")]
+            notifications: None,
+            #[cfg(feature = "webhook")]
+            notified: Budget::new(NOTIFIED_BUDGET),
+            keep_alive: Duration::from_secs(15),
+            rate: MinimumRate {
+                bytes: 1024,
+                within: Duration::from_secs(10),
+            },
+            reads: ReadSlots::new(DEFAULT_READS),
+            receiving: Budget::new(RECEIVE_BUDGET),
+            answers: ResponseBudget::new(ANSWER_BUDGET),
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the options for reading requests, with the versions that are offered.
+    pub(super) fn reading(&self) -> ReadOptions {
+        ReadOptions {
+            offer: self.offer(),
+            ..self.reading
+        }
+    }
+
+    fn offer(&self) -> Offer {
+        match self.every_binding {
+            true => self.reading.offer,
+            false => self.reading.offer.and(self.offer),
+        }
+    }
+
+    /// Returns the receiver of notifications, and the secret of the path at which it gets one.
+    #[cfg(feature = "webhook")]
+    pub(super) fn notification<'a>(
+        &self,
+        path: &'a str,
+    ) -> Option<(&Arc<dyn NotificationReceiver>, &'a str)> {
+        let receiver = self.notifications.as_ref()?;
+        let below = path.strip_prefix(self.path.trim_end_matches('/'))?;
+        Some((receiver, below.strip_prefix(WEBHOOK_PATH)?))
+    }
+
+    pub(super) fn probe(&self, path: &str) -> Option<Probe> {
+        self.probes.at(path).filter(|_| path != self.path)
+    }
+
+    pub(super) fn place<'a>(&self, path: &'a str) -> Resource<'a> {
+        let path = match path {
+            "/" => path,
+            _ => path.trim_end_matches('/'),
+        };
+        let offer = self.offer();
+        let is_spoken = |binding| offer.has_any(binding);
+        if path == self.path {
+            return match is_spoken(Binding::JsonRpc) {
+                true => Resource::Endpoint,
+                false => Resource::Elsewhere,
+            };
+        }
+        let base = self.path.trim_end_matches('/');
+        let parent = base.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let at = |base: &str, place: &str| path.strip_prefix(base) == Some(place);
+        // Cards are looked for below the origin, and below the endpoint.
+        if CARD_PLACES
+            .iter()
+            .any(|place| at("", place) || at(base, place))
+        {
+            return Resource::Card;
+        }
+        if at("", KEYS) || at(base, KEYS) {
+            return Resource::Keys;
+        }
+        let above = path.strip_prefix(ProtectedResource::PATH);
+        if above.is_some_and(|path| path.is_empty() || path == base)
+            || at(base, ProtectedResource::PATH)
+        {
+            return Resource::AuthorizationServers;
+        }
+        const EXTENDED: &str = Dialect::EXTENDED_CARD_PATH;
+        let has_0_2 = offer.has(Binding::JsonRpc, Dialect::V0_2);
+        if has_0_2 && (at(base, EXTENDED) || at(parent, EXTENDED)) {
+            return Resource::ExtendedCard;
+        }
+        match path.strip_prefix(base) {
+            Some(below) if below.starts_with('/') && is_spoken(Binding::HttpJson) => {
+                let segment = AgentCard::HTTP_JSON_SEGMENT;
+                let rest = below[1..].strip_prefix(segment);
+                Resource::Below(rest.filter(|rest| rest.starts_with('/')).unwrap_or(below))
+            }
+            _ => Resource::Elsewhere,
+        }
+    }
+
+    pub(super) fn public_keys(&self) -> Response<Body> {
+        let Some(keys) = &self.keys else {
+            return plain(StatusCode::NOT_FOUND, "this agent signs nothing");
+        };
+        let mut response = typed(
+            StatusCode::OK,
+            "application/jwk-set+json",
+            Body::full(keys()),
+        );
+        // As long as a new key is published before it signs.
+        let cached = HeaderValue::from_static("public, max-age=300");
+        response.headers_mut().insert(CACHE_CONTROL, cached);
+        response
+    }
+
+    /// Returns the interfaces of the public card.
+    pub(super) fn interfaces(&self, head: &Parts) -> Vec<AgentInterface> {
+        let card = self.card.as_ref();
+        card.and_then(|card| card.interfaces(head, &self.path))
+            .unwrap_or_default()
+    }
+
+    pub(super) fn public_card(&self, head: &Parts) -> Response<Body> {
+        match &self.card {
+            Some(card) => card.answer(head, &self.path),
+            None => plain(StatusCode::NOT_FOUND, "this agent has no public card"),
+        }
+    }
+}
+
+/// Source of the public keys.
+type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
+
+/// 32 of the largest bodies that are read by default.
+const RECEIVE_BUDGET: usize = 128 << 20;
+
+/// Eight of the largest notifications. Slow webhooks hold it, so it is none of the callers' budget.
+#[cfg(feature = "webhook")]
+const NOTIFIED_BUDGET: usize = 32 << 20;
+
+/// Three of the largest tasks that are kept by default, and small answers.
+const ANSWER_BUDGET: usize = 256 << 20;
+
+/// Path of the keys that verify push notifications.
+const KEYS: &str = "/.well-known/jwks.json";
+
+/// Paths of the public card; the last is for Google's JavaScript client of 0.1.
+const CARD_PLACES: [&str; 3] = [
+    "/.well-known/agent.json",
+    "/.well-known/agent-card.json",
+    "/agent-card",
+];
