@@ -1,6 +1,6 @@
 //! Escaping and shortening of a target's text.
 
-pub(crate) use a2a_client::terminal::{escape as visible, escape_line as line, is_unsafe};
+pub(crate) use a2a_client::terminal::{escape as visible, escape_line as line};
 
 /// Returns the first part of a text, of at most `bytes` bytes, and the number of bytes left out.
 pub(crate) fn head(text: &str, bytes: usize) -> (&str, usize) {

@@ -24,6 +24,7 @@ struct Account {
 pub struct Exhausted;
 
 impl Budget {
+    /// Creates a budget of this number of bytes.
     pub fn new(limit: usize) -> Self {
         let taken = AtomicUsize::new(0);
         Self(Arc::new(Account { limit, taken }))

@@ -47,6 +47,8 @@ impl Probes {
 /// Kind of probe.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Probe {
+    /// Asks whether the process runs.
     Alive,
+    /// Asks whether the process takes requests.
     Ready,
 }

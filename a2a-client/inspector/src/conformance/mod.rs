@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_client::{Binding, Dialect};
-use a2a_conformance::explanation::cite;
 use a2a_conformance::agent::{Options, RunError, RunProgress, Selection, run_until};
 use a2a_conformance::case::Profile;
+use a2a_conformance::explanation::cite;
 use a2a_conformance::record::Redaction;
 use a2a_conformance::record::{Run, Score};
 use a2a_conformance::requirement::Level;

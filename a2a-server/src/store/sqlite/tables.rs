@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use a2a_types::{
-    ContextId, Dialect, Event, Message, MessageId, Task, TaskId, TaskPushNotificationConfig,
-    Timestamp,
+    ContextId, Event, Message, MessageId, Task, TaskId, TaskPushNotificationConfig, Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 

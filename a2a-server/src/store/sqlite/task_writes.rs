@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::TraceContext;
-use a2a_types::{Message, TaskId, TaskState, TaskStatus, Timestamp};
+use a2a_types::{Message, TaskId, TaskStatus, Timestamp};
 use rusqlite::{ToSql, params};
 
 use super::super::fold::Fold;
