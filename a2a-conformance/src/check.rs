@@ -97,12 +97,6 @@ pub fn check(id: &str) -> Option<&'static Check> {
     checks().iter().find(|check| check.id == id)
 }
 
-/// Returns the ids of the checks that are made in a version.
-pub fn ids_in(dialect: Dialect) -> BTreeSet<&'static str> {
-    let made = checks().iter().filter(|check| check.applies(dialect));
-    made.map(|check| check.id.as_str()).collect()
-}
-
 /// Returns the requirements that a check of that id covers, with their protocol versions, the latest first.
 pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requirement)> {
     let of = |dialect: &Dialect| {
@@ -283,10 +277,26 @@ mod tests {
         let (dialect, requirement) = covered.next().unwrap();
         assert_eq!((dialect, &*requirement.id), (Dialect::V0_1, "A2A01-L-S10"));
         assert!(covered.next().is_none());
-        assert!(ids_in(Dialect::V0_1).contains("send.session"));
-        assert!(!ids_in(Dialect::V1_0).contains("send.session"));
+        let session = check("send.session").unwrap();
+        assert!(session.applies(Dialect::V0_1) && !session.applies(Dialect::V1_0));
         assert_eq!(Role::of_check("send.session"), Role::Agent);
         let both = check("rpc.id-echoed").unwrap();
         assert_eq!(both.parts.len(), 2, "a case, and in every exchange");
+    }
+
+    #[test]
+    fn requirements_and_checks_name_each_other() {
+        let mut gaps = Vec::new();
+        for dialect in Dialect::ALL {
+            let named = requirements(*dialect).iter();
+            let named: BTreeSet<_> = named.flat_map(|one| &one.checks).collect();
+            let is_made = |id: &&&String| check(id).is_some_and(|one| one.applies(*dialect));
+            let unmade = named.iter().filter(|id| !is_made(id));
+            gaps.extend(unmade.map(|id| format!("{dialect} names {id}, which is not made there")));
+            let made = checks().iter().filter(|one| one.applies(*dialect));
+            let unasked = made.filter(|one| !named.contains(&one.id) && one.source().is_none());
+            gaps.extend(unasked.map(|one| format!("{dialect} does not ask for {}", one.id)));
+        }
+        assert!(gaps.is_empty(), "{}", gaps.join("\n"));
     }
 }

@@ -14,8 +14,7 @@
 //! - [`client`] tests a client: the suite is the agent, and sends the client instructions
 //!   (`docs/client-protocol.md`).
 //! - [`report`] writes pages, JUnit, Markdown and badges of a [`record::Run`]; waivers list known failures.
-//! - [`requirement`], [`check`], [`explanation`], [`coverage`]: requirements, their checks, explanations and
-//!   coverage.
+//! - [`requirement`], [`check`], [`explanation`]: requirements, their checks, and explanations.
 //! - [`card`] and [`lint`] validate documents, [`documents`] and [`recorded`] replay them, [`mutants`] names the bugs
 //!   that the checks must catch.
 //!
@@ -47,8 +46,6 @@ pub mod case;
 pub mod catalogue;
 pub mod check;
 pub mod client;
-pub mod coverage;
-pub mod coverage_gap;
 pub mod documents;
 mod excerpt;
 pub mod explanation;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::cli::{coverage, explain, lint, list, replay, verify_card};
+use crate::cli::{explain, lint, list, replay, verify_card};
 
 /// Shows whether agents and clients keep the A2A protocol, in each of its versions.
 #[derive(Parser)]
@@ -20,7 +20,6 @@ Examples:
   a2a-conformance explain send.ended-task-refused   what a check does, and why
   a2a-conformance explain contract                  what an instrumented agent does
   a2a-conformance list --dialect 1.0 --level must
-  a2a-conformance coverage                          how much of the specification has checks
   a2a-conformance verify-card https://agent.example --jwks keys.json
   a2a-conformance lint card.json events.txt         whether documents are valid
   a2a-conformance diff old/report.json new/report.json
@@ -49,8 +48,6 @@ enum Command {
     List(list::Args),
     /// Explain a requirement or a check.
     Explain(explain::Args),
-    /// Show how much of the specification has checks.
-    Coverage(coverage::Args),
     /// Check whether documents are valid A2A: requests, responses, streams, cards, tasks, messages.
     Lint(lint::Args),
     Report(cli::report::Report),
@@ -67,7 +64,6 @@ async fn main() -> ExitCode {
         Command::Replay(args) => replay::run(args).await,
         Command::List(args) => list::run(&args),
         Command::Explain(args) => explain::run(&args),
-        Command::Coverage(args) => coverage::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Report(report) => report.run(),
         Command::Diff(diff) => diff.run(),

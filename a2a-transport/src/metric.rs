@@ -13,7 +13,7 @@
 //! | `a2a_server_follower_lag_events` | histogram | | How many further events a task's log held when a follower, a stream or a waiting caller, was given one. |
 //! | `a2a_server_store_duration_seconds` | histogram | `method`, `outcome` | How long the store took; the one in memory that is there by default is not timed. |
 //! | `a2a_server_running_turns` | gauge | | Runs of the agent's turns that are in progress. |
-//! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store reports the same. |
+//! | `a2a_server_outbox_depth` | gauge | | Notifications in the store that are not delivered yet, without notifications that were given up; every process that shares the store reports the same. |
 //! | `a2a_server_deliveries_total` | counter | `outcome` | Attempts to deliver a notification to a webhook. |
 //! | `a2a_server_tls_handshakes_total` | counter | `outcome` | Handshakes of TLS that ended, in whatever way. |
 //! | `a2a_server_tls_reloads_total` | counter | `outcome` | Times that changed files of TLS were read. |
@@ -83,7 +83,7 @@ metrics! {
     RUNNING_TURNS = Gauge "a2a_server_running_turns" [] Count
         "Runs of the agent's turns that are in progress.";
     OUTBOX_DEPTH = Gauge "a2a_server_outbox_depth" [] Count
-        "Notifications in the store that are not delivered yet, without those that were given up; every process that shares the store reports the same.";
+        "Notifications in the store that are not delivered yet, without notifications that were given up; every process that shares the store reports the same.";
     DELIVERIES = Counter "a2a_server_deliveries_total" ["outcome"] Count
         "Attempts to deliver a notification to a webhook.";
     TLS_HANDSHAKES = Counter "a2a_server_tls_handshakes_total" ["outcome"] Count

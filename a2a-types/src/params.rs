@@ -43,9 +43,9 @@ params! {
     }
     /// A request to list tasks. Specification 1.0 §3.1.4.
     ListTasksRequest {
-        /// Only those of this conversation.
+        /// Only tasks of this conversation.
         pub context_id: Option<ContextId> = unless_empty | "context_id",
-        /// Only those in this state.
+        /// Only tasks in this state.
         #[serde(default, deserialize_with = "unless_unspecified", skip_serializing_if = "Option::is_none")]
         pub status: Option<TaskState>,
         /// Maximum number of tasks on a page, 1 to 100; 50 if absent.
@@ -54,7 +54,7 @@ params! {
         pub page_token: String = unless_default | "page_token",
         /// Number of most recent messages to include.
         pub history_length: Option<u32> = count | "history_length",
-        /// Only those whose status is of this time or later.
+        /// Only tasks whose status is of this time or later.
         pub status_timestamp_after: Option<Timestamp> = optional | "status_timestamp_after",
         /// `true` to include artifacts.
         pub include_artifacts: bool = unless_default | "include_artifacts",

@@ -1,4 +1,4 @@
-//! `cargo xtask schema --compare`: our schemas beside the official ones.
+//! `cargo xtask schema --compare`: our schemas compared with the official ones.
 //!
 //! A difference is fixed in the types or explained in `a2a-types/schemas/differences.json`. An
 //! explanation that explains nothing any more fails the comparison too. The official files are
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::workspace;
 
-    /// Says where the official schemas are, if not beside the workspace.
+    /// Says where the official schemas are, if not next to the workspace.
     const DIRECTORY: &str = "A2A_OFFICIAL_SCHEMAS";
 
     #[test]

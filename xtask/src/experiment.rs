@@ -10,7 +10,7 @@ use crate::workspace;
 /// An experiment, and the program that makes it.
 #[derive(Subcommand)]
 pub(crate) enum Experiment {
-    /// Measure how fast the server is, beside one of hyper alone.
+    /// Measure how fast the server is, compared with hyper alone.
     #[command(disable_help_flag = true)]
     Bench(Arguments),
     /// Measure the cost of our client compared with one that only reads bytes.

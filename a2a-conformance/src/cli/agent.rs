@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     credentials: Credentials,
     /// Trusted keys of the agent, as a JSON Web Key Set: of its card's signatures, and of its push notifications, beside
-    /// those that it publishes at `/.well-known/jwks.json`.
+    /// the keys that it publishes at `/.well-known/jwks.json`.
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
     /// Time limit of a response, in seconds.

@@ -2,7 +2,6 @@
 
 pub(crate) mod agent;
 pub(crate) mod client;
-pub(crate) mod coverage;
 mod credentials;
 pub(crate) mod diff;
 mod document;

@@ -39,12 +39,12 @@ pub struct Case {
     /// An unusual but valid agent, which a correct client accepts.
     #[serde(default)]
     pub control: bool,
-    /// Card, signature and TLS of the agent, where they differ from those of a plain one.
+    /// Card, signature and TLS of the agent, where a plain agent has others.
     #[serde(default)]
     pub agent: Agent,
     /// Instructions to the client, in order.
     pub ask: Vec<Instruction>,
-    /// Answers that differ from those of a plain agent.
+    /// Answers that a plain agent would not give.
     #[serde(default)]
     pub serve: Vec<ScriptedAnswer>,
     /// Notifications sent to the client's webhook.
@@ -64,7 +64,7 @@ fn usual_time() -> u64 {
     20_000
 }
 
-/// Card, signature and TLS of the agent, where they differ from those of a plain one.
+/// Card, signature and TLS of the agent, where a plain agent has others.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Agent {
@@ -118,11 +118,11 @@ pub enum SignatureKind {
 pub struct ScriptedAnswer {
     /// The operation by its name in 1.0, or `AgentCard`; any if none is named.
     pub on: Option<String>,
-    /// Only the request of that number, from 1, among those of this operation.
+    /// Only the request of that number, from 1, among the requests of this operation.
     pub nth: Option<usize>,
     /// The result in the format of 1.0, for operations that are answered once.
     pub reply: Option<Value>,
-    /// The events in the format of 1.0, for those that are answered by a stream.
+    /// The events in the format of 1.0, for requests that are answered by a stream.
     pub stream: Option<Vec<Value>>,
     /// An error by its reason in 1.0, like `TASK_NOT_FOUND`; after the events, if there are any.
     pub error: Option<String>,
@@ -130,7 +130,7 @@ pub struct ScriptedAnswer {
     pub raw: Option<String>,
     /// Another HTTP status.
     pub status: Option<u16>,
-    /// Headers, in place of those of the same name. An empty value leaves one out.
+    /// Headers, in place of headers of the same name. An empty value leaves one out.
     pub headers: Map<String, Value>,
     /// Changes of the JSON of an answer or of the card.
     pub edit: Edit,
@@ -211,11 +211,11 @@ pub struct Transmission {
     pub together: bool,
     /// `Transfer-Encoding: chunked` in place of `Content-Length`.
     pub chunked: bool,
-    /// After so many events, or after the head if zero, waits.
+    /// After this number of events, or after the head if zero, waits.
     pub hold: Option<Pause>,
-    /// Ends the body by so many bytes of the same.
+    /// Ends the body by this number of equal bytes.
     pub flood: Option<LongBody>,
-    /// Sends only so many events.
+    /// Sends only this number of events.
     pub only: Option<usize>,
 }
 
@@ -223,12 +223,12 @@ pub struct Transmission {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
-    /// After so many events.
+    /// After this number of events.
     pub after: usize,
     /// Until the client has asked for this, by the name of the operation in 1.0.
     #[serde(default)]
     pub asked: Option<String>,
-    /// For so many milliseconds: where time is the point.
+    /// For this number of milliseconds: where time is the point.
     #[serde(default)]
     pub ms: Option<u64>,
 }

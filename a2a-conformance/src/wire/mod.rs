@@ -1,3 +1,3 @@
-//! What goes over the wire, as data.
+//! Requests and answers on the wire, as data.
 
 pub(crate) mod exchange;

@@ -119,45 +119,6 @@ fn explain_prints_requirements_checks_and_similar_ids() {
     assert!(unknown.contains("\n  send.ended-task-refused"), "{unknown}");
 }
 
-#[test]
-fn coverage_counts_every_requirement() {
-    let matrices = json(&["coverage", "--json"]);
-    let matrices = matrices.as_array().expect("one for each version");
-    assert_eq!(matrices.len(), 4);
-    for matrix in matrices {
-        let dialect = matrix["dialect"].as_str().expect("a version");
-        let listed = json(&["list", "--json", "--role", "agent", "--dialect", dialect]);
-        let listed = listed["requirements"].as_array().map_or(0, Vec::len) as u64;
-        let cells = matrix["total"]["agent"]
-            .as_object()
-            .expect("levels")
-            .values();
-        let count = |name: &str| {
-            cells
-                .clone()
-                .filter_map(|cell| cell[name].as_u64())
-                .sum::<u64>()
-        };
-        assert_eq!(
-            count("checked") + count("excluded") + count("missing"),
-            listed
-        );
-    }
-    let text = run(&["coverage", "--dialect", "1.0"], 0);
-    assert!(
-        text.contains("A2A 1.0") && !text.contains("A2A 0.3"),
-        "{text}"
-    );
-    for role in ["agent", "client"] {
-        let line = text.lines().find(|line| line.starts_with(role));
-        let line = line.unwrap_or_else(|| panic!("nothing of {role} in {text}"));
-        assert!(
-            line.contains("MUST (") && line.contains(" excluded"),
-            "{line}"
-        );
-    }
-}
-
 fn file(name: &str, text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("there is a place for files");
     let path = folder.path().join(name);

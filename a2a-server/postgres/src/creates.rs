@@ -1,11 +1,13 @@
 //! Creation of tasks: one atomic statement each.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use a2a_server::fold::Fold;
 use a2a_server::log_rows::LogRows;
 use a2a_server::{Lease, NewTask, StoreError, limits};
+use a2a_types::TaskState;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -13,7 +15,7 @@ use crate::PostgresError;
 use crate::appends::MAX_TRIES;
 use crate::connections::{Query, Repeat};
 use crate::names::{Key, column, config_key, owner_key, owner_text, task_key};
-use crate::reads::get;
+use crate::reads::{get, head};
 use crate::recent::TaskRow;
 use crate::statement::{Parts, Refused, Statement, bodies, micros, time};
 use crate::store::Inner;
@@ -190,3 +192,59 @@ impl Inner {
         Ok(holder == &*new.holder && stored == bodies(rows))
     }
 }
+
+impl Inner {
+    /// Refuses a new task if there are as many unfinished ones as there may be.
+    pub(crate) async fn admit_unfinished(
+        &self,
+        (owner, task): &Key,
+        new: &NewTask,
+    ) -> Result<(), StoreError> {
+        if self.unfinished.is_reached() {
+            self.count_unfinished().await?;
+        }
+        if !self.unfinished.is_reached() {
+            return Ok(());
+        }
+        if let Some(receipt) = &new.receipt
+            && self.received(owner, &receipt.message).await?.is_some()
+        {
+            return Err(StoreError::Received);
+        }
+        match head(&self.connections, task_key(owner, task)).await {
+            Ok(_) => Err(StoreError::TaskExists),
+            Err(StoreError::NoTask) => Err(StoreError::Full),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Counts the unfinished tasks, if that is due. If all tasks are few by the estimate of the last `analyze`, their
+    /// number is enough.
+    pub(crate) async fn count_unfinished(&self) -> Result<(), StoreError> {
+        if !self.unfinished.is_due() {
+            return Ok(());
+        }
+        let terminal = [
+            TaskState::Completed,
+            TaskState::Failed,
+            TaskState::Canceled,
+            TaskState::Rejected,
+        ];
+        let terminal = terminal.map(TaskState::as_str).to_vec();
+        let query = Query::new(COUNT)
+            .with(&self.unfinished.max, Type::INT8)
+            .with(&terminal, Type::TEXT_ARRAY);
+        let rows = self.connections.run(&query, Repeat::Harmless).await?;
+        if let Some(row) = rows.first() {
+            let known = get(row, 0)?;
+            self.unfinished.known.store(known, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// The index of owners and states has all that is counted.
+const COUNT: &str = "
+select case when reltuples between 0 and $1 / 2 then reltuples::bigint
+  else (select count(*) from @task where state <> all($2)) end
+from pg_class where oid = '@task'::regclass";

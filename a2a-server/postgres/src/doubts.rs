@@ -5,14 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use a2a_server::{Lease, StoreError};
+use a2a_server::Lease;
 use lru::LruCache;
-use tokio_postgres::types::Type;
 use uuid::Uuid;
-
-use crate::connections::{Query, Repeat};
-use crate::reads::{get, number};
-use crate::store::Inner;
 
 /// The last in-doubt write of each task. The next write of the same writer is compared with the log; other writers are
 /// refused as usual. Until then the task's lease is not renewed, so that the task is abandoned if its writer has given
@@ -37,25 +32,6 @@ enum Writer {
     Epoch(u64),
     /// This holder, whose epoch is not known because the write takes the lease.
     Holder(Arc<str>),
-}
-
-impl Inner {
-    /// Drops in-doubt writes to tasks that are gone or that another writer has taken since.
-    pub(crate) async fn review_doubts(&self) -> Result<(), StoreError> {
-        let tasks = self.doubts.older_than(REVIEW_AFTER);
-        if tasks.is_empty() {
-            return Ok(());
-        }
-        let text = "select key, lease_epoch, lease_owner from @task where key = any($1)";
-        let query = Query::new(text).with(&tasks, Type::UUID_ARRAY);
-        let rows = self.connections.run(&query, Repeat::Harmless).await?;
-        let mut leases = HashMap::new();
-        for row in &rows {
-            leases.insert(get(row, 0)?, (number(row, 1)? as u64, get(row, 2)?));
-        }
-        self.doubts.review(&tasks, &leases);
-        Ok(())
-    }
 }
 
 impl Default for Doubts {
@@ -90,7 +66,7 @@ impl Doubts {
         self.older_than(Duration::ZERO)
     }
 
-    fn older_than(&self, age: Duration) -> Vec<Uuid> {
+    pub(crate) fn older_than(&self, age: Duration) -> Vec<Uuid> {
         let doubts = self.lock();
         let old = doubts
             .iter()
@@ -107,7 +83,7 @@ impl Doubts {
     }
 
     /// Removes the in-doubt writes of the given tasks that are gone or have another writer.
-    fn review(&self, tasks: &[Uuid], leases: &HashMap<Uuid, (u64, &str)>) {
+    pub(crate) fn review(&self, tasks: &[Uuid], leases: &HashMap<Uuid, (u64, &str)>) {
         let mut doubts = self.lock();
         for task in tasks {
             let lease = leases.get(task);
@@ -146,7 +122,7 @@ impl Writer {
 /// Maximum number of tasks with a write of unknown outcome: far more than a server works on at once.
 const MAX_DOUBTS: NonZeroUsize = NonZeroUsize::new(100_000).unwrap();
 /// Age from which on a write is reviewed: longer than the database may still be at it.
-const REVIEW_AFTER: Duration = Duration::from_secs(60);
+pub(crate) const REVIEW_AFTER: Duration = Duration::from_secs(60);
 
 #[cfg(test)]
 mod tests {

@@ -1,44 +1,34 @@
 //! Hints between servers about logs that have grown. A hint may be lost: the poll of all followed tasks replaces it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use a2a_server::{Owner, StoreError};
+use a2a_server::Owner;
 use a2a_types::TaskId;
 use tokio::sync::Notify;
-use tokio::time::{MissedTickBehavior, interval, timeout};
-use tokio_postgres::AsyncMessage;
-use tokio_postgres::types::Type;
 use uuid::Uuid;
-
-use crate::connections::{Query, Repeat, next_message};
-use crate::hint_text::Hint;
-use crate::names::task_key;
-use crate::reads::{get, number};
-use crate::store::Inner;
-use crate::{PostgresError, metric};
 
 /// Hints that are not sent yet, and the tasks that are followed in this process.
 pub(crate) struct Hints {
     /// Random name of this server on the channel.
-    name: u32,
-    channel: String,
+    pub(crate) name: u32,
+    pub(crate) channel: String,
     /// `true` if servers send each other hints.
-    is_on: bool,
-    pending: Mutex<Pending>,
-    added: Notify,
+    pub(crate) is_on: bool,
+    pub(crate) pending: Mutex<Pending>,
+    pub(crate) added: Notify,
     followed: Mutex<Followed>,
     /// Notified when another server has posted mail.
     pub(crate) mail: Notify,
 }
 
 #[derive(Default)]
-struct Pending {
-    heads: HashMap<Uuid, u64>,
-    mail: bool,
+pub(crate) struct Pending {
+    pub(crate) heads: HashMap<Uuid, u64>,
+    pub(crate) mail: bool,
     /// Time of the first append.
-    since: Option<SystemTime>,
+    pub(crate) since: Option<SystemTime>,
 }
 
 /// Followed tasks by key: `now` has the tasks of the last poll and since, `before` the tasks of the poll before.
@@ -84,13 +74,13 @@ impl Hints {
     }
 
     /// Replaces the followed tasks. The former ones are kept until the next poll: the new list may miss the latest.
-    fn replace_followed(&self, now: HashMap<Uuid, (Owner, TaskId)>) {
+    pub(crate) fn replace_followed(&self, now: HashMap<Uuid, (Owner, TaskId)>) {
         let mut followed = lock(&self.followed);
         followed.before = std::mem::replace(&mut followed.now, now);
     }
 
     /// Returns the followed task with this key.
-    fn followed(&self, key: &Uuid) -> Option<(Owner, TaskId)> {
+    pub(crate) fn followed(&self, key: &Uuid) -> Option<(Owner, TaskId)> {
         let followed = lock(&self.followed);
         let found = followed.now.get(key).or_else(|| followed.before.get(key));
         found.cloned()
@@ -104,194 +94,11 @@ impl Hints {
     }
 }
 
-impl Inner {
-    /// Sends queued hints to other servers. Never ends.
-    pub(crate) async fn send_hints(self: Arc<Self>) {
-        let mut beat = interval(SEND_EVERY);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            self.hints.added.notified().await;
-            let pending = std::mem::take(&mut *lock(&self.hints.pending));
-            let hint = Hint {
-                from: self.hints.name,
-                at: pending.since.map_or(0, millis),
-                mail: pending.mail,
-                heads: pending.heads.into_iter().collect(),
-            };
-            let text = hint.write();
-            // The poll replaces a lost hint: the commit need not wait for the disk.
-            let query = Query::new(
-                "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
-            );
-            let query = query
-                .with(&self.hints.channel, Type::TEXT)
-                .with(&text, Type::TEXT);
-            if let Err(error) = self.connections.run(&query, Repeat::Harmless).await {
-                tracing::debug!(
-                    error = &error as &dyn std::error::Error,
-                    "could not tell other servers"
-                );
-            }
-            beat.tick().await;
-        }
-    }
-
-    /// Listens for hints of other servers, and connects again after an error. Never ends.
-    pub(crate) async fn listen(self: Arc<Self>) {
-        let mut beat = interval(LISTEN_AGAIN_EVERY);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            beat.tick().await;
-            if let Err(error) = self.listen_once().await {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(
-                    error,
-                    "does not hear of other servers' events: looks for them instead"
-                );
-            }
-        }
-    }
-
-    async fn listen_once(self: &Arc<Self>) -> Result<(), PostgresError> {
-        let (client, mut connection) = self.connections.connect_listener().await?;
-        let hears = async {
-            loop {
-                match next_message(&mut connection).await {
-                    Some(Ok(AsyncMessage::Notification(told))) => self.hear(told.payload()).await,
-                    Some(Ok(_)) => {}
-                    Some(Err(error)) => return Err(PostgresError::of_statement(error)),
-                    None => return Ok(()),
-                }
-            }
-        };
-        let asks = async {
-            let listen = format!("listen \"{}\"", self.hints.channel.replace('"', "\"\""));
-            client
-                .batch_execute(&listen)
-                .await
-                .map_err(PostgresError::of_statement)?;
-            let _listening = metric::LISTENING.raise();
-            // No hint reports earlier appends.
-            self.look_and_warn().await;
-            let mut beat = interval(IS_ALIVE_EVERY);
-            loop {
-                beat.tick().await;
-                match timeout(IS_ALIVE_WITHIN, client.batch_execute("")).await {
-                    Ok(alive) => alive.map_err(PostgresError::of_statement)?,
-                    Err(_) => return Err(PostgresError::Lost(None)),
-                }
-            }
-        };
-        tokio::select! {
-            ended = hears => ended,
-            ended = asks => ended,
-        }
-    }
-
-    async fn hear(&self, text: &str) {
-        let Some(hint) = Hint::read(text) else {
-            self.hints.mail.notify_one();
-            return self.look_and_warn().await;
-        };
-        if hint.from == self.hints.name || self.is_deaf() {
-            return;
-        }
-        if hint.mail {
-            self.hints.mail.notify_one();
-        }
-        let mut is_first = true;
-        for (key, sequence) in hint.heads {
-            let Some((owner, task)) = self.hints.followed(&key) else {
-                continue;
-            };
-            if std::mem::take(&mut is_first) {
-                let now = millis(SystemTime::now());
-                metric::HINT_LATENCY.record(now.saturating_sub(hint.at) as f64 / 1000.0);
-            }
-            self.wake_hub.wake(&owner, &task, sequence);
-        }
-    }
-
-    /// Polls the heads of all followed tasks at an interval. Never ends.
-    pub(crate) async fn look_often(self: Arc<Self>, every: Duration) {
-        let mut beat = interval(every);
-        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            beat.tick().await;
-            self.look_and_warn().await;
-        }
-    }
-
-    async fn look_and_warn(&self) {
-        if let Err(error) = self.look().await {
-            let error = &error as &dyn std::error::Error;
-            tracing::debug!(error, "could not look for other servers' events");
-        }
-    }
-
-    async fn look(&self) -> Result<(), StoreError> {
-        let watched = self.wake_hub.watched();
-        let keys: Vec<_> = watched
-            .iter()
-            .map(|(owner, task, _)| task_key(owner, task))
-            .collect();
-        let named = watched
-            .iter()
-            .map(|(owner, task, _)| (owner.clone(), task.clone()));
-        let now = keys.iter().copied().zip(named).collect();
-        self.hints.replace_followed(now);
-        if self.is_deaf() {
-            return Ok(());
-        }
-        for (watched, keys) in watched
-            .chunks(MAX_HEADS_PER_STATEMENT)
-            .zip(keys.chunks(MAX_HEADS_PER_STATEMENT))
-        {
-            let heads: Vec<_> = watched.iter().map(|(.., head)| *head as i64).collect();
-            let query = Query::new(LOOK)
-                .with(&keys, Type::UUID_ARRAY)
-                .with(&heads, Type::INT8_ARRAY);
-            for row in self.connections.run(&query, Repeat::Harmless).await? {
-                let Some((owner, task, _)) = watched.get(number(&row, 0)? - 1) else {
-                    continue;
-                };
-                self.recent.note_server(get(&row, 2)?);
-                match get::<Option<i64>>(&row, 1)? {
-                    Some(head) => self.wake_hub.wake(owner, task, head as u64),
-                    None => self.forget(owner, task),
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Heads of followed logs that have grown, and null for tasks that were removed; and the server.
-const LOOK: &str = "
-select w.place, t.sequence, pg_postmaster_start_time()
-from unnest($1::uuid[], $2::bigint[]) with ordinality w(key, head, place)
-  left join @task t on t.key = w.key
-where t.sequence is null or t.sequence > w.head";
-
-fn millis(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Interval between two hints of a server.
-const SEND_EVERY: Duration = Duration::from_millis(10);
-/// Interval between attempts to listen; the backoff of the connections is added.
-const LISTEN_AGAIN_EVERY: Duration = Duration::from_millis(250);
-/// Interval between probes of the listening connection, and the time that it has to answer.
-const IS_ALIVE_EVERY: Duration = Duration::from_secs(10);
-const IS_ALIVE_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum number of tasks polled by one statement.
-const MAX_HEADS_PER_STATEMENT: usize = 5000;
 /// Interval between polls of a server that listens for hints, and of one that does not.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub(crate) const LOOK_EVERY_UNHEARD: Duration = Duration::from_millis(250);

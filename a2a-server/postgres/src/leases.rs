@@ -1,5 +1,6 @@
 //! Leases of tasks, and removal of tasks that are old.
 
+use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,30 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::connections::{Query, Repeat};
+use crate::doubts::REVIEW_AFTER;
 use crate::names::read_owner;
 use crate::reads::{get, number, task_id};
 use crate::statement::micros;
 use crate::store::Inner;
 
 impl Inner {
+    /// Drops in-doubt writes to tasks that are gone or that another writer has taken since.
+    pub(crate) async fn review_doubts(&self) -> Result<(), StoreError> {
+        let tasks = self.doubts.older_than(REVIEW_AFTER);
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let text = "select key, lease_epoch, lease_owner from @task where key = any($1)";
+        let query = Query::new(text).with(&tasks, Type::UUID_ARRAY);
+        let rows = self.connections.run(&query, Repeat::Harmless).await?;
+        let mut leases = HashMap::new();
+        for row in &rows {
+            leases.insert(get(row, 0)?, (number(row, 1)? as u64, get(row, 2)?));
+        }
+        self.doubts.review(&tasks, &leases);
+        Ok(())
+    }
+
     /// Renews the leases of a holder, except the leases of tasks with an in-doubt write. Rows that other statements have
     /// locked hold up no others: they are renewed afterwards, or by the next call if they stay locked.
     pub(crate) async fn renew(&self, holder: &str, term: Duration) -> Result<(), StoreError> {

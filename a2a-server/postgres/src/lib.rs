@@ -45,6 +45,7 @@ mod fault;
 mod hint_text;
 mod hints;
 mod leases;
+mod listener;
 mod mail;
 mod mail_body;
 mod metric;

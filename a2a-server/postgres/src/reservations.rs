@@ -1,7 +1,5 @@
 //! Reservations of messages.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use a2a_server::{Owner, Receipt, StoreError};
@@ -13,24 +11,6 @@ use crate::connections::{Query, Repeat};
 use crate::reads::{get, number};
 use crate::statement::micros;
 use crate::store::Inner;
-
-/// The reservations of this process that are neither released nor known to have ended, by number: no others are
-/// renewed. There are as many as messages in flight, and as end until the next renewal.
-#[derive(Default)]
-pub(crate) struct Reservations(Mutex<HashMap<u64, Box<str>>>);
-
-impl Reservations {
-    fn of(&self, holder: &str) -> Vec<i64> {
-        let held = self.lock();
-        let own = held.iter().filter(|(_, of)| &***of == holder);
-        own.map(|(number, _)| *number as i64).collect()
-    }
-
-    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Box<str>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Inner {
     /// Reserves a message for a holder.

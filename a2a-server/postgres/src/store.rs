@@ -1,7 +1,8 @@
 //! The PostgreSQL store: its parts, and the traits that it implements.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use a2a_server::{
@@ -21,7 +22,6 @@ use crate::hints::{Hints, LOOK_EVERY, LOOK_EVERY_UNHEARD};
 use crate::names::{Key, message_key, task_key};
 use crate::reads::{self, Loaded};
 use crate::recent::{Folded, Recent};
-use crate::reservations::Reservations;
 use crate::unfinished::Unfinished;
 use crate::{PostgresError, PostgresOptions, schema};
 
@@ -66,6 +66,24 @@ pub(crate) struct Inner {
     pub(crate) mail_is_full: AtomicBool,
     #[cfg(feature = "faults")]
     fault: Option<crate::Fault>,
+}
+
+/// The reservations of this process that are neither released nor known to have ended, by number: no others are
+/// renewed. There are as many as messages in flight, and as end until the next renewal.
+#[derive(Default)]
+pub(crate) struct Reservations(Mutex<HashMap<u64, Box<str>>>);
+
+impl Reservations {
+    pub(crate) fn of(&self, holder: &str) -> Vec<i64> {
+        let held = self.lock();
+        let own = held.iter().filter(|(_, of)| &***of == holder);
+        own.map(|(number, _)| *number as i64).collect()
+    }
+
+    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<u64, Box<str>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl PostgresStore {

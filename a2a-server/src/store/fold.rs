@@ -14,7 +14,7 @@ use super::{Logged, Snapshot, StoreError, Tail};
 /// The fold of the first part of a task's log, and the last events of the log.
 #[derive(Clone, Debug)]
 pub struct Fold<R> {
-    /// What the store knows of the task in addition: its row.
+    /// The row of the task: facts that are not in its log.
     pub row: R,
     /// The task after the first `folded` entries of its log, shared with the callers that read it.
     base: Arc<Task>,
@@ -26,7 +26,7 @@ pub struct Fold<R> {
     pub state: TaskState,
     /// Protocol version in which the task was begun.
     pub dialect: Dialect,
-    /// What the agent stored in the turn.
+    /// Checkpoint that the agent stored in the turn.
     pub checkpoint: Option<Arc<Object>>,
     /// Number of messages that the caller has sent.
     pub messages: usize,

@@ -18,7 +18,7 @@ pub struct LogRows {
     rows: Rows,
     /// The events.
     pub events: Vec<SharedEvent>,
-    /// What the events add to the task.
+    /// Growth of the task by the events.
     pub growth: limits::Growth,
     /// Sequence numbers of the events that webhooks are notified of.
     pub notified: Vec<u64>,

@@ -100,7 +100,7 @@ quirks! {
     NoKind = "NOKIND";
     /// `type` where the version has `kind`, or the other way round.
     TypeForKind = "TYPE4KIND";
-    /// `messageId` beside the message instead of inside.
+    /// `messageId` next to the message instead of inside.
     MessageIdOutside = "MSGIDOUT";
     /// An id that is the empty string, which names nothing.
     EmptyId = "EMPTYID";

@@ -8,9 +8,9 @@ use crate::{ContextId, ListTasksRequest, ListTasksResponse, Object, Timestamp};
 wire_types! {
     /// Filter and size of a list of tasks (0.3).
     pub struct ListTasksParams: Debug, Default {
-        /// Only those of this conversation.
+        /// Only tasks of this conversation.
         pub context_id: Option<ContextId> = optional,
-        /// Only those in this state.
+        /// Only tasks in this state.
         pub status: Option<TaskState> = optional,
         /// Maximum number of items on a page.
         pub page_size: Option<u32> = optional,
@@ -18,7 +18,7 @@ wire_types! {
         pub page_token: Option<String> = optional,
         /// Number of most recent messages to include.
         pub history_length: Option<u32> = optional,
-        /// Only those that changed at this time or later, in milliseconds since the Unix epoch.
+        /// Only tasks that changed at this time or later, in milliseconds since the Unix epoch.
         pub last_updated_after: Option<i64> = optional,
         /// `true` to include artifacts.
         pub include_artifacts: Option<bool> = optional,

@@ -36,7 +36,7 @@ use self::scenario::{Plan, Scenario};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Measures how fast the server is, beside one of hyper alone.
+/// Measures how fast the server is, compared with hyper alone.
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask bench", after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 struct Cli {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use a2a_edge::budget::Exhausted;
 use a2a_jsonrpc::Id;
 use a2a_types::extension::trpc::is_client;
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Response as A2aResponse};
+use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Response as A2aResponse};
 use bytes::Bytes;
 use futures_util::future::Either;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -20,6 +20,7 @@ use super::auth::{AuthError, Authorizer};
 use super::denial::{DenialFormat, whole_seconds};
 use super::error_format::ErrorFormat;
 use super::http_service::HttpService;
+use super::peer_slots::LARGE_BODY_BYTES;
 use super::request_headers::RequestHeaders;
 use super::routing::unrouted;
 use crate::binding::{
@@ -136,8 +137,12 @@ impl<T: Transport> HttpService<T> {
                 },
             };
             // Held until the answer is written.
-            let reads = self.settings.reads.enter(head, call.request.operation());
-            let slot = reads.await;
+            let slot = match call.request.operation() {
+                Operation::GetTask | Operation::ListTasks | Operation::SubscribeToTask => {
+                    self.settings.reads.enter(head).await
+                }
+                _ => None,
+            };
             let reply = self.transport.call(call).await;
             if slot.is_some() && reply.as_ref().is_ok_and(|reply| reply.held.is_some()) {
                 // A large answer: what others wait for comes first, and further reads of this peer find no slot.
@@ -216,6 +221,10 @@ impl<T: Transport> HttpService<T> {
                 refuse(error_format, StatusCode::BAD_REQUEST, "the body broke off")
             }
         })?;
+        let slot = match body.len() > LARGE_BODY_BYTES {
+            true => self.settings.large_bodies.enter(head).await,
+            false => None,
+        };
         let call = read(&body, headers).map_err(|refused| {
             tracing::debug!(error = %refused.error, "refused a request");
             error_format
@@ -232,6 +241,10 @@ impl<T: Transport> HttpService<T> {
                 Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
             }
         })?;
+        if slot.is_some() {
+            // What comes next takes its time, too: other requests have their turn before it.
+            yield_now().await;
+        }
         Ok((principal, call))
     }
 

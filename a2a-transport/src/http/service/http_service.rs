@@ -20,7 +20,7 @@ use super::auth::{AuthError, Authenticator, Authorizer};
 use super::denial::DenialFormat;
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
-use super::read_slots::ReadSlots;
+use super::peer_slots::PeerSlots;
 use super::settings::{Resource, Settings};
 use super::tenants::Tenants;
 use crate::binding::{Offer, ReadOptions};
@@ -151,7 +151,7 @@ impl<T: Transport> HttpService<T> {
     /// are made; 16 by default, 256 by `HttpService::gateway`. Further ones wait, so that one caller's large reads
     /// do not keep others waiting. Raise it where all callers come from the address of a proxy.
     pub fn reads_per_address(self, reads: usize) -> Self {
-        self.with(|settings| settings.reads = ReadSlots::new(reads.max(1)))
+        self.with(|settings| settings.reads = PeerSlots::new(reads.max(1)))
     }
 
     /// Sets the authenticator; every request is admitted by default.

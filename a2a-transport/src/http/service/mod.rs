@@ -9,7 +9,7 @@ pub(super) mod http_service;
 #[cfg(feature = "webhook")]
 pub(super) mod notifications;
 pub(super) mod passed_credentials;
-pub(super) mod read_slots;
+mod peer_slots;
 pub(super) mod request_headers;
 pub(super) mod routing;
 pub(super) mod settings;

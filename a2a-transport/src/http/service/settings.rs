@@ -13,7 +13,7 @@ use http::{Response, StatusCode};
 use super::auth::{AllowAnonymous, Authenticator, Authorizer};
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
-use super::read_slots::{DEFAULT_READS, ReadSlots};
+use super::peer_slots::{DEFAULT_LARGE_BODIES, DEFAULT_READS, PeerSlots};
 use super::tenants::Tenants;
 use crate::Binding;
 use crate::binding::{Offer, ReadOptions};
@@ -57,7 +57,8 @@ pub(super) struct Settings {
     pub(super) keep_alive: Duration,
     pub(super) rate: MinimumRate,
     /// Reads of each peer.
-    pub(super) reads: ReadSlots,
+    pub(super) reads: PeerSlots,
+    pub(super) large_bodies: PeerSlots,
     /// Budget of all request bodies.
     pub(super) receiving: Budget,
     pub(super) answers: ResponseBudget,
@@ -104,7 +105,8 @@ impl Default for Settings {
                 bytes: 1024,
                 within: Duration::from_secs(10),
             },
-            reads: ReadSlots::new(DEFAULT_READS),
+            reads: PeerSlots::new(DEFAULT_READS),
+            large_bodies: PeerSlots::new(DEFAULT_LARGE_BODIES),
             receiving: Budget::new(RECEIVE_BUDGET),
             answers: ResponseBudget::new(ANSWER_BUDGET),
         }
