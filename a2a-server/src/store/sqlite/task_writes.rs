@@ -67,7 +67,8 @@ impl WriteTransaction<'_> {
         self.count(state, 1);
         folded.row.seq = self.connection.last_insert_rowid();
         (folded.messages, folded.bytes) = (messages, bytes);
-        self.write_log(&mut folded, log_rows)?;
+        // The task itself is the first entry of its log.
+        self.write_log(&mut folded, 0, log_rows)?;
         if let (Some(config), Some(body)) = (&new.config, &log_rows.config) {
             self.insert_config(folded.row.seq, &config.id, new.dialect, body)?;
             self.enqueue_notifications(folded.row.seq, log_rows)?;
@@ -113,7 +114,7 @@ impl WriteTransaction<'_> {
         (folded.messages, folded.bytes) = (messages, bytes);
         folded.turn = append.turn.unwrap_or(folded.turn);
         folded.row.epoch += u64::from(taken.is_some());
-        self.write_log(folded, log_rows)?;
+        self.write_log(folded, append.after, log_rows)?;
         let changes = changed_at.is_some() || was_active != folded.is_active();
         match changes || taken.is_some() || log_rows.release {
             true => self.write_change(folded, changed_at, taken, log_rows.release)?,
@@ -143,10 +144,16 @@ impl WriteTransaction<'_> {
         ))
     }
 
-    /// Writes the next events of a task, and the task as a whole if that is due.
-    fn write_log(&mut self, folded: &mut FoldedTask, log_rows: &LogRows) -> Result<(), StoreError> {
+    /// Writes the rows of a log after a sequence number and adds their events to the task, which is written as a
+    /// whole if that is due.
+    fn write_log(
+        &mut self,
+        folded: &mut FoldedTask,
+        after: u64,
+        log_rows: &LogRows,
+    ) -> Result<(), StoreError> {
         let (seq, before) = (folded.row.seq, folded.state);
-        for (last, body) in log_rows.numbered(folded.sequence) {
+        for (last, body) in log_rows.numbered(after) {
             let written = self
                 .statements
                 .events
