@@ -450,7 +450,7 @@ fn taken(kept: &ChunkBuffer) -> Option<Event> {
 }
 
 /// Returns whether these events leave a task idle.
-pub(crate) fn leaves_idle(events: &[Event]) -> bool {
+fn leaves_idle(events: &[Event]) -> bool {
     last_state(events).is_some_and(TaskState::is_settled)
 }
 
