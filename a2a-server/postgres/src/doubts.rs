@@ -12,7 +12,7 @@ use uuid::Uuid;
 /// The last in-doubt write of each task. The next write of the same writer is compared with the log; other writers are
 /// refused as usual. Until then the task's lease is not renewed, so that the task is abandoned if its writer has given
 /// up. A write is no longer in doubt once another writer has the task.
-pub(crate) struct Doubts(Mutex<LruCache<Uuid, Doubt, ahash::RandomState>>);
+pub(crate) struct Doubts(Mutex<LruCache<Uuid, Doubt>>);
 
 /// A write whose outcome is unknown.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -36,8 +36,7 @@ enum Writer {
 
 impl Default for Doubts {
     fn default() -> Self {
-        let hasher = ahash::RandomState::new();
-        Self(Mutex::new(LruCache::with_hasher(MAX_DOUBTS, hasher)))
+        Self(Mutex::new(LruCache::new(MAX_DOUBTS)))
     }
 }
 
@@ -96,7 +95,7 @@ impl Doubts {
     }
 
     /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-    fn lock(&self) -> MutexGuard<'_, LruCache<Uuid, Doubt, ahash::RandomState>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<Uuid, Doubt>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

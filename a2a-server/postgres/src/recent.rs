@@ -31,7 +31,7 @@ pub(crate) struct Recent {
 }
 
 struct Tasks {
-    tasks: LruCache<Key, Folded, ahash::RandomState>,
+    tasks: LruCache<Key, Folded>,
     bytes: usize,
     /// The database server that answered last: see [`TaskRow::server`].
     server: Option<SystemTime>,
@@ -39,7 +39,7 @@ struct Tasks {
 
 impl Recent {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        let tasks = LruCache::unbounded_with_hasher(ahash::RandomState::new());
+        let tasks = LruCache::unbounded();
         Self {
             tasks: Mutex::new(Tasks {
                 tasks,

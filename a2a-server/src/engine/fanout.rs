@@ -1,11 +1,10 @@
 //! Fan-out: events of a task, read and encoded once for all its followers.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use a2a_types::TaskId;
-use ahash::HashMap;
 use tokio::sync::watch;
 use uuid::Uuid;
 

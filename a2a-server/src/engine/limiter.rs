@@ -1,10 +1,10 @@
 //! Limits on concurrent turns, waiting turns and bytes of messages.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use a2a_types::{Error as A2aError, ErrorKind};
-use ahash::HashMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::Owner;

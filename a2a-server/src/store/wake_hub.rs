@@ -1,9 +1,9 @@
 //! Wake-up of the followers of tasks in this process.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_types::TaskId;
-use ahash::HashMap;
 use tokio::sync::watch;
 
 use super::{Owner, TaskKey};

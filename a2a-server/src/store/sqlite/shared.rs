@@ -20,7 +20,7 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 struct Recent {
-    tasks: LruCache<TaskKey, FoldedTask, ahash::RandomState>,
+    tasks: LruCache<TaskKey, FoldedTask>,
     bytes: usize,
 }
 
@@ -29,7 +29,7 @@ impl Shared {
         Self {
             receipt_filter,
             recent: Mutex::new(Recent {
-                tasks: LruCache::unbounded_with_hasher(ahash::RandomState::new()),
+                tasks: LruCache::unbounded(),
                 bytes: 0,
             }),
             wake_hub: WakeHub::default(),

@@ -1,10 +1,10 @@
 //! One transaction of the writer, and tasks as they will be when it is committed.
 
 use crate::store::TaskKey;
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a_types::TaskState;
-use ahash::HashMap;
 use rusqlite::Connection;
 
 use super::super::StoreError;
