@@ -1,12 +1,12 @@
 //! Idempotency: messages in flight, by owner and id.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, MessageId, SendMessageRequest};
-use ahash::RandomState;
-use hashbrown::HashTable;
 use tokio::sync::OnceCell;
 
 use crate::engine::message_digest::digest;
@@ -23,24 +23,16 @@ pub(crate) struct InFlightSends(Arc<SendRegistry>);
 struct SendRegistry {
     /// Time for which a message is recognised; zero switches this off.
     window: Duration,
-    hasher: RandomState,
-    entries: Mutex<HashTable<RegistryEntry>>,
+    entries: Mutex<Entries>,
 }
 
-/// Entry of a send, found by the hash of its owner and message id. There are as many as streams, so it is
-/// small.
-struct RegistryEntry {
-    hash: u64,
-    in_flight: Weak<InFlightSend>,
-}
+type Entries = HashMap<(Owner, MessageId), Weak<InFlightSend>>;
 
 /// A message, and what it has begun. In flight for as long as a reference to it exists.
 pub(crate) struct InFlightSend {
-    owner: Owner,
-    message: MessageId,
+    key: (Owner, MessageId),
     digest: [u8; 32],
     pub(crate) accepted: OnceCell<Accepted>,
-    hash: u64,
     registry: Arc<SendRegistry>,
     /// Reservation of the message at a store that several servers share.
     reservation: Mutex<Option<Reservation>>,
@@ -49,7 +41,7 @@ pub(crate) struct InFlightSend {
 impl std::fmt::Debug for InFlightSend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("InFlightSend")
-            .field("message", &self.message)
+            .field("message", self.message())
             .finish_non_exhaustive()
     }
 }
@@ -58,7 +50,6 @@ impl InFlightSends {
     pub(crate) fn new(window: Duration) -> Self {
         Self(Arc::new(SendRegistry {
             window,
-            hasher: RandomState::new(),
             entries: Mutex::default(),
         }))
     }
@@ -73,46 +64,30 @@ impl InFlightSends {
         if registry.window.is_zero() {
             return Ok(None);
         }
-        let (owner, digest) = (Owner::of(context), digest(request));
-        let hash = registry.hasher.hash_one((&owner, message));
-        // Outlives the lock: dropping the last reference to a send locks the entries.
-        let mut alike = Vec::new();
+        let key = (Owner::of(context), message.clone());
+        let digest = digest(request);
         let mut entries = registry.entries();
-        alike.extend(
-            entries
-                .iter_hash(hash)
-                .filter_map(|it| it.in_flight.upgrade()),
-        );
-        let same = |in_flight: &&Arc<InFlightSend>| {
-            in_flight.message == *message && in_flight.owner == owner
-        };
-        if let Some(known) = alike.iter().find(same) {
-            let known = Arc::clone(known);
+        if let Some(known) = entries.get(&key).and_then(Weak::upgrade) {
+            // Dropping the last reference to a send locks the entries.
             drop(entries);
             known.check(digest)?;
             return Ok(Some(known));
         }
         let in_flight = Arc::new(InFlightSend {
-            owner,
-            message: message.clone(),
+            key: key.clone(),
             digest,
             accepted: OnceCell::new(),
-            hash,
             registry: Arc::clone(registry),
             reservation: Mutex::default(),
         });
-        let entry = RegistryEntry {
-            hash,
-            in_flight: Arc::downgrade(&in_flight),
-        };
-        entries.insert_unique(hash, entry, |entry| entry.hash);
+        entries.insert(key, Arc::downgrade(&in_flight));
         Ok(Some(in_flight))
     }
 }
 
 impl InFlightSend {
     pub(crate) fn message(&self) -> &MessageId {
-        &self.message
+        &self.key.1
     }
 
     /// Keeps the reservation of the message until the send ends, in place of an earlier one.
@@ -138,7 +113,7 @@ impl InFlightSend {
 
     /// Returns the receipt that the store keeps of it.
     pub(crate) fn receipt(&self) -> Receipt {
-        Receipt::new(self.message.clone(), self.digest, self.registry.window)
+        Receipt::new(self.message().clone(), self.digest, self.registry.window)
     }
 
     /// Returns an error unless the message received under this id had the same digest.
@@ -153,9 +128,11 @@ impl InFlightSend {
 
 impl Drop for InFlightSend {
     fn drop(&mut self) {
-        let this = |entry: &RegistryEntry| std::ptr::eq(entry.in_flight.as_ptr(), self);
         let mut entries = self.registry.entries();
-        if let Ok(entry) = entries.find_entry(self.hash, this) {
+        // Another send of the message may have taken the place.
+        if let Entry::Occupied(entry) = entries.entry(self.key.clone())
+            && std::ptr::eq(entry.get().as_ptr(), self)
+        {
             entry.remove();
         }
         drop(entries);
@@ -169,7 +146,7 @@ impl Drop for InFlightSend {
 
 impl SendRegistry {
     /// Nothing that is done under this lock can panic half-way.
-    fn entries(&self) -> MutexGuard<'_, HashTable<RegistryEntry>> {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
