@@ -1,17 +1,15 @@
 //! Registry of active tasks, with the messages that wait for their next turn.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_types::TaskId;
-use ahash::RandomState;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use tokio::sync::{oneshot, watch};
 
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::task_writer::TaskWriter;
-use crate::store::Owner;
+use crate::store::{Owner, TaskKey};
 
 /// The runs in progress, and how many there are.
 #[derive(Default)]
@@ -152,8 +150,7 @@ const MAX_WAITING: usize = 64;
 /// The runs in progress, by owner and task id.
 #[derive(Default)]
 struct RunTable {
-    hasher: RandomState,
-    runs: HashTable<ActiveRun>,
+    runs: HashMap<TaskKey, ActiveRun>,
     /// `true` if runs are stopped when they begin.
     stopped: bool,
 }
@@ -174,23 +171,18 @@ impl RunTable {
     /// Stops every run, and those to come.
     fn stop(&mut self) {
         self.stopped = true;
-        self.runs.iter().for_each(|running| running.writer.lose());
+        self.runs.values().for_each(|running| running.writer.lose());
     }
 
     /// The writer of a task, if a run is in progress.
     fn find(&self, owner: &Owner, task: &TaskId) -> Option<&Arc<TaskWriter>> {
-        let hash = self.hasher.hash_one((owner, task));
-        let found = self.runs.find(hash, |it| it.works_on(owner, task))?;
+        let found = self.runs.get(&(owner.clone(), task.clone()))?;
         Some(&found.writer)
     }
 
     /// Makes `writer` the one of its task; if there is one already, yields that instead.
     fn claim(&mut self, writer: &Arc<TaskWriter>) -> Result<(), Arc<TaskWriter>> {
-        let (owner, task) = (writer.owner(), writer.task_id());
-        let of_task = |running: &ActiveRun| running.works_on(owner, task);
-        let hasher = &self.hasher;
-        let rehash = |it: &ActiveRun| hash(hasher, &it.writer);
-        match self.runs.entry(hash(hasher, writer), of_task, rehash) {
+        match self.runs.entry(key(writer)) {
             Entry::Occupied(busy) => Err(Arc::clone(&busy.get().writer)),
             Entry::Vacant(free) => {
                 if self.stopped {
@@ -207,36 +199,33 @@ impl RunTable {
 
     /// The run of this very writer, unless it is over.
     fn of(&mut self, writer: &TaskWriter) -> Option<&mut ActiveRun> {
-        let hash = hash(&self.hasher, writer);
-        self.runs.find_mut(hash, |it| it.is_of(writer))
+        let run = self.runs.get_mut(&key(writer))?;
+        run.is_of(writer).then_some(run)
     }
 
     /// Ends the run of this very writer if `if_so` holds; returns whether the run is over.
     fn end(&mut self, writer: &TaskWriter, if_so: impl FnOnce(&ActiveRun) -> bool) -> bool {
-        let hash = hash(&self.hasher, writer);
-        match self.runs.find_entry(hash, |it| it.is_of(writer)) {
-            Ok(running) if !if_so(running.get()) => false,
-            Ok(running) => {
-                running.remove();
-                true
+        match self.runs.entry(key(writer)) {
+            Entry::Occupied(run) if run.get().is_of(writer) => {
+                let ends = if_so(run.get());
+                if ends {
+                    run.remove();
+                }
+                ends
             }
-            Err(_) => true,
+            _ => true,
         }
     }
 }
 
 impl ActiveRun {
-    fn works_on(&self, owner: &Owner, task: &TaskId) -> bool {
-        self.writer.task_id() == task && self.writer.owner() == owner
-    }
-
     fn is_of(&self, writer: &TaskWriter) -> bool {
         std::ptr::eq(&*self.writer, writer)
     }
 }
 
-fn hash(hasher: &RandomState, writer: &TaskWriter) -> u64 {
-    hasher.hash_one((writer.owner(), writer.task_id()))
+fn key(writer: &TaskWriter) -> TaskKey {
+    (writer.owner().clone(), writer.task_id().clone())
 }
 
 #[cfg(test)]
