@@ -271,7 +271,7 @@ fn apply(task: &mut Arc<Task>, events: &[Arc<Event>]) {
 /// Number of events that each reader of the task folds again.
 const SHORT: usize = 16;
 /// Overhead in bytes of a log, in the table and in the list of ended tasks.
-const RECORD: usize = size_of::<Log>() + size_of::<TaskKey>() + 144;
+const RECORD: usize = size_of::<Log>() + 2 * size_of::<TaskKey>() + 144;
 
 /// Lease of a log.
 #[derive(Clone, Debug)]

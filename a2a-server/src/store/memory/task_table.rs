@@ -1,11 +1,9 @@
 //! Table of the logs, and eviction of ended tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_types::{Dialect, TaskId};
-use ahash::RandomState;
-use hashbrown::HashTable;
 
 use super::super::{Owner, Retention, StoreError, TaskKey};
 use super::log::{End, Log};
@@ -14,8 +12,7 @@ use super::outbox::Outbox;
 /// All logs, and the order in which tasks ended.
 #[derive(Debug, Default)]
 pub(super) struct TaskTable {
-    hasher: RandomState,
-    records: HashTable<Arc<Record>>,
+    records: HashMap<TaskKey, Arc<Record>>,
     /// Tasks that have ended, in the order in which they did last.
     ended: BTreeMap<End, Arc<Record>>,
     /// Number of ends that were noted.
@@ -28,7 +25,6 @@ pub(super) struct TaskTable {
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) key: TaskKey,
-    hash: u64,
     pub(super) dialect: Dialect,
     pub(super) log: Mutex<Log>,
 }
@@ -45,13 +41,11 @@ pub(super) type EvictedRecords = Vec<Arc<Record>>;
 
 impl TaskTable {
     pub(super) fn find(&self, owner: &Owner, task: &TaskId) -> Option<&Arc<Record>> {
-        let hash = self.hasher.hash_one((owner, task));
-        let is = |record: &Arc<Record>| record.key.1 == *task && record.key.0 == *owner;
-        self.records.find(hash, is)
+        self.records.get(&(owner.clone(), task.clone()))
     }
 
     pub(super) fn records(&self) -> impl Iterator<Item = &Arc<Record>> {
-        self.records.iter()
+        self.records.values()
     }
 
     /// Adds a log with `rows` bytes of notifications; returns the records evicted for it.
@@ -64,19 +58,16 @@ impl TaskTable {
         capacity: Capacity,
         outbox: &Mutex<Outbox>,
     ) -> Result<EvictedRecords, StoreError> {
-        let hash = self.hasher.hash_one(&key);
-        if self.records.find(hash, |it| it.key == key).is_some() {
+        if self.records.contains_key(&key) {
             return Err(StoreError::TaskExists);
         }
         let forgotten = self.make_room(None, 1, log.bytes() + rows, capacity, outbox)?;
         let record = Arc::new(Record {
-            key,
-            hash,
+            key: key.clone(),
             dialect,
             log: Mutex::new(log),
         });
-        let new = Arc::clone(&record);
-        self.records.insert_unique(hash, new, |it| it.hash);
+        self.records.insert(key, Arc::clone(&record));
         self.note(&record);
         Ok(forgotten)
     }
@@ -176,13 +167,7 @@ impl TaskTable {
         log.is_forgotten = true;
         self.bytes -= log.counted;
         drop(log);
-        let found = self
-            .records
-            .find_entry(record.hash, |it| Arc::ptr_eq(it, record));
-        found.is_ok_and(|found| {
-            found.remove();
-            true
-        })
+        self.records.remove(&record.key).is_some()
     }
 }
 
