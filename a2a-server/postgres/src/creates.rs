@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::PostgresError;
 use crate::appends::MAX_TRIES;
 use crate::connections::{Query, Repeat};
-use crate::names::{Key, column, config_key, owner_key, owner_text, task_key};
+use crate::names::{Key, column, config_key, owner_key, task_key};
 use crate::reads::{get, head};
 use crate::recent::TaskRow;
 use crate::statement::{Parts, Refused, Statement, bodies, micros, time};
@@ -86,7 +86,7 @@ impl Inner {
         let mut parts = Parts::new(&key.1, rows, 0, self.keyed(&key.0, new.receipt.as_ref()));
         parts.sequence = later.sequence as i64;
         parts.document = later.document(task.status.state)?;
-        let (owner, of) = (owner_text(&key.0), owner_key(&key.0));
+        let (owner, of) = (key.0.to_json(), owner_key(&key.0));
         let context = task.context_id.as_ref().map(|id| column(id.as_str()));
         let (version, name) = (new.dialect.version(), state.as_str());
         let time = time(rows.status().unwrap_or(&task.status));

@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use crate::connections::{Query, Repeat};
 use crate::doubts::REVIEW_AFTER;
-use crate::names::read_owner;
 use crate::reads::{get, number, task_id};
 use crate::statement::micros;
 use crate::store::Inner;
@@ -80,7 +79,7 @@ impl Inner {
         );
         let query = query.with(&limit, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
-        let orphan = |row| Ok(Orphan::new(read_owner(get(row, 0)?)?, task_id(row, 1)?));
+        let orphan = |row| Ok(Orphan::new(Owner::from_json(get(row, 0)?)?, task_id(row, 1)?));
         rows.iter().map(orphan).collect()
     }
 
@@ -114,7 +113,7 @@ impl Inner {
             .with(&patience, Type::INT8)
             .with(&MAX_TASKS_PER_SWEEP, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
-        let key = |row| Ok((read_owner(get(row, 0)?)?, task_id(row, 1)?));
+        let key = |row| Ok((Owner::from_json(get(row, 0)?)?, task_id(row, 1)?));
         rows.iter().map(key).collect()
     }
 

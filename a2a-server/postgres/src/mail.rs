@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use a2a_server::{MAX_MAIL, Mail, StoreError};
+use a2a_server::{MAX_MAIL, Mail, Owner, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::connections::{Query, Repeat};
-use crate::names::{read_owner, task_key};
+use crate::names::task_key;
 use crate::reads::{get, task_id};
 use crate::store::Inner;
 use crate::{mail_body, metric};
@@ -107,7 +107,7 @@ impl Inner {
 fn mail(row: &Row) -> Result<Mail, StoreError> {
     metric::MAIL_AGE.record(get(row, 4)?);
     let content = mail_body::read(get(row, 3)?)?;
-    let mut mail = Mail::new(read_owner(get(row, 0)?)?, task_id(row, 1)?, content);
+    let mut mail = Mail::new(Owner::from_json(get(row, 0)?)?, task_id(row, 1)?, content);
     mail.id = get::<Uuid>(row, 2)?.to_string();
     Ok(mail)
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use a2a_server::{Owner, StoreError};
+use a2a_server::Owner;
 use a2a_types::{ConfigId, MessageId, TaskId};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -14,14 +14,14 @@ pub(crate) type Key = (Owner, TaskId);
 pub(crate) fn task_key(owner: &Owner, task: &TaskId) -> Uuid {
     key(&[
         b"task",
-        owner_text(owner).as_bytes(),
+        owner.to_json().as_bytes(),
         task.as_str().as_bytes(),
     ])
 }
 
 /// Returns the key of a message of an owner.
 pub(crate) fn message_key(owner: &Owner, message: &MessageId) -> Uuid {
-    let (owner, message) = (owner_text(owner), message.as_str());
+    let (owner, message) = (owner.to_json(), message.as_str());
     key(&[b"message", owner.as_bytes(), message.as_bytes()])
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn config_key(config: &ConfigId) -> Uuid {
 
 /// Returns the key of an owner.
 pub(crate) fn owner_key(owner: &Owner) -> Uuid {
-    key(&[b"owner", owner_text(owner).as_bytes()])
+    key(&[b"owner", owner.to_json().as_bytes()])
 }
 
 /// Returns the first half of the SHA-256 of these texts: a key of fixed length for names that peers choose. An index of
@@ -46,21 +46,6 @@ fn key(parts: &[&[u8]]) -> Uuid {
     let digest: [u8; 32] = hash.finalize().into();
     let half: [u8; 16] = std::array::from_fn(|place| digest[place]);
     Uuid::from_bytes(half)
-}
-
-/// Returns an owner as JSON text, which is unambiguous and escapes the NUL that a column cannot hold.
-pub(crate) fn owner_text(owner: &Owner) -> String {
-    match (owner.principal.as_deref(), owner.tenant.as_deref()) {
-        (None, None) => "[null,null]".to_owned(),
-        (name, tenant) => serde_json::json!([name, tenant]).to_string(),
-    }
-}
-
-/// Reads an owner.
-pub(crate) fn read_owner(text: &str) -> Result<Owner, StoreError> {
-    let (name, tenant): (Option<String>, Option<String>) =
-        serde_json::from_str(text).map_err(StoreError::failed)?;
-    Ok(Owner::new(name.map(Into::into)).tenant(tenant.map(Into::into)))
 }
 
 /// Escapes an id for its column: text in Postgres cannot contain a NUL.
@@ -125,16 +110,5 @@ mod tests {
         ];
         let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
         assert_eq!(distinct.len(), keys.len());
-    }
-
-    #[test]
-    fn owner_is_read_as_it_was_written() {
-        let owners = [
-            Owner::from(Principal::anonymous()),
-            Owner::new(Some("a\0\"b".into())).tenant(Some("tenant".into())),
-        ];
-        for owner in owners {
-            assert_eq!(read_owner(&owner_text(&owner)).unwrap(), owner);
-        }
     }
 }

@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::connections::{Query, Repeat};
-use crate::names::{config_key, read_owner, task_key};
+use crate::names::{config_key, task_key};
 use crate::reads::{dialect, get, number};
 use crate::statement::micros;
 use crate::store::Inner;
@@ -246,7 +246,7 @@ from first f join @task t on t.seq = f.task
 order by f.task, o.sequence";
 
 fn notification(row: &Row) -> Result<Notification, StoreError> {
-    let owner = read_owner(get(row, 0)?)?;
+    let owner = Owner::from_json(get(row, 0)?)?;
     let (config, sequence) = (parse(get(row, 1)?)?, number(row, 3)? as u64);
     let mut notification = Notification::new(owner, config, dialect(row, 2)?, sequence);
     notification.attempt = u32::try_from(number(row, 4)?).unwrap_or(u32::MAX);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use a2a_transport::{Context, Principal};
 use a2a_types::TaskId;
 
+use super::StoreError;
+
 /// Key of a task: ids are unique within an owner.
 pub(crate) type TaskKey = (Owner, TaskId);
 
@@ -34,6 +36,21 @@ impl Owner {
         self
     }
 
+    /// Writes the owner as JSON text for a table: unambiguous, legible, and without a NUL.
+    pub fn to_json(&self) -> String {
+        match (self.principal.as_deref(), self.tenant.as_deref()) {
+            (None, None) => "[null,null]".to_owned(),
+            (name, tenant) => serde_json::json!([name, tenant]).to_string(),
+        }
+    }
+
+    /// Reads an owner from the text of a table.
+    pub fn from_json(text: &str) -> Result<Self, StoreError> {
+        let (name, tenant): (Option<String>, Option<String>) =
+            serde_json::from_str(text).map_err(StoreError::failed)?;
+        Ok(Self::new(name.map(Into::into)).tenant(tenant.map(Into::into)))
+    }
+
     /// Returns the caller of a request as an owner.
     pub(crate) fn of(context: &Context) -> Self {
         Self::new(context.principal.shared_name()).tenant(context.tenant.clone())
@@ -44,5 +61,21 @@ impl From<Principal> for Owner {
     /// A caller that names no tenant.
     fn from(principal: Principal) -> Self {
         Self::new(principal.shared_name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owner_is_read_as_it_was_written() {
+        let owners = [
+            Owner::from(Principal::anonymous()),
+            Owner::new(Some("a\0\"b".into())).tenant(Some("tenant".into())),
+        ];
+        for owner in owners {
+            assert_eq!(Owner::from_json(&owner.to_json()).unwrap(), owner);
+        }
     }
 }

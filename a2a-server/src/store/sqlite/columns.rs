@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 
 use super::super::log_rows::parse;
 use super::super::{Owner, StoreError, TaskKey};
-use super::schema::{failed, read_owner};
+use super::schema::failed;
 
 pub(super) fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<TaskKey, StoreError> {
-    let owner: Owner = read_owner(&get::<String>(row, owner)?)?;
+    let owner: Owner = Owner::from_json(&get::<String>(row, owner)?)?;
     Ok((owner, get::<String>(row, task)?.into()))
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::super::log_rows::write;
 use super::super::{Notification, Owner, Retention, Settlement, StoreError, TaskKey, limits};
-use super::schema::{failed, owner_text};
+use super::schema::failed;
 use super::tables;
 use super::transaction::{WriteTransaction, millis};
 
@@ -27,7 +27,7 @@ impl WriteTransaction<'_> {
     ) -> Result<(), StoreError> {
         limits::admit_config(config)?;
         let key = (owner.clone(), config.task_id.clone());
-        let of = owner_text(&key.0);
+        let of = key.0.to_json();
         let seq = self.seq(&of, &key.1)?;
         let sql = "update push_config set body = ?3, dialect = ?4 where task = ?1 and id = ?2";
         let (body, version) = (write(config)?, dialect.version());
@@ -66,7 +66,7 @@ impl WriteTransaction<'_> {
         key: &TaskKey,
         config: &ConfigId,
     ) -> Result<(), StoreError> {
-        let seq = self.seq(&owner_text(&key.0), &key.1)?;
+        let seq = self.seq(&key.0.to_json(), &key.1)?;
         for sql in [
             "delete from push_config where task = ?1 and id = ?2",
             "delete from push_outbox where task = ?1 and config_id = ?2",
@@ -105,7 +105,7 @@ impl WriteTransaction<'_> {
         settlement: Settlement,
     ) -> Result<(), StoreError> {
         // A task that is gone has nothing to settle.
-        let seq = match self.seq(&owner_text(&key.0), &key.1) {
+        let seq = match self.seq(&key.0.to_json(), &key.1) {
             Err(StoreError::NoTask) => return Ok(()),
             seq => seq?,
         };

@@ -26,7 +26,6 @@ pub use self::check::SqliteReport;
 use self::file_lock::FileLock;
 use self::readers::Readers;
 use self::receipt_filter::ReceiptFilter;
-use self::schema::owner_text;
 use self::shared::Shared;
 use self::tables::{BoundedValue, FoldedTask};
 use self::transaction::WriteTransaction;
@@ -122,7 +121,7 @@ impl SqliteStore {
         task: &TaskId,
         limit: usize,
     ) -> Result<Option<BoundedValue<FoldedTask>>, StoreError> {
-        let (of, task) = (owner_text(owner), task.clone());
+        let (of, task) = (owner.to_json(), task.clone());
         let read = move |connection: &_| tables::load_bounded(connection, &of, &task, limit);
         self.readers.run(read).await
     }
@@ -145,7 +144,7 @@ impl SqliteStore {
         task: &TaskId,
         read: fn(&rusqlite::Connection, &str, &TaskId) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let (of, task) = (owner_text(owner), task.clone());
+        let (of, task) = (owner.to_json(), task.clone());
         let read = move |connection: &_| read(connection, &of, &task);
         self.readers.run(read).await
     }
@@ -160,7 +159,7 @@ impl Store for SqliteStore {
         let (key, most) = (key(owner, &new.task.id), self.unfinished);
         match LogRows::of_new(&mut new) {
             Ok(log_rows) => {
-                let of = owner_text(owner);
+                let of = owner.to_json();
                 let create = move |transaction: &mut WriteTransaction<'_>| {
                     transaction.create(&key, &of, &new, &log_rows, most)
                 };
@@ -179,7 +178,7 @@ impl Store for SqliteStore {
         let key = key(owner, task);
         match LogRows::of_append(&mut append) {
             Ok(log_rows) => {
-                let of = owner_text(owner);
+                let of = owner.to_json();
                 let append = move |transaction: &mut WriteTransaction<'_>| {
                     transaction.append(&key, &of, &append, &log_rows)
                 };
@@ -228,7 +227,7 @@ impl Store for SqliteStore {
             if let Some(tail) = self.shared.after(&key(owner, task), sequence) {
                 return Ok(tail);
             }
-            let (of, task) = (owner_text(owner), task.clone());
+            let (of, task) = (owner.to_json(), task.clone());
             let read = move |connection: &_| tables::after(connection, &of, &task, sequence);
             self.readers.run(read).await
         })
@@ -249,7 +248,7 @@ impl Store for SqliteStore {
     }
 
     fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
-        let of = owner_text(owner);
+        let of = owner.to_json();
         Box::pin(async move {
             let large = match self.page(&of, &listing, TaskBudget::SMALL).await? {
                 BoundedValue::Whole(page) => return Ok(page),
@@ -301,7 +300,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         message: &'a MessageId,
     ) -> StoreFuture<'a, Option<Received>> {
-        let (of, message) = (owner_text(owner), message.clone());
+        let (of, message) = (owner.to_json(), message.clone());
         Box::pin(async move {
             let places = self.shared.receipt_filter.find(&of, &message);
             if places.is_empty() {

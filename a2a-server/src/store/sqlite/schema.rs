@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::super::{Owner, StoreError};
+use super::super::StoreError;
 
 /// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
 /// event, the log, and for a long log also the task itself in a document that is rewritten seldom. A task
@@ -149,21 +149,6 @@ const CACHE_KIB: u64 = 16 << 10;
 const STATEMENTS: usize = 64;
 /// Time that a reader waits while the file is recovered or checkpointed.
 const MAX_BUSY_WAIT: Duration = Duration::from_secs(5);
-
-/// An owner as it stands in the tables: unambiguous, and legible.
-pub(super) fn owner_text(owner: &Owner) -> String {
-    match (owner.principal.as_deref(), owner.tenant.as_deref()) {
-        (None, None) => "[null,null]".to_owned(),
-        (name, tenant) => serde_json::json!([name, tenant]).to_string(),
-    }
-}
-
-/// An owner that stands in the tables.
-pub(super) fn read_owner(text: &str) -> Result<Owner, StoreError> {
-    let (name, tenant): (Option<String>, Option<String>) =
-        serde_json::from_str(text).map_err(StoreError::failed)?;
-    Ok(Owner::new(name.map(Into::into)).tenant(tenant.map(Into::into)))
-}
 
 /// Converts an error of SQLite; a full disk or file is [`StoreError::Full`].
 pub(super) fn failed(error: rusqlite::Error) -> StoreError {

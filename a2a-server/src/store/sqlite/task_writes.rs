@@ -11,7 +11,7 @@ use super::super::fold::Fold;
 use super::super::log_rows::{LogRows, write};
 use super::super::{Append, Appended, Lease, NewTask, Owner, Receipt, StoreError, TaskKey, limits};
 use super::maintenance_writes::BEHIND;
-use super::schema::{failed, owner_text};
+use super::schema::failed;
 use super::tables::{self, FoldedTask, TaskRow};
 use super::transaction::{WriteTransaction, millis};
 
@@ -264,7 +264,7 @@ impl WriteTransaction<'_> {
         receipt: &Receipt,
         answer: &Message,
     ) -> Result<(), StoreError> {
-        let of = owner_text(owner);
+        let of = owner.to_json();
         self.check_receipt(&of, Some(receipt))?;
         self.note(&of, receipt, None, Some(answer))
     }
