@@ -273,8 +273,7 @@ impl WriteTransaction<'_> {
         let Some(receipt) = receipt else {
             return Ok(());
         };
-        let places = self.shared.receipt_filter.find(of, &receipt.message);
-        match tables::received(self.connection, of, &receipt.message, &places, self.now)? {
+        match tables::received(self.connection, of, &receipt.message, self.now)? {
             Some(_) => Err(StoreError::Received),
             None => Ok(()),
         }
@@ -289,12 +288,7 @@ impl WriteTransaction<'_> {
     ) -> Result<(), StoreError> {
         let answer = answer.map(write).transpose()?;
         let length = answer.as_ref().map_or(0, Vec::len);
-        let row = self
-            .shared
-            .receipt_filter
-            .next(of, &receipt.message, length);
         let written = self.statements.receipt.execute(params![
-            row.seq,
             of,
             receipt.message.as_str(),
             receipt.digest,
@@ -303,7 +297,7 @@ impl WriteTransaction<'_> {
             self.until(receipt.term),
         ]);
         written.map_err(failed)?;
-        self.note_receipt(row);
+        self.count_receipt(of.len() + receipt.message.as_str().len() + length);
         Ok(())
     }
 
