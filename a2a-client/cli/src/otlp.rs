@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use a2a_transport::http::{HttpClient, Timeouts};
+use a2a_client::HttpClient;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full, Limited};
@@ -30,12 +30,7 @@ pub(crate) fn layer<S>(
 where
     S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
-    let http = HttpClient::new(Timeouts {
-        connect: TIMEOUT,
-        first_byte: TIMEOUT,
-        idle: TIMEOUT,
-        body: TIMEOUT,
-    });
+    let http = HttpClient::default();
     let runtime = Handle::current();
     let exporter = SpanExporter::builder()
         .with_http()
