@@ -12,6 +12,8 @@ pub(crate) fn head(text: &str, bytes: usize) -> (&str, usize) {
 
 #[cfg(test)]
 mod tests {
+    use a2a_client::terminal::is_unsafe;
+
     use super::*;
 
     #[test]
