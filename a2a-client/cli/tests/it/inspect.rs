@@ -4,10 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Agent, a2a, check, interrupt};
+use crate::{Agent, a2a, check, interrupt, startup};
 
 /// An inspector in a process of its own, killed on drop.
 struct Inspector {
@@ -29,10 +28,7 @@ impl Inspector {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        let output = process.stdout.take().unwrap();
-        BufReader::new(output).read_line(&mut line).unwrap();
-        let startup: Value = serde_json::from_str(&line).expect("the inspector tells its URL");
+        let startup = startup(&mut process);
         let url = startup["url"].as_str().unwrap();
         let (address, token) = url.split_once("/#token=").unwrap();
         Self {

@@ -1,10 +1,8 @@
 //! Tests of the log of `a2a serve`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
-
-use serde_json::Value;
 
 /// Lets an agent crash, and a caller send a body that is not JSON; returns the log.
 fn log(arguments: &[&str], rust_log: Option<&str>) -> String {
@@ -16,10 +14,7 @@ fn log(arguments: &[&str], rust_log: Option<&str>) -> String {
     };
     let server = command.args(arguments).stdout(Stdio::piped());
     let mut server = server.stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    let output = server.stdout.take().unwrap();
-    BufReader::new(output).read_line(&mut line).unwrap();
-    let startup: Value = serde_json::from_str(&line).expect(&line);
+    let startup = crate::startup(&mut server);
     let url = startup["url"].as_str().unwrap();
     crate::check(&["send", url, "crash"], 1, &["Correlation id"]);
     let address = url.trim_start_matches("http://").trim_matches('/');

@@ -55,10 +55,7 @@ impl Agent {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        let output = process.stdout.take().unwrap();
-        BufReader::new(output).read_line(&mut line).unwrap();
-        let startup: Value = serde_json::from_str(&line).expect("the agent tells its URL");
+        let startup = startup(&mut process);
         let url = startup["url"].as_str().unwrap().to_owned();
         Self {
             process,
@@ -70,6 +67,14 @@ impl Agent {
     fn named(name: &str) -> Self {
         Self::begin(&[name, "--address", "127.0.0.1:0"])
     }
+}
+
+/// Returns the line in which a process says where it listens.
+fn startup(process: &mut Child) -> Value {
+    let mut line = String::new();
+    let output = process.stdout.take().unwrap();
+    BufReader::new(output).read_line(&mut line).unwrap();
+    serde_json::from_str(&line).expect(&line)
 }
 
 impl Drop for Agent {

@@ -1,9 +1,7 @@
 //! `a2a serve` when it cannot start or an agent fails.
 
-use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{Agent, check};
@@ -35,10 +33,7 @@ fn a_failure_is_logged_under_its_correlation_id() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    let output = server.stdout.take().unwrap();
-    BufReader::new(output).read_line(&mut line).unwrap();
-    let startup: Value = serde_json::from_str(&line).unwrap();
+    let startup = crate::startup(&mut server);
     let sent = crate::ask(&["send", startup["url"].as_str().unwrap(), "crash"], "");
     let answer = crate::text(&sent.stdout) + &crate::text(&sent.stderr);
     let (_, id) = answer.split_once("Correlation id: ").expect(&answer);

@@ -239,10 +239,7 @@ fn files_are_read_again_on_sighup() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    crate::startup(&mut server);
     crate::interrupt::signal("-HUP", &server);
     let log = BufReader::new(server.stderr.take().unwrap()).lines();
     let mut seen = log.map(Result::unwrap).take_while(|line| !line.is_empty());
