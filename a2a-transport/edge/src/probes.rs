@@ -47,6 +47,8 @@ impl Probes {
 /// Kind of probe.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Probe {
+    /// Liveness: the process answers at all.
     Alive,
+    /// Readiness: it can answer requests now.
     Ready,
 }
