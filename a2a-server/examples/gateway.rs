@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use a2a_client::credentials::Keyring;
 use a2a_client::{Cards, Credentials, Dialect, Error, HttpClient, HttpTransport, Origin};
+use a2a_gateway::Gateway;
 use a2a_server::{GatewayWebhooks, WebhookPolicy};
-use a2a_transport::Gateway;
-use a2a_transport::http::{CredentialPlaces, Hosts, HttpService, ServeOptions, serve};
+use a2a_transport::http::{CredentialPlaces, Hosts, ServeOptions, serve};
 use a2a_types::{AgentCard, AgentInterface};
 use clap::Parser;
 use tokio::net::TcpListener;
@@ -123,7 +123,8 @@ async fn run(options: Options) -> Result<(), String> {
         let skills = card.skills.iter_mut();
         skills.for_each(|skill| skill.security_requirements.clear());
     }
-    let mut service = HttpService::gateway(gateway)
+    let mut service = gateway
+        .into_service()
         .hosts(Hosts::of(local).and([&url]))
         .answer_budget(MAX_ANSWER_BYTES)
         .card(&card);

@@ -18,7 +18,7 @@
 //! # Traces
 //!
 //! A request that comes with a W3C trace context ([`TraceContext`]) has it in its [`Context`], and it is
-//! passed on with the requests made for it: to agents behind a [`Gateway`], agents that an agent calls,
+//! passed on with the requests made for it: to agents behind a gateway, agents that an agent calls,
 //! webhooks. Every hop is a span of `tracing`, by the names and fields of one table: [`spans`]. Without a
 //! subscriber that costs next to nothing, and the context is passed on as it came.
 //!
@@ -64,7 +64,6 @@ pub mod card_signature;
 mod credentials;
 mod envelope;
 mod error;
-mod gateway;
 pub mod http;
 pub mod metric;
 mod shared;
@@ -80,9 +79,6 @@ pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, U
 pub use crate::credentials::Credentials;
 pub use crate::envelope::{Binding, Envelope};
 pub use crate::error::{Error, Phase};
-pub use crate::gateway::Gateway;
-#[cfg(feature = "webhook")]
-pub use crate::gateway::{NotificationOutcome, NotificationSender};
 pub use crate::shared::SharedEvent;
 pub use crate::trace::TraceContext;
 pub use crate::transport::Transport;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
+use a2a_gateway::Gateway;
 use a2a_server::{Failure, Server, SqliteStore, Turn, WebhookPolicy};
-use a2a_transport::Gateway;
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve as serve_http};
 use a2a_types::{AgentCard, Dialect, Part};
 use tempfile::TempDir;

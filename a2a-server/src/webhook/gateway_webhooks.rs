@@ -1,8 +1,8 @@
 //! Webhooks of the callers of a gateway.
 
 use a2a_transport::http::TlsConfigError;
-use a2a_transport::webhook::NotificationBody;
-use a2a_transport::{BoxFuture, NotificationOutcome, NotificationSender, TraceContext};
+use a2a_transport::webhook::{NotificationBody, NotificationOutcome, NotificationSender};
+use a2a_transport::{BoxFuture, TraceContext};
 use a2a_types::TaskPushNotificationConfig;
 
 use super::headers::headers_for;
@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 use super::sender::{DeliveryRequest, WebhookSender};
 use super::url_policy::WebhookPolicy;
 
-/// Sender of the notifications that a [`Gateway`](a2a_transport::Gateway) relays: one attempt for each, to the
+/// Sender of the notifications that the gateway of `a2a-gateway` relays: one attempt for each, to the
 /// URLs that a policy permits, with the token and credentials of the webhook.
 pub struct GatewayWebhooks {
     sender: WebhookSender,

@@ -24,7 +24,7 @@ struct Account {
 pub struct Exhausted;
 
 impl Budget {
-    /// Creates a budget of this number of bytes.
+    /// Creates a budget of `limit` bytes.
     pub fn new(limit: usize) -> Self {
         let taken = AtomicUsize::new(0);
         Self(Arc::new(Account { limit, taken }))

@@ -47,8 +47,8 @@ impl Probes {
 /// Kind of probe.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Probe {
-    /// Asks whether the process runs.
+    /// Liveness: the process answers at all.
     Alive,
-    /// Asks whether the process takes requests.
+    /// Readiness: it can answer requests now.
     Ready,
 }

@@ -21,16 +21,15 @@ use a2a_types::reading::{Mode, WithRepairs};
 use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
 use http::{Method, StatusCode};
 
-pub(crate) use bounds::MAX_NAME_BYTES;
+pub use bounds::MAX_NAME_BYTES;
 pub use event::{EventReader, EventWriter};
 pub use http_message::{OutgoingCall, OutgoingReply};
 pub use incoming_call::{CallRefusal, IncomingCall, ReadOptions};
 pub use line::Line;
 pub use offer::Offer;
-pub(crate) use webhook::have_same_notifications;
-#[cfg(feature = "webhook")]
-pub(crate) use webhook::notifies_of_events;
-pub use webhook::{NotificationBody, write_notification};
+pub use webhook::{
+    NotificationBody, have_same_notifications, notifies_of_events, write_notification,
+};
 
 use crate::{Binding, Envelope, Error};
 

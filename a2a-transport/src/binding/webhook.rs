@@ -26,13 +26,12 @@ pub fn write_notification(event: Event, dialect: Dialect) -> Option<Notification
 
 /// Returns whether the webhooks of a version are notified of single events. Webhooks of the other versions get
 /// the whole task.
-#[cfg(feature = "webhook")]
-pub(crate) fn notifies_of_events(dialect: Dialect) -> bool {
+pub fn notifies_of_events(dialect: Dialect) -> bool {
     dialect == Dialect::V1_0
 }
 
 /// Returns whether the notifications of two versions have the same form.
-pub(crate) fn have_same_notifications(one: Dialect, other: Dialect) -> bool {
+pub fn have_same_notifications(one: Dialect, other: Dialect) -> bool {
     let both_have_kinds = [one, other].map(|it| matches!(it, Dialect::V0_2 | Dialect::V0_3));
     one == other || both_have_kinds == [true, true]
 }

@@ -15,6 +15,7 @@ mod jwk;
 mod jwks;
 mod key;
 mod notice;
+mod relay;
 mod secret;
 mod token;
 
@@ -29,6 +30,7 @@ pub use jwk::Jwk;
 pub use jwks::Jwks;
 pub use key::{Algorithm, BadKey, SigningKey};
 pub use notice::{Notice, read_notice};
+pub use relay::{NotificationOutcome, NotificationReceiver, NotificationSender};
 pub use secret::Secret;
 #[cfg(feature = "card-signature")]
 pub(crate) use token::choose_provider;

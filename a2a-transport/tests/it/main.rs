@@ -2,9 +2,6 @@
 
 mod edge;
 mod envelope;
-mod gateway;
-mod gateway_access;
-mod gateway_rules;
 mod hostile;
 mod http_json;
 mod malformed;

@@ -33,6 +33,11 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
         "both ends stand on the transport",
     ),
     (
+        &["a2a-transport", "a2a-server", "a2a-client"],
+        &["a2a-gateway"],
+        "the gateway stands on the transport",
+    ),
+    (
         &["a2a-client"],
         &["a2a-server"],
         "a caller builds no server",
@@ -61,6 +66,7 @@ const PRODUCTS: &[&str] = &[
     "a2a-jsonrpc",
     "a2a-edge",
     "a2a-transport",
+    "a2a-gateway",
     "a2a-server",
     "a2a-auth",
     "a2a-postgres",

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use a2a_client::{Binding, HttpTransport};
+use a2a_gateway::Gateway;
 use a2a_server::{GatewayWebhooks, Principal, Transport, WebhookPolicy};
-use a2a_transport::{Answer, Call, Context, Error, Gateway};
+use a2a_transport::{Answer, Call, Context, Error};
 use a2a_types::{
     CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError,
     ErrorKind, GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,

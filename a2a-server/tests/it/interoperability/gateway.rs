@@ -1,7 +1,7 @@
 //! Every caller through a gateway to an agent of every protocol version.
 
 use a2a_client::{Binding, Error, HttpTransport, StreamExt};
-use a2a_transport::Gateway;
+use a2a_gateway::Gateway;
 use a2a_transport::http::{HttpService, ServeOptions, serve};
 use a2a_types::{Dialect, ErrorKind, TaskState};
 use tokio::net::TcpListener;

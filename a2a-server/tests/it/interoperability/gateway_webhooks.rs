@@ -1,8 +1,8 @@
 //! Webhooks of every caller, relayed by a gateway in front of an agent of every protocol version.
 
 use a2a_client::{Binding, Client, Error, HttpTransport};
+use a2a_gateway::Gateway;
 use a2a_server::{GatewayWebhooks, Server, TraceContext, WebhookPolicy};
-use a2a_transport::Gateway;
 use a2a_transport::http::{HttpClient, HttpService, ServeOptions, serve};
 use a2a_types::{
     AgentCard, AuthenticationInfo, Dialect, ErrorKind, SendMessageConfiguration,
@@ -38,7 +38,7 @@ async fn configured_relay(
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let sender = GatewayWebhooks::new(policy).unwrap();
     let gateway = Gateway::new(agent, dialect).relay_webhooks(&url, sender);
-    let service = configure(HttpService::gateway(gateway));
+    let service = configure(gateway.into_service());
     let options = ServeOptions::default();
     tokio::spawn(serve(listener, service, options, std::future::pending()));
     url

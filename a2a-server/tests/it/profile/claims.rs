@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
+use a2a_gateway::Gateway;
 use a2a_server::{AuthError, Authenticator, Failure, Principal, Server, Transport, Turn};
-use a2a_transport::{BoxFuture, Call, Gateway};
+use a2a_transport::{BoxFuture, Call};
 use a2a_types::{AgentCard, Dialect, GetTaskRequest, Message, Request, SendMessageRequest, TaskId};
 use http::request::Parts;
 use serde_json::{Value, json};

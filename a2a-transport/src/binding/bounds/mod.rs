@@ -8,7 +8,7 @@ use a2a_types::reading::Violation;
 use a2a_types::{Dialect, Message, Request, SendMessageConfiguration, TaskPushNotificationConfig};
 
 /// Bytes of an identifier, a tenant, an authentication scheme, a media type, or the URI of an extension.
-pub(crate) const MAX_NAME_BYTES: usize = 1024;
+pub const MAX_NAME_BYTES: usize = 1024;
 /// Bytes of the URL of a webhook, which may be signed, or of a token, which may be a JWT.
 const MAX_TOKEN_BYTES: usize = 4096;
 /// Bytes of credentials.

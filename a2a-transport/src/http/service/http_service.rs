@@ -32,6 +32,8 @@ use crate::http::message::challenge::AuthChallenge;
 use crate::http::message::receive::TrackedBody;
 use crate::http::message::response_budget::ResponseBudget;
 use crate::http::message::server_span::ServerSpan;
+#[cfg(feature = "webhook")]
+use crate::webhook::NotificationReceiver;
 use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
 
 /// Serves a [`Transport`] over HTTP: a service for hyper and for tower.
@@ -148,7 +150,7 @@ impl<T: Transport> HttpService<T> {
     }
 
     /// Sets how many reads of tasks (get, list, subscribe) of one address are worked on at once, until their answers
-    /// are made; 16 by default, 256 by `HttpService::gateway`. Further ones wait, so that one caller's large reads
+    /// are made; 16 by default. Further ones wait, so that one caller's large reads
     /// do not keep others waiting. Raise it where all callers come from the address of a proxy.
     pub fn reads_per_address(self, reads: usize) -> Self {
         self.with(|settings| settings.reads = PeerSlots::new(reads.max(1)))
@@ -177,6 +179,17 @@ impl<T: Transport> HttpService<T> {
     /// agent that asks the transport for others is an internal error.
     pub fn pass_credentials(self, places: CredentialPlaces) -> Self {
         self.with(|settings| settings.passed_credentials = Some(places))
+    }
+
+    /// Receives the notifications that an agent sends to `path` below the path of JSON-RPC, followed by the secret
+    /// of a webhook. Any peer that knows the secret may send them.
+    #[cfg(feature = "webhook")]
+    pub fn notifications(
+        self,
+        path: &'static str,
+        receiver: Arc<dyn NotificationReceiver>,
+    ) -> Self {
+        self.with(|settings| settings.notifications = Some((path, receiver)))
     }
 
     /// Sets the silence after which a stream gets a comment; 15 s by default.
@@ -316,22 +329,6 @@ impl<T: Transport> HttpService<T> {
         }
     }
 }
-
-#[cfg(feature = "webhook")]
-impl<T: Transport> HttpService<crate::Gateway<T>> {
-    /// Serves a gateway like [`new`](Self::new), and receives the notifications of its agent, if the gateway
-    /// relays them: below the path of JSON-RPC, at `webhooks/`.
-    pub fn gateway(gateway: crate::Gateway<T>) -> Self {
-        let receiver = gateway.receiver();
-        Self::new(gateway)
-            .reads_per_address(GATEWAY_READS)
-            .with(|settings| settings.notifications = receiver)
-    }
-}
-
-/// Reads of one address at a gateway: they wait for the agent most of their time.
-#[cfg(feature = "webhook")]
-const GATEWAY_READS: usize = 256;
 
 /// Practically unlimited, and still a time that can be added to the present.
 const MAX_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 3600);

@@ -8,11 +8,10 @@ use http::{Method, Response, StatusCode};
 
 use super::settings::Settings;
 use crate::TraceContext;
-use crate::gateway::NotificationReceiver;
 use crate::http::message::answer::{not_allowed, retry_later, status, typed};
 use crate::http::message::body::Body;
 use crate::http::message::receive::{BodyError, collect};
-use crate::webhook::CHALLENGE;
+use crate::webhook::{CHALLENGE, NotificationReceiver};
 
 impl Settings {
     /// Answers a request to a URL with this secret.

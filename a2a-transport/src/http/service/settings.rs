@@ -17,8 +17,6 @@ use super::peer_slots::{DEFAULT_LARGE_BODIES, DEFAULT_READS, PeerSlots};
 use super::tenants::Tenants;
 use crate::Binding;
 use crate::binding::{Offer, ReadOptions};
-#[cfg(feature = "webhook")]
-use crate::gateway::{NotificationReceiver, WEBHOOK_PATH};
 use crate::http::documents::public_card::PublicCard;
 use crate::http::documents::readiness::{AlwaysReady, Readiness};
 use crate::http::documents::security::{ProtectedResource, Security};
@@ -26,6 +24,8 @@ use crate::http::message::answer::{plain, typed};
 use crate::http::message::body::Body;
 use crate::http::message::receive::MinimumRate;
 use crate::http::message::response_budget::ResponseBudget;
+#[cfg(feature = "webhook")]
+use crate::webhook::NotificationReceiver;
 
 /// Settings of a service.
 #[derive(Clone)]
@@ -48,9 +48,9 @@ pub(super) struct Settings {
     pub(super) authorizer: Option<Arc<dyn Authorizer>>,
     /// Places of the credentials that calls bring for the agent.
     pub(super) passed_credentials: Option<CredentialPlaces>,
-    /// Receiver of the notifications that an agent sends to a gateway.
+    /// Receiver of the notifications that an agent sends to a gateway, and their path below `path`.
     #[cfg(feature = "webhook")]
-    pub(super) notifications: Option<Arc<dyn NotificationReceiver>>,
+    pub(super) notifications: Option<(&'static str, Arc<dyn NotificationReceiver>)>,
     /// Budget of the bodies of notifications, which are held until the webhooks have answered.
     #[cfg(feature = "webhook")]
     pub(super) notified: Budget,
@@ -135,9 +135,9 @@ impl Settings {
         &self,
         path: &'a str,
     ) -> Option<(&Arc<dyn NotificationReceiver>, &'a str)> {
-        let receiver = self.notifications.as_ref()?;
+        let (place, receiver) = self.notifications.as_ref()?;
         let below = path.strip_prefix(self.path.trim_end_matches('/'))?;
-        Some((receiver, below.strip_prefix(WEBHOOK_PATH)?))
+        Some((receiver, below.strip_prefix(place)?))
     }
 
     pub(super) fn probe(&self, path: &str) -> Option<Probe> {

@@ -1,13 +1,12 @@
 //! Capabilities of the agent, as the callers of a gateway see them.
 
+use a2a_transport::binding::have_same_notifications;
+use a2a_transport::{Call, Error};
 use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind, Operation, Request};
-
-use crate::binding::have_same_notifications;
-use crate::{Call, Error};
 
 /// Refuses what the agent's card excludes, and, unless the gateway relays them, webhooks of callers whose version has
 /// other notifications than the agent's: it would send them its own. Specification 1.0 §3.3.4.
-pub(super) fn require(
+pub(crate) fn require(
     card: Option<&AgentCard>,
     agent: Dialect,
     relays: bool,
@@ -45,7 +44,7 @@ pub(super) fn require(
     }
 }
 
-pub(super) fn is_about_webhooks(operation: Operation) -> bool {
+pub(crate) fn is_about_webhooks(operation: Operation) -> bool {
     matches!(
         operation,
         Operation::CreateTaskPushNotificationConfig
@@ -67,7 +66,7 @@ fn names_webhook(request: &Request) -> bool {
 
 /// Returns a card of the agent as the gateway's callers may read it: without the interfaces and signatures of
 /// the agent, and, unless they are relayed, without push notifications, which callers of most versions cannot have.
-pub(super) fn shown(mut card: AgentCard, relays: bool) -> AgentCard {
+pub(crate) fn shown(mut card: AgentCard, relays: bool) -> AgentCard {
     card.supported_interfaces.clear();
     card.signatures.clear();
     if !relays {
@@ -78,7 +77,7 @@ pub(super) fn shown(mut card: AgentCard, relays: bool) -> AgentCard {
 
 /// Returns an error of the agent as one of the caller's version: an operation that the agent lacks exists in
 /// that version, and is not supported here.
-pub(super) fn translate(operation: Operation, agent: Dialect, error: Error) -> Error {
+pub(crate) fn translate(operation: Operation, agent: Dialect, error: Error) -> Error {
     let is_optional = operation.is_stream()
         || matches!(
             operation,

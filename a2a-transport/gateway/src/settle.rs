@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::{Answer, Call, Context, Error, Phase, Transport};
 use a2a_types::{GetTaskRequest, Response, Task, TaskId};
 use tokio::time::{Instant, sleep};
 
-use super::owned_call::OwnedCall;
-use crate::{Answer, Call, Context, Error, Phase, Transport};
+use crate::owned_call::OwnedCall;
 
 /// Share of a budget of memory, kept with the answer that it is for.
-pub(super) type Held = Option<Arc<dyn Send + Sync>>;
+pub(crate) type Held = Option<Arc<dyn Send + Sync>>;
 
 /// Returns the agent's task of this id as it stands, for a call.
-pub(super) async fn read_task(
+pub(crate) async fn read_task(
     agent: &impl Transport,
     owned: &OwnedCall,
     id: TaskId,
@@ -28,7 +28,7 @@ pub(super) async fn read_task(
 }
 
 /// Reads a task of the agent.
-pub(super) async fn read(
+pub(crate) async fn read(
     agent: &impl Transport,
     request: GetTaskRequest,
     context: Context,
@@ -45,7 +45,7 @@ pub(super) async fn read(
 }
 
 /// Reads a task until it has ended or is interrupted, or as it stands at `until`. Errors: it cannot be read.
-pub(super) async fn settled(
+pub(crate) async fn settled(
     agent: &impl Transport,
     owned: &OwnedCall,
     id: &TaskId,
@@ -69,7 +69,7 @@ pub(super) async fn settled(
 }
 
 /// Returns whether a connection failed, or the agent is busy: the next request may succeed.
-pub(super) fn is_passing(error: &Error) -> bool {
+pub(crate) fn is_passing(error: &Error) -> bool {
     match error {
         Error::Unfinished
         | Error::Busy { .. }

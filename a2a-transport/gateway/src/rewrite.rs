@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
+use a2a_transport::{Error, Update};
 use a2a_types::{
     ContextId, Dialect, Error as A2aError, ErrorKind, Event, Message, Request, Response,
     SendMessageResponse, Task, TaskId, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 
-use super::OwnedCall;
-use super::in_flight::NameInFlight;
-use super::owner::{Owner, Scope};
-use super::task_map::{Foreign, KnownTask, TaskMap};
-use crate::{Error, Update};
+use crate::in_flight::NameInFlight;
+use crate::owned_call::OwnedCall;
+use crate::owner::{Owner, Scope};
+use crate::task_map::{Foreign, KnownTask, TaskMap};
 
 /// Rewriter of answers: restores the caller's ids, and records the caller as the owner of tasks that its
 /// message started.
-pub(super) struct Rewrite {
+pub(crate) struct Rewrite {
     owner: Owner,
     scope: Scope,
     dialect: Dialect,
@@ -39,18 +39,18 @@ pub(super) struct Rewrite {
 
 /// Parts of a message that wait for its task.
 #[derive(Default)]
-pub(super) struct Beginning {
+pub(crate) struct Beginning {
     /// The name that the caller gave to a new task.
-    pub(super) name: Option<NameInFlight>,
+    pub(crate) name: Option<NameInFlight>,
     /// Called with the agent's id of the task.
-    pub(super) on_task: Option<OnTask>,
+    pub(crate) on_task: Option<OnTask>,
 }
 
 /// A function of the agent's id of a task.
-pub(super) type OnTask = Box<dyn FnOnce(&TaskId) + Send>;
+pub(crate) type OnTask = Box<dyn FnOnce(&TaskId) + Send>;
 
 impl Rewrite {
-    pub(super) fn new(owned: &OwnedCall, tasks: Arc<TaskMap>) -> Self {
+    pub(crate) fn new(owned: &OwnedCall, tasks: Arc<TaskMap>) -> Self {
         let request = &owned.call.request;
         let rules = owned.context().dialect.rules();
         let conversation = match request {
@@ -81,8 +81,7 @@ impl Rewrite {
     }
 
     /// Creates a rewriter of what the agent sends about a task of an owner, who calls it `named`.
-    #[cfg(feature = "webhook")]
-    pub(super) fn of_notification(
+    pub(crate) fn of_notification(
         (owner, scope): (Owner, Scope),
         named: Option<TaskId>,
         dialect: Dialect,
@@ -105,12 +104,12 @@ impl Rewrite {
     }
 
     /// Holds what a message has begun until the agent has answered with its task.
-    pub(super) fn holding(mut self, beginning: Beginning) -> Self {
+    pub(crate) fn holding(mut self, beginning: Beginning) -> Self {
         (self.name_in_flight, self.on_task) = (beginning.name, beginning.on_task);
         self
     }
 
-    pub(super) fn response(&mut self, response: &mut Response) -> Result<(), Error> {
+    pub(crate) fn response(&mut self, response: &mut Response) -> Result<(), Error> {
         for task in response.tasks_mut() {
             self.task(task)?;
         }
@@ -128,22 +127,22 @@ impl Rewrite {
     }
 
     /// Records the caller as the owner of a task, without rewriting it.
-    pub(super) fn claim(&mut self, task: &Task) -> Result<(), Error> {
+    pub(crate) fn claim(&mut self, task: &Task) -> Result<(), Error> {
         self.give(&task.id, task.context_id.as_ref())
     }
 
     /// Rewrites a task of a list, which the caller calls `name`.
-    pub(super) fn listed(&mut self, task: &mut Task, name: TaskId) -> Result<(), Error> {
+    pub(crate) fn listed(&mut self, task: &mut Task, name: TaskId) -> Result<(), Error> {
         self.named = Some(name);
         self.task(task)
     }
 
-    pub(super) fn update(&mut self, update: Update) -> Result<Update, Error> {
+    pub(crate) fn update(&mut self, update: Update) -> Result<Update, Error> {
         let event = self.event(update.event.into_event())?;
         Ok(Update::new(event, update.sequence))
     }
 
-    pub(super) fn event(&mut self, mut event: Event) -> Result<Event, Error> {
+    pub(crate) fn event(&mut self, mut event: Event) -> Result<Event, Error> {
         match &mut event {
             Event::Task(task) => self.task(task)?,
             Event::Message(message) => self.direct(message),
@@ -273,7 +272,7 @@ impl Rewrite {
 }
 
 /// Returns the beginning of a stream of 1.0, a task or a message, whatever an older agent began with.
-pub(super) fn stream_beginning(first: Update) -> impl Iterator<Item = Update> {
+pub(crate) fn stream_beginning(first: Update) -> impl Iterator<Item = Update> {
     let task = |id: &TaskId, context: &Option<ContextId>, status: TaskStatus| {
         let task = Task {
             id: id.clone(),
@@ -286,9 +285,9 @@ pub(super) fn stream_beginning(first: Update) -> impl Iterator<Item = Update> {
     let (head, tail) = match &*first.event {
         Event::Task(_) | Event::Message(_) => (first, None),
         Event::StatusUpdate(update) => {
-            let head = task(&update.task_id, &update.context_id, update.status.clone());
-            let sequence = first.sequence;
-            (Update { sequence, ..head }, None)
+            let mut head = task(&update.task_id, &update.context_id, update.status.clone());
+            head.sequence = first.sequence;
+            (head, None)
         }
         Event::ArtifactUpdate(update) => {
             let status = TaskStatus::from(TaskState::Working);
@@ -300,7 +299,7 @@ pub(super) fn stream_beginning(first: Update) -> impl Iterator<Item = Update> {
 }
 
 /// Returns the event that following an ended task yields in older versions: its status, or the task.
-pub(super) fn last_word(task: Task, by_status: bool) -> Update {
+pub(crate) fn last_word(task: Task, by_status: bool) -> Update {
     let event = match by_status {
         false => Event::Task(task),
         true => status_update(task),
@@ -309,7 +308,7 @@ pub(super) fn last_word(task: Task, by_status: bool) -> Update {
 }
 
 /// Returns the status of a task as an event.
-pub(super) fn status_update(task: Task) -> Event {
+pub(crate) fn status_update(task: Task) -> Event {
     Event::StatusUpdate(TaskStatusUpdateEvent {
         task_id: task.id,
         context_id: task.context_id,

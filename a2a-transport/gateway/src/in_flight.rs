@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use a2a_types::TaskId;
 use tokio::sync::watch;
 
-use super::owner::Owner;
+use crate::owner::Owner;
 
 /// Names that callers have given to tasks which the agent has not answered yet, so that calls about them wait
 /// for its id instead of being refused. Each is held by a call that is open.
 #[derive(Debug, Default)]
-pub(super) struct NamesInFlight {
+pub(crate) struct NamesInFlight {
     names: Mutex<HashMap<(Owner, TaskId), watch::Receiver<()>>>,
 }
 
 /// A name in flight, until this is dropped.
 #[derive(Debug)]
-pub(super) struct NameInFlight {
+pub(crate) struct NameInFlight {
     names: Arc<NamesInFlight>,
     key: (Owner, TaskId),
     /// Dropped after the entry, which wakes the calls that wait.
@@ -27,7 +27,7 @@ pub(super) struct NameInFlight {
 
 impl NamesInFlight {
     /// Enters a name. Errors: another call has entered it.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         self: &Arc<Self>,
         owner: &Owner,
         name: &TaskId,
@@ -50,7 +50,7 @@ impl NamesInFlight {
     }
 
     /// Returns the end of the call that has entered a name, if there is one.
-    pub(super) fn entered(&self, owner: &Owner, name: &TaskId) -> Option<watch::Receiver<()>> {
+    pub(crate) fn entered(&self, owner: &Owner, name: &TaskId) -> Option<watch::Receiver<()>> {
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.get(&(owner.clone(), name.clone())).cloned()
     }

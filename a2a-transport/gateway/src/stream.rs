@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::{Error, Transport, Update, UpdateStream};
 use a2a_types::{
     Artifact, ArtifactId, Dialect, Error as A2aError, ErrorKind, Event, Operation, Task,
     TaskArtifactUpdateEvent, TaskId,
@@ -11,22 +12,21 @@ use a2a_types::{
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout};
 
-use super::capabilities::translate;
-use super::owned_call::OwnedCall;
-use super::rewrite::{Rewrite, last_word, status_update, stream_beginning};
-use super::settle::{Held, is_passing, read_task, settled};
-use crate::{Error, Transport, Update, UpdateStream};
+use crate::capabilities::translate;
+use crate::owned_call::OwnedCall;
+use crate::rewrite::{Rewrite, last_word, status_update, stream_beginning};
+use crate::settle::{Held, is_passing, read_task, settled};
 
 /// A stream on its way from the agent to a caller.
-pub(super) struct GatewayStream<T> {
-    pub(super) agent: Arc<T>,
+pub(crate) struct GatewayStream<T> {
+    pub(crate) agent: Arc<T>,
     /// Protocol version of the agent.
-    pub(super) version: Dialect,
-    pub(super) owned: OwnedCall,
-    pub(super) rewrite: Rewrite,
-    pub(super) updates: UpdateStream,
+    pub(crate) version: Dialect,
+    pub(crate) owned: OwnedCall,
+    pub(crate) rewrite: Rewrite,
+    pub(crate) updates: UpdateStream,
     /// Longest wait for a task whose stream has broken off.
-    pub(super) max_wait: Duration,
+    pub(crate) max_wait: Duration,
     seen: SeenEvents,
     /// The next item of `updates`, if it was read.
     peeked: Option<Option<Result<Update, Error>>>,
@@ -39,7 +39,7 @@ pub(super) struct GatewayStream<T> {
 }
 
 impl<T: Transport> GatewayStream<T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         agent: Arc<T>,
         version: Dialect,
         (owned, rewrite): (OwnedCall, Rewrite),
@@ -63,7 +63,7 @@ impl<T: Transport> GatewayStream<T> {
     }
 
     /// Returns the updates for the caller. Errors: the agent's refusal, if its stream begins with one at once.
-    pub(super) async fn begin(mut self) -> Result<UpdateStream, Error> {
+    pub(crate) async fn begin(mut self) -> Result<UpdateStream, Error> {
         if let Ok(first) = timeout(FIRST_EVENT, self.updates.next()).await {
             let is_error = matches!(first, Some(Err(_)));
             self.peeked = Some(first);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use a2a_transport::{Answer, Error, Reply, Transport};
 use a2a_types::size::size_of_task;
 use a2a_types::{
     Base64, Error as A2aError, ErrorKind, ListTasksRequest, ListTasksResponse, Request, Response,
@@ -11,13 +12,12 @@ use futures_util::{StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::Gateway;
-use super::owned_call::OwnedCall;
-use super::owner::Owner;
-use super::page_key::PageKey;
-use super::rewrite::Rewrite;
-use super::settle::{Held, read_task};
-use crate::{Answer, Error, Reply, Transport};
+use crate::gateway::Gateway;
+use crate::owned_call::OwnedCall;
+use crate::owner::Owner;
+use crate::page_key::PageKey;
+use crate::rewrite::Rewrite;
+use crate::settle::{Held, read_task};
 
 /// Position in a list, as a page token.
 #[derive(Deserialize, Serialize)]
@@ -53,7 +53,7 @@ const AT_ONCE: usize = 8;
 
 impl<T: Transport> Gateway<T> {
     /// Reads the agent's list, and returns what of it is the owner's: the agent has but one caller.
-    pub(super) async fn list(
+    pub(crate) async fn list(
         &self,
         owned: &OwnedCall,
         params: &ListTasksRequest,
@@ -236,7 +236,7 @@ fn invalid(member: &str, problem: &str) -> A2aError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Context, Principal};
+    use a2a_transport::{Context, Principal};
     use a2a_types::Dialect;
 
     #[test]

@@ -2,29 +2,28 @@
 
 use std::sync::Arc;
 
+use a2a_transport::binding::MAX_NAME_BYTES;
+use a2a_transport::{Context, Principal};
 use a2a_types::Request;
 use sha2::{Digest as _, Sha256};
 
-use crate::binding::MAX_NAME_BYTES;
-use crate::{Context, Principal};
-
 /// A principal within a tenant.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Owner {
-    pub(super) principal: Principal,
+pub(crate) struct Owner {
+    pub(crate) principal: Principal,
     tenant: Option<Arc<str>>,
 }
 
 impl Owner {
     /// Returns the one owner of all tasks, where callers share them.
-    pub(super) fn everyone() -> Self {
+    pub(crate) fn everyone() -> Self {
         Self {
             principal: Principal::anonymous(),
             tenant: None,
         }
     }
 
-    pub(super) fn of(request: &Request, context: &Context) -> Self {
+    pub(crate) fn of(request: &Request, context: &Context) -> Self {
         let tenant = request.tenant().filter(|tenant| !tenant.is_empty());
         Self {
             principal: context.principal.clone(),
@@ -33,7 +32,7 @@ impl Owner {
     }
 
     /// Bytes of the names.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let names = [self.principal.name(), self.tenant.as_deref()];
         names.into_iter().flatten().map(str::len).sum()
     }
@@ -48,10 +47,10 @@ impl Owner {
 ///
 /// An id that would be longer than agents take is replaced by its hash, behind the prefix.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scope(String);
+pub(crate) struct Scope(String);
 
 impl Scope {
-    pub(super) fn of(owner: &Owner) -> Self {
+    pub(crate) fn of(owner: &Owner) -> Self {
         let mut hash = Sha256::new();
         for name in [owner.principal.name(), owner.tenant.as_deref()] {
             match name {
@@ -69,7 +68,7 @@ impl Scope {
     }
 
     /// Returns the caller's id as the agent sees it.
-    pub(super) fn to_agent(&self, id: &str) -> String {
+    pub(crate) fn to_agent(&self, id: &str) -> String {
         match self.is_long(id) {
             true => format!("{}{}", self.0, Self::hashed(id)),
             false => format!("{}{id}", self.0),
@@ -77,18 +76,18 @@ impl Scope {
     }
 
     /// Returns whether an id is replaced by its hash, because it has no room for the prefix.
-    pub(super) fn is_long(&self, id: &str) -> bool {
+    pub(crate) fn is_long(&self, id: &str) -> bool {
         !self.0.is_empty() && self.0.len() + id.len() > MAX_NAME_BYTES
     }
 
     /// Returns the replacement of a long id.
-    pub(super) fn hashed(id: &str) -> String {
+    pub(crate) fn hashed(id: &str) -> String {
         format!("sha256-{}", hexadecimal(&Sha256::digest(id)))
     }
 
     /// Returns the agent's id as the caller wrote it, a long one as its hash, or `None` if it is not one of the
     /// caller's.
-    pub(super) fn to_caller<'a>(&self, id: &'a str) -> Option<&'a str> {
+    pub(crate) fn to_caller<'a>(&self, id: &'a str) -> Option<&'a str> {
         id.strip_prefix(&self.0)
     }
 }

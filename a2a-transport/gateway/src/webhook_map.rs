@@ -3,41 +3,41 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use a2a_transport::Context;
 use a2a_types::TaskPushNotificationConfig as Config;
 use a2a_types::{ConfigId, ContextId, Dialect, Error as A2aError, ErrorKind, TaskId};
 
-use super::owner::{Owner, Scope};
-use crate::Context;
+use crate::owner::{Owner, Scope};
 
 /// Webhooks of one task, behind one URL of the gateway.
 #[derive(Clone)]
-pub(super) struct TaskWebhooks {
-    pub(super) owner: Owner,
-    pub(super) scope: Scope,
+pub(crate) struct TaskWebhooks {
+    pub(crate) owner: Owner,
+    pub(crate) scope: Scope,
     /// The caller's id of the task, if it chose it.
-    pub(super) named: Option<TaskId>,
+    pub(crate) named: Option<TaskId>,
     /// The agent's id of the task, once it is known.
-    pub(super) task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// The id of the config at the agent.
-    pub(super) agents_id: ConfigId,
+    pub(crate) agents_id: ConfigId,
     /// Context of the call that registered the first webhook, to read the task with.
-    pub(super) context: Context,
-    pub(super) tenant: Option<String>,
-    pub(super) webhooks: Vec<Webhook>,
+    pub(crate) context: Context,
+    pub(crate) tenant: Option<String>,
+    pub(crate) webhooks: Vec<Webhook>,
 }
 
 /// A webhook of a caller.
 #[derive(Clone)]
-pub(super) struct Webhook {
-    pub(super) config: Config,
+pub(crate) struct Webhook {
+    pub(crate) config: Config,
     /// Protocol version of its caller.
-    pub(super) dialect: Dialect,
+    pub(crate) dialect: Dialect,
     /// Hash of the last body that it has accepted.
-    pub(super) delivered: Option<[u8; 32]>,
+    pub(crate) delivered: Option<[u8; 32]>,
 }
 
 /// A bounded map of secrets to the webhooks of tasks. Beyond its bound the least recently used are evicted.
-pub(super) struct WebhookMap {
+pub(crate) struct WebhookMap {
     most_bytes: usize,
     entries: Mutex<Entries>,
 }
@@ -77,7 +77,7 @@ impl Default for WebhookMap {
 
 impl WebhookMap {
     /// Adds the webhooks of a task, and returns the secret of their URL.
-    pub(super) fn add(&self, webhooks: TaskWebhooks) -> String {
+    pub(crate) fn add(&self, webhooks: TaskWebhooks) -> String {
         // A random number of 122 bits.
         let secret = ContextId::random().as_str().to_owned();
         let mut entries = self.entries();
@@ -103,7 +103,7 @@ impl WebhookMap {
     }
 
     /// Returns the webhooks behind a URL.
-    pub(super) fn get(&self, secret: &str) -> Option<TaskWebhooks> {
+    pub(crate) fn get(&self, secret: &str) -> Option<TaskWebhooks> {
         let mut entries = self.entries();
         entries.touch(secret);
         let entry = entries.by_secret.get(secret)?;
@@ -111,14 +111,14 @@ impl WebhookMap {
     }
 
     /// Returns the webhooks of a task, and the secret of their URL.
-    pub(super) fn of_task(&self, owner: &Owner, task: &TaskId) -> Option<(String, TaskWebhooks)> {
+    pub(crate) fn of_task(&self, owner: &Owner, task: &TaskId) -> Option<(String, TaskWebhooks)> {
         let key = (owner.clone(), task.clone());
         let secret = self.entries().by_task.get(&key).cloned()?;
         Some((secret.clone(), self.get(&secret)?))
     }
 
     /// Changes the webhooks behind a URL, if they still exist.
-    pub(super) fn change<R>(
+    pub(crate) fn change<R>(
         &self,
         secret: &str,
         change: impl FnOnce(&mut TaskWebhooks) -> R,
@@ -133,7 +133,7 @@ impl WebhookMap {
     }
 
     /// Records the task of webhooks that were sent with its first message.
-    pub(super) fn bind(&self, secret: &str, task: &TaskId) {
+    pub(crate) fn bind(&self, secret: &str, task: &TaskId) {
         let owner = self.change(secret, |webhooks| {
             webhooks.task = Some(task.clone());
             webhooks.owner.clone()
@@ -145,7 +145,7 @@ impl WebhookMap {
     }
 
     /// Removes the webhooks behind a URL.
-    pub(super) fn remove(&self, secret: &str) {
+    pub(crate) fn remove(&self, secret: &str) {
         self.entries().remove(secret);
     }
 
@@ -182,7 +182,7 @@ impl Entries {
 
 impl TaskWebhooks {
     /// Adds a webhook in place of one of the same id. Errors: the task has too many.
-    pub(super) fn put(&mut self, webhook: Webhook) -> Result<(), A2aError> {
+    pub(crate) fn put(&mut self, webhook: Webhook) -> Result<(), A2aError> {
         let known = self.webhooks.iter_mut();
         let mut known = known.filter(|known| known.config.id == webhook.config.id);
         if let Some(known) = known.next() {

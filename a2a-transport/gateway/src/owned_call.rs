@@ -1,28 +1,28 @@
 //! A call at a gateway, and its translation for the agent.
 
+use a2a_transport::{Call, Context};
 use a2a_types::{
     ContextId, Dialect, Operation, Request, SendMessageRequest, TaskId, TaskPushNotificationConfig,
 };
 
-use super::owner::{Owner, Scope};
-use super::task_map::{KnownTask, TaskMap};
-use crate::{Call, Context};
+use crate::owner::{Owner, Scope};
+use crate::task_map::{KnownTask, TaskMap};
 
 /// Number of messages that is more than any history has, and fits into 31 bits.
 const WHOLE_HISTORY: u32 = i32::MAX as u32;
 
 /// A call, its owner, and the owner's task that it names.
-pub(super) struct OwnedCall {
-    pub(super) call: Call,
-    pub(super) owner: Owner,
-    pub(super) scope: Scope,
+pub(crate) struct OwnedCall {
+    pub(crate) call: Call,
+    pub(crate) owner: Owner,
+    pub(crate) scope: Scope,
     /// The caller's id of the task.
-    pub(super) named: Option<TaskId>,
-    pub(super) known: Option<KnownTask>,
+    pub(crate) named: Option<TaskId>,
+    pub(crate) known: Option<KnownTask>,
 }
 
 impl OwnedCall {
-    pub(super) fn new(mut call: Call, tasks: &TaskMap, shared: bool) -> Self {
+    pub(crate) fn new(mut call: Call, tasks: &TaskMap, shared: bool) -> Self {
         let (owner, scope) = match shared {
             true => (Owner::everyone(), Scope::default()),
             false => {
@@ -46,7 +46,7 @@ impl OwnedCall {
     }
 
     /// Looks the task up.
-    pub(super) fn find(&mut self, tasks: &TaskMap) {
+    pub(crate) fn find(&mut self, tasks: &TaskMap) {
         let name = self.named.as_ref();
         self.known = name.and_then(|name| tasks.get(&self.owner, name));
         if let Some(known) = &self.known {
@@ -57,7 +57,7 @@ impl OwnedCall {
 
     /// Asks for the whole history, unless the caller says how much: an agent of this version leaves it out if it is
     /// not asked for, and the caller's version has it.
-    pub(super) fn ask_for_history(&mut self, agent: Dialect) {
+    pub(crate) fn ask_for_history(&mut self, agent: Dialect) {
         let (caller, agent) = (self.context().dialect.rules(), agent.rules());
         if !caller.history_when_not_asked || agent.history_when_not_asked {
             return;
@@ -73,33 +73,33 @@ impl OwnedCall {
         length.get_or_insert(WHOLE_HISTORY);
     }
 
-    pub(super) fn operation(&self) -> Operation {
+    pub(crate) fn operation(&self) -> Operation {
         self.call.request.operation()
     }
 
-    pub(super) fn is_message(&self) -> bool {
+    pub(crate) fn is_message(&self) -> bool {
         matches!(
             self.operation(),
             Operation::SendMessage | Operation::SendStreamingMessage
         )
     }
 
-    pub(super) fn context(&self) -> &Context {
+    pub(crate) fn context(&self) -> &Context {
         &self.call.context
     }
 
     /// Returns whether the call names a task that its owner does not have yet.
-    pub(super) fn names_unknown_task(&self) -> bool {
+    pub(crate) fn names_unknown_task(&self) -> bool {
         self.named.is_some() && self.known.is_none()
     }
 
     /// Returns whether the call is a message that begins the task which it names, if there is none (0.1).
-    pub(super) fn may_begin_by_name(&self) -> bool {
+    pub(crate) fn may_begin_by_name(&self) -> bool {
         self.is_message() && self.context().dialect.rules().caller_names_tasks
     }
 
     /// Returns the caller's id of the task's conversation.
-    pub(super) fn known_context(&self, tasks: &TaskMap) -> Option<ContextId> {
+    pub(crate) fn known_context(&self, tasks: &TaskMap) -> Option<ContextId> {
         let context = self.known.as_ref()?.context.as_ref()?;
         let own = self.scope.to_caller(context.as_str());
         Some(own.map_or_else(
@@ -122,7 +122,7 @@ impl OwnedCall {
     }
 
     /// Returns the agent's id of a conversation: the same for one that the agent named to this owner.
-    pub(super) fn agent_context(&self, context: &ContextId, tasks: &TaskMap) -> ContextId {
+    pub(crate) fn agent_context(&self, context: &ContextId, tasks: &TaskMap) -> ContextId {
         let known = self.known.as_ref().and_then(|known| known.context.as_ref());
         match known == Some(context) || tasks.has_context(&self.owner, context) {
             true => context.clone(),
@@ -131,7 +131,7 @@ impl OwnedCall {
     }
 
     /// Returns the same call with the agent's ids.
-    pub(super) fn to_agent(&self, tasks: &TaskMap) -> Call {
+    pub(crate) fn to_agent(&self, tasks: &TaskMap) -> Call {
         let mut call = self.call.clone();
         if let Some(id) = self.agent_task() {
             call.request.set_task_id(Some(id));
@@ -152,7 +152,7 @@ impl OwnedCall {
     }
 
     /// Returns the agent's id of the task that the request names.
-    pub(super) fn agent_task(&self) -> Option<TaskId> {
+    pub(crate) fn agent_task(&self) -> Option<TaskId> {
         match &self.known {
             Some(known) => Some(known.id.clone()),
             None => {

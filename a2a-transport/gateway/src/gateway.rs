@@ -1,49 +1,27 @@
-//! Gateway to an agent of one protocol version for callers of every version.
-//!
-//! Spelling is translated by the bindings on either side. The rest are rules: whether callers name tasks,
-//! whether an ended task goes on, how a stream begins, and whose a task is. [`Gateway`] keeps its caller's
-//! rules with an agent that has others.
-
-mod capabilities;
-mod in_flight;
-mod list;
-mod owned_call;
-mod owner;
-mod page_key;
-#[cfg(feature = "webhook")]
-mod relay;
-mod rewrite;
-mod settle;
-mod stream;
-mod task_map;
-#[cfg(feature = "webhook")]
-mod webhook_map;
+//! The gateway.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_transport::http::HttpService;
+use a2a_transport::webhook::NotificationSender;
+use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::{
     AgentCard, ContextId, Dialect, Error as A2aError, ErrorKind, Event, Request, Response,
     SendMessageResponse, Task, TaskId,
 };
-use capabilities::translate;
 use futures_util::StreamExt;
-use in_flight::{NameInFlight, NamesInFlight};
-use owned_call::OwnedCall;
-use page_key::PageKey;
-#[cfg(feature = "webhook")]
-use relay::Relay;
-#[cfg(feature = "webhook")]
-pub use relay::{NotificationOutcome, NotificationSender};
-#[cfg(feature = "webhook")]
-pub(crate) use relay::{NotificationReceiver, WEBHOOK_PATH};
-use rewrite::{Beginning, OnTask, Rewrite};
-use settle::{read_task, settled};
-use stream::GatewayStream;
-use task_map::{KnownTask, TaskMap};
 use tokio::time::Instant;
 
-use crate::{Answer, BoxFuture, Call, Error, Reply, Transport};
+use crate::capabilities::{self, translate};
+use crate::in_flight::{NameInFlight, NamesInFlight};
+use crate::owned_call::OwnedCall;
+use crate::page_key::PageKey;
+use crate::relay::{Relay, WEBHOOK_PATH};
+use crate::rewrite::{Beginning, OnTask, Rewrite};
+use crate::settle::{read_task, settled};
+use crate::stream::GatewayStream;
+use crate::task_map::{Foreign, KnownTask, TaskMap};
 
 /// Gateway to an agent that speaks one protocol version, for callers of every version.
 ///
@@ -64,15 +42,14 @@ use crate::{Answer, BoxFuture, Call, Error, Reply, Transport};
 ///
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {
-    agent: Arc<T>,
+    pub(crate) agent: Arc<T>,
     version: Dialect,
     card: Option<Arc<AgentCard>>,
     shared: bool,
     max_wait: Duration,
-    tasks: Arc<TaskMap>,
+    pub(crate) tasks: Arc<TaskMap>,
     names_in_flight: Arc<NamesInFlight>,
-    page_key: Arc<PageKey>,
-    #[cfg(feature = "webhook")]
+    pub(crate) page_key: Arc<PageKey>,
     relay: Option<Arc<Relay<T>>>,
 }
 
@@ -88,21 +65,19 @@ impl<T: Transport> Gateway<T> {
             tasks: Arc::default(),
             names_in_flight: Arc::default(),
             page_key: Arc::new(PageKey::random()),
-            #[cfg(feature = "webhook")]
             relay: None,
         }
     }
 
     /// Relays push notifications: the agent sends them to the gateway, at `url`, and `sender` delivers them to
-    /// the caller's webhook, in the caller's version. The gateway must be served by
-    /// [`HttpService::gateway`](crate::http::HttpService::gateway). Without it a webhook is passed on to an agent
-    /// whose version has the notifications of the caller's, and refused before any other.
+    /// the caller's webhook, in the caller's version. The gateway must be served by its
+    /// [`into_service`](Self::into_service). Without a relay a webhook is passed on to an agent whose version has
+    /// the notifications of the caller's, and refused before any other.
     ///
     /// Webhooks are kept in memory, at most 32 MiB or about 20,000 tasks. Beyond that the least recently used are
     /// evicted; what the agent then sends is answered with HTTP status 410. A notification is delivered before
     /// the agent gets its answer, which is 503 if a receiver does not have it: it is repeated if the agent
     /// repeats it.
-    #[cfg(feature = "webhook")]
     pub fn relay_webhooks(mut self, url: &str, sender: impl NotificationSender) -> Self {
         self.relay = Some(Arc::new(Relay {
             agent: Arc::clone(&self.agent),
@@ -114,18 +89,19 @@ impl<T: Transport> Gateway<T> {
         self
     }
 
-    /// Returns the receiver of the agent's notifications, if they are relayed.
-    #[cfg(feature = "webhook")]
-    pub(crate) fn receiver(&self) -> Option<Arc<dyn NotificationReceiver>> {
-        let relay = self.relay.clone()?;
-        Some(relay)
+    /// Serves the gateway over HTTP. If it relays notifications, it receives them below the path of JSON-RPC, at
+    /// `webhooks/`.
+    pub fn into_service(self) -> HttpService<Self> {
+        let relay = self.relay.clone();
+        let service = HttpService::new(self).reads_per_address(READS_PER_ADDRESS);
+        match relay {
+            Some(relay) => service.notifications(WEBHOOK_PATH, relay),
+            None => service,
+        }
     }
 
     fn relays(&self) -> bool {
-        #[cfg(feature = "webhook")]
-        return self.relay.is_some();
-        #[cfg(not(feature = "webhook"))]
-        false
+        self.relay.is_some()
     }
 
     /// Sets the agent's card. What it excludes is refused with the error of the caller's version, whatever
@@ -176,7 +152,6 @@ impl<T: Transport> Gateway<T> {
         if !self.shared && owned.names_unknown_task() && !owned.may_begin_by_name() {
             return Err(ErrorKind::TaskNotFound.into());
         }
-        #[cfg(feature = "webhook")]
         if let Some(relay) = self.webhook_relay(&owned) {
             let reply = Reply::once(relay.answer(&owned).await?);
             return Ok(match &owned.known {
@@ -205,7 +180,6 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Returns the relay for an operation on webhooks.
-    #[cfg(feature = "webhook")]
     fn webhook_relay(&self, owned: &OwnedCall) -> Option<&Relay<T>> {
         let relay = self.relay.as_deref();
         relay.filter(|_| capabilities::is_about_webhooks(owned.operation()))
@@ -213,13 +187,10 @@ impl<T: Transport> Gateway<T> {
 
     /// Replaces the webhook of a message by one of the gateway.
     async fn replace_webhook(&self, owned: &mut OwnedCall) -> Result<Option<OnTask>, Error> {
-        #[cfg(feature = "webhook")]
-        if let Some(relay) = &self.relay {
-            return relay.replace(owned).await;
+        match &self.relay {
+            Some(relay) => relay.replace(owned).await,
+            None => Ok(None),
         }
-        #[cfg(not(feature = "webhook"))]
-        let _ = owned;
-        Ok(None)
     }
 
     /// Enters the name of a task that the caller begins by naming it, if the agent chooses another name.
@@ -393,7 +364,7 @@ impl<T: Transport> Gateway<T> {
             dialect: owned.context().dialect,
         };
         let given = self.tasks.give(&owned.owner, name, task);
-        given.map_err(|task_map::Foreign| Error::from(ErrorKind::TaskNotFound))?;
+        given.map_err(|Foreign| Error::from(ErrorKind::TaskNotFound))?;
         owned.find(&self.tasks);
         Ok(())
     }
@@ -445,11 +416,9 @@ impl<T: Transport> Gateway<T> {
                 Answer::Stream(stream.begin().await?)
             }
         };
-        Ok(Reply {
-            answer,
-            created_in,
-            held: reply.held,
-        })
+        let mut reply = Reply::new(answer).holding(reply.held);
+        reply.created_in = created_in;
+        Ok(reply)
     }
 
     async fn task(&self, owned: &OwnedCall, id: TaskId) -> Result<Task, Error> {
@@ -458,6 +427,9 @@ impl<T: Transport> Gateway<T> {
         Ok(task)
     }
 }
+
+/// Reads of one address at once: they wait for the agent most of their time.
+const READS_PER_ADDRESS: usize = 256;
 
 /// Longest wait for the end of a task by default.
 const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(4 * 60);

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a_transport::{
-    Answer, BoxFuture, Call, Context, Error, Gateway, Principal, Reply, Transport, Update,
-};
+use a2a_gateway::Gateway;
+use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Principal, Reply, Transport, Update};
 use a2a_types::{
     AgentCard, Artifact, ArtifactId, CancelTaskRequest, ContextId,
     DeleteTaskPushNotificationConfigRequest, Dialect, ErrorKind, Event,

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use a2a_gateway::Gateway;
 use a2a_transport::http::{
     AuthChallenge, AuthError, Authenticator, CredentialPlaces, HttpClient, HttpService,
     HttpTransport, ServeOptions, serve,
 };
-use a2a_transport::{
-    Answer, Binding, BoxFuture, Call, Error, Gateway, Principal, Reply, Transport,
-};
+use a2a_transport::{Answer, Binding, BoxFuture, Call, Error, Principal, Reply, Transport};
 use a2a_types::{
     AgentCard, ApiKeySecurityScheme, Dialect, ErrorKind, GetTaskRequest, Request, Response,
     SecurityScheme, SubscribeToTaskRequest, Task,

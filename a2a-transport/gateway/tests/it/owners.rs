@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Gateway, Principal, Reply};
+use a2a_gateway::Gateway;
+use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Principal, Reply};
 use a2a_transport::{Transport, Update};
 use a2a_types::{
     ContextId, Dialect, ErrorKind, Event, GetTaskRequest, Message, MessageId, Request, Response,

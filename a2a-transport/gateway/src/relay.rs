@@ -6,6 +6,12 @@
 use std::sync::Arc;
 
 use a2a_jsonrpc::Limits;
+use a2a_transport::binding::notifies_of_events;
+use a2a_transport::webhook::{
+    NotificationOutcome, NotificationReceiver, NotificationSender, digest, hex_digest, read_notice,
+    write_notification,
+};
+use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, TraceContext, Transport};
 use a2a_types::{
     ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError, ErrorKind,
     Event, GetTaskRequest, ListTaskPushNotificationConfigsResponse, Request, Response, Task,
@@ -14,65 +20,21 @@ use a2a_types::{
 use http::StatusCode;
 use tokio::sync::OnceCell;
 
-use super::owned_call::OwnedCall;
-use super::owner::Owner;
-use super::rewrite::{OnTask, Rewrite};
-use super::settle::{read, read_task};
-use super::task_map::TaskMap;
-use super::webhook_map::{TaskWebhooks, Webhook, WebhookMap};
-use crate::binding::notifies_of_events;
-use crate::webhook::{NotificationBody, digest, hex_digest, read_notice, write_notification};
-use crate::{Answer, BoxFuture, Call, Claims, Context, Error, TraceContext, Transport};
-
-/// Sender of a gateway's notifications, with the policy of the URLs that may be called.
-pub trait NotificationSender: Send + Sync + 'static {
-    /// Checks whether a webhook may be registered. Errors: the reason, for the caller.
-    fn check(&self, config: &TaskPushNotificationConfig) -> Result<(), String>;
-
-    /// Delivers a notification once, with the token and credentials of the config, as part of a trace. `id` is
-    /// the same whenever the notification is delivered again.
-    fn send<'a>(
-        &'a self,
-        config: &'a TaskPushNotificationConfig,
-        id: &'a str,
-        body: NotificationBody,
-        trace: Option<&'a TraceContext>,
-    ) -> BoxFuture<'a, NotificationOutcome>;
-}
-
-/// Outcome of a delivery.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum NotificationOutcome {
-    /// The receiver has the notification.
-    Delivered,
-    /// The receiver wants no more notifications.
-    Gone,
-    /// The receiver does not have it, as far as is known.
-    Failed,
-}
-
-/// Receiver of what an agent sends to the URLs of a gateway.
-pub(crate) trait NotificationReceiver: Send + Sync + 'static {
-    /// Returns whether a URL has this secret.
-    fn has(&self, secret: &str) -> bool;
-
-    /// Delivers a notification; `None` if its body was too large. Returns the status of the answer.
-    fn receive<'a>(
-        &'a self,
-        secret: &'a str,
-        body: Option<&'a [u8]>,
-        trace: Option<TraceContext>,
-    ) -> BoxFuture<'a, StatusCode>;
-}
+use crate::owned_call::OwnedCall;
+use crate::owner::Owner;
+use crate::rewrite::{OnTask, Rewrite};
+use crate::settle::{read, read_task};
+use crate::task_map::TaskMap;
+use crate::webhook_map::{TaskWebhooks, Webhook, WebhookMap};
 
 /// Relay of a gateway.
-pub(super) struct Relay<T> {
-    pub(super) agent: Arc<T>,
+pub(crate) struct Relay<T> {
+    pub(crate) agent: Arc<T>,
     /// URL of the gateway for the agent, without a slash at its end.
-    pub(super) url: String,
-    pub(super) sender: Arc<dyn NotificationSender>,
-    pub(super) tasks: Arc<TaskMap>,
-    pub(super) webhooks: Arc<WebhookMap>,
+    pub(crate) url: String,
+    pub(crate) sender: Arc<dyn NotificationSender>,
+    pub(crate) tasks: Arc<TaskMap>,
+    pub(crate) webhooks: Arc<WebhookMap>,
 }
 
 /// Path of the URLs that agents call, below that of the gateway.
@@ -81,7 +43,7 @@ pub(crate) const WEBHOOK_PATH: &str = "/webhooks/";
 impl<T: Transport> Relay<T> {
     /// Replaces the webhook of a message by one of the gateway. Returns what is to be
     /// done with the task of the message; without a task the webhook is removed.
-    pub(super) async fn replace(&self, owned: &mut OwnedCall) -> Result<Option<OnTask>, Error> {
+    pub(crate) async fn replace(&self, owned: &mut OwnedCall) -> Result<Option<OnTask>, Error> {
         let dialect = owned.context().dialect;
         let (Request::SendMessage(params) | Request::SendStreamingMessage(params)) =
             &mut owned.call.request
@@ -117,7 +79,7 @@ impl<T: Transport> Relay<T> {
     }
 
     /// Answers an operation on webhooks. The agent is asked for the first and the last of a task.
-    pub(super) async fn answer(&self, owned: &OwnedCall) -> Result<Response, Error> {
+    pub(crate) async fn answer(&self, owned: &OwnedCall) -> Result<Response, Error> {
         self.check_access(owned).await?;
         let task = owned.agent_task().unwrap_or_default();
         let known = self.webhooks.of_task(&owned.owner, &task);
@@ -259,19 +221,18 @@ impl<T: Transport> Relay<T> {
     }
 
     fn of_call(&self, owned: &OwnedCall) -> TaskWebhooks {
+        let mut context = owned.context().clone();
+        context.extensions = Vec::new();
+        context.last_event_id = None;
+        context.repairs = Vec::new();
+        context.claims = Claims::default();
         TaskWebhooks {
             owner: owned.owner.clone(),
             scope: owned.scope.clone(),
             named: owned.named.clone(),
             task: owned.known.as_ref().map(|known| known.id.clone()),
             agents_id: ConfigId::default(),
-            context: Context {
-                extensions: Vec::new(),
-                last_event_id: None,
-                repairs: Vec::new(),
-                claims: Claims::default(),
-                ..owned.context().clone()
-            },
+            context,
             tenant: owned.call.request.tenant().map(str::to_owned),
             webhooks: Vec::new(),
         }

@@ -3,20 +3,20 @@
 use a2a_types::MessageId;
 use sha2::{Digest as _, Sha256};
 
-use super::owner::{Owner, Scope};
+use crate::owner::{Owner, Scope};
 
 /// Key of this process that seals page tokens: they hold counts of one owner's tasks.
 #[derive(Debug)]
-pub(super) struct PageKey([u8; 32]);
+pub(crate) struct PageKey([u8; 32]);
 
 impl PageKey {
-    pub(super) fn random() -> Self {
+    pub(crate) fn random() -> Self {
         let [one, other] = [MessageId::random(), MessageId::random()];
         Self(Sha256::digest(format!("{one} {other}")).into())
     }
 
     /// Returns the seal of a token of this owner: a hash with the key.
-    pub(super) fn seal(&self, owner: &Owner, json: &[u8]) -> [u8; 32] {
+    pub(crate) fn seal(&self, owner: &Owner, json: &[u8]) -> [u8; 32] {
         let scope = Scope::of(owner);
         let inner = Sha256::new_with_prefix(self.0)
             .chain_update(scope.to_agent(""))

@@ -3,32 +3,32 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use a2a_transport::Principal;
 use a2a_types::{ContextId, Dialect, TaskId};
 
-use super::owner::Owner;
-use crate::Principal;
+use crate::owner::Owner;
 
 /// A task as the agent knows it.
 #[derive(Clone, Debug)]
-pub(super) struct KnownTask {
+pub(crate) struct KnownTask {
     /// The agent's id of the task.
-    pub(super) id: TaskId,
+    pub(crate) id: TaskId,
     /// The agent's id of the conversation, if it sent one.
-    pub(super) context: Option<ContextId>,
+    pub(crate) context: Option<ContextId>,
     /// The protocol version in which the task was begun.
-    pub(super) dialect: Dialect,
+    pub(crate) dialect: Dialect,
 }
 
 /// The task belongs to another owner.
 #[derive(Debug, Eq, PartialEq)]
-pub(super) struct Foreign;
+pub(crate) struct Foreign;
 
 /// A bounded map of names to tasks.
 ///
 /// Beyond its bound the least recently used entry is evicted, of any owner; of a principal that holds more
 /// than [`FAIR_SHARE`] of the bound, the least recently used of its own.
 #[derive(Debug)]
-pub(super) struct TaskMap {
+pub(crate) struct TaskMap {
     most_bytes: usize,
     entries: Mutex<Entries>,
 }
@@ -107,7 +107,7 @@ impl TaskMap {
     }
 
     /// Returns the task that an owner calls by this name.
-    pub(super) fn get(&self, owner: &Owner, name: &TaskId) -> Option<KnownTask> {
+    pub(crate) fn get(&self, owner: &Owner, name: &TaskId) -> Option<KnownTask> {
         let name = Name::Task(name.clone());
         match &self.entries().used(owner, name)?.value {
             Value::Task(task) => Some(task.clone()),
@@ -116,7 +116,7 @@ impl TaskMap {
     }
 
     /// Returns the id of an owner that has this hash.
-    pub(super) fn long_id(&self, owner: &Owner, hash: &str) -> Option<String> {
+    pub(crate) fn long_id(&self, owner: &Owner, hash: &str) -> Option<String> {
         let name = Name::Hash(hash.to_owned());
         match &self.entries().used(owner, name)?.value {
             Value::Id(id) => Some(id.clone()),
@@ -125,7 +125,7 @@ impl TaskMap {
     }
 
     /// Keeps an id of an owner by its hash.
-    pub(super) fn keep_long_id(&self, owner: &Owner, hash: String, id: &str) {
+    pub(crate) fn keep_long_id(&self, owner: &Owner, hash: String, id: &str) {
         let bytes = hash.len() + id.len();
         let mut entries = self.entries();
         let value = Value::Id(id.to_owned());
@@ -134,7 +134,7 @@ impl TaskMap {
     }
 
     /// Returns the owner's name of the task that the agent calls `id`; `None` if it is not the owner's.
-    pub(super) fn name_of(&self, owner: &Owner, id: &TaskId) -> Option<TaskId> {
+    pub(crate) fn name_of(&self, owner: &Owner, id: &TaskId) -> Option<TaskId> {
         let entries = self.entries();
         let key = entries.by_agent.get(id)?;
         match &key.name {
@@ -144,13 +144,13 @@ impl TaskMap {
     }
 
     /// Returns whether the agent gave this owner a conversation of this name.
-    pub(super) fn has_context(&self, owner: &Owner, context: &ContextId) -> bool {
+    pub(crate) fn has_context(&self, owner: &Owner, context: &ContextId) -> bool {
         let name = Name::Context(context.clone());
         self.entries().used(owner, name).is_some()
     }
 
     /// Returns how many tasks an owner has.
-    pub(super) fn count(&self, owner: &Owner) -> usize {
+    pub(crate) fn count(&self, owner: &Owner) -> usize {
         let entries = self.entries();
         entries.tasks_of.get(owner).copied().unwrap_or_default()
     }
@@ -158,7 +158,7 @@ impl TaskMap {
     /// Gives a task to an owner under a name; a name that is given already stays what it is.
     ///
     /// Fails if the agent's id is that of another owner's task.
-    pub(super) fn give(&self, owner: &Owner, name: TaskId, task: KnownTask) -> Result<(), Foreign> {
+    pub(crate) fn give(&self, owner: &Owner, name: TaskId, task: KnownTask) -> Result<(), Foreign> {
         let mut entries = self.entries();
         if let Some(key) = entries.by_agent.get(&task.id)
             && key.owner != *owner
@@ -175,7 +175,7 @@ impl TaskMap {
     }
 
     /// Gives a conversation that the agent named to an owner.
-    pub(super) fn give_context(&self, owner: &Owner, context: ContextId) {
+    pub(crate) fn give_context(&self, owner: &Owner, context: ContextId) {
         let bytes = context.as_str().len();
         let mut entries = self.entries();
         entries.add(owner, Name::Context(context), Value::Context, bytes);
@@ -281,7 +281,7 @@ mod tests {
     use a2a_types::{GetTaskRequest, Request};
 
     use super::*;
-    use crate::Context;
+    use a2a_transport::Context;
 
     fn owner(name: &str) -> Owner {
         let context = Context::default().principal(Principal::named(name));

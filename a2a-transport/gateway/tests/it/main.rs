@@ -1,0 +1,5 @@
+//! Integration tests of the gateway.
+
+mod access;
+mod owners;
+mod rules;
