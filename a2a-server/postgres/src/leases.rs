@@ -79,7 +79,12 @@ impl Inner {
         );
         let query = query.with(&limit, Type::INT8);
         let rows = self.connections.run(&query, Repeat::Harmless).await?;
-        let orphan = |row| Ok(Orphan::new(Owner::from_json(get(row, 0)?)?, task_id(row, 1)?));
+        let orphan = |row| {
+            Ok(Orphan::new(
+                Owner::from_json(get(row, 0)?)?,
+                task_id(row, 1)?,
+            ))
+        };
         rows.iter().map(orphan).collect()
     }
 

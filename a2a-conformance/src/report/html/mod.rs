@@ -47,8 +47,8 @@ struct Page {
     areas: Vec<Area>,
 }
 
-const STYLE: &str = include_str!("../../templates/report.css");
-const SCRIPT: &str = include_str!("../../templates/report.js");
+const STYLE: &str = include_str!("../../../templates/report.css");
+const SCRIPT: &str = include_str!("../../../templates/report.js");
 
 /// The score of a protocol version in a binding.
 struct ScoreCard {
