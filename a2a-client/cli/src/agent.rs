@@ -8,11 +8,9 @@ use a2a_client::{
     CardVerifier, Client, ClientBuilder, HttpClient, HttpClientBuilder, Recorder, Timeouts,
 };
 use a2a_types::AgentCard;
-use a2a_types::reading::Mode;
 use clap::Args;
 
-use crate::config::Config;
-use crate::connection::{ConnectionOptions, read_header};
+use crate::connection::{ConnectionOptions, prompt};
 use crate::deviations;
 use crate::exit::Failure;
 use crate::wire::Wire;
@@ -78,9 +76,8 @@ impl AgentArgs {
 
     /// Returns an HTTP client like that for the agent, without what identifies the caller.
     pub(crate) fn anonymous_http(&self) -> Result<HttpClient, Failure> {
-        let known = Config::read()?.agent(&self.name)?;
-        let connection = self.connection.clone().or(&known)?;
-        let http = self.exchange.apply(connection.http()?)?;
+        let settings = self.connection.clone().settings(&self.name)?;
+        let http = self.exchange.apply(settings.http()?)?;
         Ok(http.without_identity().build())
     }
 
@@ -97,32 +94,11 @@ impl AgentArgs {
     }
 
     fn builder(self) -> Result<ClientBuilder, Failure> {
-        let known = Config::read()?.agent(&self.name)?;
-        let connection = self.connection.or(&known)?;
-        let mut builder =
-            Client::builder(&known.url).http(self.exchange.apply(connection.http()?)?);
-        if let Some(dialect) = connection.dialect {
-            builder = builder.dialect(dialect.into());
-        }
-        if let Some(binding) = connection.binding {
-            builder = builder.binding(binding.into());
-        }
-        if let Some(tenant) = &connection.tenant {
-            builder = builder.tenant(tenant);
-        }
-        if connection.strict {
-            builder = builder.mode(Mode::Strict);
-        }
-        builder = builder.on_deviation(deviations::found);
-        builder = builder.keyring(connection.keyring()?);
-        for origin in &connection.trust {
-            builder = builder.trust_origin(origin);
-        }
-        for header in &connection.headers {
-            let (name, value) = read_header(header)?;
-            builder = builder.header(name, value);
-        }
-        Ok(builder)
+        let settings = self.connection.settings(&self.name)?;
+        let http = self.exchange.apply(settings.http()?)?;
+        Ok(settings
+            .client(http, prompt)?
+            .on_deviation(deviations::found))
     }
 }
 

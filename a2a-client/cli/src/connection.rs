@@ -1,13 +1,14 @@
 //! Options of the connection to an agent.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use a2a_client::credentials::{DevicePrompt, Keyring, OAuthClient};
-use a2a_client::{Binding, Dialect, HttpClient, HttpClientBuilder, Proxy, Tls};
+use a2a_client::credentials::DevicePrompt;
+use a2a_client::{Binding, Dialect};
+use a2a_inspector::{ClientCertificate, OAuthDevice, Settings, SettingsError};
 use clap::{Args, ValueEnum};
 use http::header::{HeaderName, HeaderValue};
 
-use crate::config::NamedAgent;
+use crate::config::{Config, NamedAgent};
 use crate::exit::Failure;
 use crate::files::expand;
 use crate::secret::Secret;
@@ -124,7 +125,7 @@ impl From<BindingName> for Binding {
 
 impl ConnectionOptions {
     /// Fills in options of the configuration file that the command line does not set.
-    pub(crate) fn or(mut self, known: &NamedAgent) -> Result<Self, Failure> {
+    fn or(mut self, known: &NamedAgent) -> Result<Self, Failure> {
         let secret = |name: &str, text: &Option<String>| -> Result<Option<Secret>, Failure> {
             let read = |text: &String| {
                 let problem = |error| Failure::usage(format!("{name}: {error}"));
@@ -167,80 +168,80 @@ impl ConnectionOptions {
         Ok(self)
     }
 
-    /// Collects the credentials of the options.
-    pub(crate) fn keyring(&self) -> Result<Keyring, Failure> {
-        let pair = |secret: &Secret, expected: &str| {
-            let halves = secret.reveal().split_once(':');
-            let halves = halves.map(|(one, other)| (one.to_owned(), other.to_owned()));
-            halves.ok_or_else(|| Failure::usage(format!("a `:` is missing: expected {expected}")))
-        };
-        let oauth = |mut client: OAuthClient| {
-            for scope in &self.scopes {
-                client = client.scope(scope);
-            }
-            match &self.token_url {
-                Some(url) => client.token_url(url),
-                None => client,
-            }
-        };
-        let mut keyring = Keyring::default();
-        if let Some(token) = &self.bearer {
-            keyring = keyring.bearer(token.reveal());
+    /// Returns the settings of the agent of this name or URL, which the configuration file may name, too.
+    pub(crate) fn settings(self, name: &str) -> Result<Settings, Failure> {
+        let known = Config::read()?.agent(name)?;
+        let options = self.or(&known)?;
+        let secret =
+            |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_owned().into());
+        let mut settings = Settings::default();
+        settings.url = known.url;
+        settings.version = options.dialect.map(Into::into);
+        settings.binding = options.binding.map(Into::into);
+        settings.no_card = options.no_card;
+        settings.tenant = options.tenant.clone();
+        for header in &options.headers {
+            let (name, value) = read_header(header)?;
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            settings.headers.push((name.to_string(), value.into()));
         }
-        if let Some(basic) = &self.basic {
-            let (name, password) = pair(basic, "--basic NAME:PASSWORD")?;
-            keyring = keyring.basic(name, password);
+        settings.bearer = secret(&options.bearer);
+        settings.basic = secret(&options.basic);
+        settings.api_key = secret(&options.api_key);
+        settings.oauth_client = secret(&options.oauth_client);
+        settings.oauth_device = options.oauth_device.map(|client_id| {
+            let mut device = OAuthDevice::default();
+            device.client_id = client_id;
+            device.token_url = options.token_url.clone();
+            device.scopes = options.scopes.clone();
+            device
+        });
+        settings.token_url = options.token_url;
+        settings.scopes = options.scopes;
+        settings.trust = options.trust;
+        settings.proxy = options.proxy.map(Into::into);
+        settings.authorities = pem(&options.ca)?;
+        if let (Some(certificate), Some(key)) = (pem(&options.cert)?, pem(&options.key)?) {
+            let key = key.into();
+            settings.client_certificate = Some(ClientCertificate { certificate, key });
         }
-        if let Some(key) = &self.api_key {
-            keyring = keyring.api_key(key.reveal());
-        }
-        if let Some(client) = &self.oauth_client {
-            let (id, secret) = pair(client, "--oauth-client ID:SECRET")?;
-            keyring = keyring.oauth_client(oauth(OAuthClient::new(id, secret)));
-        }
-        if let Some(id) = &self.oauth_device {
-            let client = oauth(OAuthClient::public(id));
-            keyring = keyring.oauth_device(client, |prompt| {
-                let DevicePrompt {
-                    verification_uri,
-                    user_code,
-                    ..
-                } = prompt;
-                note(&format!(
-                    "to log in, open {verification_uri} and enter the code {user_code}"
-                ));
-            });
-        }
-        if self.cert.is_some() {
-            keyring = keyring.mutual_tls();
-        }
-        Ok(keyring)
-    }
-
-    /// Returns a builder of HTTP clients with the proxy and the TLS of the options.
-    pub(crate) fn http(&self) -> Result<HttpClientBuilder, Failure> {
-        let mut http = HttpClient::builder();
-        if let Some(proxy) = &self.proxy {
-            http = http.proxy(Proxy::at(proxy)?);
-        }
-        let unusable = |error: a2a_client::TlsConfigError| Failure::usage(error.to_string());
-        let mut tls = Tls::default();
-        if let Some(ca) = &self.ca {
-            tls = tls.trust(&read(ca)?).map_err(unusable)?;
-        }
-        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-            tls = tls.identity(&read(cert)?, &read(key)?).map_err(unusable)?;
-        }
-        Ok(http.tls(tls))
+        settings.strict = options.strict;
+        Ok(settings)
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(Failure::machine(path.display().to_string()))
+/// Tells the user where to enter the code of the device flow.
+pub(crate) fn prompt(prompt: DevicePrompt) {
+    let DevicePrompt {
+        verification_uri,
+        user_code,
+        ..
+    } = prompt;
+    note(&format!(
+        "to log in, open {verification_uri} and enter the code {user_code}"
+    ));
+}
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        match error {
+            SettingsError::Proxy(error) => Self::Call(error),
+            SettingsError::Invalid(problem) => Self::Usage(problem),
+        }
+    }
+}
+
+/// Reads a file of certificates or keys. Bytes that are not text are refused where the file is used.
+fn pem(path: &Option<PathBuf>) -> Result<Option<String>, Failure> {
+    let read = |path: &PathBuf| {
+        let bytes = std::fs::read(path).map_err(Failure::machine(path.display().to_string()));
+        bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    };
+    path.as_ref().map(read).transpose()
 }
 
 /// Reads `NAME: VALUE`.
-pub(crate) fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
+fn read_header(text: &str) -> Result<(HeaderName, HeaderValue), Failure> {
     let bad = |problem: &str| {
         let name = text.split(':').next().unwrap_or_default();
         Failure::usage(format!("the header `{name}`: {problem}"))

@@ -43,5 +43,5 @@ mod tasks;
 mod webhooks;
 mod wire;
 
-pub use crate::agents::{ClientCertificate, OAuthDevice, Secret, Settings};
+pub use crate::agents::{ClientCertificate, OAuthDevice, Secret, Settings, SettingsError};
 pub use crate::inspector::{ConnectError, Inspector, InspectorBuilder};

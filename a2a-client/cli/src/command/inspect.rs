@@ -5,16 +5,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use a2a_inspector::{ClientCertificate, Inspector, OAuthDevice, Settings};
+use a2a_inspector::Inspector;
 use clap::Args;
 use tokio::net::TcpListener;
 
-use crate::config::Config;
-use crate::connection::{ConnectionOptions, read_header};
+use crate::connection::ConnectionOptions;
 use crate::exit::{Code, Failure};
 use crate::files::expand;
 use crate::interrupt;
-use crate::secret::Secret;
 use crate::show::{Screen, note};
 
 /// Agent to connect to, and addresses to listen at.
@@ -57,7 +55,7 @@ pub(crate) struct Options {
 pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failure> {
     let stop = interrupt::stop();
     let settings = match &options.name {
-        Some(name) => Some(settings(name, options.connection)?),
+        Some(name) => Some(options.connection.settings(name)?),
         None => None,
     };
     let mut builder = Inspector::builder();
@@ -118,53 +116,6 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     let served = inspector.serve(listener, stop).await;
     served.map_err(Failure::machine(place))?;
     Ok(Code::Done)
-}
-
-/// Returns the settings of an agent that is named on the command line.
-fn settings(name: &str, options: ConnectionOptions) -> Result<Settings, Failure> {
-    let known = Config::read()?.agent(name)?;
-    let options = options.or(&known)?;
-    let pem = |path: &Option<PathBuf>| -> Result<Option<String>, Failure> {
-        let read = |path: &PathBuf| {
-            let failed = Failure::machine(path.display().to_string());
-            std::fs::read_to_string(path).map_err(failed)
-        };
-        path.as_ref().map(read).transpose()
-    };
-    let secret = |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_owned().into());
-    let mut settings = Settings::default();
-    settings.url = known.url;
-    settings.version = options.dialect.map(Into::into);
-    settings.binding = options.binding.map(Into::into);
-    settings.no_card = options.no_card;
-    settings.tenant = options.tenant.clone();
-    for header in &options.headers {
-        let (name, value) = read_header(header)?;
-        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-        settings.headers.push((name.to_string(), value.into()));
-    }
-    settings.bearer = secret(&options.bearer);
-    settings.basic = secret(&options.basic);
-    settings.api_key = secret(&options.api_key);
-    settings.oauth_client = secret(&options.oauth_client);
-    settings.oauth_device = options.oauth_device.map(|client_id| {
-        let mut device = OAuthDevice::default();
-        device.client_id = client_id;
-        device.token_url = options.token_url.clone();
-        device.scopes = options.scopes.clone();
-        device
-    });
-    settings.token_url = options.token_url;
-    settings.scopes = options.scopes;
-    settings.trust = options.trust;
-    settings.proxy = options.proxy.map(Into::into);
-    settings.authorities = pem(&options.ca)?;
-    if let (Some(certificate), Some(key)) = (pem(&options.cert)?, pem(&options.key)?) {
-        let key = key.into();
-        settings.client_certificate = Some(ClientCertificate { certificate, key });
-    }
-    settings.strict = options.strict;
-    Ok(settings)
 }
 
 /// Returns the path of the file with the saved settings.

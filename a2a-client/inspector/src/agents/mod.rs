@@ -13,6 +13,7 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+pub use self::connection::SettingsError;
 pub(crate) use self::registry::{Agents, ConnectedAgent, MAX_AGENTS};
 use self::settings::Preferences;
 pub use self::settings::{ClientCertificate, OAuthDevice, Secret, Settings};

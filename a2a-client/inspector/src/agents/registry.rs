@@ -8,7 +8,7 @@ use a2a_client::{Client, HttpClientBuilder};
 use bytes::Bytes;
 use serde_json::json;
 
-use super::connection::{connect, has_login, http};
+use super::connection::{connect, has_login};
 use super::saved::SavedSettings;
 use super::settings::{Preferences, Settings};
 use crate::capture::{Capture, captured};
@@ -93,7 +93,8 @@ impl Agents {
     }
 
     async fn open(&self, id: String, settings: Settings) -> Result<Arc<ConnectedAgent>, Problem> {
-        let http = http(&settings)?
+        let http = settings
+            .http()?
             .wire_observer(Arc::new(self.0.exchanges.observer(&id)))
             .wire_observer(Arc::new(Capture));
         let (client, card) = captured(connect(&settings, http, &self.0.changes)).await;
@@ -159,7 +160,7 @@ impl Agents {
 impl ConnectedAgent {
     /// Returns a builder of HTTP clients that connect like the agent's own, and are not observed.
     pub(crate) fn http(&self) -> Result<HttpClientBuilder, Problem> {
-        http(&self.settings)
+        Ok(self.settings.http()?)
     }
 }
 

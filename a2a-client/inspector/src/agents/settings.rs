@@ -5,7 +5,7 @@ use std::fmt;
 use a2a_client::{Binding, Dialect};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Settings of a connection to an agent, as the page sends them.
+/// Settings of a connection to an agent, as the page or the command line has them.
 ///
 /// Secrets are read, and never written: neither to the page nor into the state file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
