@@ -1,6 +1,7 @@
 //! Refusals of a notification and their HTTP responses.
 
 use a2a_transport::http::Body;
+use a2a_transport::webhook::TokenError;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
 
@@ -15,6 +16,8 @@ pub(super) enum Refusal {
     Authorization,
     #[error("the JSON Web Token is refused: {0}")]
     Jwt(&'static str),
+    #[error("the JSON Web Token is refused: {0}")]
+    InvalidJwt(#[from] TokenError),
     #[error("the headers of Standard Webhooks are missing or wrong")]
     Webhook,
     #[error("the challenge is not a short word of visible ASCII")]
@@ -53,7 +56,11 @@ impl Refusal {
                     Some(allow),
                 )
             }
-            Self::Token | Self::Authorization | Self::Jwt(_) | Self::Webhook => {
+            Self::Token
+            | Self::Authorization
+            | Self::Jwt(_)
+            | Self::InvalidJwt(_)
+            | Self::Webhook => {
                 let challenge = (WWW_AUTHENTICATE, "Bearer");
                 (StatusCode::UNAUTHORIZED, "who is this?", Some(challenge))
             }
