@@ -1,6 +1,5 @@
 //! Hints sent to other servers and received from them, and the poll that replaces lost ones.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +7,6 @@ use a2a_server::StoreError;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_postgres::AsyncMessage;
 use tokio_postgres::types::Type;
-use uuid::Uuid;
 
 use crate::connections::{Query, Repeat, next_message};
 use crate::hint_text::Hint;
