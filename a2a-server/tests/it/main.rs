@@ -4,8 +4,6 @@ mod bad_input;
 mod card_agreement;
 mod engine;
 mod exposure;
-#[cfg(all(feature = "push", feature = "sqlite"))]
-mod harness;
 mod interleavings;
 mod interoperability;
 #[cfg(all(feature = "push", feature = "sqlite"))]

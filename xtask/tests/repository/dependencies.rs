@@ -65,7 +65,7 @@ const PRODUCTS: &[&str] = &[
 ];
 
 /// Crates that prove the products or serve their development.
-const PROOF_AND_TOOLS: &[&str] = &["a2a-store-suite", "xtask", "a2a-bench"];
+const PROOF_AND_TOOLS: &[&str] = &["a2a-store-suite", "xtask", "a2a-bench", "a2a-experiments"];
 
 #[test]
 fn crates_depend_only_downwards() {
