@@ -8,11 +8,8 @@ mod gateway_rules;
 mod hostile;
 mod http_json;
 mod malformed;
-#[cfg(feature = "opentelemetry")]
 mod otlp;
 mod proxies;
 mod read_slots;
-#[cfg(feature = "card-signature")]
 mod signed_cards;
-#[cfg(feature = "tls")]
 mod tls;
