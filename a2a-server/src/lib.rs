@@ -87,15 +87,13 @@ pub use crate::engine::update::{ArtifactUpdate, UpdateError};
 pub use crate::http_server::{BoundServer, HttpServer, Listener};
 pub use crate::profile::llm_response::LlmResponse;
 pub use crate::server::Server;
-#[cfg(feature = "suite")]
-pub use crate::store::suite;
 pub use crate::store::{
     Append, Appended, Lease, Listing, Logged, MAX_MAIL, Mail, MailContent, MemoryStore, NewTask,
     Notification, Orphan, Outcome, Owner, Page, Place, Receipt, Received, Retention, Settlement,
     SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskShare, WakeHub,
 };
 #[cfg(feature = "push")]
-pub use crate::store::{SealingKeyError, SealingKeys};
+pub use crate::store::{SealedStore, SealingKeyError, SealingKeys};
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::store::{fold, limits, log_rows};

@@ -1,6 +1,5 @@
 //! Bad input costs little memory. One test alone in its process, so that nothing else is measured.
 
-#[cfg(feature = "sqlite")]
 #[path = "it/stores/mod.rs"]
 mod stores;
 #[path = "it/wire/mod.rs"]
@@ -119,7 +118,6 @@ async fn unread_answers_cost_little_memory() {
 async fn a_page_of_large_tasks_is_short() {
     for address in [
         large_tasks(MemoryStore::default()).await,
-        #[cfg(feature = "sqlite")]
         large_tasks(stores::sqlite()).await,
     ] {
         let mut connection = Connection::to(address).await;

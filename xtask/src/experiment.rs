@@ -88,14 +88,14 @@ const BENCH: &[&str] = &["--profile=dist", "--package", "a2a-bench"];
 const HARNESS: &[&str] = &[
     "--release",
     "--package",
-    "a2a-server",
-    "--example",
+    "a2a-experiments",
+    "--bin",
     "harness",
 ];
 const HOSTILE: &[&str] = &[
     "--release",
     "--package",
-    "a2a-server",
-    "--example",
+    "a2a-experiments",
+    "--bin",
     "hostile",
 ];

@@ -22,7 +22,8 @@ pub(crate) fn package() -> Result<(), Failure> {
     cargo
         .current_dir(&copy)
         .args(["package", "--workspace", "--locked", "--allow-dirty"]);
-    run(cargo.args(["--exclude", "xtask", "--exclude", "a2a-bench"]))
+    let of_the_workshop = ["xtask", "a2a-bench", "a2a-experiments"];
+    run(cargo.args(of_the_workshop.map(|name| format!("--exclude={name}"))))
 }
 
 fn run(command: &mut Command) -> Result<(), Failure> {

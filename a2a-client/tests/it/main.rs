@@ -8,8 +8,6 @@ mod origins;
 mod profile;
 mod push;
 mod recorder;
-#[cfg(feature = "card-signature")]
 mod signed_cards;
 mod streams;
-#[cfg(feature = "webhook")]
 mod webhook;

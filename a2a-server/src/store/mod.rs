@@ -1,7 +1,7 @@
 //! Stores of tasks: each task is a log of events, and the fold of its log.
 //!
 //! A [`Store`] keeps logs: [`MemoryStore`] until the process ends, [`SqliteStore`] in a file. A store of
-//! your own shows that it keeps its promises by passing [`suite`].
+//! your own shows that it keeps its promises by passing the cases of the crate `a2a-store-suite`.
 
 mod budget;
 mod error;
@@ -18,8 +18,6 @@ mod sealing_keys;
 mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "suite")]
-pub mod suite;
 mod timed_store;
 mod wake_hub;
 mod write;
@@ -38,7 +36,7 @@ pub use read::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
 };
 #[cfg(feature = "push")]
-pub(crate) use sealed_store::SealedStore;
+pub use sealed_store::SealedStore;
 #[cfg(feature = "push")]
 pub use sealing_keys::{SealingKeyError, SealingKeys};
 pub use shared::{MAX_MAIL, Mail, MailContent, SharedStore};

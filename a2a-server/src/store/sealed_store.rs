@@ -13,16 +13,18 @@ use super::{
 };
 
 /// A store whose webhooks are sealed, if there are keys for it. Webhooks that it has in the clear are read
-/// as they are, and sealed when they are written.
+/// as they are, and sealed when they are written. A [`Server`](crate::Server) seals its store
+/// [itself](crate::ServerBuilder::seal_secrets); this is for programs that read and write the same store without one.
 ///
 /// Mail between servers is not sealed: no webhook is in it.
-pub(crate) struct SealedStore {
+pub struct SealedStore {
     store: Arc<dyn Store>,
     keys: Option<SealingKeys>,
 }
 
 impl SealedStore {
-    pub(crate) fn new(store: Arc<dyn Store>, keys: Option<SealingKeys>) -> Self {
+    /// Seals the webhooks of a store by these keys. Without keys, webhooks that are sealed already cannot be read.
+    pub fn new(store: Arc<dyn Store>, keys: Option<SealingKeys>) -> Self {
         Self { store, keys }
     }
 
@@ -161,13 +163,6 @@ impl Store for SealedStore {
     }
 }
 
-/// Returns a store whose webhooks are sealed by these keys, as
-/// [`seal_secrets`](crate::ServerBuilder::seal_secrets) has it.
-#[cfg(feature = "suite")]
-pub fn sealed(store: impl Store, keys: SealingKeys) -> impl Store {
-    SealedStore::new(Arc::new(store), Some(keys))
-}
-
 /// Logs that a webhook cannot be opened.
 fn refused(notification: &Notification, error: &StoreError) {
     let task = &notification.config.task_id;
@@ -177,17 +172,3 @@ fn refused(notification: &Notification, error: &StoreError) {
 
 /// Interval at which a webhook that cannot be opened is looked at again.
 const KEY_INTERVAL: Duration = Duration::from_secs(60);
-
-#[cfg(all(test, feature = "suite"))]
-mod tests {
-    use super::*;
-    use crate::store::{MemoryStore, suite};
-
-    #[tokio::test]
-    async fn a_store_keeps_its_promises_when_it_is_sealed() {
-        let keys = SealingKeys::new("k", &[7; 32]).unwrap();
-        let sealed = || SealedStore::new(Arc::new(MemoryStore::default()), Some(keys.clone()));
-        let violations = suite::run(|| async { sealed() }).await;
-        assert_eq!(violations, []);
-    }
-}

@@ -281,7 +281,6 @@ impl std::io::Write for LogLines {
     }
 }
 
-#[cfg(feature = "push")]
 #[tokio::test]
 async fn webhook_settings_without_the_capability_are_logged() {
     use a2a_server::WebhookPolicy;

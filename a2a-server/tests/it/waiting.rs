@@ -1,10 +1,8 @@
 //! Waiting for what must come.
 
-#[cfg(feature = "sqlite")]
 use std::path::Path;
 use std::time::Duration;
 
-#[cfg(feature = "sqlite")]
 use a2a_server::SqliteStore;
 
 /// Waits for this, and fails the test if it never comes.
@@ -27,7 +25,6 @@ pub(crate) async fn eventually<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T 
 }
 
 /// Opens a file as soon as the store that had it open is gone.
-#[cfg(feature = "sqlite")]
 pub(crate) async fn reopened(file: &Path) -> SqliteStore {
     eventually(async || SqliteStore::open(file).ok()).await
 }

@@ -9,6 +9,5 @@ mod hybrid;
 mod proto_0_3;
 mod protojson;
 mod reading;
-#[cfg(feature = "schema")]
 mod schema;
 mod trpc;

@@ -1,7 +1,5 @@
 //! Validation of what the types write by the schema of its version, JSON-RPC around it included.
 
-#![cfg(feature = "schema")]
-
 use a2a_types::{
     AgentCard, Dialect, Event, ListTaskPushNotificationConfigsResponse, ListTasksResponse,
     Operation, Request, Response, SendMessageResponse, Task, TaskPushNotificationConfig, schema,

@@ -77,7 +77,13 @@ const PRODUCTS: &[&str] = &[
 ];
 
 /// Crates that prove the products or serve their development.
-const PROOF_AND_TOOLS: &[&str] = &["a2a-conformance-proof", "xtask", "a2a-bench"];
+const PROOF_AND_TOOLS: &[&str] = &[
+    "a2a-conformance-proof",
+    "a2a-store-suite",
+    "xtask",
+    "a2a-bench",
+    "a2a-experiments",
+];
 
 #[test]
 fn crates_depend_only_downwards() {

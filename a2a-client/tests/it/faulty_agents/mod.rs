@@ -13,7 +13,6 @@ mod silence;
 mod streams;
 mod tasks;
 mod test_server;
-#[cfg(feature = "tls")]
 mod tls;
 
 use std::time::Duration;
@@ -105,7 +104,6 @@ fn client_survives_faulty_http2() {
     memory::measured("faulty_agents::client_survives_faulty_http2", http2::agents);
 }
 
-#[cfg(feature = "tls")]
 #[test]
 fn client_survives_faulty_tls() {
     memory::measured("faulty_agents::client_survives_faulty_tls", tls::agents);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_postgres::Fault;
-use a2a_server::{Append, Store, suite};
+use a2a_server::{Append, Store};
 use tokio::time::timeout;
 
 use crate::database::{LONG_WAIT, open, options};
@@ -30,13 +30,13 @@ const FAULTS: &[(Fault, &str)] = &[
     (Fault::GivesMailTwice, "shared.mail_in_order"),
     (Fault::GivesMailToAnybody, "shared.mail_follows_the_lease"),
     (Fault::KeepsMail, "shared.withdrawn"),
-    (Fault::TakesAnyMail, "shared.so_much_mail"),
+    (Fault::TakesAnyMail, "shared.mail_limit"),
     (Fault::SweepsByBeginning, "sweep.by_count"),
     (Fault::SweepsActive, "sweep.by_patience"),
     (Fault::SweepsLeased, "sweep.not_while_worked_on"),
 ];
 
-/// One fault in this many is tested on every run, and each by `cargo xtask nightly`.
+/// One fault in this many is tested on every run, and each with `A2A_EXHAUSTIVE`.
 const ONE_OF: usize = 3;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,7 +51,9 @@ async fn each_fault_is_noticed() {
     };
     let mut unnoticed = Vec::new();
     for (fault, name) in FAULTS.iter().step_by(step) {
-        let case = suite::cases().find(|case| case.name == *name).unwrap();
+        let case = a2a_store_suite::cases()
+            .find(|case| case.name == *name)
+            .unwrap();
         // Without a cache, reads come from the database.
         let broken = || async { open(&options().unwrap().fault(*fault).cache_bytes(0)).await };
         let noticed = case.check(broken).await;

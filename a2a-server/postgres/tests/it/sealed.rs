@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::{Client, Error};
 use a2a_postgres::PostgresOptions;
 use a2a_server::{
-    Append, Owner, Principal, SealingKeys, Server, Store, StoreError, WebhookPolicy, suite,
+    Append, Owner, Principal, SealedStore, SealingKeys, Server, Store, StoreError, WebhookPolicy,
 };
 use a2a_types::{
     AuthenticationInfo, Base64, Dialect, ErrorKind, Message, Task, TaskPushNotificationConfig,
@@ -35,6 +36,11 @@ fn keys(ids: &[&str]) -> SealingKeys {
     };
     let lines: Vec<_> = ids.iter().map(line).collect();
     SealingKeys::parse(&lines.join("\n")).unwrap()
+}
+
+/// Opens the store, with its webhooks sealed by these keys.
+async fn sealed(options: &PostgresOptions, keys: SealingKeys) -> SealedStore {
+    SealedStore::new(Arc::new(open(options).await), Some(keys))
 }
 
 /// Builds a server that tries each delivery once; without ids nothing is sealed.
@@ -231,7 +237,7 @@ async fn notification_waits_for_its_sealing_key_and_the_error_names_it() {
     let Some(database) = shared() else { return };
     let options = database.options().schema("lost");
     let owner = Owner::from(Principal::anonymous());
-    let with = async |ids: &[&str]| suite::sealed(open(&options).await, keys(ids));
+    let with = async |ids: &[&str]| sealed(&options, keys(ids)).await;
     let config = of_task(config(SocketAddr::from(([127, 0, 0, 1], 1))), "t");
     let store = with(&["lost"]).await;
     store.create(&owner, new("t")).await.unwrap();
@@ -253,7 +259,7 @@ async fn notification_waits_for_its_sealing_key_and_the_error_names_it() {
     assert_eq!(database.psql(is_put_off), "t");
     // Another key of that id is not the one.
     let wrong = SealingKeys::new("lost", &[1; 32]).unwrap();
-    let wrong = suite::sealed(open(&options).await, wrong);
+    let wrong = sealed(&options, wrong).await;
     let error = wrong.configs(&owner, &id).await.unwrap_err();
     assert!(
         causes(&error).contains("another key of that id"),
@@ -294,10 +300,12 @@ async fn sealed_store_keeps_the_promises_of_the_outbox() {
         return;
     }
     let is_chosen = |name: &str| name.starts_with("outbox.") || name == "race.taken_once";
-    let chosen: Vec<_> = suite::cases().filter(|case| is_chosen(case.name)).collect();
+    let chosen: Vec<_> = a2a_store_suite::cases()
+        .filter(|case| is_chosen(case.name))
+        .collect();
     assert!(chosen.len() > 2, "{chosen:?}");
     for case in chosen {
-        let open = async || suite::sealed(open(&options().unwrap()).await, keys(&["k"]));
+        let open = async || sealed(&options().unwrap(), keys(&["k"])).await;
         assert_eq!(case.check(open).await, Ok(()));
     }
 }

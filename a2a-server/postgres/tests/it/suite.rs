@@ -1,7 +1,5 @@
 //! The suite of stores, on PostgreSQL.
 
-use a2a_server::suite;
-
 use crate::database::{open, options, shared};
 use crate::pooler::Pooler;
 
@@ -10,7 +8,7 @@ async fn postgres_store_keeps_every_promise() {
     if options().is_none() {
         return;
     }
-    let violations = suite::run(|| async { open(&options().unwrap()).await }).await;
+    let violations = a2a_store_suite::run(|| async { open(&options().unwrap()).await }).await;
     assert_eq!(violations, []);
 }
 
@@ -27,9 +25,10 @@ async fn postgres_store_behind_a_pooler_without_a_cache_keeps_every_promise() {
         };
         options.cache_bytes(0)
     };
-    // That case takes most of the time: `cargo xtask nightly` checks it here, too.
+    // That case takes most of the time: `A2A_EXHAUSTIVE` checks it here, too.
     let is_exhaustive = std::env::var_os("A2A_EXHAUSTIVE").is_some();
-    let cases = suite::cases().filter(|case| is_exhaustive || case.name != "random.like_a_model");
+    let cases =
+        a2a_store_suite::cases().filter(|case| is_exhaustive || case.name != "random.like_a_model");
     let mut violations = Vec::new();
     for case in cases {
         let outcome = case.check(|| async { open(&options()).await }).await;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use a2a_server::{
     Append, Appended, BoxFuture, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page,
     Place, Receipt, Received, Retention, Settlement, SharedStore, Snapshot, Store, StoreError,
-    Tail, WakeHub, limits, suite,
+    Tail, WakeHub, limits,
 };
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ use shared::SharedState;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn own_store_keeps_every_promise() {
-    let violations = suite::run(|| async { OwnStore::default() }).await;
+    let violations = a2a_store_suite::run(|| async { OwnStore::default() }).await;
     assert_eq!(violations, []);
 }
 
@@ -42,11 +42,11 @@ async fn every_fault_of_a_shared_store_is_found() {
         (Fault::GivesMailToAnybody, "shared.mail_follows_the_lease"),
         (Fault::GivesMailTwice, "shared.mail_in_order"),
         (Fault::KeepsMail, "shared.withdrawn"),
-        (Fault::TakesAnyMail, "shared.so_much_mail"),
+        (Fault::TakesAnyMail, "shared.mail_limit"),
         (Fault::MixesOwners, "shared.reserved_once"),
         (Fault::TakesMailForNobody, "shared.mail_with_its_task"),
     ];
-    for case in suite::cases().filter(|it| it.name.starts_with("shared.")) {
+    for case in a2a_store_suite::cases().filter(|it| it.name.starts_with("shared.")) {
         let found = faults.iter().any(|(_, name)| *name == case.name);
         assert!(found, "{} finds no fault", case.name);
     }
@@ -57,7 +57,7 @@ async fn every_fault_of_a_shared_store_is_found() {
                 ..OwnStore::default()
             }
         };
-        let case = suite::cases().find(|it| it.name == case).unwrap();
+        let case = a2a_store_suite::cases().find(|it| it.name == case).unwrap();
         assert!(case.check(broken).await.is_err(), "{fault:?}");
     }
 }

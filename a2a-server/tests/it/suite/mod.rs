@@ -1,80 +1,37 @@
-//! The promises of a store: kept by the store in memory, and each broken by a store made for it.
+//! Stores of this crate: they keep every promise of a store, within their limits.
 
-mod broken;
 mod capacity;
-mod fault;
 mod file_size;
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use a2a_server::{MemoryStore, suite};
-use tokio::task::JoinSet;
-
-use broken::Broken;
-use fault::Fault;
+use a2a_server::{MemoryStore, SealedStore, SealingKeys};
 
 use crate::stores;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_keeps_every_promise() {
-    let violations = suite::run(|| async { MemoryStore::default() }).await;
+    let violations = a2a_store_suite::run(|| async { MemoryStore::default() }).await;
     assert_eq!(violations, []);
 }
 
 /// One thread has other races than several.
 #[tokio::test]
 async fn memory_keeps_every_promise_on_one_thread() {
-    let violations = suite::run(|| async { MemoryStore::default() }).await;
+    let violations = a2a_store_suite::run(|| async { MemoryStore::default() }).await;
     assert_eq!(violations, []);
 }
 
-/// One fault in this many is tested on every run, and each by `cargo xtask nightly`.
-const ONE_OF: usize = 3;
-
 #[tokio::test(flavor = "multi_thread")]
-async fn every_fault_is_found() {
-    let step = if std::env::var_os("A2A_EXHAUSTIVE").is_some() {
-        1
-    } else {
-        ONE_OF
-    };
-    let mut checks = JoinSet::new();
-    for &(fault, names) in Fault::ALL.iter().step_by(step) {
-        for &name in names {
-            checks.spawn(async move {
-                let case = suite::cases().find(|case| case.name == name);
-                let case = case.unwrap_or_else(|| panic!("there is no case {name}"));
-                let found = case.check(|| async { Broken::new(fault) }).await;
-                found
-                    .is_ok()
-                    .then(|| format!("{fault:?} is not found by {name}"))
-            });
-        }
-    }
-    let missed: BTreeSet<_> = checks.join_all().await.into_iter().flatten().collect();
-    assert_eq!(missed, BTreeSet::new());
-}
-
-/// A case that nothing fails would be a case that checks nothing.
-#[test]
-fn every_case_finds_a_fault() {
-    let finds: BTreeSet<_> = Fault::ALL.iter().flat_map(|(_, cases)| *cases).collect();
-    let cases = suite::cases().map(|case| case.name);
-    // Cases of a store that servers share have faults of their own: see `own_store`.
-    let cases = cases.filter(|name| !name.starts_with("shared."));
-    let idle: Vec<_> = cases.filter(|name| !finds.contains(name)).collect();
-    assert_eq!(idle, Vec::<&str>::new());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_file_keeps_every_promise() {
-    let violations = suite::run(|| async { stores::sqlite() }).await;
+async fn file_keeps_every_promise() {
+    let violations = a2a_store_suite::run(|| async { stores::sqlite() }).await;
     assert_eq!(violations, []);
 }
 
-#[test]
-fn every_case_has_a_name_of_its_own() {
-    let names: Vec<_> = suite::cases().map(|case| case.name).collect();
-    let once: BTreeSet<_> = names.iter().collect();
-    assert_eq!(once.len(), names.len());
+#[tokio::test]
+async fn sealed_store_keeps_every_promise() {
+    let keys = SealingKeys::new("k", &[7; 32]).unwrap();
+    let sealed = || SealedStore::new(Arc::new(MemoryStore::default()), Some(keys.clone()));
+    let violations = a2a_store_suite::run(|| async { sealed() }).await;
+    assert_eq!(violations, []);
 }

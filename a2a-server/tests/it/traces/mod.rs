@@ -2,6 +2,5 @@
 //! is one trace.
 
 mod propagation;
-#[cfg(feature = "opentelemetry")]
 mod span_export;
 mod traced_agents;

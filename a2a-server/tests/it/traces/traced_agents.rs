@@ -33,9 +33,7 @@ pub(crate) struct TracedAgents {
     /// The traces that the turns of both agents belong to.
     pub(crate) turns: TurnTraces,
     /// URL of the near agent.
-    #[cfg(feature = "opentelemetry")]
     pub(crate) near: String,
-    #[cfg(feature = "opentelemetry")]
     pub(crate) http: HttpClient,
     /// Requests of the client and of the gateway.
     pub(crate) sent: SentHeaders,
@@ -91,9 +89,7 @@ impl TracedAgents {
         Self {
             client: client(&gateway),
             turns,
-            #[cfg(feature = "opentelemetry")]
             near,
-            #[cfg(feature = "opentelemetry")]
             http: http.clone(),
             sent,
             notifications,

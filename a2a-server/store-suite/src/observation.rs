@@ -3,18 +3,18 @@
 use std::fmt::Debug;
 use std::panic::Location;
 
-use super::super::StoreError;
+use a2a_server::StoreError;
 
 /// Result of a case or of one of its steps.
-pub(super) type Checked<T = ()> = Result<T, Observation>;
+pub(crate) type Checked<T = ()> = Result<T, Observation>;
 
 /// Behaviour of a store that contradicts its promise, and the line that saw it.
 #[derive(Debug)]
-pub(super) struct Observation(String);
+pub(crate) struct Observation(String);
 
 impl Observation {
     #[track_caller]
-    pub(super) fn new(what: impl AsRef<str>) -> Self {
+    pub(crate) fn new(what: impl AsRef<str>) -> Self {
         Self(format!("{} ({})", what.as_ref(), Location::caller()))
     }
 }
@@ -41,7 +41,7 @@ impl From<tokio::task::JoinError> for Observation {
 
 /// Two things that must be the same.
 #[track_caller]
-pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Checked {
+pub(crate) fn same<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> Checked {
     if found == expected {
         return Ok(());
     }
@@ -53,7 +53,7 @@ pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, expected: T) -> C
 
 /// Two sequences that must be the same; the first difference is named alone.
 #[track_caller]
-pub(super) fn same_each<T: Debug + PartialEq>(what: &str, found: &[T], expected: &[T]) -> Checked {
+pub(crate) fn same_each<T: Debug + PartialEq>(what: &str, found: &[T], expected: &[T]) -> Checked {
     let ends = [None];
     let found = found.iter().map(Some).chain(ends);
     let expected = expected.iter().map(Some).chain(ends);
@@ -65,7 +65,7 @@ pub(super) fn same_each<T: Debug + PartialEq>(what: &str, found: &[T], expected:
 
 /// Something that must hold.
 #[track_caller]
-pub(super) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {
+pub(crate) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {
     match it_does {
         true => Ok(()),
         false => Err(Observation::new(format!("not so: {}", what.as_ref()))),
@@ -73,7 +73,7 @@ pub(super) fn holds(what: impl AsRef<str>, it_does: bool) -> Checked {
 }
 
 /// A value as people can still read it.
-pub(super) fn short(value: &impl Debug) -> String {
+pub(crate) fn short(value: &impl Debug) -> String {
     let text = format!("{value:?}");
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -89,12 +89,12 @@ macro_rules! refused {
         match $answer {
             Err($error) $(if $guard)? => {}
             other => {
-                let other = crate::store::suite::observation::short(&other);
+                let other = crate::observation::short(&other);
                 let expected = stringify!($error);
                 let what = format!("{other}, expected Err({expected})");
-                return Err(crate::store::suite::observation::Observation::new(what));
+                return Err(crate::observation::Observation::new(what));
             }
         }
     };
 }
-pub(super) use refused;
+pub(crate) use refused;

@@ -2,41 +2,33 @@
 
 use std::time::Duration;
 
+use a2a_server::{Append, Listing, Retention};
 use a2a_types::TaskState;
 
-use super::super::{Append, Listing, Retention};
-use super::bench::{Bench, eventually};
-use super::observation::{Checked, same};
-use super::sample::{LONG, ada, status};
-use super::writer::Writer;
+use crate::bench::{Bench, eventually};
+use crate::case::promises;
+use crate::observation::{Checked, same};
+use crate::sample::{LONG, ada, retention, status};
+use crate::writer::Writer;
 
-super::promises! {
+promises! {
     "sweep.by_count": by_count = "of the tasks that have ended those are kept that ended last; of one that began again only its last end counts";
     "sweep.by_age": by_age = "a task is swept when its end, not its beginning, is long enough ago";
     "sweep.by_patience": by_patience = "a task that waits for its caller is swept when it has waited long enough";
-    "sweep.not_while_worked_on": not_while_worked_on = "a task that waits for its caller is not swept while somebody has its lease";
+    "sweep.not_while_worked_on": not_while_worked_on = "a task that waits for its caller is not swept while a server has its lease";
 }
 
 fn keep(age: Duration, count: usize) -> Retention {
-    Retention {
-        age,
-        count,
-        patience: LONG,
-    }
+    retention(age, count, LONG)
 }
 
 fn patience(patience: Duration) -> Retention {
-    Retention {
-        patience,
-        ..keep(LONG, ALL)
-    }
+    retention(LONG, ALL, patience)
 }
 
-fn released(append: Append) -> Append {
-    Append {
-        release: true,
-        ..append
-    }
+fn released(mut append: Append) -> Append {
+    append.release = true;
+    append
 }
 
 const LITTLE: Duration = Duration::from_millis(1);

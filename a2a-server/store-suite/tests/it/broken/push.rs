@@ -6,7 +6,7 @@ use a2a_server::{Append, Notification, Owner, Receipt, Settlement, Store, StoreE
 use a2a_types::{ConfigId, Dialect, Event, Message, TaskId, TaskPushNotificationConfig};
 
 use super::{Broken, StoreResult};
-use crate::suite::fault::Fault;
+use crate::fault::Fault;
 
 const LONG: Duration = Duration::from_secs(3600);
 

@@ -2,43 +2,42 @@
 
 use std::sync::Arc;
 
+use a2a_server::{Append, Appended, Lease, Logged, Owner, Snapshot, Store, StoreError, Tail};
 use a2a_types::{Dialect, Event, Object, Task, TaskId, TaskPushNotificationConfig, TaskState};
 
-use super::super::{Append, Appended, Lease, Logged, Owner, Snapshot, Store, StoreError, Tail};
-use super::observation::{Checked, Observation, same};
-use super::sample;
+use crate::observation::{Checked, Observation, same};
+use crate::sample;
 
 /// Writer of a task, at the end of its log and with a lease.
 #[derive(Clone)]
-pub(super) struct Writer {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) owner: Owner,
-    pub(super) task: TaskId,
-    pub(super) sequence: u64,
-    pub(super) epoch: u64,
+pub(crate) struct Writer {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) owner: Owner,
+    pub(crate) task: TaskId,
+    pub(crate) sequence: u64,
+    pub(crate) epoch: u64,
 }
 
 impl Writer {
     /// Returns the append of these events, by the holder of the lease.
-    pub(super) fn held(&self, events: Vec<Event>) -> Append {
+    pub(crate) fn held(&self, events: Vec<Event>) -> Append {
         Append::held(self.sequence, self.epoch, events)
     }
 
     /// Returns the append of these events, with another lease.
-    pub(super) fn with(&self, lease: Lease, events: Vec<Event>) -> Append {
-        Append {
-            lease,
-            ..self.held(events)
-        }
+    pub(crate) fn with(&self, lease: Lease, events: Vec<Event>) -> Append {
+        let mut append = self.held(events);
+        append.lease = lease;
+        append
     }
 
     /// Appends, and returns whatever the store answers.
-    pub(super) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
+    pub(crate) async fn append(&self, append: Append) -> Result<Appended, StoreError> {
         self.store.append(&self.owner, &self.task, append).await
     }
 
     /// Appends; fails unless the store accepts it as expected.
-    pub(super) async fn write(&mut self, append: Append) -> Checked {
+    pub(crate) async fn write(&mut self, append: Append) -> Checked {
         let sequence = append.after + append.events.len() as u64;
         let epoch = match append.lease {
             Lease::Held { epoch } => epoch,
@@ -55,48 +54,46 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) async fn add(&mut self, events: Vec<Event>) -> Checked {
+    pub(crate) async fn add(&mut self, events: Vec<Event>) -> Checked {
         self.write(self.held(events)).await
     }
 
     /// Takes the task to a state, with nothing to say.
-    pub(super) async fn become_(&mut self, state: TaskState) -> Checked {
+    pub(crate) async fn become_(&mut self, state: TaskState) -> Checked {
         self.add(vec![sample::status(&self.task, state)]).await
     }
 
     /// Adds `count` chunks of which webhooks are notified.
-    pub(super) async fn work(&mut self, count: usize) -> Checked {
-        let append = Append {
-            notify: true,
-            ..self.held(vec![sample::chunk(&self.task, "a", "1", true); count])
-        };
+    pub(crate) async fn work(&mut self, count: usize) -> Checked {
+        let mut append = self.held(vec![sample::chunk(&self.task, "a", "1", true); count]);
+        append.notify = true;
         self.write(append).await
     }
 
-    pub(super) async fn snapshot(&self) -> Checked<Snapshot> {
+    pub(crate) async fn snapshot(&self) -> Checked<Snapshot> {
         let snapshot = self.store.snapshot(&self.owner, &self.task).await?;
         snapshot.ok_or_else(|| Observation::new(format!("there is no task {}", self.task)))
     }
 
     /// Returns whether the task is there.
-    pub(super) async fn exists(&self) -> Checked<bool> {
+    pub(crate) async fn exists(&self) -> Checked<bool> {
         let (owner, task) = (&self.owner, &self.task);
         Ok(self.store.snapshot(owner, task).await?.is_some())
     }
 
     /// One batch of the log.
-    pub(super) async fn batch(&self, after: u64) -> Checked<Vec<Logged>> {
+    pub(crate) async fn batch(&self, after: u64) -> Checked<Vec<Logged>> {
         let store = &self.store;
         match store.events_after(&self.owner, &self.task, after).await? {
             Tail::Events(events) => Ok(events),
-            Tail::Unknown => Err(Observation::new(format!(
+            _ => Err(Observation::new(format!(
                 "unknown what comes after {after}"
             ))),
         }
     }
 
     /// Everything in the log after a sequence number: each event once and in its place.
-    pub(super) async fn read(&self, after: u64) -> Checked<Vec<Event>> {
+    pub(crate) async fn read(&self, after: u64) -> Checked<Vec<Event>> {
         let mut events = Vec::new();
         let mut seen = after;
         loop {
@@ -104,16 +101,16 @@ impl Writer {
             if batch.is_empty() {
                 return Ok(events);
             }
-            for Logged { sequence, event } in batch {
-                same("the next sequence", sequence, seen + 1)?;
-                seen = sequence;
-                events.push(Event::clone(&event));
+            for logged in batch {
+                same("the next sequence", logged.sequence, seen + 1)?;
+                seen = logged.sequence;
+                events.push(Event::clone(&logged.event));
             }
         }
     }
 
     /// Everything that can be read of the task.
-    pub(super) async fn look(&self) -> Checked<Look> {
+    pub(crate) async fn look(&self) -> Checked<Look> {
         let snapshot = self.snapshot().await?;
         Ok(Look {
             task: Arc::unwrap_or_clone(snapshot.task),
@@ -129,12 +126,12 @@ impl Writer {
 
 /// Everything that can be read of a task.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Look {
-    pub(super) task: Task,
-    pub(super) sequence: u64,
-    pub(super) dialect: Dialect,
-    pub(super) checkpoint: Option<Object>,
-    pub(super) turn: usize,
-    pub(super) events: Vec<Event>,
-    pub(super) configs: Vec<TaskPushNotificationConfig>,
+pub(crate) struct Look {
+    pub(crate) task: Task,
+    pub(crate) sequence: u64,
+    pub(crate) dialect: Dialect,
+    pub(crate) checkpoint: Option<Object>,
+    pub(crate) turn: usize,
+    pub(crate) events: Vec<Event>,
+    pub(crate) configs: Vec<TaskPushNotificationConfig>,
 }

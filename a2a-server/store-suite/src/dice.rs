@@ -1,33 +1,33 @@
 //! Pseudo-random choices that are the same in every run.
 
-use a2a_transport::TraceContext;
+use a2a_server::TraceContext;
 use a2a_types::{Event, Task, TaskState, Timestamp};
 
-use super::sample::{chunk, said, status_at, step, tells, thought, time};
+use crate::sample::{chunk, said, status_at, step, tells, thought, time};
 
 /// Pseudo-random numbers that are the same in every run.
-pub(super) struct Dice(fastrand::Rng);
+pub(crate) struct Dice(fastrand::Rng);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(fastrand::Rng::with_seed(seed))
     }
 
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0.u64(..end)
     }
 
     /// Returns `true` once in `times` times, on average.
-    pub(super) fn chance(&mut self, times: u64) -> bool {
+    pub(crate) fn chance(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    pub(super) fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
         choices[self.0.usize(..choices.len())].clone()
     }
 
     /// Mostly a time, often the same, sometimes one before the Unix epoch.
-    pub(super) fn time(&mut self) -> Option<Timestamp> {
+    pub(crate) fn time(&mut self) -> Option<Timestamp> {
         match self.below(6).cast_signed() {
             5 => None,
             4 => Timestamp::from_millis(-1),
@@ -36,14 +36,14 @@ impl Dice {
     }
 
     /// One of two traces, or none.
-    pub(super) fn trace(&mut self) -> Option<TraceContext> {
+    pub(crate) fn trace(&mut self) -> Option<TraceContext> {
         let id = self.one_of(&[0, 1, 2]);
         let trace = TraceContext::new([id; 16], [id; 8], id == 1);
         trace.map(|trace| trace.with_state("a=1,b=2"))
     }
 
     /// Mostly what can happen to the task, and mostly what does not end it.
-    pub(super) fn events(&mut self, task: &Task, count: usize) -> Vec<Event> {
+    pub(crate) fn events(&mut self, task: &Task, count: usize) -> Vec<Event> {
         let id = &task.id;
         let mut events = Vec::new();
         if task.status.state.is_terminal() && self.chance(2) {
@@ -73,7 +73,7 @@ impl Dice {
 }
 
 /// States that a task is given, some more often than others.
-pub(super) const STATES: [TaskState; 14] = [
+pub(crate) const STATES: [TaskState; 14] = [
     TaskState::Working,
     TaskState::Working,
     TaskState::Working,

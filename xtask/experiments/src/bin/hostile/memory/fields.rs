@@ -197,4 +197,4 @@ fn base(method: &str, number: usize, task: &str) -> Value {
     }
 }
 
-const SCHEMA: &str = include_str!("../../../../a2a-types/schemas/v1.0.json");
+const SCHEMA: &str = include_str!("../../../../../../a2a-types/schemas/v1.0.json");

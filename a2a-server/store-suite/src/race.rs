@@ -2,16 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use a2a_server::{Outcome, StoreError};
 use a2a_types::{Event, Message, TaskState};
 use tokio::task::JoinSet;
 
-use super::super::{Append, NewTask, Outcome, StoreError};
-use super::bench::{Bench, soon};
-use super::observation::{Checked, Observation, holds, same};
-use super::sample::{LONG, NONE, ada, chunk, new, receipt, said, seized, status, taken};
-use super::writer::Writer;
+use crate::bench::{Bench, soon};
+use crate::case::promises;
+use crate::observation::{Checked, Observation, holds, same};
+use crate::sample::{
+    LONG, NONE, ada, chunk, new_by, new_for, receipt, said, seized, status, taken,
+};
+use crate::writer::Writer;
 
-super::promises! {
+promises! {
     "race.one_writer_wins": one_writer_wins = "of writers who know the same end of a log one appends, nothing that was appended is lost, and the reported sequence number only grows";
     "race.followers_agree": followers_agree = "everyone who follows a log sees the same events in the same order, none left out";
     "race.one_message_one_task": one_message_one_task = "of tasks that are created at once each id and each message begins one";
@@ -168,10 +171,7 @@ async fn one_message_one_task(bench: Bench) -> Checked {
         // Four ids with each of four messages: whichever come first, four go together.
         let name = |of: usize| format!("{round}.{of}");
         let came = at_once(16, |number| {
-            let new = NewTask {
-                receipt: Some(receipt(&name(number / 4))),
-                ..new(&name(number % 4))
-            };
+            let new = new_by(receipt(&name(number / 4)), &name(number % 4));
             let store = bench.store.clone();
             async move { store.create(&ada(), new).await }
         });
@@ -204,10 +204,8 @@ async fn one_answer(bench: Bench) -> Checked {
                     let answer = Message::agent("hello");
                     return writer.store.keep_answer(&ada(), receipt, answer).await;
                 }
-                let append = Append {
-                    receipt: Some(receipt),
-                    ..writer.held(vec![said(&writer.task, "m")])
-                };
+                let mut append = writer.held(vec![said(&writer.task, "m")]);
+                append.receipt = Some(receipt);
                 match writer.append(append).await {
                     // The same message was first, and so the end of the log is another.
                     Err(StoreError::Behind(2)) => Err(StoreError::Received),
@@ -229,10 +227,7 @@ async fn one_answer(bench: Bench) -> Checked {
 async fn one_lease(bench: Bench) -> Checked {
     let leased = |error: &StoreError| matches!(error, StoreError::Leased);
     for round in 0..4 {
-        let new = NewTask {
-            term: NONE,
-            ..new(&format!("t{round}"))
-        };
+        let new = new_for(NONE, &format!("t{round}"));
         let writer = bench.create(&ada(), new).await?;
         let came = at_once(16, |number| {
             let writer = writer.clone();

@@ -1,22 +1,23 @@
 //! Cases of a log: the limits on appends, reading in parts, and watches.
 
+use a2a_server::StoreError;
+use a2a_server::limits::{MAX_ARTIFACTS, MAX_MESSAGES};
 use a2a_types::{Event, Object, Part, TaskState};
 
-use super::super::StoreError;
-use super::super::limits::{MAX_ARTIFACTS, MAX_MESSAGES};
-use super::bench::{Bench, soon};
-use super::observation::{Checked, holds, refused, same};
-use super::sample::{ada, chunk, said, status, step};
+use crate::bench::{Bench, soon};
+use crate::case::promises;
+use crate::observation::{Checked, holds, refused, same};
+use crate::sample::{ada, chunk, said, status, step};
 
-super::promises! {
-    "append.so_many_messages": so_many_messages = "a task takes 1,000 messages of its caller, and can end after that";
-    "append.so_many_artifacts": so_many_artifacts = "a task has 10,000 artifacts at most, and goes on with those";
-    "append.so_many_bytes": so_many_bytes = "a log does not grow beyond 64 MiB, but a task can always end";
+promises! {
+    "append.message_limit": message_limit = "a task takes 1,000 messages of its caller, and can end after that";
+    "append.artifact_limit": artifact_limit = "a task has 10,000 artifacts at most, and goes on with those";
+    "append.byte_limit": byte_limit = "a log does not grow beyond 64 MiB, but a task can always end";
     "log.read_in_parts": read_in_parts = "a reader who is far behind does not get everything at once";
     "watch.tells_of_growth": tells_of_growth = "a watcher sees every append, and the removal of the task";
 }
 
-async fn so_many_messages(bench: Bench) -> Checked {
+async fn message_limit(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     let task = writer.task.clone();
     let messages = |count: usize| -> Vec<Event> {
@@ -38,7 +39,7 @@ async fn so_many_messages(bench: Bench) -> Checked {
     same("the messages in the history", history, MAX_MESSAGES + 1)
 }
 
-async fn so_many_artifacts(bench: Bench) -> Checked {
+async fn artifact_limit(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     let task = writer.task.clone();
     let artifacts = |numbers: std::ops::Range<usize>| -> Vec<Event> {
@@ -61,7 +62,7 @@ async fn so_many_artifacts(bench: Bench) -> Checked {
     same("how many artifacts there are", artifacts, MAX_ARTIFACTS)
 }
 
-async fn so_many_bytes(bench: Bench) -> Checked {
+async fn byte_limit(bench: Bench) -> Checked {
     let mut writer = bench.begin("t").await?;
     let huge = "x".repeat(66 << 20);
     let noted = Object::from_iter([("noted".to_owned(), huge.as_str().into())]);

@@ -51,7 +51,7 @@ faults! {
     /// An event of no task is acknowledged.
     HidesMissingTask: "random.like_a_model";
     /// An append beyond a limit is acknowledged.
-    HidesLimits: "append.so_many_messages", "append.so_many_bytes", "append.so_many_artifacts";
+    HidesLimits: "append.message_limit", "append.byte_limit", "append.artifact_limit";
     /// An append without events makes the log longer.
     CountsAppends: "random.like_a_model";
 

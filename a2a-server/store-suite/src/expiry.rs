@@ -1,13 +1,16 @@
 //! Cases of terms that run out by the store's clock.
 
+use a2a_server::{Notification, Outcome, Received, Settlement};
 use a2a_types::{Message, TaskState};
 
-use super::super::{Append, NewTask, Notification, Outcome, Received, Settlement};
-use super::bench::{Bench, eventually};
-use super::observation::{Checked, same};
-use super::sample::{LONG, NONE, SHORT, ada, digest, new, receipt, receipt_for, said, taken};
+use crate::bench::{Bench, eventually};
+use crate::case::promises;
+use crate::observation::{Checked, same};
+use crate::sample::{
+    LONG, NONE, SHORT, ada, digest, new_by, new_for, receipt, receipt_for, said, taken,
+};
 
-super::promises! {
+promises! {
     "lease.runs_out": lease = "a lease, also one that is renewed, can be taken once its term is over by the store's clock";
     "receipt.runs_out": message = "a message is forgotten after the term of its receipt, and can be sent again";
     "outbox.due_again": notification = "what is taken or put off is due again once its time is over, and until then for nobody";
@@ -15,11 +18,7 @@ super::promises! {
 }
 
 async fn lease(bench: Bench) -> Checked {
-    let new = NewTask {
-        term: SHORT,
-        ..new("t")
-    };
-    let mut writer = bench.create(&ada(), new).await?;
+    let mut writer = bench.create(&ada(), new_for(SHORT, "t")).await?;
     for (holder, term) in [("b", SHORT), ("c", LONG), ("d", LONG)] {
         if holder == "d" {
             bench.store.renew("c", SHORT).await?;
@@ -36,10 +35,7 @@ async fn lease(bench: Bench) -> Checked {
 }
 
 async fn message(bench: Bench) -> Checked {
-    let begin = |id: &str| NewTask {
-        receipt: Some(receipt_for("m", SHORT)),
-        ..new(id)
-    };
+    let begin = |id: &str| new_by(receipt_for("m", SHORT), id);
     let mut writer = bench.create(&ada(), begin("t")).await?;
     let forgotten = || {
         eventually("the receipt runs out", || async {
@@ -48,10 +44,8 @@ async fn message(bench: Bench) -> Checked {
         })
     };
     forgotten().await?;
-    let append = Append {
-        receipt: Some(receipt_for("m", SHORT)),
-        ..writer.held(vec![said(&writer.task, "m")])
-    };
+    let mut append = writer.held(vec![said(&writer.task, "m")]);
+    append.receipt = Some(receipt_for("m", SHORT));
     writer.write(append).await?;
     forgotten().await?;
     let answer = Message::agent("hello");
@@ -61,11 +55,7 @@ async fn message(bench: Bench) -> Checked {
     // A sweep clears away no more than what is forgotten.
     bench.create(&ada(), begin("u")).await?;
     forgotten().await?;
-    let lasting = NewTask {
-        receipt: Some(receipt("m")),
-        ..new("v")
-    };
-    bench.create(&ada(), lasting).await?;
+    bench.create(&ada(), new_by(receipt("m"), "v")).await?;
     bench.sweep_all().await?;
     let found = bench.store.received(&ada(), &"m".into()).await?;
     let became = Received::new(digest("m"), Outcome::Task("v".into()));

@@ -5,32 +5,31 @@ use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::TraceContext;
+use a2a_server::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
+use a2a_server::{
+    Append, Appended, Lease, NewTask, Notification, Outcome, Owner, Receipt, Received, Settlement,
+    StoreError, TraceContext,
+};
 use a2a_types::steps::is_step;
 use a2a_types::{Dialect, Event, Role, TaskPushNotificationConfig};
 
-use super::super::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
-use super::super::{
-    Append, Appended, Lease, NewTask, Notification, Outcome, Owner, Receipt, Received, Settlement,
-    StoreError,
-};
-use super::observation::{Checked, Observation, same, short};
-use super::writer::Look;
+use crate::observation::{Checked, Observation, same, short};
+use crate::writer::Look;
 
 /// Expected content of a store. A term is over at once if it is zero, and never otherwise.
 #[derive(Default)]
-pub(super) struct Model {
-    pub(super) logs: BTreeMap<Key, Log>,
-    pub(super) received: BTreeMap<(Owner, String), Received>,
+pub(crate) struct Model {
+    pub(crate) logs: BTreeMap<Key, Log>,
+    pub(crate) received: BTreeMap<(Owner, String), Received>,
 }
 
-pub(super) type Key = (Owner, String);
+pub(crate) type Key = (Owner, String);
 
 /// Expected content of a store for one task.
 #[derive(Clone)]
-pub(super) struct Log {
-    pub(super) look: Look,
-    pub(super) epoch: u64,
+pub(crate) struct Log {
+    pub(crate) look: Look,
+    pub(crate) epoch: u64,
     /// Number of the caller's messages.
     messages: usize,
     holder: Arc<str>,
@@ -52,7 +51,7 @@ struct Row {
 }
 
 /// A store must refuse for one of these reasons, and succeed if there is none.
-pub(super) fn agrees<T: std::fmt::Debug>(
+pub(crate) fn agrees<T: std::fmt::Debug>(
     answer: &Result<T, StoreError>,
     reasons: &[StoreError],
 ) -> Checked {
@@ -95,7 +94,7 @@ impl Model {
         }
     }
 
-    pub(super) fn create(&mut self, owner: &Owner, mut new: NewTask) -> Vec<StoreError> {
+    pub(crate) fn create(&mut self, owner: &Owner, mut new: NewTask) -> Vec<StoreError> {
         let key = (owner.clone(), new.task.id.to_string());
         let mut reasons = self.receipt(owner, new.receipt.as_ref());
         if self.logs.contains_key(&key) {
@@ -132,7 +131,7 @@ impl Model {
         reasons
     }
 
-    pub(super) fn append(
+    pub(crate) fn append(
         &mut self,
         key: &Key,
         mut append: Append,
@@ -155,7 +154,7 @@ impl Model {
         Ok(appended)
     }
 
-    pub(super) fn keep_answer(
+    pub(crate) fn keep_answer(
         &mut self,
         owner: &Owner,
         receipt: Receipt,
@@ -168,7 +167,7 @@ impl Model {
         reasons
     }
 
-    pub(super) fn put_config(
+    pub(crate) fn put_config(
         &mut self,
         owner: &Owner,
         config: TaskPushNotificationConfig,
@@ -196,7 +195,7 @@ impl Model {
         reasons
     }
 
-    pub(super) fn delete_config(&mut self, key: &Key, config: &str) -> Vec<StoreError> {
+    pub(crate) fn delete_config(&mut self, key: &Key, config: &str) -> Vec<StoreError> {
         let Some(log) = self.logs.get_mut(key) else {
             return vec![StoreError::NoTask];
         };
@@ -205,13 +204,13 @@ impl Model {
         Vec::new()
     }
 
-    pub(super) fn renew(&mut self, holder: &str, term: Duration) {
+    pub(crate) fn renew(&mut self, holder: &str, term: Duration) {
         for log in self.logs.values_mut().filter(|log| *log.holder == *holder) {
             log.lasts = log.lasts.map(|_| !term.is_zero());
         }
     }
 
-    pub(super) fn orphans(&self) -> BTreeSet<Key> {
+    pub(crate) fn orphans(&self) -> BTreeSet<Key> {
         let orphaned = |log: &Log| {
             let state = log.look.task.status.state;
             let waits = log.look.turn < log.messages;
@@ -222,7 +221,7 @@ impl Model {
         logs.map(|(key, _)| key.clone()).collect()
     }
 
-    pub(super) fn sweep_all(&mut self) -> usize {
+    pub(crate) fn sweep_all(&mut self) -> usize {
         let before = self.logs.len();
         self.logs
             .retain(|_, log| !log.look.task.status.state.is_terminal());
@@ -230,7 +229,7 @@ impl Model {
     }
 
     /// Checks that taken notifications are due, no more than the limit, and all of them if there is room.
-    pub(super) fn take(&mut self, taken: &[Notification], limit: usize, term: Duration) -> Checked {
+    pub(crate) fn take(&mut self, taken: &[Notification], limit: usize, term: Duration) -> Checked {
         let waiting = self
             .logs
             .values_mut()
@@ -256,7 +255,7 @@ impl Model {
     }
 
     /// The notifications that were given up, in no order.
-    pub(super) fn dead_letters(&self) -> Vec<Notification> {
+    pub(crate) fn dead_letters(&self) -> Vec<Notification> {
         let mut dead = Vec::new();
         for ((owner, _), log) in &self.logs {
             for (config, rows) in &log.outbox {
@@ -267,12 +266,12 @@ impl Model {
         dead
     }
 
-    pub(super) fn undelivered(&self) -> usize {
+    pub(crate) fn undelivered(&self) -> usize {
         let rows = self.logs.values().flat_map(|log| log.outbox.values());
         rows.flatten().filter(|row| !row.dead).count()
     }
 
-    pub(super) fn settle(&mut self, notification: &Notification, settlement: Settlement) {
+    pub(crate) fn settle(&mut self, notification: &Notification, settlement: Settlement) {
         let config = &notification.config;
         let key = (notification.owner.clone(), config.task_id.to_string());
         let log = self.logs.get_mut(&key);
@@ -337,11 +336,10 @@ impl Log {
         let mut configs = self.look.configs.iter();
         let webhook = configs.find(|known| known.id.as_str() == config)?;
         let dialect = *self.dialects.get(config)?;
-        Some(Notification {
-            attempt: row.attempt,
-            trace: row.trace.clone(),
-            ..Notification::new(owner.clone(), webhook.clone(), dialect, row.sequence)
-        })
+        let mut notification =
+            Notification::new(owner.clone(), webhook.clone(), dialect, row.sequence);
+        (notification.attempt, notification.trace) = (row.attempt, row.trace.clone());
+        Some(notification)
     }
 
     fn lease(&mut self, lease: &Lease) -> Option<StoreError> {

@@ -7,7 +7,7 @@ use a2a_server::{Append, Appended, Lease, NewTask, Owner, Receipt, Retention, St
 use a2a_types::{Dialect, Event, Message, TaskId};
 
 use super::{Broken, StoreResult};
-use crate::suite::fault::Fault;
+use crate::fault::Fault;
 
 const LONG: Duration = Duration::from_secs(3600);
 

@@ -1,26 +1,15 @@
-//! Short runs of the experiments of `cargo xtask crash`, `disconnects`, `duplicates`, …: each meets its
-//! targets.
+//! Short runs of the experiments: each meets its targets.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 /// Runs an experiment, which must meet its targets.
 #[track_caller]
 fn check(arguments: &str) {
-    let output = Command::new(program()).args(arguments.split(' ')).output();
-    let output = output.expect("`cargo build -p a2a-server --example harness` makes the program");
+    let mut harness = Command::new(env!("CARGO_BIN_EXE_harness"));
+    let output = harness.args(arguments.split(' ')).output().unwrap();
     let report = String::from_utf8_lossy(&output.stdout);
     let problems = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments}: {report}\n{problems}");
-}
-
-/// Returns the path of the harness: Cargo builds examples in a directory next to the tests.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().expect("a test is a program");
-    let profile = test.ancestors().nth(2).expect("tests are built in `deps`");
-    profile
-        .join("examples")
-        .join(format!("harness{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// The cost of the client is reported by builds for release only.

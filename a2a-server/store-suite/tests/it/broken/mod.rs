@@ -16,7 +16,7 @@ use a2a_server::{
 use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
 use tokio::sync::watch;
 
-use crate::suite::fault::Fault;
+use crate::fault::Fault;
 
 /// The store in memory, with a fault.
 pub(crate) struct Broken {

@@ -1,13 +1,14 @@
 //! Cases of a store that several servers share; a store that only one may use passes them unasked.
 
+use a2a_server::{MAX_MAIL, Mail, MailContent, Owner, Receipt, SharedStore, StoreError};
 use a2a_types::{Message, TaskId};
 
-use super::super::{MAX_MAIL, Mail, MailContent, NewTask, Owner, Receipt, SharedStore, StoreError};
-use super::bench::{Bench, eventually};
-use super::observation::{Checked, Observation, holds, refused, same};
-use super::sample::{LONG, NONE, SHORT, ada, new, owner, receipt, seized};
+use crate::bench::{Bench, eventually};
+use crate::case::promises;
+use crate::observation::{Checked, Observation, holds, refused, same};
+use crate::sample::{LONG, NONE, SHORT, ada, new_by, owner, receipt, seized};
 
-super::promises! {
+promises! {
     of a shared store:
     "shared.reserved_once": reserved_once = "a message of an owner is reserved for one holder until that reservation is released";
     "shared.reservation_runs_out": reservation_runs_out = "a reservation that is not prolonged runs out and may be replaced by its number, and one that is prolonged does not";
@@ -16,7 +17,7 @@ super::promises! {
     "shared.mail_follows_the_lease": mail_follows_the_lease = "mail that was not taken goes to the next holder of the lease";
     "shared.withdrawn": withdrawn = "mail is taken back unless it was taken";
     "shared.mail_with_its_task": mail_with_its_task = "there is no mail for a task that is not there";
-    "shared.so_much_mail": so_much_mail = "mail beyond what a task may have is refused";
+    "shared.mail_limit": mail_limit = "mail beyond what a task may have is refused";
 }
 
 async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<u64, StoreError> {
@@ -71,11 +72,7 @@ async fn outcome_counts(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     reserve(shared, &ada(), "h").await?;
     let found = bench.store.received(&ada(), &"m".into()).await?;
     same("what became of it", found, None)?;
-    let begun = NewTask {
-        receipt: Some(receipt("m")),
-        ..new("t")
-    };
-    bench.create(&ada(), begun).await?;
+    bench.create(&ada(), new_by(receipt("m"), "t")).await?;
     for holder in ["h", "i"] {
         refused!(reserve(shared, &ada(), holder).await, StoreError::Received);
     }
@@ -150,7 +147,7 @@ async fn mail_with_its_task(bench: &Bench, shared: &dyn SharedStore) -> Checked 
     Ok(())
 }
 
-async fn so_much_mail(bench: &Bench, shared: &dyn SharedStore) -> Checked {
+async fn mail_limit(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     bench.begin("u").await?;
     for _ in 0..MAX_MAIL {

@@ -1,21 +1,21 @@
 //! Case of random operations, compared with a plain model.
 
-use a2a_transport::Principal;
+use a2a_server::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
+use a2a_server::{
+    Append, Lease, Notification, Outcome, Owner, Place, Principal, Receipt, Settlement,
+};
 use a2a_types::{ConfigId, ContextId, Dialect, Message, TaskPushNotificationConfig};
 
-use super::super::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
-use super::super::{
-    Append, Lease, NewTask, Notification, Outcome, Owner, Place, Receipt, Retention, Settlement,
-};
-use super::bench::Bench;
-use super::dice::Dice;
-use super::model::{Key, Model, agrees};
-use super::observation::{Checked, Observation, same, short};
-use super::sample::{
-    LONG, NONE, config, digest, object, owner, receipt, seized, taken, task, within,
+use crate::bench::Bench;
+use crate::case::promises;
+use crate::dice::Dice;
+use crate::model::{Key, Model, agrees};
+use crate::observation::{Checked, Observation, same, short};
+use crate::sample::{
+    LONG, NONE, config, digest, new, object, owner, receipt, retention, seized, taken, task, within,
 };
 
-super::promises! {
+promises! {
     "random.like_a_model": like_a_model = "whatever is done in whatever order, a store answers as a plain model does";
 }
 
@@ -47,19 +47,19 @@ async fn like_a_model(bench: Bench) -> Checked {
 }
 
 /// Callers of their own in every round, on the same store.
-pub(super) struct Round {
-    pub(super) bench: Bench,
-    pub(super) model: Model,
-    pub(super) dice: Dice,
-    pub(super) owners: Vec<Owner>,
+pub(crate) struct Round {
+    pub(crate) bench: Bench,
+    pub(crate) model: Model,
+    pub(crate) dice: Dice,
+    pub(crate) owners: Vec<Owner>,
     /// The ids of the tasks of this round.
-    pub(super) tasks: &'static [&'static str],
+    pub(crate) tasks: &'static [&'static str],
     /// The last notifications that were taken.
-    pub(super) given_out: Vec<Notification>,
+    pub(crate) given_out: Vec<Notification>,
     /// The end of the last page that was listed.
-    pub(super) place: Option<Place>,
+    pub(crate) place: Option<Place>,
     /// The last operation, for people to read.
-    pub(super) asked: String,
+    pub(crate) asked: String,
 }
 
 const TASKS: [&str; 4] = ["t", "T", "t ", "a"];
@@ -72,10 +72,10 @@ const LONG_NAME: &str = match str::from_utf8(&[b'x'; 1000]) {
     Ok(name) => name,
     Err(_) => "",
 };
-pub(super) const MESSAGES: [&str; 8] = ["m", "M", "m ", "", "%", "n", "o", "begin"];
+pub(crate) const MESSAGES: [&str; 8] = ["m", "M", "m ", "", "%", "n", "o", "begin"];
 const WEBHOOKS: [&str; 4] = ["x", "c", "C", "%"];
 const HOLDERS: [&str; 3] = ["h", "i", "H"];
-pub(super) const CONTEXTS: [Option<&str>; 3] = [Some("one"), Some("One"), None];
+pub(crate) const CONTEXTS: [Option<&str>; 3] = [Some("one"), Some("One"), None];
 
 impl Round {
     /// Begins a round. Some have one task alone, to which more happens, others many tasks with odd names; the
@@ -109,7 +109,7 @@ impl Round {
         Observation::new(format!("seed {seed}, {place}, after {asked}: {saw}"))
     }
 
-    pub(super) fn key(&mut self) -> Key {
+    pub(crate) fn key(&mut self) -> Key {
         let owner = self.dice.one_of(&self.owners);
         (owner, self.dice.one_of(self.tasks).to_owned())
     }
@@ -140,10 +140,9 @@ impl Round {
 
     fn receipt(&mut self) -> Receipt {
         let content = self.dice.one_of(&["this", "that"]);
-        Receipt {
-            digest: digest(content),
-            ..receipt(self.dice.one_of(&MESSAGES))
-        }
+        let mut receipt = receipt(self.dice.one_of(&MESSAGES));
+        receipt.digest = digest(content);
+        receipt
     }
 
     fn config(&mut self, task: &str) -> TaskPushNotificationConfig {
@@ -163,18 +162,17 @@ impl Round {
         task.context_id = context.map(ContextId::from);
         task.status.timestamp = self.dice.time();
         let count = self.dice.one_of(&[0, 0, 1, 3]);
-        let new = NewTask {
-            dialect: self.dice.one_of(Dialect::ALL),
-            config: self.dice.chance(2).then(|| self.config(&key.1)),
-            receipt: self.dice.chance(2).then(|| self.receipt()),
-            holder: self.dice.one_of(&HOLDERS).into(),
-            term: self.dice.one_of(&[NONE, LONG]),
-            events: self.dice.events(&task, count),
-            release: self.dice.chance(4),
-            notify: self.dice.chance(2),
-            trace: self.dice.trace(),
-            task: task.into(),
-        };
+        let mut new = new(&key.1);
+        new.dialect = self.dice.one_of(Dialect::ALL);
+        new.config = self.dice.chance(2).then(|| self.config(&key.1));
+        new.receipt = self.dice.chance(2).then(|| self.receipt());
+        new.holder = self.dice.one_of(&HOLDERS).into();
+        new.term = self.dice.one_of(&[NONE, LONG]);
+        new.events = self.dice.events(&task, count);
+        new.release = self.dice.chance(4);
+        new.notify = self.dice.chance(2);
+        new.trace = self.dice.trace();
+        new.task = task.into();
         self.asked = format!("create by {:?}: {}", key.0, short(&new));
         let created = self.bench.store.create(&key.0, new.clone()).await;
         agrees(&created, &self.model.create(&key.0, new))
@@ -197,17 +195,16 @@ impl Round {
         };
         let count = dice.one_of(&[0, 1, 1, 1, 2, 3, 40]);
         let step = dice.below(100).cast_signed();
-        let append = Append {
-            after: (sequence + dice.one_of(&off)).saturating_sub(dice.one_of(&off)),
-            lease,
-            release: dice.chance(6),
-            events: dice.events(&task, count),
-            checkpoint: dice.chance(4).then(|| object("step", step)),
-            turn: dice.chance(4).then(|| 1 + dice.below(3) as usize),
-            notify: dice.chance(2),
-            trace: dice.trace(),
-            receipt: self.dice.chance(4).then(|| self.receipt()),
-        };
+        let after = (sequence + dice.one_of(&off)).saturating_sub(dice.one_of(&off));
+        let mut append = Append::held(after, epoch, Vec::new());
+        append.lease = lease;
+        append.release = dice.chance(6);
+        append.events = dice.events(&task, count);
+        append.checkpoint = dice.chance(4).then(|| object("step", step));
+        append.turn = dice.chance(4).then(|| 1 + dice.below(3) as usize);
+        append.notify = dice.chance(2);
+        append.trace = dice.trace();
+        append.receipt = self.dice.chance(4).then(|| self.receipt());
         self.asked = format!("append to {key:?}: {}", short(&append));
         let store = &self.bench.store;
         let task = key.1.as_str().into();
@@ -322,13 +319,10 @@ impl Round {
     }
 
     /// Forgets all tasks that have ended, or none.
-    pub(super) async fn sweep(&mut self) -> Checked {
+    pub(crate) async fn sweep(&mut self) -> Checked {
         let all = self.dice.chance(2);
-        let retention = Retention {
-            age: LONG,
-            count: if all { 0 } else { usize::MAX >> 1 },
-            patience: LONG,
-        };
+        let count = if all { 0 } else { usize::MAX >> 1 };
+        let retention = retention(LONG, count, LONG);
         self.asked = format!("sweep {retention:?}");
         let expected = if all { self.model.sweep_all() } else { 0 };
         let swept = self.bench.store.sweep(retention).await?;

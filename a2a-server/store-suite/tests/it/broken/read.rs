@@ -10,7 +10,7 @@ use a2a_types::{MessageId, TaskId};
 use tokio::sync::watch;
 
 use super::{Broken, StoreResult};
-use crate::suite::fault::Fault;
+use crate::fault::Fault;
 
 impl Broken {
     pub(super) async fn look(&self, owner: &Owner, task: &TaskId) -> StoreResult<Option<Snapshot>> {

@@ -4,23 +4,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use a2a_server::{NewTask, Notification, Orphan, Owner, Store, StoreError};
 use a2a_types::{Dialect, Message, MessageId};
 use tokio::time::MissedTickBehavior;
 
-use super::super::{NewTask, Notification, Orphan, Owner, Retention, Store, StoreError};
-use super::observation::{Checked, Observation};
-use super::sample;
-use super::writer::Writer;
+use crate::observation::{Checked, Observation};
+use crate::sample;
+use crate::writer::Writer;
 
 /// A fresh store, with operations that many cases need.
 #[derive(Clone)]
-pub(super) struct Bench {
-    pub(super) store: Arc<dyn Store>,
+pub(crate) struct Bench {
+    pub(crate) store: Arc<dyn Store>,
 }
 
 impl Bench {
     /// Creates a task; returns its writer.
-    pub(super) async fn create(&self, owner: &Owner, new: NewTask) -> Result<Writer, StoreError> {
+    pub(crate) async fn create(&self, owner: &Owner, new: NewTask) -> Result<Writer, StoreError> {
         let task = new.task.id.clone();
         self.store.create(owner, new).await?;
         Ok(Writer {
@@ -33,12 +33,12 @@ impl Bench {
     }
 
     /// Ada's new task.
-    pub(super) async fn begin(&self, id: &str) -> Checked<Writer> {
+    pub(crate) async fn begin(&self, id: &str) -> Checked<Writer> {
         Ok(self.create(&sample::ada(), sample::new(id)).await?)
     }
 
     /// Ada's new task with a webhook.
-    pub(super) async fn watched(&self, id: &str) -> Checked<Writer> {
+    pub(crate) async fn watched(&self, id: &str) -> Checked<Writer> {
         let writer = self.begin(id).await?;
         let config = sample::config(&writer.task, "c");
         let put = self.store.put_config(&writer.owner, config, Dialect::V1_0);
@@ -46,29 +46,25 @@ impl Bench {
         Ok(writer)
     }
 
-    pub(super) async fn orphans(&self) -> Checked<BTreeSet<(Owner, String)>> {
+    pub(crate) async fn orphans(&self) -> Checked<BTreeSet<(Owner, String)>> {
         let orphans = self.store.orphans(1000).await?;
-        let name = |Orphan { owner, task }: Orphan| (owner, task.into());
+        let name = |orphan: Orphan| (orphan.owner, orphan.task.into());
         Ok(orphans.into_iter().map(name).collect())
     }
 
     /// Takes the notifications that are due now, and hides them for long.
-    pub(super) async fn due(&self) -> Checked<Vec<Notification>> {
+    pub(crate) async fn due(&self) -> Checked<Vec<Notification>> {
         Ok(self.store.notifications(1000, sample::LONG).await?)
     }
 
     /// Forgets every task that has ended.
-    pub(super) async fn sweep_all(&self) -> Checked<usize> {
-        let retention = Retention {
-            age: sample::LONG,
-            count: 0,
-            patience: sample::LONG,
-        };
+    pub(crate) async fn sweep_all(&self) -> Checked<usize> {
+        let retention = sample::retention(sample::LONG, 0, sample::LONG);
         Ok(self.store.sweep(retention).await?)
     }
 
     /// Waits until the store's clock has gone on by some milliseconds.
-    pub(super) async fn tick(&self) -> Checked {
+    pub(crate) async fn tick(&self) -> Checked {
         let clock = sample::owner("clock");
         let message = MessageId::random();
         let receipt = sample::receipt_for(message.as_str(), Duration::from_millis(5));
@@ -84,7 +80,7 @@ impl Bench {
 
 /// Looks again and again until there is a value.
 #[track_caller]
-pub(super) fn eventually<T, F>(
+pub(crate) fn eventually<T, F>(
     what: &str,
     mut look: impl FnMut() -> F,
 ) -> impl Future<Output = Checked<T>>
@@ -112,7 +108,7 @@ where
 
 /// Waits for what should happen soon.
 #[track_caller]
-pub(super) fn soon<T>(
+pub(crate) fn soon<T>(
     what: &str,
     happens: impl Future<Output = T>,
 ) -> impl Future<Output = Checked<T>> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_transport::Principal;
+use a2a_server::{Lease, NewTask, Owner, Principal, Receipt, Retention};
 use a2a_types::steps::{MARK, reasoning_artifact};
 use a2a_types::{
     Artifact, AuthenticationInfo, ConfigId, Dialect, Event, Message, Object, Part, Role, Task,
@@ -11,35 +11,33 @@ use a2a_types::{
 };
 use serde_json::json;
 
-use super::super::{Lease, NewTask, Owner, Receipt};
-
 /// Longer than any case takes.
-pub(super) const LONG: Duration = Duration::from_secs(3600);
+pub(crate) const LONG: Duration = Duration::from_secs(3600);
 /// Over as soon as it begins.
-pub(super) const NONE: Duration = Duration::ZERO;
+pub(crate) const NONE: Duration = Duration::ZERO;
 /// Over before anybody gets tired.
-pub(super) const SHORT: Duration = Duration::from_millis(20);
+pub(crate) const SHORT: Duration = Duration::from_millis(20);
 
 /// Owner of the tasks of most cases.
-pub(super) fn ada() -> Owner {
+pub(crate) fn ada() -> Owner {
     owner("ada")
 }
 
-pub(super) fn owner(name: &str) -> Owner {
+pub(crate) fn owner(name: &str) -> Owner {
     Owner::from(Principal::named(name))
 }
 
-pub(super) fn within(tenant: &str, owner: Owner) -> Owner {
+pub(crate) fn within(tenant: &str, owner: Owner) -> Owner {
     owner.tenant(Some(tenant.into()))
 }
 
 /// Returns the time `millis` milliseconds after some moment. Every store keeps milliseconds, and need not keep less.
-pub(super) fn time(millis: i64) -> Timestamp {
+pub(crate) fn time(millis: i64) -> Timestamp {
     Timestamp::from_millis(1_760_000_000_000 + millis).expect("the calendar reaches that far")
 }
 
 /// A task that has just been accepted, with the message that began it.
-pub(super) fn task(id: &str) -> Task {
+pub(crate) fn task(id: &str) -> Task {
     Task {
         id: id.into(),
         context_id: Some("context".into()),
@@ -54,11 +52,25 @@ pub(super) fn task(id: &str) -> Task {
 }
 
 /// A task to be kept, worked on by `h` for long.
-pub(super) fn new(id: &str) -> NewTask {
+pub(crate) fn new(id: &str) -> NewTask {
     NewTask::new(task(id).into(), Dialect::V1_0, "h".into(), LONG)
 }
 
-pub(super) fn message(task: &TaskId, id: &str, text: &str) -> Message {
+/// A task to be kept that a message of this receipt began.
+pub(crate) fn new_by(receipt: Receipt, id: &str) -> NewTask {
+    let mut new = new(id);
+    new.receipt = Some(receipt);
+    new
+}
+
+/// A task to be kept whose lease has this term.
+pub(crate) fn new_for(term: Duration, id: &str) -> NewTask {
+    let mut new = new(id);
+    new.term = term;
+    new
+}
+
+pub(crate) fn message(task: &TaskId, id: &str, text: &str) -> Message {
     Message {
         message_id: id.into(),
         context_id: Some("context".into()),
@@ -71,12 +83,12 @@ pub(super) fn message(task: &TaskId, id: &str, text: &str) -> Message {
 }
 
 /// A message of the caller.
-pub(super) fn said(task: &TaskId, id: &str) -> Event {
+pub(crate) fn said(task: &TaskId, id: &str) -> Event {
     Event::Message(message(task, id, id))
 }
 
 /// A step of the agent on its way to an answer.
-pub(super) fn step(task: &TaskId, id: &str) -> Event {
+pub(crate) fn step(task: &TaskId, id: &str) -> Event {
     Event::Message(Message {
         role: Role::Agent,
         extensions: vec![MARK.to_owned()],
@@ -85,7 +97,7 @@ pub(super) fn step(task: &TaskId, id: &str) -> Event {
 }
 
 /// A thought of the agent's model.
-pub(super) fn thought(task: &TaskId, text: &str) -> Event {
+pub(crate) fn thought(task: &TaskId, text: &str) -> Event {
     Event::ArtifactUpdate(TaskArtifactUpdateEvent {
         task_id: task.clone(),
         context_id: Some("context".into()),
@@ -97,11 +109,11 @@ pub(super) fn thought(task: &TaskId, text: &str) -> Event {
 }
 
 /// A status with nothing to say.
-pub(super) fn status(task: &TaskId, state: TaskState) -> Event {
+pub(crate) fn status(task: &TaskId, state: TaskState) -> Event {
     status_at(task, state, Some(time(1)))
 }
 
-pub(super) fn status_at(task: &TaskId, state: TaskState, timestamp: Option<Timestamp>) -> Event {
+pub(crate) fn status_at(task: &TaskId, state: TaskState, timestamp: Option<Timestamp>) -> Event {
     Event::StatusUpdate(TaskStatusUpdateEvent {
         task_id: task.clone(),
         context_id: Some("context".into()),
@@ -115,7 +127,7 @@ pub(super) fn status_at(task: &TaskId, state: TaskState, timestamp: Option<Times
 }
 
 /// A status that says something.
-pub(super) fn tells(task: &TaskId, state: TaskState, id: &str) -> Event {
+pub(crate) fn tells(task: &TaskId, state: TaskState, id: &str) -> Event {
     let mut event = status(task, state);
     if let Event::StatusUpdate(update) = &mut event {
         let said = Message::agent(id);
@@ -130,7 +142,7 @@ pub(super) fn tells(task: &TaskId, state: TaskState, id: &str) -> Event {
 }
 
 /// A piece of an artifact, or all of it.
-pub(super) fn chunk(task: &TaskId, artifact: &str, text: &str, append: bool) -> Event {
+pub(crate) fn chunk(task: &TaskId, artifact: &str, text: &str, append: bool) -> Event {
     Event::ArtifactUpdate(TaskArtifactUpdateEvent {
         task_id: task.clone(),
         context_id: Some("context".into()),
@@ -147,20 +159,20 @@ pub(super) fn chunk(task: &TaskId, artifact: &str, text: &str, append: bool) -> 
     })
 }
 
-pub(super) fn object(member: &str, value: i64) -> Object {
+pub(crate) fn object(member: &str, value: i64) -> Object {
     Object::from_iter([(member.to_owned(), json!(value))])
 }
 
 /// A receipt that is good for long.
-pub(super) fn receipt(message: &str) -> Receipt {
+pub(crate) fn receipt(message: &str) -> Receipt {
     receipt_for(message, LONG)
 }
 
-pub(super) fn receipt_for(message: &str, term: Duration) -> Receipt {
+pub(crate) fn receipt_for(message: &str, term: Duration) -> Receipt {
     Receipt::new(message.into(), digest(message), term)
 }
 
-pub(super) fn digest(text: &str) -> [u8; 32] {
+pub(crate) fn digest(text: &str) -> [u8; 32] {
     let mut digest = [0xff; 32];
     for (place, byte) in digest.iter_mut().zip(text.bytes()) {
         *place = byte;
@@ -168,7 +180,13 @@ pub(super) fn digest(text: &str) -> [u8; 32] {
     digest
 }
 
-pub(super) fn config(task: &TaskId, id: &str) -> TaskPushNotificationConfig {
+pub(crate) fn retention(age: Duration, count: usize, patience: Duration) -> Retention {
+    let mut retention = Retention::default();
+    (retention.age, retention.count, retention.patience) = (age, count, patience);
+    retention
+}
+
+pub(crate) fn config(task: &TaskId, id: &str) -> TaskPushNotificationConfig {
     TaskPushNotificationConfig {
         tenant: Some("tenant".to_owned()),
         id: ConfigId::from(id),
@@ -182,12 +200,12 @@ pub(super) fn config(task: &TaskId, id: &str) -> TaskPushNotificationConfig {
     }
 }
 
-pub(super) fn taken(holder: &str, term: Duration) -> Lease {
+pub(crate) fn taken(holder: &str, term: Duration) -> Lease {
     let holder = holder.into();
     Lease::Taken { holder, term }
 }
 
-pub(super) fn seized(holder: &str, term: Duration) -> Lease {
+pub(crate) fn seized(holder: &str, term: Duration) -> Lease {
     let holder = holder.into();
     Lease::Seized { holder, term }
 }

@@ -2,19 +2,19 @@
 
 use std::cmp::Reverse;
 
+use a2a_server::{Listing, Owner, Place, Settlement, StoreError, Tail};
 use a2a_types::{ContextId, Task, Timestamp};
 
-use super::super::{Listing, Owner, Place, Settlement, StoreError, Tail};
-use super::dice::STATES;
-use super::model::Key;
-use super::observation::{Checked, holds, refused, same, same_each};
-use super::random::{CONTEXTS, MESSAGES, Round};
-use super::sample::{LONG, time};
-use super::writer::{Look, Writer};
+use crate::dice::STATES;
+use crate::model::Key;
+use crate::observation::{Checked, holds, refused, same, same_each};
+use crate::random::{CONTEXTS, MESSAGES, Round};
+use crate::sample::{LONG, time};
+use crate::writer::{Look, Writer};
 
 impl Round {
     /// Compares everything that can be read of a task.
-    pub(super) async fn look(&mut self, key: &Key) -> Checked {
+    pub(crate) async fn look(&mut self, key: &Key) -> Checked {
         let writer = Writer {
             store: self.bench.store.clone(),
             owner: key.0.clone(),
@@ -49,7 +49,7 @@ impl Round {
     }
 
     /// Compares what belongs to no task of its own.
-    pub(super) async fn look_around(&mut self, owner: &Owner) -> Checked {
+    pub(crate) async fn look_around(&mut self, owner: &Owner) -> Checked {
         let message = self.dice.one_of(&MESSAGES);
         self.look_at_message(owner, message).await?;
         let store = &self.bench.store;
@@ -78,7 +78,7 @@ impl Round {
         same(&what, found, expected)
     }
 
-    pub(super) async fn list(&mut self, owner: &Owner) -> Checked {
+    pub(crate) async fn list(&mut self, owner: &Owner) -> Checked {
         let dice = &mut self.dice;
         let own = |(of, _): &&Key| of == owner;
         let own: Vec<_> = self.model.logs.keys().filter(own).cloned().collect();
@@ -89,13 +89,12 @@ impl Round {
             _ => None,
         };
         let contexts = [CONTEXTS[0], CONTEXTS[1], Some("none"), None, None, None];
-        let listing = Listing {
-            context_id: dice.one_of(&contexts).map(ContextId::from),
-            status: dice.chance(3).then(|| dice.one_of(&STATES)),
-            since: dice.chance(3).then(|| time(dice.one_of(&[-1, 0, 2, 9]))),
-            after: place,
-            limit: dice.one_of(&[1, 2, 50]),
-        };
+        let mut listing = Listing::new(1);
+        listing.context_id = dice.one_of(&contexts).map(ContextId::from);
+        listing.status = dice.chance(3).then(|| dice.one_of(&STATES));
+        listing.since = dice.chance(3).then(|| time(dice.one_of(&[-1, 0, 2, 9])));
+        listing.after = place;
+        listing.limit = dice.one_of(&[1, 2, 50]);
         self.page(owner, listing).await.map(drop)
     }
 
@@ -132,7 +131,7 @@ impl Round {
         Ok(more)
     }
 
-    pub(super) async fn end(&mut self) -> Checked {
+    pub(crate) async fn end(&mut self) -> Checked {
         for owner in self.owners.clone() {
             for limit in [1, 7] {
                 let mut listing = Listing::new(limit);
