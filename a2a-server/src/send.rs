@@ -14,6 +14,7 @@ use crate::engine::follower::stuck;
 use crate::engine::outcome::Outcome;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::run_state::RunState;
+use crate::engine::task_writer::FirstStep;
 use crate::profile::reply_format::{ReplyFormat, ReplyOptions, StreamStart};
 use crate::server::Inner;
 
@@ -32,10 +33,14 @@ impl Inner {
         let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
         let pending = Box::new(PendingMessage::new(params, context.clone()));
         async move {
+            let first_step = match soon {
+                true => FirstStep::Apart,
+                false => FirstStep::Here,
+            };
             self.check(&pending.request, &pending.context).await?;
             let Admission {
                 accepted, receipt, ..
-            } = self.engine.begin(pending, false).await?;
+            } = self.engine.begin(pending, first_step).await?;
             // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
             let until = Instant::now()
                 + match soon {
@@ -99,7 +104,7 @@ impl Inner {
                 accepted,
                 snapshot,
                 receipt,
-            } = self.engine.begin(pending, true).await?;
+            } = self.engine.begin(pending, FirstStep::UntilTold).await?;
             let until = Instant::now() + self.engine.first_event;
             let outcome = match accepted.outcome(until, |_| true).await {
                 Ok(outcome) => outcome,

@@ -17,7 +17,7 @@ use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::PostOutcome;
 use crate::engine::task_guard::TaskGuard;
-use crate::engine::task_writer::TaskWriter;
+use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::woken;
 use crate::engine::update::UpdateError;
 use crate::store::{Orphan, Owner, Receipt, Snapshot, StoreError};
@@ -53,11 +53,11 @@ enum AdmissionOutcome {
 
 impl Engine {
     /// Gives a message to the agent, unless the agent has it already. Work that has begun is finished even
-    /// if the caller disconnects. With `follows`, the caller gets a snapshot of the task.
+    /// if the caller disconnects.
     pub(crate) async fn begin(
         self: &Arc<Self>,
         mut pending: Box<PendingMessage>,
-        follows: bool,
+        first_step: FirstStep,
     ) -> Result<Admission, A2aError> {
         self.check_open()?;
         let in_flight = match pending.is_recognised() {
@@ -71,11 +71,11 @@ impl Engine {
         let engine = Arc::clone(self);
         let accepted = to_its_end(async move {
             let Some(in_flight) = in_flight else {
-                return engine.admit(pending, follows).await;
+                return engine.admit(pending, first_step).await;
             };
             let mut snapshot = None;
             let admit = async || {
-                let admitted = engine.admit(pending, follows).await?;
+                let admitted = engine.admit(pending, first_step).await?;
                 snapshot = admitted.snapshot;
                 Ok::<_, A2aError>(admitted.accepted)
             };
@@ -115,7 +115,7 @@ impl Engine {
     async fn admit(
         self: &Arc<Self>,
         mut pending: Box<PendingMessage>,
-        follows: bool,
+        first_step: FirstStep,
     ) -> Result<Admission, A2aError> {
         if let Some(in_flight) = &pending.in_flight
             && let Some(known) = self.known(in_flight, &pending).await?
@@ -128,7 +128,7 @@ impl Engine {
             && self.find(id, context).await?.is_some()
         {
             let receipt = pending.receipt();
-            return Box::pin(self.continue_task(pending, receipt, follows)).await;
+            return Box::pin(self.continue_task(pending, receipt, first_step)).await;
         }
         if task.is_some() && !pending.may_name_new_task() {
             return Err(ErrorKind::TaskNotFound.into());
@@ -150,7 +150,7 @@ impl Engine {
             pending.receipt(),
             &self.store_handle,
         );
-        let snapshot = follows.then(|| new.snapshot());
+        let snapshot = first_step.is_followed().then(|| new.snapshot());
         let writer = Arc::new(TaskWriter::for_new(
             Arc::clone(&self.store_handle),
             owner,
@@ -167,7 +167,7 @@ impl Engine {
                     ..message
                 };
                 let receipt = pending.receipt();
-                return Box::pin(self.continue_task(pending, receipt, follows)).await;
+                return Box::pin(self.continue_task(pending, receipt, first_step)).await;
             }
         };
         let needs_task = !pending.may_be_answered_directly();
@@ -181,7 +181,11 @@ impl Engine {
         {
             return Ok(Admission::without_snapshot(known));
         }
-        guard.start(pending.into(), Some(permit));
+        let first_step = match needs_task {
+            true => first_step.of_known(),
+            false => first_step,
+        };
+        guard.start(pending.into(), first_step, Some(permit));
         let accepted = Accepted::Run {
             writer,
             from: None,
@@ -199,7 +203,7 @@ impl Engine {
         self: &Arc<Self>,
         mut pending: Box<PendingMessage>,
         receipt: Option<Receipt>,
-        follows: bool,
+        first_step: FirstStep,
     ) -> Result<Admission, A2aError> {
         let owner = Owner::of(&pending.context);
         let id = pending.request.message.task_id.clone().unwrap_or_default();
@@ -239,11 +243,11 @@ impl Engine {
                     let (state, dialect) = (snapshot.task.status.state, snapshot.dialect);
                     // It may have to wait: a copy of the task for each message that does would be too much.
                     drop(snapshot);
-                    let message = (pending, placing, follows);
+                    let message = (pending, placing, first_step);
                     self.enqueue(busy, (state, dialect), message).await
                 }
                 None => {
-                    self.resume_idle(snapshot, (pending, placing, follows))
+                    self.resume_idle(snapshot, (pending, placing, first_step))
                         .await
                 }
             };
@@ -277,7 +281,7 @@ impl Engine {
     async fn resume_idle(
         &self,
         known: Snapshot,
-        (mut pending, receipt, follows): (Arc<PendingMessage>, Option<Receipt>, bool),
+        (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
     ) -> Result<AdmissionOutcome, A2aError> {
         let owner = Owner::of(&pending.context);
         let writer = TaskWriter::for_known(Arc::clone(&self.store_handle), owner.clone(), &known);
@@ -306,8 +310,8 @@ impl Engine {
         };
         Arc::make_mut(&mut pending).number = place.number;
         let from = position(&writer, dialect, place.sequence);
-        let snapshot = first_snapshot(&writer, follows).await;
-        guard.start(pending, Some(permit));
+        let snapshot = first_snapshot(&writer, first_step).await;
+        guard.start(pending, first_step.of_known(), Some(permit));
         let accepted = Accepted::Run {
             writer,
             from: Some(from),
@@ -325,7 +329,7 @@ impl Engine {
         &self,
         busy: Arc<TaskWriter>,
         (state, dialect): (TaskState, Dialect),
-        (mut pending, receipt, follows): (Arc<PendingMessage>, Option<Receipt>, bool),
+        (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
     ) -> Result<AdmissionOutcome, A2aError> {
         busy.begun().await;
         if state.is_terminal() {
@@ -367,7 +371,7 @@ impl Engine {
             Err(error) => return Err(error.into()),
         };
         let from = position(&busy, dialect, place.sequence);
-        let snapshot = first_snapshot(&busy, follows).await;
+        let snapshot = first_snapshot(&busy, first_step).await;
         // The turn that the message waits for has it to itself.
         drop(pending);
         queue_reservation.confirm(place.number);
@@ -387,8 +391,8 @@ impl Engine {
 
 /// Reads the task for a caller that follows it from its message on. If that fails the message stays
 /// written, and the caller's stream reads the task again.
-async fn first_snapshot(writer: &TaskWriter, follows: bool) -> Option<Snapshot> {
-    match follows {
+async fn first_snapshot(writer: &TaskWriter, first_step: FirstStep) -> Option<Snapshot> {
+    match first_step.is_followed() {
         true => writer.snapshot().await.ok(),
         false => None,
     }

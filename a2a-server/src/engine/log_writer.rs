@@ -449,6 +449,11 @@ fn taken(kept: &ChunkBuffer) -> Option<Event> {
     kept.take().map(|text| Event::ArtifactUpdate(*text))
 }
 
+/// Returns whether these events leave a task idle.
+pub(crate) fn leaves_idle(events: &[Event]) -> bool {
+    last_state(events).is_some_and(TaskState::is_settled)
+}
+
 /// Returns the last state among these events.
 fn last_state(events: &[Event]) -> Option<TaskState> {
     let state = |event: &Event| Some(event.status()?.state);

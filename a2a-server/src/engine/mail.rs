@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use crate::engine::Engine;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::MAIL_INTERVAL;
+use crate::engine::task_writer::FirstStep;
 use crate::store::{Mail, MailContent, TimedStore};
 
 impl Engine {
@@ -75,7 +76,7 @@ impl Engine {
             Ok(held) => {
                 pending.held = Some(Arc::new(held));
                 let (pending, receipt) = (Box::new(pending), receipt.clone());
-                self.continue_task(pending, receipt, false).await
+                self.continue_task(pending, receipt, FirstStep::Apart).await
             }
             Err(error) => Err(error),
         };

@@ -14,7 +14,7 @@ use crate::engine::pending_message::{PendingMessage, Resumed};
 use crate::engine::renewals::Renewals;
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::task_guard::TaskGuard;
-use crate::engine::task_writer::TaskWriter;
+use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::{TurnScheduler, close};
 use crate::engine::update::UpdateError;
 use crate::store::limits::is_active;
@@ -188,7 +188,7 @@ impl Maintenance {
         // It may take long until there is room for another turn; the task is not held meanwhile.
         tokio::spawn(async move {
             let permit = limiter.wait(None).await;
-            guard.start(pending, permit);
+            guard.start(pending, FirstStep::Apart, permit);
         });
     }
 }

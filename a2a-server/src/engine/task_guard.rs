@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
 use a2a_transport::{metric, spans};
+use futures_util::FutureExt;
 use tokio::runtime::Handle;
 use tracing::Span;
 use tracing::field::Empty;
 
 use crate::engine::limiter::TurnPermit;
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::task_writer::TaskWriter;
+use crate::engine::task_writer::{FirstStep, TaskWriter};
 use crate::engine::turn_scheduler::{TurnEnd, TurnScheduler};
 
 /// The right to be the one that works on a task. Dropping it, also in a panic, ends its writer, and the next
@@ -39,21 +40,29 @@ impl TaskGuard {
         })
     }
 
-    /// Runs a turn in a task of its own, and further turns for messages that came meanwhile; the permit, if
-    /// one was needed, is given back after the last one.
-    pub(crate) fn start(mut self, first: Arc<PendingMessage>, permit: Option<TurnPermit>) {
-        self.writer.begin();
+    /// Runs a turn, and further turns for messages that came meanwhile; the permit, if one was needed, is
+    /// given back after the last one.
+    pub(crate) fn start(
+        mut self,
+        first: Arc<PendingMessage>,
+        first_step: FirstStep,
+        permit: Option<TurnPermit>,
+    ) {
+        self.writer.begin(first_step);
         self.scheduler.active.count_in();
         self.counts = true;
         let running = metric::RUNNING_TURNS.raise([]);
         // In a box of its own: a task moves what it runs several times.
-        // In a box of its own: a task moves what it runs several times.
-        tokio::spawn(Box::pin(async move {
+        let mut run = Box::pin(async move {
             self.take_turns(first).await;
             self.has_left = true;
             drop(self);
             drop((permit, running));
-        }));
+        });
+        let is_over = first_step != FirstStep::Apart && (&mut run).now_or_never().is_some();
+        if !is_over {
+            tokio::spawn(run);
+        }
     }
 
     async fn take_turns(&self, first: Arc<PendingMessage>) {

@@ -230,7 +230,7 @@ fn files_are_read_again_on_sighup() {
         "127.0.0.1:0",
         "--json",
         "--log",
-        "a2a_transport=info",
+        "a2a_edge=info",
     ];
     let pair = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
     let mut server = a2a()

@@ -2,8 +2,10 @@
 
 mod signals;
 
+pub(crate) use self::signals::FirstStep;
+
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::engine::chunk_buffer::{ChunkBuffer, PushOutcome, is_mere_text};
-use crate::engine::log_writer::{AppendRequest, LogWriter};
+use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
 use crate::engine::run_state::{Progress, SharedRunState};
 use crate::engine::store_handle::{ActiveTask, StoreHandle};
 use crate::engine::update::{ArtifactUpdate, UpdateError};
@@ -39,6 +41,8 @@ pub(crate) struct TaskWriter {
     artifact_names: ArtifactNames,
     /// `true` if the task is known to be stored, so that text can wait for the log writer.
     is_stored: AtomicBool,
+    /// Number of the update from here after which the agent pauses; 0 for none.
+    pause: AtomicU8,
 }
 
 /// Names of the artifacts that the turn of a message has begun, by their hashes, and how many of each.
@@ -116,6 +120,7 @@ impl TaskWriter {
             message_order: Mutex::default(),
             artifact_names: ArtifactNames::default(),
             is_stored: AtomicBool::new(false),
+            pause: AtomicU8::default(),
         }
     }
 
@@ -249,6 +254,7 @@ impl TaskWriter {
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
+        let pauses = self.pauses_with(&events);
         let written = match log.is_stored() {
             true => {
                 let request = AppendRequest {
@@ -265,7 +271,21 @@ impl TaskWriter {
             // Seldom, and every update would have room for it.
             Box::pin(self.outlast(written.map_err(UpdateError::from), again)).await?;
         }
+        if pauses {
+            tokio::task::yield_now().await;
+        }
         Ok(())
+    }
+
+    /// Returns whether the agent pauses after this update, so that followers get its first events before it
+    /// goes on. An agent that sends a status, and is not done, most often takes a while.
+    fn pauses_with(&self, events: &[Event]) -> bool {
+        let says_so = events.iter().any(|event| event.status().is_some());
+        // If several updates come at once, more than one of them may pause, which does no harm.
+        let left = self.pause.load(Ordering::Relaxed);
+        let next = if says_so { 0 } else { left.saturating_sub(1) };
+        self.pause.store(next, Ordering::Relaxed);
+        left > next && next == 0 && !leaves_idle(events)
     }
 
     /// Returns the id of the next artifact of this name in the turn of a message: the same one if the turn is run again.
@@ -383,6 +403,7 @@ impl TaskWriter {
         self: &Arc<Self>,
         mut text: Box<TaskArtifactUpdateEvent>,
     ) -> Result<(), UpdateError> {
+        let pauses = self.pauses_with(&[]);
         if !self.is_stored.load(Ordering::Relaxed) {
             let ready = || async { self.ready().await.map(drop) };
             self.outlast(ready().await, ready).await?;
@@ -402,8 +423,11 @@ impl TaskWriter {
                 }
             }
         }
-        // An agent that has all its text at once is not to keep the writer from its work.
-        tokio::task::coop::consume_budget().await;
+        match pauses {
+            true => tokio::task::yield_now().await,
+            // An agent that has all its text at once is not to keep the writer from its work.
+            false => tokio::task::coop::consume_budget().await,
+        }
         Ok(())
     }
 

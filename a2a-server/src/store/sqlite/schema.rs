@@ -178,8 +178,10 @@ mod tests {
             let changed = connection.execute_batch(&format!("pragma {pragma}"));
             changed.unwrap();
             drop(connection);
-            let error = open_writer(&file, 1000).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
+            let StoreError::Failed(error) = open_writer(&file, 1000).unwrap_err() else {
+                panic!("another error");
+            };
+            assert!(error.to_string().contains(expected), "{error}");
             let own = format!("pragma application_id = {APPLICATION}; pragma user_version = 1");
             let connection = Connection::open(&file).unwrap();
             connection.execute_batch(&own).unwrap();
