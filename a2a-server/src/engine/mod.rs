@@ -16,7 +16,7 @@
 //! mail ──► admission               what other servers send here
 //! ```
 //!
-//! Imports point one way: `cargo xtask tidy` finds circles. A task is written by its `task_writer` alone.
+//! Imports point one way: the tests of the repository find circles. A task is written by its `task_writer` alone.
 
 pub(crate) mod active_tasks;
 pub(crate) mod admission;
