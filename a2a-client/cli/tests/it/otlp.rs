@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use crate::interrupt::signal;
 use crate::{Agent, check};
@@ -32,18 +34,26 @@ fn collect(listener: &TcpListener) -> (String, Vec<u8>) {
 fn spans_get_to_the_collector_before_the_server_ends() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (sender, exports) = channel();
+    std::thread::spawn(move || while sender.send(collect(&listener)).is_ok() {});
     let options = ["joke", "--address", "127.0.0.1:0", "--otlp", &url];
     let agent = Agent::begin(&options);
-    check(&["card", &agent.url], 0, &["Joker"]);
     check(&["send", &agent.url, "a joke about chickens"], 0, &[]);
     signal("-INT", &agent.process);
-    let (head, body) = collect(&listener);
-    assert!(head.starts_with("POST /v1/traces HTTP/1.1\r\n"), "{head}");
-    let content_type = "content-type: application/x-protobuf\r\n";
-    assert!(head.contains(content_type), "{head}");
-    let text = String::from_utf8_lossy(&body);
-    for word in ["service.name", "Joker", "a2a.agent.turn", "SendMessage"] {
-        assert!(text.contains(word), "{word} in {text}");
+    let expected = [
+        "service.name",
+        "Joker",
+        "a2a.server.request",
+        "a2a.agent.turn",
+    ];
+    let mut exported = String::new();
+    while !expected.iter().all(|word| exported.contains(word)) {
+        let export = exports.recv_timeout(Duration::from_secs(30));
+        let (head, body) = export.expect("all spans are exported");
+        assert!(head.starts_with("POST /v1/traces HTTP/1.1\r\n"), "{head}");
+        let content_type = "content-type: application/x-protobuf\r\n";
+        assert!(head.contains(content_type), "{head}");
+        exported += &String::from_utf8_lossy(&body);
     }
 }
 
