@@ -184,7 +184,7 @@ impl WriteTransaction<'_> {
         let gives_back = self.give_back_pages()?;
         Ok(SweepStep {
             tasks,
-            more: gives_back || tasks >= MAX_SWEPT_TASKS || messages >= MAX_SWEPT_MESSAGES,
+            more: gives_back || tasks >= MAX_SWEPT_TASKS || messages as i64 >= MAX_SWEPT_MESSAGES,
         })
     }
 

@@ -5,6 +5,7 @@ mod columns;
 mod file_lock;
 mod maintenance_writes;
 mod readers;
+mod receipt_filter;
 mod schema;
 mod shared;
 mod statements;
@@ -24,6 +25,7 @@ use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificat
 pub use self::check::SqliteReport;
 use self::file_lock::FileLock;
 use self::readers::Readers;
+use self::receipt_filter::ReceiptFilter;
 use self::shared::Shared;
 use self::tables::{BoundedValue, FoldedTask};
 use self::transaction::WriteTransaction;
@@ -92,7 +94,7 @@ impl SqliteStore {
         let path = path.as_ref();
         let lock = FileLock::take(path)?;
         let connection = schema::open_writer(path, options.bytes / schema::PAGE)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared::new(ReceiptFilter::load(&connection)?));
         Ok(Self {
             writer: Writer::start(connection, Arc::clone(&shared), options.receipts)?,
             readers: Readers::new(path.to_owned()),
@@ -300,8 +302,13 @@ impl Store for SqliteStore {
     ) -> StoreFuture<'a, Option<Received>> {
         let (of, message) = (owner.to_json(), message.clone());
         Box::pin(async move {
+            let places = self.shared.receipt_filter.find(&of, &message);
+            if places.is_empty() {
+                return Ok(None);
+            }
             let now = transaction::now();
-            let read = move |connection: &_| tables::received(connection, &of, &message, now);
+            let read =
+                move |connection: &_| tables::received(connection, &of, &message, &places, now);
             self.readers.run(read).await
         })
     }

@@ -11,7 +11,7 @@ use super::super::StoreError;
 /// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
 /// event, the log, and for a long log also the task itself in a document that is rewritten seldom. A task
 /// is listed by one index while it is worked on and by the other from then on: each change of either is
-/// felt. Messages stand in the order in which they came.
+/// felt. Messages stand in the order in which they came; their index is in memory.
 const TABLES: &str = "
 create table task(
   seq integer primary key,
@@ -51,7 +51,6 @@ create index push_outbox_dead on push_outbox(dead) where dead is not null;
 create table send_dedupe(
   seq integer primary key, owner text not null, message_id text not null,
   digest blob not null, task_id text, answer blob, expires integer not null);
-create index send_dedupe_message on send_dedupe(owner, message_id);
 ";
 
 /// `A2A!`: the file is ours.

@@ -5,13 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use lru::LruCache;
 
 use super::super::{Snapshot, Tail, TaskKey, WakeHub, limits};
+use super::receipt_filter::ReceiptFilter;
 use super::tables::FoldedTask;
 
 /// Tasks that were written not long ago, and the followers of tasks.
 ///
 /// All of it is on the disk: the writer works on drafts, and puts them in when they are committed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Shared {
+    pub(super) receipt_filter: ReceiptFilter,
     recent: Mutex<Recent>,
     pub(super) wake_hub: WakeHub,
 }
@@ -23,6 +25,17 @@ struct Recent {
 }
 
 impl Shared {
+    pub(super) fn new(receipt_filter: ReceiptFilter) -> Self {
+        Self {
+            receipt_filter,
+            recent: Mutex::new(Recent {
+                tasks: LruCache::unbounded(),
+                bytes: 0,
+            }),
+            wake_hub: WakeHub::default(),
+        }
+    }
+
     /// A task to write to.
     pub(super) fn draft(&self, key: &TaskKey) -> Option<FoldedTask> {
         Some(lock(&self.recent).tasks.peek(key)?.draft())
@@ -77,15 +90,6 @@ impl Shared {
         }
         drop(recent);
         self.wake_hub.remove(&key.0, &key.1);
-    }
-}
-
-impl Default for Recent {
-    fn default() -> Self {
-        Self {
-            tasks: LruCache::unbounded(),
-            bytes: 0,
-        }
     }
 }
 

@@ -31,8 +31,8 @@ impl<'c> Statements<'c> {
             )?,
             changed: connection.prepare(CHANGED)?,
             receipt: connection.prepare(
-                "insert into send_dedupe(owner, message_id, digest, task_id, answer, expires)
-                 values(?1, ?2, ?3, ?4, ?5, ?6)",
+                "insert into send_dedupe(seq, owner, message_id, digest, task_id, answer, expires)
+                 values(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?,
         })
     }

@@ -273,7 +273,8 @@ impl WriteTransaction<'_> {
         let Some(receipt) = receipt else {
             return Ok(());
         };
-        match tables::received(self.connection, of, &receipt.message, self.now)? {
+        let places = self.shared.receipt_filter.find(of, &receipt.message);
+        match tables::received(self.connection, of, &receipt.message, &places, self.now)? {
             Some(_) => Err(StoreError::Received),
             None => Ok(()),
         }
@@ -288,7 +289,12 @@ impl WriteTransaction<'_> {
     ) -> Result<(), StoreError> {
         let answer = answer.map(write).transpose()?;
         let length = answer.as_ref().map_or(0, Vec::len);
+        let row = self
+            .shared
+            .receipt_filter
+            .next(of, &receipt.message, length);
         let written = self.statements.receipt.execute(params![
+            row.seq,
             of,
             receipt.message.as_str(),
             receipt.digest,
@@ -297,7 +303,7 @@ impl WriteTransaction<'_> {
             self.until(receipt.term),
         ]);
         written.map_err(failed)?;
-        self.count_receipt(of.len() + receipt.message.as_str().len() + length);
+        self.note_receipt(row);
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use a2a_types::TaskState;
 use rusqlite::Connection;
 
 use super::super::StoreError;
+use super::receipt_filter::ReceiptRow;
 use super::schema::failed;
 use super::shared::Shared;
 use super::statements::Statements;
@@ -23,9 +24,11 @@ pub(super) struct WriteTransaction<'c> {
     /// Counts at the begin of the transaction.
     before: Counts,
     /// Maximum number of messages that are remembered.
-    max_receipts: i64,
-    /// Number of messages noted in this transaction.
-    noted: i64,
+    receipts: usize,
+    /// Messages that are noted, unless the transaction fails.
+    noted: Vec<ReceiptRow>,
+    /// Messages that are forgotten once the transaction is committed.
+    dropped: Vec<ReceiptRow>,
     /// Tasks as they will be once this is committed.
     open: HashMap<TaskKey, FoldedTask>,
     gone: Vec<TaskKey>,
@@ -33,14 +36,11 @@ pub(super) struct WriteTransaction<'c> {
     spoilt: Option<StoreError>,
 }
 
-/// Numbers of tasks and of remembered messages.
+/// Numbers of tasks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) unfinished: i64,
     pub(super) ended: i64,
-    pub(super) receipts: i64,
-    /// Bytes of the names and answers of the messages.
-    pub(super) receipt_bytes: i64,
 }
 
 impl<'c> WriteTransaction<'c> {
@@ -57,8 +57,9 @@ impl<'c> WriteTransaction<'c> {
             now: now(),
             counts,
             before: counts,
-            max_receipts: i64::try_from(receipts).unwrap_or(i64::MAX),
-            noted: 0,
+            receipts,
+            noted: Vec::new(),
+            dropped: Vec::new(),
             open: HashMap::default(),
             gone: Vec::new(),
             spoilt: None,
@@ -69,7 +70,6 @@ impl<'c> WriteTransaction<'c> {
         self.statements.begin.execute([]).map_err(failed)?;
         self.now = now();
         self.before = self.counts;
-        self.noted = 0;
         Ok(())
     }
 
@@ -81,43 +81,47 @@ impl<'c> WriteTransaction<'c> {
         }
     }
 
-    /// Counts a message that is written down.
-    pub(super) fn count_receipt(&mut self, bytes: usize) {
-        self.noted += 1;
-        self.counts.receipts += 1;
-        self.counts.receipt_bytes += bytes as i64;
-    }
-
-    fn has_surplus(&self) -> bool {
-        self.counts.receipts > self.max_receipts || self.counts.receipt_bytes > MAX_RECEIPT_BYTES
+    /// Notes a message that is written down: it is recognised from now on.
+    pub(super) fn note_receipt(&mut self, row: ReceiptRow) {
+        self.shared.receipt_filter.add(row);
+        self.noted.push(row);
     }
 
     /// Forgets the first messages that have run out, or are more than the store remembers; at most `limit`.
     /// Returns their number.
-    pub(super) fn drop_receipts(&mut self, limit: i64) -> Result<i64, StoreError> {
-        let (before, mut last) = (self.counts.receipts, None);
+    pub(super) fn drop_receipts(&mut self, limit: i64) -> Result<usize, StoreError> {
+        let (mut count, mut bytes) = self.shared.receipt_filter.size();
+        for row in &self.dropped {
+            (count, bytes) = (count.saturating_sub(1), bytes.saturating_sub(row.bytes));
+        }
+        let (before, mut last) = (self.dropped.len(), None);
         tables::each_receipt(self.connection, limit, |stored| {
-            if !self.has_surplus() && stored.expires > self.now {
-                return false;
+            let is_surplus = count > self.receipts || bytes > MAX_RECEIPT_BYTES;
+            if !is_surplus && stored.expires > self.now {
+                return Ok(false);
             }
-            self.counts.receipts -= 1;
-            self.counts.receipt_bytes -= stored.bytes;
-            last = Some(stored.seq);
-            true
+            let (receipt_filter, seq) = (&self.shared.receipt_filter, stored.seq);
+            let row = receipt_filter.row(seq, &stored.owner, &stored.message, stored.answer);
+            (count, bytes) = (count.saturating_sub(1), bytes.saturating_sub(row.bytes));
+            last = Some(seq);
+            self.dropped.push(row);
+            Ok(true)
         })?;
         if let Some(last) = last {
             self.execute("delete from send_dedupe where seq <= ?1", &[&last])?;
         }
-        Ok(before - self.counts.receipts)
+        Ok(self.dropped.len() - before)
     }
 
     /// Keeps pace with the messages of this transaction, so that they never become too many.
     pub(super) fn limit_receipts(&mut self) -> Result<(), StoreError> {
-        if self.noted == 0 || !self.has_surplus() {
+        let (count, bytes) = self.shared.receipt_filter.size();
+        if self.noted.is_empty() || (count <= self.receipts && bytes <= MAX_RECEIPT_BYTES) {
             return Ok(());
         }
         // Twice as many as came: what another limit has left grows less, too.
-        self.drop_receipts(2 * self.noted).map(|_| ())
+        let most = 2 * self.noted.len() as i64;
+        self.drop_receipts(most).map(|_| ())
     }
 
     /// Does something as a whole, or refuses it without having changed anything. If it fails half-way,
@@ -151,6 +155,10 @@ impl<'c> WriteTransaction<'c> {
     /// Commits, then publishes what was committed; returns the tasks evicted from memory for that.
     pub(super) fn commit(&mut self) -> Result<Vec<FoldedTask>, StoreError> {
         self.statements.commit.execute([]).map_err(failed)?;
+        self.noted.clear();
+        for row in self.dropped.drain(..) {
+            self.shared.receipt_filter.remove(row);
+        }
         for key in self.gone.drain(..) {
             self.shared.forget(&key);
         }
@@ -164,6 +172,10 @@ impl<'c> WriteTransaction<'c> {
         }
         self.open.clear();
         self.gone.clear();
+        self.dropped.clear();
+        for row in self.noted.drain(..) {
+            self.shared.receipt_filter.remove(row);
+        }
         self.counts = self.before;
         self.spoilt = None;
     }
@@ -193,7 +205,7 @@ impl<'c> WriteTransaction<'c> {
 }
 
 /// Maximum of the bytes of the names and answers of remembered messages.
-const MAX_RECEIPT_BYTES: i64 = 256 << 20;
+const MAX_RECEIPT_BYTES: u64 = 256 << 20;
 
 /// Returns the error for another caller whose job failed with it.
 pub(super) fn repeated(error: &StoreError) -> StoreError {

@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::super::StoreError;
 use super::schema::failed;
 use super::shared::Shared;
-use super::tables::{FoldedTask, RECEIPT_BYTES};
+use super::tables::FoldedTask;
 use super::transaction::{Counts, WriteTransaction, repeated};
 
 /// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,
@@ -222,17 +222,13 @@ impl Drop for Answers {
 }
 
 fn count(connection: &Connection) -> Result<Counts, StoreError> {
-    let sql = format!(
-        "select (select count(*) from task), (select count(*) from task where ended is not null),
-           count(*), coalesce(sum({RECEIPT_BYTES}), 0) from send_dedupe"
-    );
-    let counts = connection.query_row(&sql, [], |row| {
+    let sql = "select (select count(*) from task),
+                 (select count(*) from task where ended is not null)";
+    let counts = connection.query_row(sql, [], |row| {
         let (all, ended) = (row.get::<_, i64>(0)?, row.get(1)?);
         Ok(Counts {
             unfinished: all - ended,
             ended,
-            receipts: row.get(2)?,
-            receipt_bytes: row.get(3)?,
         })
     });
     counts.map_err(failed)
