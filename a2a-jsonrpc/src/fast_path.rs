@@ -1,6 +1,6 @@
 //! Fast path of reading a message: enough for nearly every one.
 //!
-//! Without it, a send takes 8 % more instructions and a get 9 % more (`cargo xtask bench count`).
+//! Without it, a send takes 8 % more instructions and a get 9 % more.
 
 use crate::Limits;
 use crate::memory_budget::MemoryBudget;

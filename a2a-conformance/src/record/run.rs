@@ -33,8 +33,7 @@ pub struct Run {
     /// Number of checks that were not made because the run was interrupted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_made: usize,
-    /// The requirements that the checks cover, so that the run can be read without the suite:
-    /// [`Run::cite`].
+    /// The requirements that the checks cover, so that the run can be read without the suite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<Requirement>,
     /// The waivers of the run, with their states.

@@ -33,7 +33,7 @@ async fn everything_goes_as_documented() {
     assert_eq!(tally.usable, 107);
 }
 
-/// One fault in this many is tested on every run, and each by `cargo xtask nightly`.
+/// One fault in this many is tested on every run, and each with `A2A_EXHAUSTIVE=1`.
 const ONE_OF: usize = 3;
 
 /// Each fault is caught, and the complaint names an example and the path or header.

@@ -78,7 +78,7 @@ async fn violations(window: &Window, rules: &str) -> Vec<Value> {
 }
 
 /// Width, theme and rules. Of a theme only contrast depends, and of the greatest width nothing but the layout. The first
-/// two are tested on every run, and all of them by `cargo xtask nightly`.
+/// two are tested on every run, and all of them with `A2A_EXHAUSTIVE=1`.
 const VIEWS: [(u32, &str, &str); 5] = [
     (1280, "light", "all"),
     (360, "dark", "color-contrast"),
