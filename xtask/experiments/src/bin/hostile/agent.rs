@@ -9,6 +9,7 @@ use a2a_gateway::Gateway;
 use a2a_server::{Failure, Server, SqliteStore, Turn, WebhookPolicy};
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve as serve_http};
 use a2a_types::{AgentCard, Dialect, Part};
+use clap::ValueEnum;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::TcpListener;
@@ -21,15 +22,13 @@ use crate::{TrialError, tls};
 pub(crate) const EVENTS: usize = 10_000;
 
 /// Store of the server.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
 pub(crate) enum StoreKind {
     Memory,
     Sqlite,
 }
 
 impl StoreKind {
-    pub(crate) const ALL: [Self; 2] = [Self::Memory, Self::Sqlite];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",

@@ -15,6 +15,8 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use serde_json::json;
 
+use self::agent::StoreKind;
+
 /// Measures what hostile peers cost a server.
 #[derive(Parser)]
 struct Options {
@@ -29,6 +31,9 @@ struct Options {
     /// Run only the attacks on memory whose name contains this.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Run only the attacks on the memory of a server with this store. Default: each.
+    #[arg(long)]
+    store: Option<StoreKind>,
     /// Follow a task of the agent at this URL, as the client, and stay until standard input ends.
     #[arg(long, hide = true)]
     follow: Option<String>,
@@ -117,7 +122,8 @@ async fn measure(options: &Options) -> Result<bool, TrialError> {
             Trial::Readers => trials::readers().await?,
             Trial::Descriptors => trials::descriptors().await?,
             Trial::Memory => {
-                memory::attacks(options.count, options.only.as_deref(), &mut report).await?;
+                let only = options.only.as_deref();
+                memory::attacks(options.count, only, options.store, &mut report).await?;
                 continue;
             }
         };

@@ -18,23 +18,30 @@ use fields::Field;
 pub(crate) async fn attacks(
     count: usize,
     only: Option<&str>,
+    only_store: Option<StoreKind>,
     report: &mut Report,
 ) -> Result<(), TrialError> {
+    let is_asked_for =
+        |name: &str| only_store.is_none() && only.is_none_or(|only| name.contains(only));
     for answer in client::Answer::ALL {
         let name = answer.name();
-        if only.is_none_or(|only| name.contains(only)) {
+        if is_asked_for(name) {
             progress(format_args!("memory: {name}"));
             let (ended, peak) = answer.peak().await?;
             report.add(figure(format!("{name}: {ended}"), peak));
         }
     }
     let name = "20 endless answers of an agent behind a gateway";
-    if only.is_none_or(|only| name.contains(only)) {
+    if is_asked_for(name) {
         progress(format_args!("memory: {name}"));
         let (ended, peak) = gateway::peak().await?;
         report.add(figure(format!("{name}: {ended}"), peak));
     }
-    for store in StoreKind::ALL {
+    let is_measured = |store: &StoreKind| only_store.is_none_or(|only| *store == only);
+    for store in [StoreKind::Memory, StoreKind::Sqlite]
+        .into_iter()
+        .filter(is_measured)
+    {
         for field in fields::all()? {
             let attack = Attack::Field(field);
             attack.measured(store, count, only, report).await?;
