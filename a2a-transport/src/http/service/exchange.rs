@@ -22,7 +22,7 @@ use super::error_format::ErrorFormat;
 use super::http_service::HttpService;
 use super::peer_slots::LARGE_BODY_BYTES;
 use super::request_headers::RequestHeaders;
-use super::routing::unrouted;
+use super::routing::{find_route, unrouted};
 use crate::binding::{
     CallRefusal, EventWriter, IncomingCall, jsonrpc, rest, write_refusal, write_reply,
 };
@@ -89,7 +89,8 @@ impl<T: Transport> HttpService<T> {
             media_type: media::of_answer(&head.headers),
             server_span,
         };
-        match self.find_route(head, path, &headers, &reading, &mut error_format) {
+        let tenants = &self.settings.tenants;
+        match find_route(head, path, &headers, &reading, tenants, &mut error_format) {
             Ok(route) => {
                 let read = move |body: &[u8], _: &RequestHeaders<'_>| {
                     rest::read_call(route, head.uri.query(), body, &reading)
@@ -242,7 +243,7 @@ impl<T: Transport> HttpService<T> {
             }
         })?;
         if slot.is_some() {
-            // What comes next takes its time, too: other requests have their turn before it.
+            // The work on a large message takes its time: other requests have their turn before it.
             yield_now().await;
         }
         Ok((principal, call))

@@ -7,8 +7,8 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 
 use super::error_format::ErrorFormat;
-use super::http_service::HttpService;
 use super::request_headers::RequestHeaders;
+use super::tenants::Tenants;
 use crate::Binding;
 use crate::binding::rest::{NoRoute, Route};
 use crate::binding::{Offer, ReadOptions};
@@ -17,87 +17,85 @@ use crate::http::message::answer::JSON;
 use crate::http::message::body::Body;
 use crate::http::message::media;
 
-impl<T> HttpService<T> {
-    /// Finds the route of a request by HTTP+JSON, before its body is read.
-    pub(super) fn find_route(
-        &self,
-        head: &Parts,
-        path: &str,
-        headers: &RequestHeaders<'_>,
-        reading: &ReadOptions,
-        error_format: &mut ErrorFormat,
-    ) -> Result<Route, Response<Body>> {
-        let requested = match asked_for(headers, reading.offer) {
-            Ok(requested) => requested,
-            Err(error) => {
-                // It names a version, so it is of 1.0.
-                error_format.dialect = Dialect::V1_0;
-                return Err(error_format.refuse(None, error));
-            }
-        };
-        let route = match self.route(head, path, requested, reading) {
-            Ok(route) => route,
-            Err(RoutingError::Version(error)) => return Err(error_format.refuse(None, error)),
-            Err(RoutingError::Route(NoRoute::Path)) => {
-                let text = format!("there is no operation at `{}`", clip(path));
-                let error = A2aError::new(ErrorKind::MethodNotFound, text);
-                return Err(error_format.refuse(None, error));
-            }
-            Err(RoutingError::Route(NoRoute::Method(allowed))) => {
-                let text = format!("expected {allowed} here");
-                let error = A2aError::new(ErrorKind::InvalidRequest, text);
-                let mut response = error_format.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
-                if let Ok(allowed) = HeaderValue::from_str(&allowed) {
-                    response.headers_mut().insert(ALLOW, allowed);
-                }
-                return Err(response);
-            }
-        };
-        error_format.dialect = route.dialect;
-        if route.dialect != Dialect::V1_0 {
-            error_format.media_type = JSON;
+/// Finds the route of a request by HTTP+JSON, before its body is read.
+pub(super) fn find_route(
+    head: &Parts,
+    path: &str,
+    headers: &RequestHeaders<'_>,
+    reading: &ReadOptions,
+    tenants: &Tenants,
+    error_format: &mut ErrorFormat,
+) -> Result<Route, Response<Body>> {
+    let requested = match asked_for(headers, reading.offer) {
+        Ok(requested) => requested,
+        Err(error) => {
+            // It names a version, so it is of 1.0.
+            error_format.dialect = Dialect::V1_0;
+            return Err(error_format.refuse(None, error));
         }
-        if !media::takes_answers(&head.headers) {
-            let text = "expected `Accept` to name `application/json` or `text/event-stream`";
+    };
+    let route = match route(head, path, requested, reading, tenants) {
+        Ok(route) => route,
+        Err(RoutingError::Version(error)) => return Err(error_format.refuse(None, error)),
+        Err(RoutingError::Route(NoRoute::Path)) => {
+            let text = format!("there is no operation at `{}`", clip(path));
+            let error = A2aError::new(ErrorKind::MethodNotFound, text);
+            return Err(error_format.refuse(None, error));
+        }
+        Err(RoutingError::Route(NoRoute::Method(allowed))) => {
+            let text = format!("expected {allowed} here");
             let error = A2aError::new(ErrorKind::InvalidRequest, text);
-            return Err(error_format.refuse(Some(StatusCode::NOT_ACCEPTABLE), error));
-        }
-        Ok(route)
-    }
-
-    /// Finds the place of a request, in a version that is offered and of a tenant that is served.
-    fn route(
-        &self,
-        head: &Parts,
-        path: &str,
-        requested: Option<Dialect>,
-        reading: &ReadOptions,
-    ) -> Result<Route, RoutingError> {
-        let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
-        let find = |requested| {
-            let route = Route::find(&head.method, path, requested, reading.mode)?;
-            match &route.tenant {
-                Some(tenant) if !self.settings.tenants.has(tenant) => Err(NoRoute::Path),
-                _ => Ok(route),
+            let mut response = error_format.refuse(Some(StatusCode::METHOD_NOT_ALLOWED), error);
+            if let Ok(allowed) = HeaderValue::from_str(&allowed) {
+                response.headers_mut().insert(ALLOW, allowed);
             }
-        };
-        // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
-        let not_offered = || {
-            let version = Dialect::V0_3.version();
-            RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
-        };
-        match requested {
-            None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
-            None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
-            None if !offers(Dialect::V0_3) => match find(None) {
-                // A path that looks like one of 0.3 may begin with a tenant.
-                Ok(route) if route.dialect == Dialect::V0_3 => {
-                    find(Some(Dialect::V1_0)).map_err(|_| not_offered())
-                }
-                found => Ok(found?),
-            },
-            requested => Ok(find(requested)?),
+            return Err(response);
         }
+    };
+    error_format.dialect = route.dialect;
+    if route.dialect != Dialect::V1_0 {
+        error_format.media_type = JSON;
+    }
+    if !media::takes_answers(&head.headers) {
+        let text = "expected `Accept` to name `application/json` or `text/event-stream`";
+        let error = A2aError::new(ErrorKind::InvalidRequest, text);
+        return Err(error_format.refuse(Some(StatusCode::NOT_ACCEPTABLE), error));
+    }
+    Ok(route)
+}
+
+/// Finds the place of a request, in a version that is offered and of a tenant that is served.
+fn route(
+    head: &Parts,
+    path: &str,
+    requested: Option<Dialect>,
+    reading: &ReadOptions,
+    tenants: &Tenants,
+) -> Result<Route, RoutingError> {
+    let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
+    let find = |requested| {
+        let route = Route::find(&head.method, path, requested, reading.mode)?;
+        match &route.tenant {
+            Some(tenant) if !tenants.has(tenant) => Err(NoRoute::Path),
+            _ => Ok(route),
+        }
+    };
+    // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
+    let not_offered = || {
+        let version = Dialect::V0_3.version();
+        RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
+    };
+    match requested {
+        None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
+        None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
+        None if !offers(Dialect::V0_3) => match find(None) {
+            // A path that looks like one of 0.3 may begin with a tenant.
+            Ok(route) if route.dialect == Dialect::V0_3 => {
+                find(Some(Dialect::V1_0)).map_err(|_| not_offered())
+            }
+            found => Ok(found?),
+        },
+        requested => Ok(find(requested)?),
     }
 }
 
