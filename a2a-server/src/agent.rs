@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a2a_transport::BoxFuture;
 use futures_util::FutureExt;
 
-use crate::engine::erased_agent::{ErasedAgent, Failure, TurnResult};
+use crate::engine::agent_call::{ErasedAgent, Failure, TurnResult};
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::task_writer::TaskWriter;
 use crate::turn::Turn;

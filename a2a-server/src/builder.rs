@@ -20,19 +20,20 @@ use crate::build_error::BuildError;
 use crate::card_keys::CardKeys;
 use crate::card_security::CardSecurity;
 use crate::engine::Engine;
-use crate::engine::erased_agent::ErasedAgent;
+use crate::engine::active_tasks::ActiveTasks;
+use crate::engine::agent_call::ErasedAgent;
 use crate::engine::idempotency::InFlightSends;
 use crate::engine::limiter::{Limiter, TurnLimits};
 use crate::engine::maintenance::{Maintenance, Recovery};
 use crate::engine::renewals::Renewals;
 use crate::engine::store_handle::StoreHandle;
-use crate::engine::turn_scheduler::TurnScheduler;
 use crate::extended_card::ExtendedCard;
 #[cfg(feature = "card-signature")]
 use crate::extended_card::name_skill_modes;
 use crate::health::Health;
+use crate::operations::ServerState;
 use crate::profile::reply_format;
-use crate::server::{Inner, Server};
+use crate::server::Server;
 use crate::store::{MemoryStore, Retention, Store, TaskBudget, TimedStore};
 #[cfg(feature = "push")]
 use crate::store::{SealedStore, SealingKeys};
@@ -369,12 +370,12 @@ impl ServerBuilder {
             StoreHandle::new(store, self.lease, self.merges_chunks, keeps_steps, notify);
         store_handle.max_outage = self.max_outage;
         let store_handle = Arc::new(store_handle);
-        let scheduler = Arc::new(TurnScheduler::new(self.agent, self.cancel_grace));
+        let active = Arc::new(ActiveTasks::new(self.agent, self.cancel_grace));
         let limiter = Arc::new(Limiter::new(self.turns));
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let maintenance = Maintenance {
             store_handle: Arc::clone(&store_handle),
-            scheduler: Arc::clone(&scheduler),
+            active: Arc::clone(&active),
             limiter: Arc::clone(&limiter),
             recovery: self.recovery,
             retention: self.retention,
@@ -386,7 +387,7 @@ impl ServerBuilder {
         let engine = Engine {
             store_handle,
             copies: TaskBudget::default(),
-            scheduler,
+            active,
             limiter,
             in_flight_sends: InFlightSends::new(self.remember),
             maintenance: Arc::new(maintenance),
@@ -396,7 +397,7 @@ impl ServerBuilder {
             first_event: self.first_event,
         };
         let server = Server {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ServerState {
                 card: self.card,
                 extended_card: self.extended_card,
                 authenticator: self.authenticator,

@@ -8,7 +8,7 @@
 //! HttpService ─► Server ─ GetTask, ListTasks, push configs … ──► Store ─────► Reply::Once
 //!                       ─ CancelTask ── its TaskWriter, or Store ────────────► Reply::Once
 //!                       ─ SubscribeToTask ── follower ───────────────────────► Reply::Stream
-//!                       ─ SendMessage ── idempotency ── limiter ── TaskGuard ── agent.run(Turn)
+//!                       ─ SendMessage ── idempotency ── limiter ── TaskRun ─── agent.run(Turn)
 //!                            updates ─► LogWriter ─► Store::append: applied, stored, then followers wake
 //!                            SendMessage = outcome ──────────────────────────► Reply::Once
 //!                            SendStreamingMessage = follower ────────────────► Reply::Stream
@@ -56,18 +56,14 @@ mod builder;
 #[cfg(feature = "card-signature")]
 mod card_keys;
 mod card_security;
-#[cfg(feature = "push")]
-mod dead_letters;
 #[cfg(feature = "demo")]
 pub mod demo;
 mod engine;
 mod extended_card;
 mod health;
 mod http_server;
-mod list;
+mod operations;
 mod profile;
-mod push;
-mod send;
 mod server;
 mod store;
 mod turn;
@@ -79,7 +75,7 @@ pub use crate::build_error::BuildError;
 pub use crate::builder::ServerBuilder;
 #[cfg(feature = "card-signature")]
 pub use crate::card_keys::CardKeys;
-pub use crate::engine::erased_agent::Failure;
+pub use crate::engine::agent_call::Failure;
 pub use crate::engine::limiter::TurnLimits;
 pub use crate::engine::maintenance::Recovery;
 pub use crate::engine::pending_message::Resumed;

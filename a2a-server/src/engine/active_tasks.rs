@@ -3,23 +3,36 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use a2a_types::TaskId;
 use tokio::sync::{oneshot, watch};
 
+use crate::engine::agent_call::ErasedAgent;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::task_writer::TaskWriter;
 use crate::store::{Owner, TaskKey};
 
-/// The runs in progress, and how many there are.
-#[derive(Default)]
+/// The runs in progress, and the agent that they call.
 pub(crate) struct ActiveTasks {
+    pub(crate) agent: Arc<dyn ErasedAgent>,
+    /// Time that the agent has to stop when it should.
+    pub(crate) cancel_grace: Duration,
     running: Mutex<RunTable>,
     /// Number of runs in progress; its receivers are woken when it falls to zero.
     count: watch::Sender<usize>,
 }
 
 impl ActiveTasks {
+    pub(crate) fn new(agent: Arc<dyn ErasedAgent>, cancel_grace: Duration) -> Self {
+        Self {
+            agent,
+            cancel_grace,
+            running: Mutex::default(),
+            count: watch::Sender::default(),
+        }
+    }
+
     /// Resolves when no run is in progress.
     pub(crate) async fn idle(&self) {
         // The sender is ours.
@@ -230,8 +243,6 @@ fn key(writer: &TaskWriter) -> TaskKey {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use a2a_transport::Principal;
     use a2a_types::{Dialect, Task};
 

@@ -15,10 +15,11 @@ use crate::engine::limiter::TurnPermit;
 use crate::engine::new_task::{new_task, with_id};
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::remote_tasks::PostOutcome;
-use crate::engine::task_guard::TaskGuard;
+use crate::engine::received_messages::{known, reserve};
+use crate::engine::remote_tasks::{PostOutcome, deliver};
+use crate::engine::task_run::TaskRun;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
-use crate::engine::turn_scheduler::woken;
+use crate::engine::turn_end::woken;
 use crate::engine::update::UpdateError;
 use crate::store::{Orphan, Owner, Receipt, Snapshot, StoreError};
 
@@ -118,7 +119,7 @@ impl Engine {
         first_step: FirstStep,
     ) -> Result<Admission, A2aError> {
         if let Some(in_flight) = &pending.in_flight
-            && let Some(known) = self.known(in_flight, &pending).await?
+            && let Some(known) = known(self, in_flight, &pending).await?
         {
             return Ok(Admission::without_snapshot(known));
         }
@@ -134,7 +135,7 @@ impl Engine {
             return Err(ErrorKind::TaskNotFound.into());
         }
         if let Some(in_flight) = &pending.in_flight
-            && let Some(known) = self.reserve(in_flight, &pending).await?
+            && let Some(known) = reserve(self, in_flight, &pending).await?
         {
             return Ok(Admission::without_snapshot(known));
         }
@@ -156,8 +157,8 @@ impl Engine {
             owner,
             new,
         ));
-        let guard = match TaskGuard::of(&self.scheduler, &writer) {
-            Ok(guard) => guard,
+        let run = match TaskRun::claim(&self.active, &writer) {
+            Ok(run) => run,
             Err(busy) => {
                 // Two first messages to a task that its caller names: the second finds it begun.
                 busy.open().await?;
@@ -177,7 +178,7 @@ impl Engine {
         pending.request.message = message;
         if !needs_task
             && let Some(in_flight) = &pending.in_flight
-            && let Some(known) = self.reserve(in_flight, &pending).await?
+            && let Some(known) = reserve(self, in_flight, &pending).await?
         {
             return Ok(Admission::without_snapshot(known));
         }
@@ -185,7 +186,7 @@ impl Engine {
             true => first_step.of_known(),
             false => first_step,
         };
-        guard.start(pending.into(), first_step, Some(permit));
+        run.start(pending.into(), first_step, Some(permit));
         let accepted = Accepted::Run {
             writer,
             from: None,
@@ -215,7 +216,7 @@ impl Engine {
             let context = &pending.context;
             let snapshot = self.snapshot(&id, context).await?;
             let is_idle = snapshot.task.status.state.is_settled();
-            let runs_here = self.scheduler.active.running(&owner, &id).is_some();
+            let runs_here = self.active.running(&owner, &id).is_some();
             // Its process may have ended in the middle of a turn: recovery comes first.
             let may_take_over = self.maintenance.finds_abandoned_tasks(Instant::now());
             if !is_idle && !runs_here && !looked_after && may_take_over {
@@ -233,7 +234,7 @@ impl Engine {
                     .await?;
             }
             let placing = receipt.clone();
-            let placed = match self.scheduler.active.running(&owner, &id) {
+            let placed = match self.active.running(&owner, &id) {
                 // Its lease may have expired although its process is there.
                 None if !is_idle && !may_take_over => {
                     let head = LogPosition::from(&snapshot);
@@ -255,7 +256,7 @@ impl Engine {
                 AdmissionOutcome::Admitted(admitted) => return Ok(admitted),
                 AdmissionOutcome::TooLate(again) => pending = again,
                 AdmissionOutcome::Elsewhere(mut posted, head) => {
-                    let delivery = self.deliver(&id, &mut posted, receipt.clone(), head.sequence);
+                    let delivery = deliver(self, &id, &mut posted, receipt.clone(), head.sequence);
                     match delivery.await? {
                         PostOutcome::Written(sequence) => {
                             let outcome = Outcome::Task(LogPosition { sequence, ..head });
@@ -290,7 +291,7 @@ impl Engine {
         drop(known);
         let permit = self.enter(&owner).await?;
         let writer = Arc::new(writer);
-        let Ok(guard) = TaskGuard::of(&self.scheduler, &writer) else {
+        let Ok(run) = TaskRun::claim(&self.active, &writer) else {
             return Ok(AdmissionOutcome::TooLate(pending));
         };
         writer.place(&mut Arc::make_mut(&mut pending).request.message);
@@ -311,7 +312,7 @@ impl Engine {
         Arc::make_mut(&mut pending).number = place.number;
         let from = position(&writer, dialect, place.sequence);
         let snapshot = first_snapshot(&writer, first_step).await;
-        guard.start(pending, first_step.of_known(), Some(permit));
+        run.start(pending, first_step.of_known(), Some(permit));
         let accepted = Accepted::Run {
             writer,
             from: Some(from),
@@ -348,7 +349,7 @@ impl Engine {
         busy.place(&mut Arc::make_mut(&mut pending).request.message);
         let detached = busy.run_state().is(|run| run.detached);
         let in_order = busy.message_order.lock().await;
-        let queue_reservation = match self.scheduler.active.queue(&busy, Arc::clone(&pending)) {
+        let queue_reservation = match self.active.queue(&busy, Arc::clone(&pending)) {
             Ok(queue_reservation) => queue_reservation,
             Err(QueueRefusal::RunIsOver) => return Ok(AdmissionOutcome::TooLate(pending)),
             Err(QueueRefusal::Full) => {

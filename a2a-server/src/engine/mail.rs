@@ -10,79 +10,79 @@ use crate::engine::remote_tasks::MAIL_INTERVAL;
 use crate::engine::task_writer::FirstStep;
 use crate::store::{Mail, MailContent, TimedStore};
 
-impl Engine {
-    /// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
-    pub(crate) fn begin_to_take_mail(self: &Arc<Self>) {
-        if self.store().shared().is_none() {
-            return;
+/// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
+pub(crate) fn begin_to_take(engine: &Arc<Engine>) {
+    if engine.store().shared().is_none() {
+        return;
+    }
+    let engine = Arc::downgrade(engine);
+    tokio::spawn(async move {
+        let mut beat = tokio::time::interval(MAIL_INTERVAL);
+        while let Some(engine) = engine.upgrade().filter(|it| !it.closed.is_cancelled()) {
+            take(&engine).await;
+            let store = engine.store_handle.store.clone();
+            drop(engine);
+            tokio::select! {
+                _ = beat.tick() => {}
+                () = is_posted(&store) => {}
+            }
         }
-        let engine = Arc::downgrade(self);
-        tokio::spawn(async move {
-            let mut beat = tokio::time::interval(MAIL_INTERVAL);
-            while let Some(engine) = engine.upgrade().filter(|it| !it.closed.is_cancelled()) {
-                engine.take_mail().await;
-                let store = engine.store_handle.store.clone();
-                drop(engine);
-                tokio::select! {
-                    _ = beat.tick() => {}
-                    () = is_posted(&store) => {}
+    });
+}
+
+async fn take(engine: &Arc<Engine>) {
+    let Some(shared) = engine.store().shared() else {
+        return;
+    };
+    match shared
+        .take_mail(&engine.store_handle.holder, MAX_MAIL_AT_ONCE)
+        .await
+    {
+        Ok(all) => {
+            // Mail for one task stays in order, and none waits for another task.
+            let by_task = all.chunk_by(|one, next| one.task == next.task);
+            let opened = by_task.map(|mail| async move {
+                for mail in mail {
+                    open(engine, mail).await;
                 }
-            }
-        });
-    }
-
-    async fn take_mail(self: &Arc<Self>) {
-        let Some(shared) = self.store().shared() else {
-            return;
-        };
-        match shared
-            .take_mail(&self.store_handle.holder, MAX_MAIL_AT_ONCE)
-            .await
-        {
-            Ok(all) => {
-                // Mail for one task stays in order, and none waits for another task.
-                let by_task = all.chunk_by(|one, next| one.task == next.task);
-                let opened = by_task.map(|mail| async move {
-                    for mail in mail {
-                        self.open(mail).await;
-                    }
-                });
-                join_all(opened).await;
-            }
-            Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(
-                    error,
-                    "could not read the messages that other servers have posted"
-                );
-            }
+            });
+            join_all(opened).await;
+        }
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(
+                error,
+                "could not read the messages that other servers have posted"
+            );
         }
     }
+}
 
-    async fn open(self: &Arc<Self>, mail: &Mail) {
-        let (request, context, receipt) = match &mail.content {
-            MailContent::Cancel => {
-                let running = self.scheduler.active.running(&mail.owner, &mail.task);
-                return running.into_iter().for_each(|writer| writer.cancel());
-            }
-            MailContent::Message {
-                request,
-                context,
-                receipt,
-            } => (request, context, receipt),
-        };
-        let mut pending = PendingMessage::new((**request).clone(), (**context).clone());
-        let placed = match self.limiter.hold(pending.size()) {
-            Ok(held) => {
-                pending.held = Some(Arc::new(held));
-                let (pending, receipt) = (Box::new(pending), receipt.clone());
-                self.continue_task(pending, receipt, FirstStep::Apart).await
-            }
-            Err(error) => Err(error),
-        };
-        if let Err(error) = placed {
-            tracing::warn!(task = %mail.task, %error, "could not accept a message that another server has posted");
+async fn open(engine: &Arc<Engine>, mail: &Mail) {
+    let (request, context, receipt) = match &mail.content {
+        MailContent::Cancel => {
+            let running = engine.active.running(&mail.owner, &mail.task);
+            return running.into_iter().for_each(|writer| writer.cancel());
         }
+        MailContent::Message {
+            request,
+            context,
+            receipt,
+        } => (request, context, receipt),
+    };
+    let mut pending = PendingMessage::new((**request).clone(), (**context).clone());
+    let placed = match engine.limiter.hold(pending.size()) {
+        Ok(held) => {
+            pending.held = Some(Arc::new(held));
+            let (pending, receipt) = (Box::new(pending), receipt.clone());
+            engine
+                .continue_task(pending, receipt, FirstStep::Apart)
+                .await
+        }
+        Err(error) => Err(error),
+    };
+    if let Err(error) = placed {
+        tracing::warn!(task = %mail.task, %error, "could not accept a message that another server has posted");
     }
 }
 

@@ -9,13 +9,14 @@ use a2a_types::{SendMessageRequest, TaskState};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
+use crate::engine::active_tasks::ActiveTasks;
 use crate::engine::limiter::Limiter;
 use crate::engine::pending_message::{PendingMessage, Resumed};
 use crate::engine::renewals::Renewals;
 use crate::engine::store_handle::StoreHandle;
-use crate::engine::task_guard::TaskGuard;
+use crate::engine::task_run::TaskRun;
 use crate::engine::task_writer::{FirstStep, TaskWriter};
-use crate::engine::turn_scheduler::{TurnScheduler, close};
+use crate::engine::turn_end::close;
 use crate::engine::update::UpdateError;
 use crate::store::limits::is_active;
 use crate::store::{Orphan, Owner, Retention, Snapshot, StoreError};
@@ -34,7 +35,7 @@ pub enum Recovery {
 /// Periodic work, and whether it has begun.
 pub(crate) struct Maintenance {
     pub(crate) store_handle: Arc<StoreHandle>,
-    pub(crate) scheduler: Arc<TurnScheduler>,
+    pub(crate) active: Arc<ActiveTasks>,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) recovery: Recovery,
     pub(crate) retention: Retention,
@@ -129,51 +130,37 @@ impl Maintenance {
     /// Takes over an abandoned task, unless it is worked on here, is settled, or another process is faster.
     pub(crate) async fn recover(self: &Arc<Self>, orphan: Orphan) {
         // Its lease ran out while we were not looking: it is worked on here all the same.
-        if self
-            .scheduler
-            .active
-            .running(&orphan.owner, &orphan.task)
-            .is_some()
-        {
+        let Orphan { owner, task, .. } = &orphan;
+        if self.active.running(owner, task).is_some() {
             return;
         }
-        let snapshot = match self
-            .store_handle
-            .store
-            .snapshot(&orphan.owner, &orphan.task)
-            .await
-        {
+        let snapshot = match self.store_handle.store.snapshot(owner, task).await {
             Ok(Some(snapshot)) if needs_agent(&snapshot) => snapshot,
             // It has ended meanwhile, or waits for its caller.
             Ok(_) => return,
             Err(error) => return warn(&error, "could not read an abandoned task"),
         };
         let store_handle = Arc::clone(&self.store_handle);
-        let writer = Arc::new(TaskWriter::for_known(
-            store_handle,
-            orphan.owner.clone(),
-            &snapshot,
-        ));
-        let Ok(guard) = TaskGuard::of(&self.scheduler, &writer) else {
+        let writer = TaskWriter::for_known(store_handle, owner.clone(), &snapshot);
+        let writer = Arc::new(writer);
+        let Ok(run) = TaskRun::claim(&self.active, &writer) else {
             return;
         };
         match writer.take_over().await {
             Ok(()) => {
-                tracing::info!(task = %orphan.task, recovery = ?self.recovery, "found an abandoned task")
+                tracing::info!(%task, recovery = ?self.recovery, "found an abandoned task")
             }
             Err(error) => {
                 // Another writer was faster.
-                return tracing::debug!(task = %orphan.task, %error, "did not take an abandoned task");
+                return tracing::debug!(%task, %error, "did not take an abandoned task");
             }
         }
         let pending = match self.recovery {
             // Its turn is over: another one begins, which repeats nothing.
-            _ if snapshot.task.status.state.is_interrupted() => {
-                match self.scheduler.next_turn(&writer).await {
-                    Ok(Some(pending)) => pending,
-                    Ok(None) | Err(_) => return drop(writer.hand_back().await),
-                }
-            }
+            _ if snapshot.task.status.state.is_interrupted() => match run.next_turn().await {
+                Ok(Some(pending)) => pending,
+                Ok(None) | Err(_) => return drop(writer.hand_back().await),
+            },
             Recovery::Fail => {
                 let text = failure(&snapshot);
                 let failed = close(&writer, TaskState::Failed, Some(&text)).await;
@@ -182,13 +169,13 @@ impl Maintenance {
                 }
                 return;
             }
-            Recovery::Resume => Arc::new(resumed(&orphan.owner, snapshot)),
+            Recovery::Resume => Arc::new(resumed(owner, snapshot)),
         };
         let limiter = Arc::clone(&self.limiter);
         // It may take long until there is room for another turn; the task is not held meanwhile.
         tokio::spawn(async move {
             let permit = limiter.wait(None).await;
-            guard.start(pending, FirstStep::Apart, permit);
+            run.start(pending, FirstStep::Apart, permit);
         });
     }
 }

@@ -4,15 +4,16 @@
 //! admission ──► idempotency (message_digest), limiter, new_task
 //!     │
 //!     ▼
-//! task_guard ──► turn_scheduler ──► erased_agent: one call of the agent
-//!     │                │
-//!     ▼                ▼
+//! task_run ──► agent_call: the agent's code, one turn at a time
+//!     │  └───► turn_end: what is written between turns
+//!     ▼
 //! active_tasks ──► task_writer (run_state, chunk_buffer) ──► log_writer ──► store_handle ──► Store
 //!
 //! outcome ──► task_writer          the answer to a caller that waits
 //! follower ──► fanout ──► Store    the events of a task, for its followers
-//! maintenance ──► task_guard       leases, orphans, retention
-//! received, elsewhere ──► SharedStore   messages and tasks that another server has
+//! cancellation ──► task_writer     here, or by mail to the server that works on the task
+//! maintenance ──► task_run         leases, orphans, retention
+//! received_messages, remote_tasks ──► SharedStore   messages and tasks that another server has
 //! mail ──► admission               what other servers send here
 //! ```
 //!
@@ -20,8 +21,9 @@
 
 pub(crate) mod active_tasks;
 pub(crate) mod admission;
+pub(crate) mod agent_call;
+pub(crate) mod cancellation;
 pub(crate) mod chunk_buffer;
-pub(crate) mod erased_agent;
 mod error;
 pub(crate) mod fanout;
 pub(crate) mod follower;
@@ -39,9 +41,9 @@ pub(crate) mod remote_tasks;
 pub(crate) mod renewals;
 pub(crate) mod run_state;
 pub(crate) mod store_handle;
-pub(crate) mod task_guard;
+pub(crate) mod task_run;
 pub(crate) mod task_writer;
-pub(crate) mod turn_scheduler;
+pub(crate) mod turn_end;
 pub(crate) mod update;
 
 use std::sync::Arc;
@@ -52,6 +54,7 @@ use a2a_types::{Error as A2aError, ErrorKind, TaskId, TaskState};
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
 
+use crate::engine::active_tasks::ActiveTasks;
 use crate::engine::follower::{FirstUpdate, follow, stuck};
 use crate::engine::idempotency::InFlightSends;
 use crate::engine::limiter::Limiter;
@@ -59,9 +62,6 @@ use crate::engine::maintenance::Maintenance;
 use crate::engine::outcome::{Accepted, LogPosition};
 use crate::engine::run_state::{Phase, RunState};
 use crate::engine::store_handle::StoreHandle;
-use crate::engine::task_writer::TaskWriter;
-use crate::engine::turn_scheduler::TurnScheduler;
-use crate::engine::update::UpdateError;
 use crate::store::limits::size_of_task;
 use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare, TimedStore};
 
@@ -70,7 +70,7 @@ pub(crate) struct Engine {
     pub(crate) store_handle: Arc<StoreHandle>,
     /// Large tasks that are copied for answers.
     pub(crate) copies: TaskBudget,
-    pub(crate) scheduler: Arc<TurnScheduler>,
+    pub(crate) active: Arc<ActiveTasks>,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) in_flight_sends: InFlightSends,
     pub(crate) maintenance: Arc<Maintenance>,
@@ -134,43 +134,6 @@ impl Engine {
             .ok_or_else(|| ErrorKind::TaskNotFound.into())
     }
 
-    /// Cancels a task; returns when it has ended.
-    pub(crate) async fn cancel(&self, task: &TaskId, context: &Context) -> Result<(), A2aError> {
-        let owner = Owner::of(context);
-        let mut snapshot = self.snapshot(task, context).await?;
-        let state = snapshot.task.status.state;
-        if state.is_terminal() {
-            let text = format!("a task that is {} cannot be canceled", state.as_str());
-            return Err(A2aError::new(ErrorKind::TaskNotCancelable, text));
-        }
-        let mut shared = self.store().shared();
-        // The loop ends when the task has ended, whatever the agent does.
-        while !snapshot.task.status.state.is_terminal() {
-            match self.scheduler.active.running(&owner, task) {
-                Some(writer) => {
-                    writer.cancel();
-                    writer.ended().await;
-                }
-                None => {
-                    let store_handle = Arc::clone(&self.store_handle);
-                    let writer = TaskWriter::for_known(store_handle, owner.clone(), &snapshot);
-                    writer.belong_to(context.trace.clone()).await;
-                    let canceled = match shared.take() {
-                        Some(shared) => self.cancel_elsewhere(shared, &writer).await,
-                        None => writer.seize(TaskState::Canceled).await,
-                    };
-                    match canceled {
-                        // It changed in between: looked at again.
-                        Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-            }
-            snapshot = self.snapshot(task, context).await?;
-        }
-        Ok(())
-    }
-
     /// Streams the first update, then all events of a task after a sequence number (`after`).
     pub(crate) async fn follow(
         &self,
@@ -182,7 +145,7 @@ impl Engine {
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
         let store = self.store_handle.store.clone();
         let owner = Owner::of(context);
-        let running = self.scheduler.active.running(&owner, &task);
+        let running = self.active.running(&owner, &task);
         if let Some(failure) = running.and_then(|writer| writer.run_state().is(|run| run.stuck)) {
             return Err(stuck(failure));
         }

@@ -13,102 +13,98 @@ use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::MAIL_INTERVAL;
 use crate::store::{self, Owner, Receipt, StoreError};
 
-impl Engine {
-    /// Returns the outcome of a message that was received before, or `None` if it is new.
-    pub(crate) async fn known(
-        &self,
-        in_flight: &InFlightSend,
-        pending: &PendingMessage,
-    ) -> Result<Option<Accepted>, A2aError> {
-        let context = &pending.context;
-        let owner = Owner::of(context);
-        let received = self.store().received(&owner, in_flight.message()).await?;
-        let Some(received) = received else {
-            return Ok(None);
-        };
-        in_flight.check(received.digest)?;
-        Ok(Some(match received.outcome {
-            store::Outcome::Message(message) => {
-                Accepted::Known(Arc::new(Outcome::Message(*message)))
+/// Returns the outcome of a message that was received before, or `None` if it is new.
+pub(crate) async fn known(
+    engine: &Engine,
+    in_flight: &InFlightSend,
+    pending: &PendingMessage,
+) -> Result<Option<Accepted>, A2aError> {
+    let context = &pending.context;
+    let owner = Owner::of(context);
+    let received = engine.store().received(&owner, in_flight.message()).await?;
+    let Some(received) = received else {
+        return Ok(None);
+    };
+    in_flight.check(received.digest)?;
+    Ok(Some(match received.outcome {
+        store::Outcome::Message(message) => Accepted::Known(Arc::new(Outcome::Message(*message))),
+        store::Outcome::Task(task) => {
+            let from = engine.find(&task, context).await?;
+            let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
+            match engine.active.running(&owner, &task) {
+                Some(writer) if !from.is_settled => Accepted::Run {
+                    // It came earlier, so that any detach of this run lets its caller go.
+                    detached: 0,
+                    from: Some(from),
+                    writer,
+                },
+                _ => Accepted::Known(Arc::new(Outcome::Task(from))),
             }
+        }
+    }))
+}
+
+/// Returns the outcome of a message that this server could not work on, because another one has: that of the other.
+/// Errors: `error`, if no outcome is known.
+pub(crate) async fn outcome_elsewhere(
+    engine: &Engine,
+    receipt: Option<Receipt>,
+    context: &Context,
+    error: A2aError,
+) -> Result<Outcome, A2aError> {
+    let Some(receipt) = receipt else {
+        return Err(error);
+    };
+    let owner = Owner::of(context);
+    match engine.store().received(&owner, &receipt.message).await? {
+        Some(received) if received.digest == receipt.digest => match received.outcome {
+            store::Outcome::Message(message) => Ok(Outcome::Message(*message)),
             store::Outcome::Task(task) => {
-                let from = self.find(&task, context).await?;
-                let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
-                match self.scheduler.active.running(&owner, &task) {
-                    Some(writer) if !from.is_settled => Accepted::Run {
-                        // It came earlier, so that any detach of this run lets its caller go.
-                        detached: 0,
-                        from: Some(from),
-                        writer,
-                    },
-                    _ => Accepted::Known(Arc::new(Outcome::Task(from))),
+                let snapshot = engine.find(&task, context).await?;
+                let snapshot = snapshot.ok_or_else(|| removed(&task))?;
+                Ok(Outcome::Task(LogPosition::from(&snapshot)))
+            }
+        },
+        _ => Err(error),
+    }
+}
+
+/// Has no other server that shares the store work on a message that is new; returns its outcome if one did. The
+/// reservation is recent then. That of another server is replaced once it has run out though that server could have
+/// renewed it.
+pub(crate) async fn reserve(
+    engine: &Engine,
+    in_flight: &InFlightSend,
+    pending: &PendingMessage,
+) -> Result<Option<Accepted>, A2aError> {
+    if !engine.store_handle.is_shared() {
+        return Ok(None);
+    }
+    let mut beat = tokio::time::interval(MAIL_INTERVAL);
+    let mut expired = None;
+    while !in_flight.is_reserved() {
+        let (owner, receipt) = (Owner::of(&pending.context), in_flight.receipt());
+        let asked = Instant::now();
+        match engine.store_handle.reserve(owner, receipt, expired).await {
+            Ok(reservation) => in_flight.keep(reservation),
+            Err(StoreError::ReservationExpired(number))
+                if engine.maintenance.finds_abandoned_tasks(asked) =>
+            {
+                expired = Some(number);
+            }
+            Err(StoreError::Received) => {
+                if let Some(known) = known(engine, in_flight, pending).await? {
+                    return Ok(Some(known));
                 }
             }
-        }))
-    }
-
-    /// Returns the outcome of a message that this server could not work on, because another one has: that of the other.
-    /// Errors: `error`, if no outcome is known.
-    pub(crate) async fn outcome_elsewhere(
-        &self,
-        receipt: Option<Receipt>,
-        context: &Context,
-        error: A2aError,
-    ) -> Result<Outcome, A2aError> {
-        let Some(receipt) = receipt else {
-            return Err(error);
-        };
-        let owner = Owner::of(context);
-        match self.store().received(&owner, &receipt.message).await? {
-            Some(received) if received.digest == receipt.digest => match received.outcome {
-                store::Outcome::Message(message) => Ok(Outcome::Message(*message)),
-                store::Outcome::Task(task) => {
-                    let snapshot = self.find(&task, context).await?;
-                    let snapshot = snapshot.ok_or_else(|| removed(&task))?;
-                    Ok(Outcome::Task(LogPosition::from(&snapshot)))
-                }
-            },
-            _ => Err(error),
-        }
-    }
-
-    /// Has no other server that shares the store work on a message that is new; returns its outcome if one did. The
-    /// reservation is recent then. That of another server is replaced once it has run out though that server could have
-    /// renewed it.
-    pub(crate) async fn reserve(
-        &self,
-        in_flight: &InFlightSend,
-        pending: &PendingMessage,
-    ) -> Result<Option<Accepted>, A2aError> {
-        if !self.store_handle.is_shared() {
-            return Ok(None);
-        }
-        let mut beat = tokio::time::interval(MAIL_INTERVAL);
-        let mut expired = None;
-        while !in_flight.is_reserved() {
-            let (owner, receipt) = (Owner::of(&pending.context), in_flight.receipt());
-            let asked = Instant::now();
-            match self.store_handle.reserve(owner, receipt, expired).await {
-                Ok(reservation) => in_flight.keep(reservation),
-                Err(StoreError::ReservationExpired(number))
-                    if self.maintenance.finds_abandoned_tasks(asked) =>
-                {
-                    expired = Some(number);
-                }
-                Err(StoreError::Received) => {
-                    if let Some(known) = self.known(in_flight, pending).await? {
-                        return Ok(Some(known));
-                    }
-                }
-                // Its outcome is in the store as soon as there is one.
-                Err(StoreError::Leased | StoreError::ReservationExpired(_)) => {
-                    beat.tick().await;
-                }
-                Err(error) => return Err(error.into()),
+            // Its outcome is in the store as soon as there is one.
+            Err(StoreError::Leased | StoreError::ReservationExpired(_)) => {
+                beat.tick().await;
             }
+            Err(error) => return Err(error.into()),
         }
-        Ok(None)
     }
+    Ok(None)
 }
 
 /// The error for a message that was received before, if the store no longer has its task. Beginning another

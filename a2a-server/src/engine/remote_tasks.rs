@@ -25,81 +25,79 @@ pub(crate) enum PostOutcome {
     Unanswered,
 }
 
-impl Engine {
-    /// Has the server that works on a task take a message, whose place in the log is after `head`.
-    pub(crate) async fn deliver(
-        &self,
-        task: &TaskId,
-        pending: &mut Arc<PendingMessage>,
-        receipt: Option<Receipt>,
-        mut head: u64,
-    ) -> Result<PostOutcome, StoreError> {
-        let store = self.store();
-        let shared = store.shared().ok_or(StoreError::Leased)?;
-        let PendingMessage {
-            request, context, ..
-        } = Arc::make_mut(pending);
-        if request.message.message_id.is_empty() {
-            request.message.message_id = MessageId::random();
+/// Has the server that works on a task take a message, whose place in the log is after `head`.
+pub(crate) async fn deliver(
+    engine: &Engine,
+    task: &TaskId,
+    pending: &mut Arc<PendingMessage>,
+    receipt: Option<Receipt>,
+    mut head: u64,
+) -> Result<PostOutcome, StoreError> {
+    let store = engine.store();
+    let shared = store.shared().ok_or(StoreError::Leased)?;
+    let PendingMessage {
+        request, context, ..
+    } = Arc::make_mut(pending);
+    if request.message.message_id.is_empty() {
+        request.message.message_id = MessageId::random();
+    }
+    let owner = Owner::of(context);
+    let content = MailContent::Message {
+        request: Box::new(request.clone()),
+        context: Box::new(context.clone()),
+        receipt,
+    };
+    let mail = Mail::new(owner.clone(), task.clone(), content);
+    let mut changes = store.watch(&owner, task).await?;
+    shared.post(mail.clone()).await?;
+    let posted = Instant::now();
+    let message = &request.message.message_id;
+    let mut is_taken = false;
+    loop {
+        if let Some(place) = find(store, &mail, message, &mut head).await? {
+            return Ok(PostOutcome::Written(place));
         }
-        let owner = Owner::of(context);
-        let content = MailContent::Message {
-            request: Box::new(request.clone()),
-            context: Box::new(context.clone()),
-            receipt,
-        };
-        let mail = Mail::new(owner.clone(), task.clone(), content);
-        let mut changes = store.watch(&owner, task).await?;
-        shared.post(mail.clone()).await?;
-        let posted = Instant::now();
-        let message = &request.message.message_id;
-        let mut is_taken = false;
-        loop {
-            if let Some(place) = find(store, &mail, message, &mut head).await? {
-                return Ok(PostOutcome::Written(place));
+        if !is_taken && posted.elapsed() > TAKEN_WITHIN {
+            if shared.withdraw(&mail).await? {
+                return Ok(PostOutcome::NotTaken);
             }
-            if !is_taken && posted.elapsed() > TAKEN_WITHIN {
-                if shared.withdraw(&mail).await? {
-                    return Ok(PostOutcome::NotTaken);
-                }
-                is_taken = true;
-            }
-            // A server that has taken it and is gone has lost the lease by then.
-            if posted.elapsed() > TAKEN_WITHIN + self.store_handle.term {
-                return Ok(PostOutcome::Unanswered);
-            }
+            is_taken = true;
+        }
+        // A server that has taken it and is gone has lost the lease by then.
+        if posted.elapsed() > TAKEN_WITHIN + engine.store_handle.term {
+            return Ok(PostOutcome::Unanswered);
+        }
+        changed(&mut changes).await;
+    }
+}
+
+/// Cancels a task that no agent works on here: if an agent works on it elsewhere, that one is asked to stop,
+/// and has the time for it that an agent has here.
+pub(crate) async fn cancel_elsewhere(
+    engine: &Engine,
+    shared: &dyn SharedStore,
+    writer: &TaskWriter,
+) -> Result<(), UpdateError> {
+    match writer.status(TaskState::Canceled, None, None).await {
+        Err(UpdateError::Store(StoreError::Leased)) => {}
+        canceled => return canceled,
+    }
+    let (owner, task) = (writer.owner().clone(), writer.task_id().clone());
+    let mut changes = engine.store().watch(&owner, &task).await?;
+    let mail = Mail::new(owner, task, MailContent::Cancel);
+    shared.post(mail.clone()).await?;
+    let ended = async {
+        while !writer.snapshot().await?.task.status.state.is_terminal() {
             changed(&mut changes).await;
         }
-    }
-
-    /// Cancels a task that no agent works on here: if an agent works on it elsewhere, that one is asked to stop,
-    /// and has the time for it that an agent has here.
-    pub(crate) async fn cancel_elsewhere(
-        &self,
-        shared: &dyn SharedStore,
-        writer: &TaskWriter,
-    ) -> Result<(), UpdateError> {
-        match writer.status(TaskState::Canceled, None, None).await {
-            Err(UpdateError::Store(StoreError::Leased)) => {}
-            canceled => return canceled,
-        }
-        let (owner, task) = (writer.owner().clone(), writer.task_id().clone());
-        let mut changes = self.store().watch(&owner, &task).await?;
-        let mail = Mail::new(owner, task, MailContent::Cancel);
-        shared.post(mail.clone()).await?;
-        let ended = async {
-            while !writer.snapshot().await?.task.status.state.is_terminal() {
-                changed(&mut changes).await;
-            }
-            Ok(())
-        };
-        let patience = self.scheduler.cancel_grace + TAKEN_WITHIN;
-        match timeout(patience, ended).await {
-            Ok(ended) => ended,
-            Err(_) => {
-                shared.withdraw(&mail).await?;
-                writer.seize(TaskState::Canceled).await
-            }
+        Ok(())
+    };
+    let patience = engine.active.cancel_grace + TAKEN_WITHIN;
+    match timeout(patience, ended).await {
+        Ok(ended) => ended,
+        Err(_) => {
+            shared.withdraw(&mail).await?;
+            writer.seize(TaskState::Canceled).await
         }
     }
 }

@@ -616,7 +616,6 @@ impl TaskWriter {
     }
 }
 
-/// Delay before a step that the store was not available for is tried again, the first and the longest.
 /// Continues a hash of FNV-1a, which is the same in every process and costs little.
 fn hash(from: u64, bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -625,5 +624,6 @@ fn hash(from: u64, bytes: &[u8]) -> u64 {
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
+/// Delay before a step is tried again that the store was not available for, the first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(1);

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use a2a_client::{Client, Error, Retries, StreamExt};
 use a2a_server::{
-    NewTask, Principal, Recovery, Server, ServerBuilder, Settlement, SqliteStore, Store,
-    TraceContext,
+    Agent, Failure, NewTask, Principal, Recovery, Server, ServerBuilder, Settlement, SqliteStore,
+    Store, TraceContext, Turn,
 };
 use a2a_types::{
-    Dialect, ErrorKind, Event, Part, SendMessageConfiguration, SendMessageRequest, Task, TaskId,
-    TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
+    Dialect, ErrorKind, Event, Message, Part, SendMessageConfiguration, SendMessageRequest, Task,
+    TaskId, TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
 };
 
 use crate::engine::{Worker, card, task, until};
@@ -29,7 +29,7 @@ fn process<T>(life: impl Future<Output = T>) -> T {
 
 fn at_once(text: &str) -> SendMessageRequest {
     SendMessageRequest {
-        message: a2a_types::Message::user(text),
+        message: Message::user(text),
         configuration: Some(SendMessageConfiguration {
             return_immediately: true,
             ..SendMessageConfiguration::default()
@@ -89,7 +89,7 @@ fn a_message_to_an_abandoned_task_comes_after_what_becomes_of_it() {
             let client = Client::new(server.build().unwrap());
             let more = a2a_types::Message {
                 task_id: Some(id.clone()),
-                ..a2a_types::Message::user("echo more")
+                ..Message::user("echo more")
             };
             // The server's first request: it has not looked for abandoned tasks yet.
             let answer = client.send(more).await;
@@ -275,7 +275,7 @@ fn task_that_waits_for_its_caller_is_left_alone() {
         assert_eq!(known.status.state, TaskState::InputRequired);
         let answer = a2a_types::Message {
             task_id: Some(id),
-            ..a2a_types::Message::user("echo this")
+            ..Message::user("echo this")
         };
         let done = task(client.send(answer).await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
@@ -441,4 +441,28 @@ async fn a_turn_that_ends_in_time_is_waited_for() {
         let done = task(waiting.await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
     }
+}
+
+/// Answers by a message, and works on.
+struct Lingering;
+
+impl Agent for Lingering {
+    async fn run(&self, turn: Turn) -> Result<(), Failure> {
+        turn.reply(Message::agent("that is all")).await?;
+        std::future::pending().await
+    }
+}
+
+#[test]
+fn server_closes_although_its_agent_works_on_after_its_message() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let closed = runtime.block_on(async {
+        let server = Server::builder(card(), Lingering).build().unwrap();
+        Client::new(server.clone()).send("hello").await.unwrap();
+        let closing = server.shutdown(Duration::from_millis(10));
+        tokio::time::timeout(Duration::from_secs(30), closing).await
+    });
+    // A turn that does not end would keep the runtime, too.
+    runtime.shutdown_background();
+    closed.expect("an end");
 }

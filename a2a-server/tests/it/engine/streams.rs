@@ -303,7 +303,7 @@ async fn a_task_whose_text_does_not_fit_has_failed() {
                 last = event.unwrap().status().map(|status| status.state);
             }
         };
-        tokio::time::timeout(Duration::from_secs(120), read)
+        tokio::time::timeout(Duration::from_secs(600), read)
             .await
             .expect("an end");
         assert_eq!(last, Some(TaskState::Failed));

@@ -1,0 +1,36 @@
+//! Operations on one task, answered once.
+
+use std::sync::Arc;
+
+use a2a_transport::{Context, Reply};
+use a2a_types::{CancelTaskRequest, Error as A2aError, GetTaskRequest, Response};
+
+use crate::engine::cancellation;
+use crate::operations::{ServerState, settled};
+
+pub(crate) async fn get(
+    server: &ServerState,
+    params: GetTaskRequest,
+    context: Context,
+) -> Result<Reply, A2aError> {
+    let snapshot = server.engine.snapshot_to_copy(&params.id, &context).await?;
+    let context = settled(context, &snapshot);
+    let mut task = Arc::unwrap_or_clone(snapshot.task);
+    server.present(&mut task, params.history_length, &context);
+    let reply = Reply::once(Response::GetTask(task)).holding(snapshot.share.held());
+    Ok(reply.about_task_of(snapshot.dialect))
+}
+
+pub(crate) async fn cancel(
+    server: &ServerState,
+    params: CancelTaskRequest,
+    context: Context,
+) -> Result<Reply, A2aError> {
+    cancellation::cancel(&server.engine, &params.id, &context).await?;
+    let snapshot = server.engine.snapshot_to_copy(&params.id, &context).await?;
+    let context = settled(context, &snapshot);
+    let mut task = Arc::unwrap_or_clone(snapshot.task);
+    server.present(&mut task, None, &context);
+    let reply = Reply::once(Response::CancelTask(task)).holding(snapshot.share.held());
+    Ok(reply.about_task_of(snapshot.dialect))
+}
