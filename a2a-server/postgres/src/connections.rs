@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{AsyncMessage, Client, Connection, Row, Socket, Statement};
+use tokio_postgres::{Client, Connection, Row, Socket, Statement};
 
 use crate::connector::{Backoff, Connector, TlsSocket, no_connection};
+use crate::lock::lock;
 use crate::{PostgresError, PostgresOptions, metric};
 
 /// A statement and its values. In its text `@` stands for the schema.
@@ -29,6 +30,18 @@ impl<'a> Query<'a> {
             text: text.into(),
             values: Vec::new(),
             is_urgent: false,
+        }
+    }
+
+    /// Adds text in which each `?` is the next of these values.
+    pub(crate) fn add(&mut self, text: &str, values: &[(&'a (dyn ToSql + Sync), Type)]) {
+        let mut values = values.iter();
+        for (place, piece) in text.split('?').enumerate() {
+            if place > 0 {
+                self.values.extend(values.next().cloned());
+                *self.text.to_mut() += &format!("${}", self.values.len());
+            }
+            *self.text.to_mut() += piece;
         }
     }
 
@@ -137,6 +150,15 @@ impl Connections {
                 return Err(error);
             }
         }
+    }
+
+    /// Runs a statement, and returns its first row.
+    pub(crate) async fn row(
+        &self,
+        query: &Query<'_>,
+        repeat: Repeat,
+    ) -> Result<Option<Row>, PostgresError> {
+        Ok(self.run(query, repeat).await?.into_iter().next())
     }
 
     async fn try_once(&self, query: &Query<'_>) -> Result<Vec<Row>, PostgresError> {
@@ -369,21 +391,6 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.slot.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Waits for the next message on a listening connection; returns `None` at its end.
-pub(crate) async fn next_message<T>(
-    connection: &mut Connection<Socket, T>,
-) -> Option<Result<AsyncMessage, tokio_postgres::Error>>
-where
-    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
-{
-    std::future::poll_fn(|context| connection.poll_message(context)).await
-}
-
-/// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Maximum number of statements in flight on a connection; further ones wait for a permit.

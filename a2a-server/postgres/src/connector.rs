@@ -1,6 +1,6 @@
 //! Attempts to connect, and the backoff after failed attempts.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
@@ -8,6 +8,7 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::lock::lock;
 use crate::options::Password;
 use crate::{PostgresError, PostgresOptions, tls};
 
@@ -61,8 +62,7 @@ impl Connector {
                 config.password(text.map_err(unreadable)?.trim());
             }
         }
-        let connected = timeout(MAX_CONNECT, config.connect(self.tls.clone())).await;
-        let connected = match connected {
+        let connected = match timeout(MAX_CONNECT, config.connect(self.tls.clone())).await {
             Ok(connected) => connected.map_err(PostgresError::of_connect),
             Err(_) => Err(no_connection("it took too long")),
         };
@@ -74,12 +74,12 @@ impl Connector {
 impl Backoff {
     /// Returns whether attempts fail at once.
     pub(crate) fn is_on(&self) -> bool {
-        let until = self.lock().until;
+        let until = lock(&self.0).until;
         until.is_some_and(|until| Instant::now() < until)
     }
 
     fn note(&self, connected: bool) {
-        let mut pause = self.lock();
+        let mut pause = lock(&self.0);
         if connected {
             *pause = Pause::default();
             return;
@@ -87,11 +87,6 @@ impl Backoff {
         pause.length = (pause.length * 2).clamp(MIN_BACKOFF, MAX_BACKOFF);
         let jittered = pause.length.mul_f64(0.5 + fastrand::f64() / 2.0);
         pause.until = Some(Instant::now() + jittered);
-    }
-
-    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-    fn lock(&self) -> MutexGuard<'_, Pause> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use a2a_server::Lease;
 use lru::LruCache;
 use uuid::Uuid;
+
+use crate::lock::lock;
 
 /// The last in-doubt write of each task. The next write of the same writer is compared with the log; other writers are
 /// refused as usual. Until then the task's lease is not renewed, so that the task is abandoned if its writer has given
@@ -21,17 +23,9 @@ pub(crate) struct Doubt {
     pub(crate) after: u64,
     /// Number of its events.
     pub(crate) count: u64,
-    writer: Writer,
+    /// The writer's right to write.
+    lease: Lease,
     noted: Instant,
-}
-
-/// The writer of an in-doubt write.
-#[derive(Clone, Debug, Eq, PartialEq)]
-enum Writer {
-    /// That of this epoch.
-    Epoch(u64),
-    /// This holder, whose epoch is not known because the write takes the lease.
-    Holder(Arc<str>),
 }
 
 impl Default for Doubts {
@@ -46,10 +40,10 @@ impl Doubts {
         let doubt = Doubt {
             after,
             count: count as u64,
-            writer: Writer::of(lease),
+            lease: lease.clone(),
             noted: Instant::now(),
         };
-        let evicted = self.lock().push(task, doubt);
+        let evicted = lock(&self.0).push(task, doubt);
         if evicted.is_some_and(|(oldest, _)| oldest != task) {
             tracing::warn!("too many writes are in doubt: the oldest is forgotten");
         }
@@ -57,7 +51,7 @@ impl Doubts {
 
     /// Returns the in-doubt write of a task.
     pub(crate) fn get(&self, task: &Uuid) -> Option<Doubt> {
-        self.lock().peek(task).cloned()
+        lock(&self.0).peek(task).cloned()
     }
 
     /// Returns the tasks with an in-doubt write.
@@ -66,7 +60,7 @@ impl Doubts {
     }
 
     pub(crate) fn older_than(&self, age: Duration) -> Vec<Uuid> {
-        let doubts = self.lock();
+        let doubts = lock(&self.0);
         let old = doubts
             .iter()
             .filter(|(_, doubt)| doubt.noted.elapsed() >= age);
@@ -75,7 +69,7 @@ impl Doubts {
 
     /// Removes the in-doubt write of a task once its outcome is known.
     pub(crate) fn settle(&self, task: &Uuid) {
-        let mut doubts = self.lock();
+        let mut doubts = lock(&self.0);
         if !doubts.is_empty() {
             doubts.pop(task);
         }
@@ -83,38 +77,23 @@ impl Doubts {
 
     /// Removes the in-doubt writes of the given tasks that are gone or have another writer.
     pub(crate) fn review(&self, tasks: &[Uuid], leases: &HashMap<Uuid, (u64, &str)>) {
-        let mut doubts = self.lock();
+        let mut doubts = lock(&self.0);
         for task in tasks {
             let lease = leases.get(task);
             let is_own =
-                |doubt: &Doubt| lease.is_some_and(|(epoch, of)| doubt.writer.is(*epoch, of));
+                |doubt: &Doubt| lease.is_some_and(|(epoch, of)| is_own(&doubt.lease, *epoch, of));
             if doubts.peek(task).is_some_and(|doubt| !is_own(doubt)) {
                 doubts.pop(task);
             }
         }
     }
-
-    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-    fn lock(&self) -> MutexGuard<'_, LruCache<Uuid, Doubt>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-impl Writer {
-    fn of(lease: &Lease) -> Self {
-        match lease {
-            Lease::Held { epoch } => Self::Epoch(*epoch),
-            Lease::Taken { holder, .. } | Lease::Seized { holder, .. } => {
-                Self::Holder(Arc::clone(holder))
-            }
-        }
-    }
-
-    fn is(&self, epoch: u64, holder: &str) -> bool {
-        match self {
-            Self::Epoch(own) => *own == epoch,
-            Self::Holder(own) => **own == *holder,
-        }
+/// Returns whether the last lease of a task is that of a writer. The epoch of a lease that a write takes is not known.
+pub(crate) fn is_own(lease: &Lease, epoch: u64, holder: &str) -> bool {
+    match lease {
+        Lease::Held { epoch: own } => *own == epoch,
+        Lease::Taken { holder: own, .. } | Lease::Seized { holder: own, .. } => **own == *holder,
     }
 }
 

@@ -164,8 +164,3 @@ fn is_busy(code: &SqlState) -> bool {
     ];
     busy.contains(&code)
 }
-
-/// Converts the error of a stored value that cannot be read.
-pub(crate) fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> StoreError {
-    StoreError::failed(error)
-}

@@ -64,5 +64,5 @@ faults! {
         "(lease_until is null or lease_until <= clock_timestamp()) order by waits" => "true order by waits",
         "t.lease_until is null or t.lease_until <= clock_timestamp()" => "true"
     ];
-    LosesHints;
+    NeverLooks ["where t.sequence is null or t.sequence > w.head" => "where false"];
 }

@@ -1,7 +1,7 @@
 //! Hints between servers about logs that have grown. A hint may be lost: the poll of all followed tasks replaces it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use a2a_server::Owner;
@@ -9,13 +9,16 @@ use a2a_types::TaskId;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+use crate::lock::lock;
+use crate::names::Key;
+
 /// Hints that are not sent yet, and the tasks that are followed in this process.
 pub(crate) struct Hints {
     /// Random name of this server on the channel.
     pub(crate) name: u32,
     pub(crate) channel: String,
     /// `true` if servers send each other hints.
-    pub(crate) is_on: bool,
+    is_on: bool,
     pub(crate) pending: Mutex<Pending>,
     pub(crate) added: Notify,
     followed: Mutex<Followed>,
@@ -34,8 +37,8 @@ pub(crate) struct Pending {
 /// Followed tasks by key: `now` has the tasks of the last poll and since, `before` the tasks of the poll before.
 #[derive(Default)]
 struct Followed {
-    now: HashMap<Uuid, (Owner, TaskId)>,
-    before: HashMap<Uuid, (Owner, TaskId)>,
+    now: HashMap<Uuid, Key>,
+    before: HashMap<Uuid, Key>,
 }
 
 impl Hints {
@@ -74,13 +77,13 @@ impl Hints {
     }
 
     /// Replaces the followed tasks. The former ones are kept until the next poll: the new list may miss the latest.
-    pub(crate) fn replace_followed(&self, now: HashMap<Uuid, (Owner, TaskId)>) {
+    pub(crate) fn replace_followed(&self, now: HashMap<Uuid, Key>) {
         let mut followed = lock(&self.followed);
         followed.before = std::mem::replace(&mut followed.now, now);
     }
 
     /// Returns the followed task with this key.
-    pub(crate) fn followed(&self, key: &Uuid) -> Option<(Owner, TaskId)> {
+    pub(crate) fn followed(&self, key: &Uuid) -> Option<Key> {
         let followed = lock(&self.followed);
         let found = followed.now.get(key).or_else(|| followed.before.get(key));
         found.cloned()
@@ -92,11 +95,6 @@ impl Hints {
             .now
             .insert(key, (owner.clone(), task.clone()));
     }
-}
-
-/// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Interval between polls of a server that listens for hints, and of one that does not.

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod appends;
+mod columns;
 mod connections;
 mod connector;
 mod creates;
@@ -46,6 +47,7 @@ mod hint_text;
 mod hints;
 mod leases;
 mod listener;
+mod lock;
 mod mail;
 mod mail_body;
 mod metric;
@@ -55,9 +57,11 @@ mod reads;
 mod receipts;
 mod recent;
 mod reservations;
+mod retention;
 mod schema;
 mod statement;
 mod store;
+mod store_state;
 mod tls;
 mod unfinished;
 mod webhooks;

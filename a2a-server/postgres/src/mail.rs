@@ -1,105 +1,102 @@
 //! Mail between servers.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use a2a_server::{MAX_MAIL, Mail, Owner, StoreError};
+use a2a_server::{MAX_MAIL, Mail, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use crate::connections::{Query, Repeat};
+use crate::columns::{get, key};
+use crate::connections::{Connections, Query, Repeat};
 use crate::names::task_key;
-use crate::reads::{get, task_id};
-use crate::store::Inner;
+use crate::store_state::StoreState;
 use crate::{mail_body, metric};
 
-impl Inner {
-    /// Posts mail to the server that holds the lease of a task.
-    pub(crate) async fn post(&self, mail: Mail) -> Result<(), StoreError> {
-        let (task, id) = (task_key(&mail.owner, &mail.task), mail_id(&mail)?);
-        if self.mail_is_full.load(Ordering::Relaxed) {
-            return Err(StoreError::Full);
-        }
-        let (body, most) = (mail_body::write(&mail.content)?, MAX_MAIL as i64);
-        let query = Query::new(POST)
-            .with(&task, Type::UUID)
-            .with(&id, Type::UUID)
-            .with(&body, Type::BYTEA)
-            .with(&most, Type::INT8)
-            .with(&MAX_BYTES_OF_TASK, Type::INT8)
-            .with(&mail_body::FORMAT, Type::INT2);
-        // Its id is unique, and known for a while after it was taken.
-        let rows = self.connections.run(&query, Repeat::Harmless).await?;
-        let row = rows.first().ok_or(StoreError::NoTask)?;
-        if !get::<bool>(row, 0)? {
-            return Err(StoreError::Full);
-        }
-        self.hints.add_mail();
-        Ok(())
+/// Posts mail to the server that holds the lease of a task.
+pub(crate) async fn post(store: &StoreState, mail: Mail) -> Result<(), StoreError> {
+    let (task, id) = (task_key(&mail.owner, &mail.task), mail_id(&mail)?);
+    if store.mail_is_full.load(Ordering::Relaxed) {
+        return Err(StoreError::Full);
     }
-
-    /// Withdraws mail; returns whether it was still there.
-    pub(crate) async fn withdraw(&self, mail: &Mail) -> Result<bool, StoreError> {
-        let id = mail_id(mail)?;
-        let query = Query::new("delete from @mail where id = $1 and not taken returning 1");
-        let query = query.with(&id, Type::UUID);
-        Ok(!self
-            .connections
-            .run(&query, Repeat::Harmful)
-            .await?
-            .is_empty())
+    let (body, most) = (mail_body::write(&mail.content)?, MAX_MAIL as i64);
+    let query = Query::new(POST)
+        .with(&task, Type::UUID)
+        .with(&id, Type::UUID)
+        .with(&body, Type::BYTEA)
+        .with(&most, Type::INT8)
+        .with(&MAX_BYTES_OF_TASK, Type::INT8)
+        .with(&mail_body::FORMAT, Type::INT2);
+    // Its id is unique, and known for a while after it was taken.
+    let row = store.connections.row(&query, Repeat::Harmless).await?;
+    let row = row.ok_or(StoreError::NoTask)?;
+    if !get::<bool>(&row, 0)? {
+        return Err(StoreError::Full);
     }
+    store.hints.add_mail();
+    Ok(())
+}
 
-    /// Takes the mail of the tasks that a holder has leased. Mail that cannot be read is lost, and reported.
-    pub(crate) async fn take_mail(
-        &self,
-        holder: &str,
-        limit: usize,
-    ) -> Result<Vec<Mail>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let query = Query::new(TAKE)
-            .with(&holder, Type::TEXT)
-            .with(&limit, Type::INT8)
-            .with(&MAX_AGE, Type::INT8)
-            .with(&mail_body::FORMAT, Type::INT2);
-        let rows = self.connections.run(&query, Repeat::Harmful).await?;
-        let mut taken = Vec::new();
-        for row in &rows {
-            match mail(row) {
-                Ok(mail) => taken.push(mail),
-                Err(error) => {
-                    metric::MAIL_UNREADABLE.count();
-                    let error = &error as &dyn std::error::Error;
-                    let task = row.try_get::<_, &str>(1).unwrap_or_default();
-                    tracing::error!(task, error, "lost mail that cannot be read");
-                }
+/// Withdraws mail; returns whether it was still there.
+pub(crate) async fn withdraw(connections: &Connections, mail: &Mail) -> Result<bool, StoreError> {
+    let id = mail_id(mail)?;
+    let query = Query::new("delete from @mail where id = $1 and not taken returning 1");
+    let query = query.with(&id, Type::UUID);
+    let withdrawn = connections.run(&query, Repeat::Harmful).await?;
+    Ok(!withdrawn.is_empty())
+}
+
+/// Takes the mail of the tasks that a holder has leased. Mail that cannot be read is lost, and reported.
+pub(crate) async fn take(
+    connections: &Connections,
+    holder: &str,
+    limit: usize,
+) -> Result<Vec<Mail>, StoreError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let query = Query::new(TAKE)
+        .with(&holder, Type::TEXT)
+        .with(&limit, Type::INT8)
+        .with(&MAX_AGE, Type::INT8)
+        .with(&mail_body::FORMAT, Type::INT2);
+    let rows = connections.run(&query, Repeat::Harmful).await?;
+    let mut taken = Vec::new();
+    for row in &rows {
+        match mail(row) {
+            Ok(mail) => taken.push(mail),
+            Err(error) => {
+                metric::MAIL_UNREADABLE.count();
+                let error = &error as &dyn std::error::Error;
+                let task = row.try_get::<_, &str>(1).unwrap_or_default();
+                tracing::error!(task, error, "lost mail that cannot be read");
             }
         }
-        Ok(taken)
     }
+    Ok(taken)
+}
 
-    /// Removes old mail, and notes whether there is room for more.
-    pub(crate) async fn sweep_mail(&self) -> Result<(), StoreError> {
-        let query = Query::new(SWEEP)
-            .with(&MAX_AGE, Type::INT8)
-            .with(&MAX_SWEPT, Type::INT8);
-        loop {
-            let rows = self.connections.run(&query, Repeat::Harmless).await?;
-            let Some(row) = rows.first() else {
-                return Ok(());
-            };
-            let (count, bytes): (i64, i64) = (get(row, 1)?, get(row, 2)?);
-            let is_full = count >= MAX_WAITING || bytes >= MAX_WAITING_BYTES;
-            if is_full & !self.mail_is_full.swap(is_full, Ordering::Relaxed) {
-                tracing::warn!(
-                    count,
-                    bytes,
-                    "too much mail between servers waits: no more is posted"
-                );
-            }
-            if get::<i64>(row, 0)? < MAX_SWEPT {
-                return Ok(());
-            }
+/// Removes old mail, and notes whether there is room for more.
+pub(crate) async fn sweep(
+    connections: &Connections,
+    is_full: &AtomicBool,
+) -> Result<(), StoreError> {
+    let query = Query::new(SWEEP)
+        .with(&MAX_AGE, Type::INT8)
+        .with(&MAX_SWEPT, Type::INT8);
+    loop {
+        let Some(row) = connections.row(&query, Repeat::Harmless).await? else {
+            return Ok(());
+        };
+        let (count, bytes): (i64, i64) = (get(&row, 1)?, get(&row, 2)?);
+        let has_room = count < MAX_WAITING && bytes < MAX_WAITING_BYTES;
+        if !is_full.swap(!has_room, Ordering::Relaxed) && !has_room {
+            tracing::warn!(
+                count,
+                bytes,
+                "too much mail between servers waits: no more is posted"
+            );
+        }
+        if get::<i64>(&row, 0)? < MAX_SWEPT {
+            return Ok(());
         }
     }
 }
@@ -107,7 +104,8 @@ impl Inner {
 fn mail(row: &Row) -> Result<Mail, StoreError> {
     metric::MAIL_AGE.record(get(row, 4)?);
     let content = mail_body::read(get(row, 3)?)?;
-    let mut mail = Mail::new(Owner::from_json(get(row, 0)?)?, task_id(row, 1)?, content);
+    let (owner, task) = key(row)?;
+    let mut mail = Mail::new(owner, task, content);
     mail.id = get::<Uuid>(row, 2)?.to_string();
     Ok(mail)
 }

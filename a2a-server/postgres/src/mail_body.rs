@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use a2a_server::{MailContent, Principal, Receipt, StoreError, TraceContext, log_rows};
 use a2a_transport::{Claims, Context};
-use a2a_types::{Dialect, SendMessageRequest};
+use a2a_types::SendMessageRequest;
 use serde::{Deserialize, Serialize};
+
+use crate::columns::dialect;
 
 /// Number of this format. A server takes only mail of formats up to the one that it knows, so whatever a server of this
 /// release could not read, or would misread, has a higher number.
@@ -103,10 +105,7 @@ impl Caller {
     }
 
     fn into_context(self) -> Result<Context, StoreError> {
-        let unknown =
-            || StoreError::failed(format!("there is no protocol version `{}`", self.version));
-        let dialect = Dialect::from_version(&self.version).ok_or_else(unknown)?;
-        let mut context = Context::new(dialect);
+        let mut context = Context::new(dialect(&self.version)?);
         context.principal = self
             .principal
             .map_or_else(Principal::anonymous, Principal::named);
@@ -128,7 +127,7 @@ impl Caller {
 mod tests {
     use std::time::Duration;
 
-    use a2a_types::Message;
+    use a2a_types::{Dialect, Message};
 
     use super::*;
 

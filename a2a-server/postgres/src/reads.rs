@@ -1,34 +1,91 @@
 //! Reads of tasks and their logs.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use a2a_server::fold::Fold;
 use a2a_server::log_rows::{events, parse};
-use a2a_server::{Listing, Owner, Page, Snapshot, StoreError, Tail, limits};
-use a2a_types::{ContextId, Dialect, Event, Object, Task, TaskId, Timestamp};
+use a2a_server::{Listing, Owner, Page, Snapshot, StoreError, Tail, TaskBudget, limits};
+use a2a_types::{ContextId, Event, Object, Task, TaskId, Timestamp};
+use futures_util::{StreamExt, stream};
 use tokio_postgres::Row;
-use tokio_postgres::types::{FromSql, Type};
+use tokio_postgres::types::Type;
 use uuid::Uuid;
 
+use crate::columns::{dialect, get, number};
 use crate::connections::{Connections, Query, Repeat};
-use crate::error::unreadable;
-use crate::names::{column, owner_key, read};
+use crate::names::{Key, column, owner_key, task_key};
 use crate::recent::{Folded, TaskRow};
-use crate::statement::Statement;
+use crate::store_state::StoreState;
 
 /// Result of the read of a task.
-pub(crate) enum Loaded {
+enum Loaded {
     /// The task, folded.
     Whole(Folded),
     /// Number of bytes of a task that is over the limit and was not read.
     Larger(usize),
 }
 
+/// Reads a task as it stands.
+pub(crate) async fn snapshot(
+    store: &StoreState,
+    owner: &Owner,
+    task: &TaskId,
+) -> Result<Option<Snapshot>, StoreError> {
+    let (key, id) = ((owner.clone(), task.clone()), task_key(owner, task));
+    let large = match load_bounded(store, &key, id, TaskBudget::SMALL).await? {
+        None => return Ok(None),
+        Some(Loaded::Whole(folded)) => return Ok(Some(folded.into())),
+        Some(Loaded::Larger(bytes)) => bytes,
+    };
+    let share = store.loaded.take(large).await?;
+    let folded = load(store, &key, id).await?;
+    Ok(folded.map(|folded| {
+        let mut snapshot = Snapshot::from(folded);
+        snapshot.share = share;
+        snapshot
+    }))
+}
+
+/// Reads a task: from the database only the part that the cache does not have.
+pub(crate) async fn load(
+    store: &StoreState,
+    key: &Key,
+    id: Uuid,
+) -> Result<Option<Folded>, StoreError> {
+    match load_bounded(store, key, id, usize::MAX).await? {
+        Some(Loaded::Whole(folded)) => Ok(Some(folded)),
+        Some(Loaded::Larger(_)) | None => Ok(None),
+    }
+}
+
+/// Loads a task as [`load`] does, if it has at most `limit` bytes.
+async fn load_bounded(
+    store: &StoreState,
+    key: &Key,
+    id: Uuid,
+    limit: usize,
+) -> Result<Option<Loaded>, StoreError> {
+    let known = store.recent.draft(key);
+    let cached = known.as_ref().map_or(0, |known| known.sequence);
+    let loaded = load_rest(&store.connections, id, known, limit).await?;
+    match &loaded {
+        Some(Loaded::Whole(folded)) => {
+            if folded.sequence < cached {
+                // The end of the log is lost.
+                store.recent.forget(key);
+            }
+            store.recent.keep(key, folded);
+        }
+        Some(Loaded::Larger(_)) => {}
+        None => store.recent.forget(key),
+    }
+    Ok(loaded)
+}
+
 /// Reads a task of at most `limit` bytes; of a task that is `known`, only the rest of its log. It is read as a whole if the
 /// known part is not of this log: if it is that of an earlier task, or comes from another server, whose last writes may
 /// be lost.
-pub(crate) async fn load(
+async fn load_rest(
     connections: &Connections,
     key: Uuid,
     known: Option<Folded>,
@@ -44,29 +101,28 @@ pub(crate) async fn load(
         .with(&sequence, Type::INT8)
         .with(&limit, Type::INT8)
         .with(&server, Type::TIMESTAMPTZ);
-    let rows = connections.run(&query, Repeat::Harmless).await?;
-    let Some(row) = rows.first() else {
+    let Some(row) = connections.row(&query, Repeat::Harmless).await? else {
         return Ok(None);
     };
-    let bytes = number(row, 4)?;
-    if !get::<bool>(row, 5)? {
+    let bytes = number(&row, 4)?;
+    if !get::<bool>(&row, 5)? {
         return Ok(Some(Loaded::Larger(bytes)));
     }
     let mut folded = match known {
-        Some(known) if get(row, 11)? => known,
-        _ => from_document(row)?,
+        Some(known) if get(&row, 11)? => known,
+        _ => from_document(&row)?,
     };
-    let (sequences, bodies): (Vec<i64>, Vec<&[u8]>) = (get(row, 9)?, get(row, 10)?);
+    let (sequences, bodies): (Vec<i64>, Vec<&[u8]>) = (get(&row, 9)?, get(&row, 10)?);
     for (last, body) in sequences.into_iter().zip(bodies) {
         for logged in events(last as u64, body, folded.sequence)? {
             folded.extend([logged?.event]);
         }
     }
-    (folded.messages, folded.bytes) = (number(row, 3)?, bytes);
-    folded.turn = number(row, 13)?;
-    let checkpoint: Option<&[u8]> = get(row, 8)?;
+    (folded.messages, folded.bytes) = (number(&row, 3)?, bytes);
+    folded.turn = number(&row, 13)?;
+    let checkpoint: Option<&[u8]> = get(&row, 8)?;
     folded.checkpoint = checkpoint.map(parse::<Object>).transpose()?.map(Arc::new);
-    match folded.sequence == number(row, 2)? as u64 {
+    match folded.sequence == number(&row, 2)? as u64 {
         true => Ok(Some(Loaded::Whole(folded))),
         false => Err(StoreError::failed("a log is not as long as its task says")),
     }
@@ -110,20 +166,30 @@ fn from_document(row: &Row) -> Result<Folded, StoreError> {
         seq: get(row, 0)?,
         server: get(row, 12)?,
     };
-    Ok(Fold::new(stored, task.into(), dialect(row, 1)?, written))
+    Ok(Fold::new(
+        stored,
+        task.into(),
+        dialect(get(row, 1)?)?,
+        written,
+    ))
 }
 
 /// Reads the log of a task after a sequence number.
-pub(crate) async fn after(
-    connections: &Connections,
-    key: Uuid,
+pub(crate) async fn events_after(
+    store: &StoreState,
+    owner: &Owner,
+    task: &TaskId,
     sequence: u64,
 ) -> Result<Tail, StoreError> {
+    if let Some(tail) = store.recent.after(&(owner.clone(), task.clone()), sequence) {
+        return Ok(tail);
+    }
+    let key = task_key(owner, task);
     let place = i64::try_from(sequence).unwrap_or(i64::MAX);
     let query = Query::new(AFTER)
         .with(&key, Type::UUID)
         .with(&place, Type::INT8);
-    let rows = connections.run(&query, Repeat::Harmless).await?;
+    let rows = store.connections.run(&query, Repeat::Harmless).await?;
     let first = rows.first().ok_or(StoreError::NoTask)?;
     if sequence == 0 || sequence > number(first, 0)? as u64 {
         return Ok(Tail::Unknown);
@@ -152,28 +218,56 @@ select t.sequence, e.sequence, e.body from @task t left join lateral (
   where before < 131072) e on true
 where t.key = $1 order by e.sequence";
 
-/// Returns the length of a log, and the server that has it.
+/// Reads the length of a log, whose task is followed from now on.
 pub(crate) async fn head(
-    connections: &Connections,
-    key: Uuid,
-) -> Result<(u64, SystemTime), StoreError> {
+    store: &StoreState,
+    owner: &Owner,
+    task: &TaskId,
+) -> Result<u64, StoreError> {
+    let key = task_key(owner, task);
+    store.hints.follow(key, owner, task);
     let query = Query::new("select sequence, pg_postmaster_start_time() from @task where key = $1");
     let query = query.with(&key, Type::UUID);
-    let rows = connections.run(&query, Repeat::Harmless).await?;
-    let row = rows.first().ok_or(StoreError::NoTask)?;
-    Ok((number(row, 0)? as u64, get(row, 1)?))
+    let row = store.connections.row(&query, Repeat::Harmless).await?;
+    let row = row.ok_or(StoreError::NoTask)?;
+    store.recent.note_server(get(&row, 1)?);
+    Ok(number(&row, 0)? as u64)
 }
 
+/// Reads one page of an owner's tasks. A task that is removed meanwhile is left out.
+pub(crate) async fn list(
+    store: &StoreState,
+    owner: &Owner,
+    listing: Listing,
+) -> Result<Page, StoreError> {
+    let ids = page_ids(&store.connections, owner, &listing).await?;
+    let share = store.loaded.take(ids.bytes).await?;
+    let load = |id| load_rest(&store.connections, id, None, usize::MAX);
+    let mut loads = stream::iter(ids.keys.into_iter().map(load)).buffered(LOADED_AT_ONCE);
+    let mut tasks = Vec::new();
+    while let Some(loaded) = loads.next().await {
+        if let Some(Loaded::Whole(folded)) = loaded? {
+            tasks.push(Arc::unwrap_or_clone(Snapshot::from(folded).task));
+        }
+    }
+    let mut page = Page::new(tasks, ids.total, ids.more);
+    page.share = share;
+    Ok(page)
+}
+
+/// Number of tasks of a page that are read concurrently.
+const LOADED_AT_ONCE: usize = 8;
+
 /// Keys of a page of tasks.
-pub(crate) struct PageIds {
-    pub(crate) keys: Vec<Uuid>,
-    pub(crate) total: usize,
-    pub(crate) more: bool,
-    pub(crate) bytes: usize,
+struct PageIds {
+    keys: Vec<Uuid>,
+    total: usize,
+    more: bool,
+    bytes: usize,
 }
 
 /// Reads the keys of the tasks on a page.
-pub(crate) async fn page(
+async fn page_ids(
     connections: &Connections,
     owner: &Owner,
     listing: &Listing,
@@ -195,9 +289,8 @@ pub(crate) async fn page(
         .unwrap_or(i64::MAX)
         .saturating_add(1);
     // Conditions that a statement does not have cannot keep the database from counting in the index alone.
-    let wanted = |what: &str| {
-        let mut query = Statement::default();
-        query.add(what, &[]);
+    let wanted = |what: &'static str| {
+        let mut query = Query::new(what);
         query.add(" from @task where owner_key = ?", &[(&of, Type::UUID)]);
         if context.is_some() {
             query.add(" and context_id = ?", &[(&context, Type::TEXT)]);
@@ -219,7 +312,6 @@ pub(crate) async fn page(
     }
     let order = " order by status_time desc, id limit ?";
     page.add(order, &[(&limit, Type::INT8)]);
-    let page = page.into_query();
     let rows = connections.run(&page, Repeat::Harmless).await?;
     let (mut keys, mut size, mut more) = (Vec::new(), limits::PageSize::default(), false);
     for row in &rows {
@@ -232,9 +324,9 @@ pub(crate) async fn page(
     let total = match listing.after.is_none() && !more {
         true => keys.len(),
         false => {
-            let count = wanted("select count(*)").into_query();
-            let rows = connections.run(&count, Repeat::Harmless).await?;
-            rows.first().map_or(Ok(0), |row| number(row, 0))?
+            let count = wanted("select count(*)");
+            let row = connections.row(&count, Repeat::Harmless).await?;
+            row.map_or(Ok(0), |row| number(&row, 0))?
         }
     };
     let bytes = size.bytes();
@@ -244,36 +336,4 @@ pub(crate) async fn page(
         more,
         bytes,
     })
-}
-
-/// Makes a page of tasks. A task that was removed in between is left out.
-pub(crate) fn to_page(ids: &PageIds, tasks: Vec<Folded>) -> Page {
-    let task = |folded| Arc::unwrap_or_clone(Snapshot::from(folded).task);
-    Page::new(tasks.into_iter().map(task).collect(), ids.total, ids.more)
-}
-
-/// Reads a column.
-pub(crate) fn get<'r, T: FromSql<'r>>(row: &'r Row, column: usize) -> Result<T, StoreError> {
-    row.try_get(column).map_err(unreadable)
-}
-
-/// Reads a number that is never negative.
-pub(crate) fn number(row: &Row, column: usize) -> Result<usize, StoreError> {
-    let number = match *row.columns()[column].type_() {
-        Type::INT4 => i64::from(get::<i32>(row, column)?),
-        _ => get::<i64>(row, column)?,
-    };
-    usize::try_from(number).map_err(unreadable)
-}
-
-/// Reads a protocol version.
-pub(crate) fn dialect(row: &Row, column: usize) -> Result<Dialect, StoreError> {
-    let version: &str = get(row, column)?;
-    let unknown = || StoreError::failed(format!("there is no protocol version `{version}`"));
-    Dialect::from_version(version).ok_or_else(unknown)
-}
-
-/// Reads the id of a task.
-pub(crate) fn task_id(row: &Row, column: usize) -> Result<TaskId, StoreError> {
-    Ok(read(get(row, column)?).into())
 }

@@ -1,6 +1,6 @@
 //! Cache of the tasks that this process wrote or read last.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use a2a_server::fold::Fold;
@@ -8,6 +8,7 @@ use a2a_server::{Tail, limits};
 use a2a_transport::SharedEvent;
 use lru::LruCache;
 
+use crate::lock::lock;
 use crate::names::Key;
 
 /// A task as the fold of its log.
@@ -52,12 +53,12 @@ impl Recent {
 
     /// Returns the part of a task that a writer needs.
     pub(crate) fn draft(&self, key: &Key) -> Option<Folded> {
-        Some(self.lock().tasks.get(key)?.draft())
+        Some(lock(&self.tasks).tasks.get(key)?.draft())
     }
 
     /// Returns the events after a sequence number, if they are cached.
     pub(crate) fn after(&self, key: &Key, sequence: u64) -> Option<Tail> {
-        let mut tasks = self.lock();
+        let mut tasks = lock(&self.tasks);
         let server = tasks.server;
         let task = tasks.tasks.get(key)?;
         // Another server may have appended to the end of the log.
@@ -67,12 +68,12 @@ impl Recent {
 
     /// Notes the database server: tasks of another one are not read without asking the database.
     pub(crate) fn note_server(&self, server: SystemTime) {
-        self.lock().server = Some(server);
+        lock(&self.tasks).server = Some(server);
     }
 
     /// Caches a task that was read, unless a later state of it is cached.
     pub(crate) fn keep(&self, key: &Key, read: &Folded) {
-        let mut tasks = self.lock();
+        let mut tasks = lock(&self.tasks);
         let known = tasks.tasks.peek(key);
         if known.is_none_or(|known| known.row != read.row || known.sequence <= read.sequence) {
             tasks.put(key.clone(), read.clone());
@@ -83,7 +84,7 @@ impl Recent {
     /// Adds an append that was stored after sequence number `after`. A cached task that misses earlier events is
     /// replaced.
     pub(crate) fn publish(&self, key: &Key, after: u64, added: &[SharedEvent], later: &Folded) {
-        let mut tasks = self.lock();
+        let mut tasks = lock(&self.tasks);
         let Some(mut known) = tasks.take(key) else {
             tasks.put(key.clone(), later.clone());
             return tasks.make_room(self.max_bytes);
@@ -105,12 +106,7 @@ impl Recent {
 
     /// Drops a task that was removed, or that has an in-doubt write.
     pub(crate) fn forget(&self, key: &Key) {
-        self.lock().take(key);
-    }
-
-    /// Locks a mutex. No code that holds it panics half-way, so a poisoned one is still consistent.
-    fn lock(&self) -> MutexGuard<'_, Tasks> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.tasks).take(key);
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tokio_postgres::types::Type;
+
 use crate::connections::{Connections, Query, Repeat};
 use crate::{PostgresError, PostgresOptions};
 
@@ -25,62 +27,6 @@ pub async fn migrate(options: &PostgresOptions) -> Result<(), PostgresError> {
 /// Running them again has no effect.
 pub fn migrations(schema: &str) -> String {
     let quoted = format!("\"{}\"", schema.replace('"', "\"\""));
-    statements(&quoted, schema)
-}
-
-pub(crate) async fn migrate_on(
-    connections: &Connections,
-    options: &PostgresOptions,
-) -> Result<(), PostgresError> {
-    match found(connections, options).await? {
-        Some((_, major)) if major > MAJOR => Err(too_new(major)),
-        Some((version, _)) if version >= VERSION => Ok(()),
-        _ => {
-            let quoted = connections.text("@");
-            let quoted = quoted.trim_end_matches('.');
-            let sql = format!("begin; {} commit;", statements(quoted, &options.schema));
-            let migrated = connections.batch(&sql).await;
-            migrated.map_err(PostgresError::of_migration)
-        }
-    }
-}
-
-/// Checks that the tables are of a version that this software can work with.
-pub(crate) async fn check(
-    connections: &Connections,
-    options: &PostgresOptions,
-) -> Result<(), PostgresError> {
-    match found(connections, options).await? {
-        Some((_, major)) if major > MAJOR => Err(too_new(major)),
-        Some((version, _)) if version >= VERSION => Ok(()),
-        other => Err(PostgresError::NotMigrated {
-            found: other.map_or(0, |(version, _)| version),
-            needed: VERSION,
-        }),
-    }
-}
-
-/// Reads the version and the major version of the tables; returns `None` if there are no tables.
-async fn found(
-    connections: &Connections,
-    options: &PostgresOptions,
-) -> Result<Option<(i32, i32)>, PostgresError> {
-    let name = connections.text("@schema_version");
-    let exists = Query::new("select to_regclass($1) is not null").with(&name, TEXT);
-    let rows = connections.run(&exists, Repeat::Harmless).await?;
-    if !rows.first().is_some_and(|row| row.get(0)) {
-        tracing::debug!(schema = options.schema, "there are no tables");
-        return Ok(None);
-    }
-    let version = "select coalesce(max(version), 0), coalesce(max(major), 0) from @schema_version";
-    let rows = connections
-        .run(&Query::new(version), Repeat::Harmless)
-        .await?;
-    Ok(rows.first().map(|row| (row.get(0), row.get(1))))
-}
-
-/// Returns the statements that create the schema and the tables, once, under a lock of the schema.
-fn statements(quoted: &str, schema: &str) -> String {
     let prefix = format!("{quoted}.");
     let lock = format!("a2a {schema}").replace('\'', "''");
     let tables = TABLES.replace('@', &prefix);
@@ -104,19 +50,54 @@ fn statements(quoted: &str, schema: &str) -> String {
     )
 }
 
-fn too_new(found: i32) -> PostgresError {
-    PostgresError::TooNew {
-        found,
-        known: MAJOR,
+pub(crate) async fn migrate_on(
+    connections: &Connections,
+    options: &PostgresOptions,
+) -> Result<(), PostgresError> {
+    match check(connections).await {
+        Err(PostgresError::NotMigrated { .. }) => {
+            let sql = format!("begin; {} commit;", migrations(&options.schema));
+            let migrated = connections.batch(&sql).await;
+            migrated.map_err(PostgresError::of_migration)
+        }
+        checked => checked,
     }
+}
+
+/// Checks that the tables are of a version that this software can work with.
+pub(crate) async fn check(connections: &Connections) -> Result<(), PostgresError> {
+    match found(connections).await? {
+        Some((_, found)) if found > MAJOR => Err(PostgresError::TooNew {
+            found,
+            known: MAJOR,
+        }),
+        Some((version, _)) if version >= VERSION => Ok(()),
+        other => Err(PostgresError::NotMigrated {
+            found: other.map_or(0, |(version, _)| version),
+            needed: VERSION,
+        }),
+    }
+}
+
+/// Reads the version and the major version of the tables; returns `None` if there are no tables.
+async fn found(connections: &Connections) -> Result<Option<(i32, i32)>, PostgresError> {
+    let table = connections.text("@schema_version");
+    let exists = Query::new("select to_regclass($1) is not null").with(&table, Type::TEXT);
+    let row = connections.row(&exists, Repeat::Harmless).await?;
+    if !row.is_some_and(|row| row.get(0)) {
+        tracing::debug!(table, "there are no tables");
+        return Ok(None);
+    }
+    let version = "select coalesce(max(version), 0), coalesce(max(major), 0) from @schema_version";
+    let version = Query::new(version);
+    let row = connections.row(&version, Repeat::Harmless).await?;
+    Ok(row.map(|row| (row.get(0), row.get(1))))
 }
 
 /// Time that a server waits for another one that migrates the tables.
 const MAX_OTHER_MIGRATION: Duration = Duration::from_secs(600);
 /// Time that a migration waits for a lock of a table. Statements of others wait behind it meanwhile.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(5);
-
-const TEXT: tokio_postgres::types::Type = tokio_postgres::types::Type::TEXT;
 
 #[cfg(test)]
 mod tests {

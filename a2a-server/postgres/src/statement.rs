@@ -1,128 +1,24 @@
-//! Builder of the statements that write to a log. A statement contains only the tables that it writes to.
+//! Parts of the statements that write to a log. A statement contains only the tables that it writes to.
 
 use std::time::Duration;
 
 use a2a_server::log_rows::LogRows;
 use a2a_server::{Receipt, StoreError};
 use a2a_types::{TaskId, TaskStatus, Timestamp};
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use crate::PostgresError;
 use crate::connections::Query;
 use crate::names::column;
 
-/// A statement under construction: values get their numbers in the order in which they are added.
-#[derive(Default)]
-pub(crate) struct Statement<'a> {
-    pub(crate) text: String,
-    values: Vec<(&'a (dyn ToSql + Sync), Type)>,
-}
-
-impl<'a> Statement<'a> {
-    /// Adds text in which each `?` is the next of these values.
-    pub(crate) fn add(&mut self, text: &str, values: &[(&'a (dyn ToSql + Sync), Type)]) {
-        let mut values = values.iter();
-        for (place, piece) in text.split('?').enumerate() {
-            if place > 0 {
-                self.values.extend(values.next().cloned());
-                self.text += &format!("${}", self.values.len());
-            }
-            self.text += piece;
-        }
-    }
-
-    pub(crate) fn into_query(self) -> Query<'a> {
-        let query = Query::new(self.text);
-        let values = self.values.into_iter();
-        values.fold(query, |query, (value, of)| query.with(value, of))
-    }
-
-    /// Adds the rows of a log to that of the task in `u`.
-    pub(crate) fn add_log(&mut self, parts: &'a Parts, bodies: &'a Vec<&'a [u8]>) {
-        match bodies.len() {
-            0 => {}
-            1 => self.add(
-                ", e as (insert into @task_event(task, sequence, body) select seq, ?, ? from u)",
-                &[(&parts.sequence, Type::INT8), (&bodies[0], Type::BYTEA)],
-            ),
-            _ => self.add(
-                ", e as (insert into @task_event(task, sequence, body)
-                 select u.seq, r.sequence, r.body from u, unnest(?, ?) r(sequence, body))",
-                &[
-                    (&parts.sequences, Type::INT8_ARRAY),
-                    (bodies, Type::BYTEA_ARRAY),
-                ],
-            ),
-        }
-    }
-
-    /// Adds the notifications of the webhooks of the task in `u`.
-    pub(crate) fn add_notifications(&mut self, parts: &'a Parts) {
-        if !parts.notified.is_empty() {
-            self.add(
-                ", c as (update @push_config c set due = coalesce(due, clock_timestamp())
-                   from u where c.task = u.seq returning c.task, c.config),
-                 o as (insert into @push_outbox(task, config, sequence, traceparent, tracestate)
-                   select c.task, c.config, n, ?, ? from c, unnest(?) n)",
-                &[
-                    (&parts.traceparent, Type::TEXT),
-                    (&parts.tracestate, Type::TEXT),
-                    (&parts.notified, Type::INT8_ARRAY),
-                ],
-            );
-        }
-    }
-
-    /// Adds the checkpoint of the task in `u`.
-    pub(crate) fn add_checkpoint(&mut self, checkpoint: &'a Option<&'a [u8]>, begins_turn: bool) {
-        if begins_turn && checkpoint.is_none() {
-            self.text += ", k as (delete from @task_checkpoint c using u where c.task = u.seq)";
-        }
-        if checkpoint.is_some() {
-            self.add(
-                ", k as (insert into @task_checkpoint(task, body) select seq, ? from u
-                 on conflict (task) do update set body = excluded.body)",
-                &[(checkpoint, Type::BYTEA)],
-            );
-        }
-    }
-
-    /// Adds the task in `u` as a whole.
-    pub(crate) fn add_document(&mut self, parts: &'a Parts) {
-        if parts.document.is_some() {
-            self.add(
-                ", d as (insert into @task_doc(task, sequence, body) select seq, ?, ? from u
-                 on conflict (task) do update set sequence = excluded.sequence, body = excluded.body)",
-                &[(&parts.sequence, Type::INT8), (&parts.document, Type::BYTEA)],
-            );
-        }
-    }
-
-    /// Adds the receipt of the message in the task in `u`, which ends its reservation.
-    pub(crate) fn add_receipt(&mut self, parts: &'a Parts) {
-        if parts.message.is_some() {
-            self.add(
-                ", r as (insert into @receipt(key, digest, task_id, expires)
-                   select ?, ?, ?, clock_timestamp() + ? * interval '1 microsecond' from u), v as (delete from @reservation where key = ? and exists (select from u))",
-                &[
-                    (&parts.message, Type::UUID),
-                    (&parts.digest, Type::BYTEA),
-                    (&parts.task, Type::TEXT),
-                    (&parts.expires, Type::INT8),
-                    (&parts.message, Type::UUID),
-                ],
-            );
-        }
-    }
-}
-
 /// Values of the parts that an append and a new task have in common.
-pub(crate) struct Parts {
-    pub(crate) sequences: Vec<i64>,
+pub(crate) struct Parts<'r> {
+    sequences: Vec<i64>,
+    bodies: Vec<&'r [u8]>,
     pub(crate) notified: Vec<i64>,
-    pub(crate) traceparent: Option<String>,
-    pub(crate) tracestate: Option<String>,
+    traceparent: Option<String>,
+    tracestate: Option<String>,
     pub(crate) document: Option<Vec<u8>>,
     pub(crate) sequence: i64,
     message: Option<Uuid>,
@@ -131,16 +27,19 @@ pub(crate) struct Parts {
     pub(crate) task: String,
 }
 
-impl Parts {
+impl<'r> Parts<'r> {
     pub(crate) fn new(
         task: &TaskId,
-        rows: &LogRows,
+        rows: &'r LogRows,
         after: u64,
         receipt: Option<(Uuid, &Receipt)>,
     ) -> Self {
         let trace = rows.trace.as_ref();
+        let numbered = rows.numbered(after);
+        let (sequences, bodies) = numbered.map(|(last, body)| (last as i64, body)).unzip();
         Self {
-            sequences: rows.numbered(after).map(|(last, _)| last as i64).collect(),
+            sequences,
+            bodies,
             notified: rows.notified.iter().map(|it| *it as i64).collect(),
             traceparent: trace.map(|trace| trace.traceparent()),
             tracestate: trace
@@ -154,6 +53,68 @@ impl Parts {
                 .unwrap_or_default(),
             expires: receipt.map_or(0, |(_, receipt)| micros(receipt.term)),
             task: column(task.as_str()).into_owned(),
+        }
+    }
+
+    /// Adds the rows of a log to that of the task in `u`.
+    pub(crate) fn add_log<'a>(&'a self, query: &mut Query<'a>) {
+        match self.bodies.len() {
+            0 => {}
+            1 => query.add(
+                ", e as (insert into @task_event(task, sequence, body) select seq, ?, ? from u)",
+                &[(&self.sequence, Type::INT8), (&self.bodies[0], Type::BYTEA)],
+            ),
+            _ => query.add(
+                ", e as (insert into @task_event(task, sequence, body)
+                 select u.seq, r.sequence, r.body from u, unnest(?, ?) r(sequence, body))",
+                &[
+                    (&self.sequences, Type::INT8_ARRAY),
+                    (&self.bodies, Type::BYTEA_ARRAY),
+                ],
+            ),
+        }
+    }
+
+    /// Adds the notifications of the webhooks in `c`.
+    pub(crate) fn add_notifications<'a>(&'a self, query: &mut Query<'a>) {
+        if !self.notified.is_empty() {
+            query.add(
+                ", o as (insert into @push_outbox(task, config, sequence, traceparent, tracestate)
+                 select c.task, c.config, n, ?, ? from c, unnest(?) n)",
+                &[
+                    (&self.traceparent, Type::TEXT),
+                    (&self.tracestate, Type::TEXT),
+                    (&self.notified, Type::INT8_ARRAY),
+                ],
+            );
+        }
+    }
+
+    /// Adds the task in `u` as a whole.
+    pub(crate) fn add_document<'a>(&'a self, query: &mut Query<'a>) {
+        if self.document.is_some() {
+            query.add(
+                ", d as (insert into @task_doc(task, sequence, body) select seq, ?, ? from u
+                 on conflict (task) do update set sequence = excluded.sequence, body = excluded.body)",
+                &[(&self.sequence, Type::INT8), (&self.document, Type::BYTEA)],
+            );
+        }
+    }
+
+    /// Adds the receipt of the message in the task in `u`, which ends its reservation.
+    pub(crate) fn add_receipt<'a>(&'a self, query: &mut Query<'a>) {
+        if self.message.is_some() {
+            query.add(
+                ", r as (insert into @receipt(key, digest, task_id, expires)
+                   select ?, ?, ?, clock_timestamp() + ? * interval '1 microsecond' from u), v as (delete from @reservation where key = ? and exists (select from u))",
+                &[
+                    (&self.message, Type::UUID),
+                    (&self.digest, Type::BYTEA),
+                    (&self.task, Type::TEXT),
+                    (&self.expires, Type::INT8),
+                    (&self.message, Type::UUID),
+                ],
+            );
         }
     }
 }
@@ -174,11 +135,6 @@ impl From<PostgresError> for Refused {
     fn from(error: PostgresError) -> Self {
         Self::Database(error)
     }
-}
-
-/// Returns the bodies of the rows.
-pub(crate) fn bodies(rows: &LogRows) -> Vec<&[u8]> {
-    rows.numbered(0).map(|(_, body)| body).collect()
 }
 
 /// Returns the time of a status in milliseconds, by which lists are sorted.

@@ -91,6 +91,6 @@ async fn a_follower_elsewhere_is_woken_without_hints() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_loses_hints_and_never_looks_wakes_no_follower() {
-    assert!(is_woken(Some(Fault::LosesHints), true, Duration::from_secs(3)).await != Some(true));
+async fn a_store_that_neither_listens_nor_looks_wakes_no_follower() {
+    assert!(is_woken(Some(Fault::NeverLooks), false, Duration::from_secs(3)).await != Some(true));
 }
