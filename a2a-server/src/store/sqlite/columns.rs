@@ -1,24 +1,73 @@
-//! Columns of rows, read and written as the types of the canonical model.
+//! Rows and their columns, read and written as types of the canonical model.
 
 use a2a_transport::TraceContext;
 use a2a_types::Dialect;
-use rusqlite::Row;
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, Params, Row};
 use serde::de::DeserializeOwned;
 
 use super::super::log_rows::parse;
 use super::super::{Owner, StoreError, TaskKey};
 use super::schema::failed;
 
-pub(super) fn key(row: &Row<'_>, owner: usize, task: usize) -> Result<TaskKey, StoreError> {
-    let owner: Owner = Owner::from_json(&get::<String>(row, owner)?)?;
-    Ok((owner, get::<String>(row, task)?.into()))
+/// Reads the rows of a query, until `more` returns `false`.
+pub(super) fn each_row(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    mut more: impl FnMut(&Row<'_>) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query(values).map_err(failed)?;
+    while let Some(row) = rows.next().map_err(failed)? {
+        if !more(row)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
-pub(super) fn get<T: rusqlite::types::FromSql>(
-    row: &Row<'_>,
-    column: usize,
-) -> Result<T, StoreError> {
+/// Reads all rows of a query.
+pub(super) fn rows<T>(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut all = Vec::new();
+    each_row(connection, sql, values, |row| {
+        all.push(read(row)?);
+        Ok(true)
+    })?;
+    Ok(all)
+}
+
+/// Reads the first row of a query, if there is one.
+pub(super) fn first_row<T>(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Option<T>, StoreError> {
+    let mut first = None;
+    each_row(connection, sql, values, |row| {
+        first = Some(read(row)?);
+        Ok(false)
+    })?;
+    Ok(first)
+}
+
+pub(super) fn get<T: FromSql>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
     row.get(column).map_err(failed)
+}
+
+pub(super) fn owner(row: &Row<'_>, column: usize) -> Result<Owner, StoreError> {
+    Owner::from_json(&get::<String>(row, column)?)
+}
+
+/// The owner and the id of a task, from the first two columns.
+pub(super) fn key(row: &Row<'_>) -> Result<TaskKey, StoreError> {
+    Ok((owner(row, 0)?, get::<String>(row, 1)?.into()))
 }
 
 /// A protocol version.

@@ -3,18 +3,18 @@
 mod check;
 mod columns;
 mod file_lock;
-mod maintenance_writes;
 mod readers;
 mod receipt_filter;
+mod retention;
 mod schema;
 mod shared;
 mod statements;
 mod tables;
 mod task_writes;
 mod transaction;
+mod webhooks;
 mod writer;
 
-use crate::store::TaskKey;
 use std::future::ready;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +33,8 @@ use self::writer::Writer;
 use super::log_rows::LogRows;
 use super::{
     Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, WakeHub,
+    Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskKey,
+    WakeHub,
 };
 
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
@@ -44,7 +45,6 @@ use super::{
 ///
 /// A copy of `tasks.db` needs `tasks.db-wal` next to it, if there is one: without it the last writes are
 /// lost. [`SqliteStore::check`] finds damaged pages.
-#[derive(Debug)]
 pub struct SqliteStore {
     // Dropped in this order: the writer, as the last connection, takes all that is written from the `-wal`
     // into the tables, and then the file is unlocked.
@@ -114,6 +114,14 @@ impl SqliteStore {
         check::check(path.as_ref())
     }
 
+    /// Writes in the next transaction; resolves when it is on the disk.
+    fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut WriteTransaction<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> StoreFuture<'_, T> {
+        Box::pin(self.writer.run(work))
+    }
+
     /// Reads a task that is not among the recent ones, if it has at most `limit` bytes.
     async fn load(
         &self,
@@ -150,6 +158,12 @@ impl SqliteStore {
     }
 }
 
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").finish_non_exhaustive()
+    }
+}
+
 fn key(owner: &Owner, task: &TaskId) -> TaskKey {
     (owner.clone(), task.clone())
 }
@@ -157,16 +171,14 @@ fn key(owner: &Owner, task: &TaskId) -> TaskKey {
 impl Store for SqliteStore {
     fn create<'a>(&'a self, owner: &'a Owner, mut new: NewTask) -> StoreFuture<'a, ()> {
         let (key, most) = (key(owner, &new.task.id), self.unfinished);
-        match LogRows::of_new(&mut new) {
-            Ok(log_rows) => {
-                let of = owner.to_json();
-                let create = move |transaction: &mut WriteTransaction<'_>| {
-                    transaction.create(&key, &of, &new, &log_rows, most)
-                };
-                Box::pin(self.writer.run(create))
-            }
-            Err(error) => Box::pin(ready(Err(error))),
-        }
+        let log_rows = match LogRows::of_new(&mut new) {
+            Ok(log_rows) => log_rows,
+            Err(error) => return Box::pin(ready(Err(error))),
+        };
+        let of = owner.to_json();
+        self.write(move |transaction| {
+            task_writes::create(transaction, &key, &of, &new, &log_rows, most)
+        })
     }
 
     fn append<'a>(
@@ -176,16 +188,14 @@ impl Store for SqliteStore {
         mut append: Append,
     ) -> StoreFuture<'a, Appended> {
         let key = key(owner, task);
-        match LogRows::of_append(&mut append) {
-            Ok(log_rows) => {
-                let of = owner.to_json();
-                let append = move |transaction: &mut WriteTransaction<'_>| {
-                    transaction.append(&key, &of, &append, &log_rows)
-                };
-                Box::pin(self.writer.run(append))
-            }
-            Err(error) => Box::pin(ready(Err(error))),
-        }
+        let log_rows = match LogRows::of_append(&mut append) {
+            Ok(log_rows) => log_rows,
+            Err(error) => return Box::pin(ready(Err(error))),
+        };
+        let of = owner.to_json();
+        self.write(move |transaction| {
+            task_writes::append(transaction, &key, &of, &append, &log_rows)
+        })
     }
 
     fn snapshot<'a>(
@@ -238,8 +248,7 @@ impl Store for SqliteStore {
             if let Some(sequence) = self.shared.sequence(&key(owner, task)) {
                 return Ok(sequence);
             }
-            let place = self.read(owner, task, tables::place).await?;
-            Ok(place.ok_or(StoreError::NoTask)?.1)
+            Ok(self.read(owner, task, tables::place).await?.1)
         })
     }
 
@@ -269,10 +278,7 @@ impl Store for SqliteStore {
         dialect: Dialect,
     ) -> StoreFuture<'a, ()> {
         let owner = owner.clone();
-        let put = move |transaction: &mut WriteTransaction<'_>| {
-            transaction.put_config(&owner, &config, dialect)
-        };
-        Box::pin(self.writer.run(put))
+        self.write(move |transaction| webhooks::put_config(transaction, &owner, &config, dialect))
     }
 
     fn configs<'a>(
@@ -280,7 +286,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         task: &'a TaskId,
     ) -> StoreFuture<'a, Vec<TaskPushNotificationConfig>> {
-        Box::pin(self.read(owner, task, tables::configs))
+        Box::pin(self.read(owner, task, webhooks::configs))
     }
 
     fn delete_config<'a>(
@@ -290,9 +296,7 @@ impl Store for SqliteStore {
         config: &'a ConfigId,
     ) -> StoreFuture<'a, ()> {
         let (key, config) = (key(owner, task), config.clone());
-        let delete =
-            move |transaction: &mut WriteTransaction<'_>| transaction.delete_config(&key, &config);
-        Box::pin(self.writer.run(delete))
+        self.write(move |transaction| webhooks::delete_config(transaction, &key, &config))
     }
 
     fn received<'a>(
@@ -320,26 +324,22 @@ impl Store for SqliteStore {
         answer: Message,
     ) -> StoreFuture<'a, ()> {
         let owner = owner.clone();
-        let keep = move |transaction: &mut WriteTransaction<'_>| {
-            transaction.keep_answer(&owner, &receipt, &answer)
-        };
-        Box::pin(self.writer.run(keep))
+        self.write(move |transaction| {
+            task_writes::keep_answer(transaction, &owner, &receipt, &answer)
+        })
     }
 
     fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
-        let take = move |transaction: &mut WriteTransaction<'_>| {
-            transaction.take_notifications(limit, term)
-        };
-        Box::pin(self.writer.run(take))
+        self.write(move |transaction| webhooks::take(transaction, limit, term))
     }
 
     fn dead_letters(&self, limit: usize) -> StoreFuture<'_, Vec<Notification>> {
-        let read = move |connection: &_| tables::dead_letters(connection, limit);
+        let read = move |connection: &_| webhooks::dead_letters(connection, limit);
         Box::pin(self.readers.run(read))
     }
 
     fn undelivered(&self) -> StoreFuture<'_, usize> {
-        Box::pin(self.readers.run(tables::undelivered))
+        Box::pin(self.readers.run(webhooks::undelivered))
     }
 
     fn settle<'a>(
@@ -350,18 +350,12 @@ impl Store for SqliteStore {
         let config = notification.config.clone();
         let attempt = (notification.sequence, notification.attempt);
         let (key, id) = (key(&notification.owner, &config.task_id), config.id);
-        let settle = move |transaction: &mut WriteTransaction<'_>| {
-            transaction.settle(&key, &id, attempt, settlement)
-        };
-        Box::pin(self.writer.run(settle))
+        self.write(move |transaction| webhooks::settle(transaction, &key, &id, attempt, settlement))
     }
 
     fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
         let holder = holder.to_owned();
-        Box::pin(
-            self.writer
-                .run(move |transaction| transaction.renew(&holder, term)),
-        )
+        self.write(move |transaction| task_writes::renew(transaction, &holder, term))
     }
 
     fn orphans(&self, limit: usize) -> StoreFuture<'_, Vec<Orphan>> {
@@ -374,12 +368,12 @@ impl Store for SqliteStore {
             let mut swept = 0;
             // A little at a time: others want to write, too.
             loop {
-                let gone = self
+                let step = self
                     .writer
-                    .run(move |transaction| transaction.sweep(retention))
-                    .await?;
-                swept += gone.tasks;
-                if !gone.more {
+                    .run(move |transaction| retention::sweep(transaction, retention));
+                let step = step.await?;
+                swept += step.tasks;
+                if !step.more {
                     return Ok(swept);
                 }
             }

@@ -14,7 +14,6 @@ use super::schema::{failed, open_reader};
 
 /// A few threads, each with a connection: readers do not wait for the writer, nor it for them. A thread that
 /// has read takes what waits next without being woken for it.
-#[derive(Debug)]
 pub(super) struct Readers {
     path: PathBuf,
     /// Permits to wait.
@@ -23,7 +22,7 @@ pub(super) struct Readers {
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Queue {
     waiting: Mutex<Waiting>,
     came: Condvar,
@@ -153,12 +152,6 @@ impl Queue {
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         lock(&self.waiting)
-    }
-}
-
-impl std::fmt::Debug for Waiting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Waiting")
     }
 }
 

@@ -9,7 +9,6 @@ use hashbrown::HashTable;
 use rusqlite::Connection;
 
 use super::super::StoreError;
-use super::schema::failed;
 use super::tables;
 
 /// Finds the rows of a message.
@@ -37,19 +36,14 @@ pub(super) struct ReceiptRow {
 impl ReceiptFilter {
     /// The index of what the tables hold.
     pub(super) fn load(connection: &Connection) -> Result<Self, StoreError> {
-        let receipt_filter = Self(Mutex::default());
+        let (receipt_filter, mut last) = (Self(Mutex::default()), 0);
         tables::each_receipt(connection, i64::MAX, |stored| {
-            receipt_filter.add(receipt_filter.row(
-                stored.seq,
-                &stored.owner,
-                &stored.message,
-                stored.answer,
-            ));
+            last = stored.seq;
+            let row = receipt_filter.row(last, &stored.owner, &stored.message, stored.answer);
+            receipt_filter.add(row);
             Ok(true)
         })?;
-        let last = "select coalesce(max(seq), 0) from send_dedupe";
-        let last = connection.query_row(last, [], |row| row.get(0));
-        receipt_filter.lock().last = last.map_err(failed)?;
+        receipt_filter.lock().last = last;
         Ok(receipt_filter)
     }
 
@@ -105,11 +99,5 @@ impl ReceiptFilter {
     /// Nothing that is done under this lock can panic half-way.
     fn lock(&self) -> MutexGuard<'_, Index> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl std::fmt::Debug for ReceiptFilter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ReceiptFilter")
     }
 }

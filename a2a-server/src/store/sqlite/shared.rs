@@ -11,14 +11,12 @@ use super::tables::FoldedTask;
 /// Tasks that were written not long ago, and the followers of tasks.
 ///
 /// All of it is on the disk: the writer works on drafts, and puts them in when they are committed.
-#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) receipt_filter: ReceiptFilter,
     recent: Mutex<Recent>,
     pub(super) wake_hub: WakeHub,
 }
 
-#[derive(Debug)]
 struct Recent {
     tasks: LruCache<TaskKey, FoldedTask>,
     bytes: usize,

@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use a2a_types::{
-    ContextId, Event, Message, MessageId, Task, TaskId, TaskPushNotificationConfig, Timestamp,
-};
-use rusqlite::{Connection, OptionalExtension, params};
+use a2a_types::{ContextId, Event, Message, MessageId, Task, TaskId, Timestamp};
+use rusqlite::{Connection, Row, params};
 
 use super::super::fold::Fold;
 use super::super::{
-    Listing, Logged, Notification, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail,
-    TaskKey, limits, log_rows,
+    Listing, Logged, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail, limits, log_rows,
 };
-use super::columns::{body, count, dialect, get, key, most, trace};
+use super::columns::{body, count, dialect, each_row, first_row, get, key, most, rows};
 use super::schema::failed;
 
 /// A value that was read, unless it is larger than it may be.
@@ -60,30 +57,30 @@ pub(super) fn load_bounded(
                from task left join task_doc on task_doc.task = seq
                  left join task_checkpoint on task_checkpoint.task = seq
                where owner = ?1 and id = ?2";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement
-        .query(params![of, task.as_str()])
-        .map_err(failed)?;
-    let Some(row) = rows.next().map_err(failed)? else {
-        return Ok(None);
-    };
-    let bytes = count(row, 4)?;
-    if bytes > limit {
-        return Ok(Some(BoundedValue::Larger(bytes)));
-    }
+    first_row(connection, sql, params![of, task.as_str()], |row| {
+        let bytes = count(row, 4)?;
+        match bytes > limit {
+            true => Ok(BoundedValue::Larger(bytes)),
+            false => fold(connection, row, bytes).map(BoundedValue::Whole),
+        }
+    })
+}
+
+/// Folds a task from its row, its document and its log.
+fn fold(connection: &Connection, row: &Row<'_>, bytes: usize) -> Result<FoldedTask, StoreError> {
     let table_row = TaskRow {
         seq: get(row, 0)?,
         epoch: count(row, 5)? as u64,
         has_configs: get(row, 11)?,
     };
     let (seq, dialect) = (table_row.seq, dialect(row, 1)?);
-    let fold = |sequence, task: Task| {
+    let begin = |sequence, task: Task| {
         let mut folded = Fold::new(table_row.clone(), task.into(), dialect, sequence);
         folded.bytes = bytes;
         folded
     };
     let mut folded = match get::<bool>(row, 9)? {
-        true => Some(fold(count(row, 6)? as u64, body(row, 7)?)),
+        true => Some(begin(count(row, 6)? as u64, body(row, 7)?)),
         false => None,
     };
     let since = folded.as_ref().map_or(0, |folded| folded.written);
@@ -92,7 +89,7 @@ pub(super) fn load_bounded(
             Some(folded) => folded.extend([logged.event]),
             // A log without a document begins with the task itself.
             None => match logged.event.into_event() {
-                Event::Task(task) => folded = Some(fold(logged.sequence, task)),
+                Event::Task(task) => folded = Some(begin(logged.sequence, task)),
                 _ => return Err(StoreError::failed("a log does not begin with its task")),
             },
         }
@@ -108,7 +105,7 @@ pub(super) fn load_bounded(
     if get(row, 10)? {
         folded.checkpoint = Some(Arc::new(body(row, 8)?));
     }
-    Ok(Some(BoundedValue::Whole(folded)))
+    Ok(folded)
 }
 
 /// The log of a task after a sequence number.
@@ -118,7 +115,7 @@ pub(super) fn after(
     task: &TaskId,
     sequence: u64,
 ) -> Result<Tail, StoreError> {
-    let (seq, last) = place(connection, of, task)?.ok_or(StoreError::NoTask)?;
+    let (seq, last) = place(connection, of, task)?;
     if sequence == 0 || sequence > last {
         return Ok(Tail::Unknown);
     }
@@ -134,19 +131,16 @@ pub(super) fn each_event(
     sequence: u64,
     mut more: impl FnMut(Logged) -> Result<bool, StoreError>,
 ) -> Result<(), StoreError> {
-    let mut statement = connection.prepare_cached(EVENTS).map_err(failed)?;
-    let values = params![seq, sequence as i64];
-    let mut rows = statement.query(values).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
+    each_row(connection, EVENTS, params![seq, sequence as i64], |row| {
         let lines = row.get_ref(1).map_err(failed)?;
         let lines = lines.as_blob().map_err(StoreError::failed)?;
         for logged in log_rows::events(count(row, 0)? as u64, lines, sequence)? {
             if !more(logged?)? {
-                return Ok(());
+                return Ok(false);
             }
         }
-    }
-    Ok(())
+        Ok(true)
+    })
 }
 
 /// The log of a task after a sequence number.
@@ -158,15 +152,12 @@ pub(super) fn place(
     connection: &Connection,
     of: &str,
     task: &TaskId,
-) -> Result<Option<(i64, u64)>, StoreError> {
+) -> Result<(i64, u64), StoreError> {
     let sql = "select seq, generation from task where owner = ?1 and id = ?2";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let place = statement
-        .query_row(params![of, task.as_str()], |row| {
-            Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
-        })
-        .optional();
-    place.map_err(failed)
+    let place = first_row(connection, sql, params![of, task.as_str()], |row| {
+        Ok((get(row, 0)?, count(row, 1)? as u64))
+    })?;
+    place.ok_or(StoreError::NoTask)
 }
 
 /// Reads one page of an owner's tasks, if they have at most `limit` bytes.
@@ -180,30 +171,25 @@ pub(super) fn page(
     let state = listing.status.map(|state| state.as_str());
     let since = listing.since.map(Timestamp::as_millis);
     let count_sql = format!("select (select count(*) {IDLE}) + (select count(*) {ACTIVE})");
-    let mut statement = connection.prepare_cached(&count_sql).map_err(failed)?;
-    let total: i64 = statement
-        .query_row(params![of, context, state, since], |row| row.get(0))
-        .map_err(failed)?;
+    let values = params![of, context, state, since];
+    let total = first_row(connection, &count_sql, values, |row| count(row, 0))?;
     let page_sql = format!(
         "select id, status_time, bytes {IDLE} {LATER}
          union all select id, status_time, bytes {ACTIVE} {LATER}
          order by status_time desc, id limit ?7"
     );
-    let mut statement = connection.prepare_cached(&page_sql).map_err(failed)?;
     let time = listing.after.as_ref().map(|after| after.time.0);
     let id = listing.after.as_ref().map(|after| after.task.as_str());
     let one_more = most(listing.limit).saturating_add(1);
     let values = params![of, context, state, since, time, id, one_more];
-    let mut rows = statement.query(values).map_err(failed)?;
     let (mut ids, mut size, mut more) = (Vec::new(), limits::PageSize::default(), false);
-    while let Some(row) = rows.next().map_err(failed)? {
+    each_row(connection, &page_sql, values, |row| {
         more = ids.len() == listing.limit || !size.admit(count(row, 2)?);
-        if more {
-            break;
+        if !more {
+            ids.push(TaskId::from(get::<String>(row, 0)?));
         }
-        ids.push(TaskId::from(get::<String>(row, 0)?));
-    }
-    drop(rows);
+        Ok(!more)
+    })?;
     if size.bytes() > limit {
         return Ok(BoundedValue::Larger(size.bytes()));
     }
@@ -212,7 +198,8 @@ pub(super) fn page(
         Ok(Arc::unwrap_or_clone(Snapshot::from(folded).task))
     };
     let tasks: Result<_, StoreError> = ids.into_iter().map(load).collect();
-    Ok(BoundedValue::Whole(Page::new(tasks?, total as usize, more)))
+    let page = Page::new(tasks?, total.unwrap_or_default(), more);
+    Ok(BoundedValue::Whole(page))
 }
 
 /// Filter of a listing, for tasks that are not worked on.
@@ -227,23 +214,6 @@ const ACTIVE: &str = "from task indexed by task_active where active = 1
 /// Only tasks after the page before.
 const LATER: &str = "and (?5 is null or status_time < ?5 or (status_time = ?5 and id > ?6))";
 
-/// The webhooks of a task, in order of creation.
-pub(super) fn configs(
-    connection: &Connection,
-    of: &str,
-    task: &TaskId,
-) -> Result<Vec<TaskPushNotificationConfig>, StoreError> {
-    let (seq, _) = place(connection, of, task)?.ok_or(StoreError::NoTask)?;
-    let sql = "select body from push_config where task = ?1 order by position";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(params![seq]).map_err(failed)?;
-    let mut configs = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        configs.push(body(row, 0)?);
-    }
-    Ok(configs)
-}
-
 /// Returns the outcome of a message that stands in one of these rows, if in any.
 pub(super) fn received(
     connection: &Connection,
@@ -254,20 +224,19 @@ pub(super) fn received(
 ) -> Result<Option<Received>, StoreError> {
     let sql = "select digest, task_id, answer from send_dedupe
                where seq = ?1 and owner = ?2 and message_id = ?3 and expires > ?4";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     for seq in places {
         let values = params![seq, of, message.as_str(), now];
-        let mut rows = statement.query(values).map_err(failed)?;
-        let Some(row) = rows.next().map_err(failed)? else {
-            continue;
-        };
-        let task: Option<String> = get(row, 1)?;
-        let outcome = match task {
-            Some(task) => Outcome::Task(task.into()),
-            None => Outcome::Message(Box::new(body::<Message>(row, 2)?)),
-        };
-        let digest = get(row, 0)?;
-        return Ok(Some(Received::new(digest, outcome)));
+        let received = first_row(connection, sql, values, |row| {
+            let task: Option<String> = get(row, 1)?;
+            let outcome = match task {
+                Some(task) => Outcome::Task(task.into()),
+                None => Outcome::Message(Box::new(body::<Message>(row, 2)?)),
+            };
+            Ok(Received::new(get(row, 0)?, outcome))
+        })?;
+        if received.is_some() {
+            return Ok(received);
+        }
     }
     Ok(None)
 }
@@ -290,21 +259,15 @@ pub(super) fn each_receipt(
 ) -> Result<(), StoreError> {
     let sql = "select seq, owner, message_id, expires, coalesce(length(answer), 0)
                from send_dedupe order by seq limit ?1";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(params![limit]).map_err(failed)?;
-    while let Some(row) = rows.next().map_err(failed)? {
-        let stored = StoredReceipt {
+    each_row(connection, sql, [limit], |row| {
+        more(StoredReceipt {
             seq: get(row, 0)?,
             owner: get(row, 1)?,
             message: get(row, 2)?,
             expires: get(row, 3)?,
             answer: count(row, 4)?,
-        };
-        if !more(stored)? {
-            break;
-        }
-    }
-    Ok(())
+        })
+    })
 }
 
 /// Active tasks whose lease has run out.
@@ -316,123 +279,8 @@ pub(super) fn orphans(
     let sql = "select owner, id from task indexed by task_active
                where (active = 1 or lease_until > 0) and active = 1 and lease_until <= ?1
                order by lease_until limit ?2";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(params![now, most(limit)]).map_err(failed)?;
-    let mut orphans = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let (owner, task) = key(row, 0, 1)?;
-        orphans.push(Orphan::new(owner, task));
-    }
-    Ok(orphans)
-}
-
-/// The first notification of each webhook, if it is due; with its task's number in the tables.
-pub(super) fn due(
-    connection: &Connection,
-    limit: usize,
-    now: i64,
-) -> Result<Vec<(i64, Notification)>, StoreError> {
-    let sql =
-        "select owner, task.id, push_config.body, push_config.dialect, o.generation, o.attempt,
-                 o.task, o.traceparent, o.tracestate
-               from push_outbox o join task on task.seq = o.task
-                 join push_config on push_config.task = o.task and push_config.id = o.config_id
-               where o.dead is null and o.next_at <= ?1 and not exists(
-                 select 1 from push_outbox before where before.task = o.task
-                   and before.config_id = o.config_id and before.generation < o.generation
-                   and before.dead is null)
-               order by o.next_at limit ?2";
-    notifications(connection, sql, params![now, most(limit)])
-}
-
-/// Notifications that were given up.
-pub(super) fn dead_letters(
-    connection: &Connection,
-    limit: usize,
-) -> Result<Vec<Notification>, StoreError> {
-    let sql =
-        "select owner, task.id, push_config.body, push_config.dialect, o.generation, o.attempt,
-                 o.task, o.traceparent, o.tracestate
-               from push_outbox o join task on task.seq = o.task
-                 join push_config on push_config.task = o.task and push_config.id = o.config_id
-               where o.dead is not null order by o.dead, o.generation limit ?1";
-    let dead = notifications(connection, sql, params![most(limit)])?;
-    Ok(dead
-        .into_iter()
-        .map(|(_, notification)| notification)
-        .collect())
-}
-
-/// Counts the notifications that are neither delivered nor given up.
-pub(super) fn undelivered(connection: &Connection) -> Result<usize, StoreError> {
-    let sql = "select count(*) from push_outbox where dead is null";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let count: i64 = statement.query_row([], |row| row.get(0)).map_err(failed)?;
-    Ok(count.try_into().unwrap_or(usize::MAX))
-}
-
-fn notifications(
-    connection: &Connection,
-    sql: &str,
-    values: impl rusqlite::Params,
-) -> Result<Vec<(i64, Notification)>, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(values).map_err(failed)?;
-    let mut notifications = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let (owner, _) = key(row, 0, 1)?;
-        let notification = Notification {
-            owner,
-            config: body(row, 2)?,
-            dialect: dialect(row, 3)?,
-            sequence: count(row, 4)? as u64,
-            attempt: u32::try_from(count(row, 5)?).unwrap_or(u32::MAX),
-            trace: trace(row, 7, 8)?,
-        };
-        notifications.push((get(row, 6)?, notification));
-    }
-    Ok(notifications)
-}
-
-/// Returns tasks that ended at `before` or earlier, and in any case the `surplus` tasks that ended first; at most
-/// `limit`.
-pub(super) fn ended(
-    connection: &Connection,
-    before: i64,
-    surplus: i64,
-    limit: usize,
-) -> Result<Vec<(i64, TaskKey)>, StoreError> {
-    let sql = "select seq, owner, id, ended from task where ended is not null
-               order by ended, seq limit ?1";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(params![most(limit)]).map_err(failed)?;
-    let mut ended = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        let is_surplus = (ended.len() as i64) < surplus;
-        if !is_surplus && get::<i64>(row, 3)? > before {
-            break;
-        }
-        ended.push((get(row, 0)?, key(row, 1, 2)?));
-    }
-    Ok(ended)
-}
-
-/// Tasks that have waited for their caller since long ago; at most `limit`.
-pub(super) fn waiting(
-    connection: &Connection,
-    before: i64,
-    now: i64,
-    limit: usize,
-) -> Result<Vec<(i64, TaskKey)>, StoreError> {
-    let sql = "select seq, owner, id from task where waits < ?1 and lease_until <= ?2
-               order by waits limit ?3";
-    let mut statement = connection.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement
-        .query(params![before, now, most(limit)])
-        .map_err(failed)?;
-    let mut waiting = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
-        waiting.push((get(row, 0)?, key(row, 1, 2)?));
-    }
-    Ok(waiting)
+    rows(connection, sql, params![now, most(limit)], |row| {
+        let (owner, task) = key(row)?;
+        Ok(Orphan::new(owner, task))
+    })
 }

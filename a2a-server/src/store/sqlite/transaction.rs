@@ -1,13 +1,12 @@
 //! One transaction of the writer, and tasks as they will be when it is committed.
 
-use crate::store::TaskKey;
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a_types::TaskState;
-use rusqlite::Connection;
+use rusqlite::{Connection, ToSql};
 
-use super::super::StoreError;
+use super::super::{StoreError, TaskKey};
 use super::receipt_filter::ReceiptRow;
 use super::schema::failed;
 use super::shared::Shared;
@@ -71,6 +70,18 @@ impl<'c> WriteTransaction<'c> {
         self.now = now();
         self.before = self.counts;
         Ok(())
+    }
+
+    /// Runs a statement; returns the number of rows that it changed.
+    pub(super) fn execute(&self, sql: &str, values: &[&dyn ToSql]) -> Result<usize, StoreError> {
+        let statement = self.connection.prepare_cached(sql);
+        let mut statement = statement.map_err(failed)?;
+        statement.execute(values).map_err(failed)
+    }
+
+    /// Returns the end of a term that begins now.
+    pub(super) fn until(&self, term: Duration) -> i64 {
+        self.now.saturating_add(millis(term))
     }
 
     /// Notes that there are `more` more tasks in this state.

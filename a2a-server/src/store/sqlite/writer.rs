@@ -15,7 +15,6 @@ use super::transaction::{Counts, WriteTransaction, repeated};
 
 /// A handle to the thread that writes. Jobs that were handed in while it committed are committed next,
 /// together: the disk is waited for once for all of them.
-#[derive(Debug)]
 pub(super) struct Writer {
     /// None once no more is written.
     jobs: Option<mpsc::Sender<QueuedJob>>,
