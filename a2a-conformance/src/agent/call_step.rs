@@ -10,255 +10,250 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::case_run::{CaseRun, StopReason};
+use super::event_stream::is_event_stream;
+use super::expectation;
 use super::interface::Interface;
 use super::patience::RAW_ANSWER;
 use crate::case::{RawHttpRequest, Step, merge_patch};
-use crate::judge::RawRequest;
+use crate::judge::response::{self, RawRequest};
 use crate::record::Mismatch;
-use crate::wire::exchange::task_of;
 use crate::wire::exchange::{
-    AgentResponse, ResponseContent, WireRequest, percent_encoded, set_header,
+    AgentResponse, ResponseContent, WireRequest, percent_encoded, set_header, task_of,
 };
 
-impl<'t> CaseRun<'t> {
-    pub(super) async fn call(&mut self, step: &Step, name: &str) -> Result<(), StopReason> {
-        let interface = self.interface_of(step)?;
-        let deadline = tokio::time::Instant::now() + interface.response_timeout;
-        loop {
-            let (outgoing, envelope) = self.write(interface, step, name)?;
-            let answered = interface
-                .ask(self.number(), outgoing, &envelope, step.caller)
-                .await;
-            let late = tokio::time::Instant::now() >= deadline;
-            if step.eventually && !late && !self.check(&step.expect, &answered)?.is_empty() {
-                tokio::time::sleep(RETRY_PAUSE).await;
-                continue;
-            }
-            let found = self.judge_step(step, |this, expect| this.check(expect, &answered));
-            return self.note(step, answered, found);
-        }
-    }
-
-    pub(super) async fn http(
-        &mut self,
-        step: &Step,
-        http: &RawHttpRequest,
-    ) -> Result<(), StopReason> {
-        let interface = self.interface_of(step)?;
-        let path = self.fill_text(&http.path)?;
-        let url = match path.strip_prefix("//") {
-            Some(path) => format!("{}/{path}", origin(&interface.url)),
-            None if path.starts_with("http") => path,
-            None if path.is_empty() => interface.url.clone(),
-            None => format!("{}{path}", interface.url.trim_end_matches('/')),
-        };
-        let body = self.body(http)?;
-        let mut headers = interface.usual_headers(body.is_some());
-        self.add_headers(step, &mut headers)?;
-        let outgoing = WireRequest {
-            method: http.method.clone().unwrap_or_else(|| "POST".to_owned()),
-            url,
-            headers,
-            body,
-            params: Value::Null,
-            is_altered: true,
-            has_title_case_headers: self.has_capitals(step)?,
-        };
-        let json = outgoing.body.as_deref();
-        let json = json.and_then(|body| serde_json::from_slice::<Value>(body).ok());
-        let json = json.unwrap_or_default();
-        let (envelope, is_known) = envelope_of(interface, &outgoing, &json);
-        let raw = RawRequest {
-            is_of_interface: is_of_interface(interface, &outgoing),
-            is_known,
-            json: &json,
-        };
-        let (mut answered, body) = interface
-            .exchange(self.number(), outgoing, RAW_ANSWER, step.caller)
+/// Calls an operation; again and again until the answer is as expected or the time is over, if the step says so.
+pub(super) async fn call(run: &mut CaseRun<'_>, step: &Step, name: &str) -> Result<(), StopReason> {
+    let interface = run.interface_of(step)?;
+    let deadline = tokio::time::Instant::now() + interface.response_timeout;
+    loop {
+        let (outgoing, envelope) = write(run, interface, step, name)?;
+        let answered = interface
+            .ask(run.number(), outgoing, &envelope, step.caller)
             .await;
-        if answered.evidence.failure.is_none() {
-            answered.outcome = interface.judge.read(&envelope, answered.status, &body);
-            interface.judge.judge_raw(&envelope, &raw, &answered);
+        let late = tokio::time::Instant::now() >= deadline;
+        if step.eventually
+            && !late
+            && !expectation::answer(run, &step.expect, &answered)?.is_empty()
+        {
+            tokio::time::sleep(RETRY_PAUSE).await;
+            continue;
         }
-        if answered.json.is_none() {
-            answered.json = first_event(&answered.headers, &body);
-        }
-        let found = self.judge_step(step, |this, expect| this.check(expect, &answered));
-        self.note(step, answered, found)
+        return conclude(run, step, answered);
     }
+}
 
-    fn body(&self, http: &RawHttpRequest) -> Result<Option<Vec<u8>>, StopReason> {
-        if let Some(bytes) = &http.bytes {
-            let digits: Vec<_> = bytes.bytes().filter(u8::is_ascii_hexdigit).collect();
-            let pairs = digits.chunks(2).map(|pair| {
-                let pair = std::str::from_utf8(pair).unwrap_or_default();
-                u8::from_str_radix(pair, 16).unwrap_or_default()
-            });
-            return Ok(Some(pairs.collect()));
-        }
-        Ok(match (&http.body, &http.repeat) {
-            (None, None) => None,
-            (piece, Some((before, times, after))) => {
-                let piece = piece.as_ref().and_then(Value::as_str).unwrap_or_default();
-                let (before, after) = (self.fill_text(before)?, self.fill_text(after)?);
-                Some(format!("{before}{}{after}", piece.repeat(*times)).into_bytes())
-            }
-            (Some(Value::String(text)), None) => match self.fill(&json!(text))? {
-                Value::String(text) => Some(text.into_bytes()),
-                value => Some(value.to_string().into_bytes()),
-            },
-            (Some(value), None) => {
-                let mut value = self.fill(value)?;
-                self.add_tenant(&mut value);
-                Some(value.to_string().into_bytes())
-            }
-        })
+/// Sends a raw request, as the case writes it.
+pub(super) async fn http(
+    run: &mut CaseRun<'_>,
+    step: &Step,
+    http: &RawHttpRequest,
+) -> Result<(), StopReason> {
+    let interface = run.interface_of(step)?;
+    let path = run.fill_text(&http.path)?;
+    let url = match path.strip_prefix("//") {
+        Some(path) => format!("{}/{path}", origin(&interface.url)),
+        None if path.starts_with("http") => path,
+        None if path.is_empty() => interface.url.clone(),
+        None => format!("{}{path}", interface.url.trim_end_matches('/')),
+    };
+    let body = raw_body(run, http)?;
+    let mut headers = interface.usual_headers(body.is_some());
+    add_headers(run, step, &mut headers)?;
+    let outgoing = WireRequest {
+        method: http.method.clone().unwrap_or_else(|| "POST".to_owned()),
+        url,
+        headers,
+        body,
+        params: Value::Null,
+        is_altered: true,
+        has_title_case_headers: has_capitals(run, step)?,
+    };
+    let json = outgoing.body.as_deref();
+    let json = json.and_then(|body| serde_json::from_slice::<Value>(body).ok());
+    let json = json.unwrap_or_default();
+    let (envelope, is_known) = envelope_of(interface, &outgoing, &json);
+    let raw = RawRequest {
+        is_of_interface: is_of_interface(interface, &outgoing),
+        is_known,
+        json: &json,
+    };
+    let (mut answered, body) = interface
+        .exchange(run.number(), outgoing, RAW_ANSWER, step.caller)
+        .await;
+    if answered.evidence.failure.is_none() {
+        let judge = &interface.judge;
+        answered.outcome = response::read(judge, &envelope, answered.status, &body);
+        let findings = response::check_raw(judge, &envelope, &raw, &answered);
+        judge.record(findings, &answered.evidence);
     }
+    if answered.json.is_none() {
+        answered.json = first_event(&answered.headers, &body);
+    }
+    conclude(run, step, answered)
+}
 
-    /// Adds the tenant of the interface to a raw request of its version, as every request must have it (1.0 §8.3.2).
-    fn add_tenant(&self, body: &mut Value) {
-        let Some(tenant) = &self.interface.tenant else {
-            return;
+fn raw_body(run: &CaseRun<'_>, http: &RawHttpRequest) -> Result<Option<Vec<u8>>, StopReason> {
+    if let Some(bytes) = &http.bytes {
+        let digits: Vec<_> = bytes.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let pairs = digits.chunks(2).map(|pair| {
+            let pair = std::str::from_utf8(pair).unwrap_or_default();
+            u8::from_str_radix(pair, 16).unwrap_or_default()
+        });
+        return Ok(Some(pairs.collect()));
+    }
+    Ok(match (&http.body, &http.repeat) {
+        (None, None) => None,
+        (piece, Some((before, times, after))) => {
+            let piece = piece.as_ref().and_then(Value::as_str).unwrap_or_default();
+            let (before, after) = (run.fill_text(before)?, run.fill_text(after)?);
+            Some(format!("{before}{}{after}", piece.repeat(*times)).into_bytes())
+        }
+        (Some(Value::String(text)), None) => Some(run.fill_text(text)?.into_bytes()),
+        (Some(value), None) => {
+            let mut value = run.fill(value)?;
+            add_tenant(run, &mut value);
+            Some(value.to_string().into_bytes())
+        }
+    })
+}
+
+/// Adds the tenant of the interface to a raw request of its version, as every request must have it (1.0 §8.3.2).
+fn add_tenant(run: &CaseRun<'_>, body: &mut Value) {
+    let Some(tenant) = &run.interface.tenant else {
+        return;
+    };
+    let holder = match run.interface.binding {
+        Binding::JsonRpc => body.get_mut("params"),
+        _ => Some(body).filter(|body| body.get("message").is_some()),
+    };
+    if let Some(Value::Object(holder)) = holder {
+        let tenant = tenant.as_str();
+        holder.entry("tenant").or_insert_with(|| tenant.into());
+    }
+}
+
+/// Judges the answer to the request of a step, and keeps what later steps may need of it.
+fn conclude(run: &mut CaseRun<'_>, step: &Step, answered: AgentResponse) -> Result<(), StopReason> {
+    let found = run.judge_step(step, |run, expect| {
+        expectation::answer(run, expect, &answered)
+    });
+    let index = run.evidence.len();
+    let text = answered.evidence.response.as_ref();
+    let text = text.map_or_else(String::new, |response| response.body.clone());
+    run.evidence.push(answered.evidence);
+    run.mismatches
+        .extend(found?.into_iter().map(|mismatch| Mismatch {
+            evidence: Some(index),
+            ..mismatch
+        }));
+    if let Some(name) = &step.r#as {
+        let body = answered.json.unwrap_or_default();
+        let value = match answered.outcome {
+            ResponseContent::Result(value) => value,
+            _ => body.clone(),
         };
-        let holder = match self.interface.binding {
-            Binding::JsonRpc => body.get_mut("params"),
-            _ => Some(body).filter(|body| body.get("message").is_some()),
-        };
-        if let Some(Value::Object(holder)) = holder {
-            let tenant = tenant.as_str();
-            holder.entry("tenant").or_insert_with(|| tenant.into());
-        }
+        // An error may have a status, too, and no id.
+        let id = task_of(&value).and_then(|task| task["id"].as_str());
+        let id = id.map(Value::from);
+        run.put_result(name, value, id);
+        run.names.put(&format!("{name}_body"), body);
+        run.names.put(&format!("{name}_text"), text.into());
+        run.names.put(&format!("{name}_headers"), answered.headers);
     }
+    Ok(())
+}
 
-    fn note(
-        &mut self,
-        step: &Step,
-        answered: AgentResponse,
-        found: Result<Vec<Mismatch>, StopReason>,
-    ) -> Result<(), StopReason> {
-        let index = self.evidence.len();
-        let text = answered.evidence.response.as_ref();
-        let text = text.map_or_else(String::new, |response| response.body.clone());
-        self.evidence.push(answered.evidence);
-        self.mismatches
-            .extend(found?.into_iter().map(|mismatch| Mismatch {
-                evidence: Some(index),
-                ..mismatch
-            }));
-        if let Some(name) = &step.r#as {
-            let body = answered.json.unwrap_or_default();
-            let value = match answered.outcome {
-                ResponseContent::Result(value) => value,
-                _ => body.clone(),
-            };
-            // An error may have a status, too, and no id.
-            let id = task_of(&value).and_then(|task| task["id"].as_str());
-            let id = id.map(Value::from);
-            self.names.put(name, value);
-            if let Some(id) = id {
-                self.names.put(&format!("{name}_task"), id);
-            }
-            self.names.put(&format!("{name}_body"), body);
-            self.names.put(&format!("{name}_text"), text.into());
-            self.names.put(&format!("{name}_headers"), answered.headers);
-        }
-        Ok(())
+/// Makes several calls concurrently; each is judged by itself.
+pub(super) async fn together(run: &mut CaseRun<'_>, step: &Step) -> Result<(), StopReason> {
+    let (interface, number) = (run.interface, run.number());
+    let mut requests = Vec::new();
+    for step in &step.together {
+        let name = step.call.as_deref().unwrap_or_default();
+        let (outgoing, envelope) = write(run, interface, step, name)?;
+        requests.push((step, outgoing, envelope));
     }
+    let asking = requests
+        .into_iter()
+        .map(|(step, outgoing, envelope)| async move {
+            let answered = interface
+                .ask(number, outgoing, &envelope, step.caller)
+                .await;
+            (step, answered)
+        });
+    for (step, answered) in futures_util::future::join_all(asking).await {
+        conclude(run, step, answered)?;
+    }
+    Ok(())
+}
 
-    /// Makes several calls concurrently; each is judged by itself.
-    pub(super) async fn together(&mut self, step: &Step) -> Result<(), StopReason> {
-        let (interface, number) = (self.interface, self.number());
-        let mut requests = Vec::new();
-        for step in &step.together {
-            let name = step.call.as_deref().unwrap_or_default();
-            let (outgoing, envelope) = self.write(interface, step, name)?;
-            requests.push((step, outgoing, envelope));
-        }
-        let asking = requests
-            .into_iter()
-            .map(|(step, outgoing, envelope)| async move {
-                let answered = interface
-                    .ask(number, outgoing, &envelope, step.caller)
-                    .await;
-                (step, answered)
-            });
-        for (step, answered) in futures_util::future::join_all(asking).await {
-            let found = self.judge_step(step, |this, expect| this.check(expect, &answered));
-            self.note(step, answered, found)?;
-        }
-        Ok(())
+/// Writes the request of a step for an operation.
+pub(super) fn write(
+    run: &CaseRun<'_>,
+    interface: &Interface,
+    step: &Step,
+    name: &str,
+) -> Result<(WireRequest, Envelope), StopReason> {
+    let mut params = run.fill(&run.without_absent_context_ids(&step.params, None))?;
+    if let (Some(tenant), Value::Object(params)) = (&interface.tenant, &mut params) {
+        let tenant = || tenant.as_str().into();
+        params.entry("tenant").or_insert_with(tenant);
     }
+    complete(&mut params);
+    let may_be_early = matches!(interface.dialect, Dialect::V0_2 | Dialect::V0_3);
+    if name == "SendMessage" && may_be_early && run.is_instrumented {
+        wait(&mut params);
+    }
+    let canonical = params.clone();
+    let request = request(name, params).map_err(|problem| run.setup_failed(&problem))?;
+    let id = step.id.as_ref().map(|id| run.fill(id)).transpose()?;
+    let written = interface.write(request, id.as_ref());
+    let (mut outgoing, envelope) = written.map_err(|error| match error {
+        Error::NotSupported { .. } => StopReason::OperationNotInVersion,
+        error => run.setup_failed(&error.to_string()),
+    })?;
+    let is_media_type = |name: &String| name.eq_ignore_ascii_case("content-type");
+    outgoing.is_altered =
+        step.alter.is_some() || step.envelope.is_some() || step.headers.keys().any(is_media_type);
+    if step.alter.is_none() && step.envelope.is_none() {
+        outgoing.params = as_sent(interface, canonical, &outgoing);
+    }
+    if let Some(patch) = &step.alter {
+        alter(interface.binding, &mut outgoing, &run.fill(patch)?);
+    }
+    if let (Some(patch), Binding::JsonRpc) = (&step.envelope, interface.binding) {
+        let patch = run.fill(patch)?;
+        change(&mut outgoing.body, |whole| merge_patch(whole, &patch));
+    }
+    if let Some(verb) = &step.verb {
+        outgoing.method.clone_from(verb);
+        if verb == "GET" {
+            outgoing.body = None;
+            outgoing.headers.remove("content-type");
+        }
+    }
+    add_headers(run, step, &mut outgoing.headers)?;
+    outgoing.has_title_case_headers = has_capitals(run, step)?;
+    Ok((outgoing, envelope))
+}
 
-    /// Writes the request of a step for an operation.
-    pub(super) fn write(
-        &self,
-        interface: &Interface,
-        step: &Step,
-        name: &str,
-    ) -> Result<(WireRequest, Envelope), StopReason> {
-        let mut params = self.fill(&self.without_absent_context_ids(&step.params, None))?;
-        if let (Some(tenant), Value::Object(params)) = (&interface.tenant, &mut params) {
-            let tenant = || tenant.as_str().into();
-            params.entry("tenant").or_insert_with(tenant);
+/// Returns whether the step writes the name of a header with capitals.
+fn has_capitals(run: &CaseRun<'_>, step: &Step) -> Result<bool, StopReason> {
+    for name in step.headers.keys() {
+        if run.fill_text(name)?.contains(char::is_uppercase) {
+            return Ok(true);
         }
-        complete(&mut params);
-        let may_be_early = matches!(interface.dialect, Dialect::V0_2 | Dialect::V0_3);
-        if name == "SendMessage" && may_be_early && self.is_instrumented {
-            wait(&mut params);
-        }
-        let canonical = params.clone();
-        let request = request(name, params).map_err(|problem| self.setup_failed(&problem))?;
-        let id = step.id.as_ref().map(|id| self.fill(id)).transpose()?;
-        let written = interface.write(request, id.as_ref());
-        let (mut outgoing, envelope) = written.map_err(|error| match error {
-            Error::NotSupported { .. } => StopReason::OperationNotInVersion,
-            error => self.setup_failed(&error.to_string()),
-        })?;
-        let is_media_type = |name: &String| name.eq_ignore_ascii_case("content-type");
-        outgoing.is_altered = step.alter.is_some()
-            || step.envelope.is_some()
-            || step.headers.keys().any(is_media_type);
-        if step.alter.is_none() && step.envelope.is_none() {
-            outgoing.params = as_sent(interface, canonical, &outgoing);
-        }
-        if let Some(patch) = &step.alter {
-            alter(interface.binding, &mut outgoing, &self.fill(patch)?);
-        }
-        if let (Some(patch), Binding::JsonRpc) = (&step.envelope, interface.binding) {
-            let patch = self.fill(patch)?;
-            change(&mut outgoing.body, |whole| merge_patch(whole, &patch));
-        }
-        if let Some(verb) = &step.verb {
-            outgoing.method.clone_from(verb);
-            if verb == "GET" {
-                outgoing.body = None;
-                outgoing.headers.remove("content-type");
-            }
-        }
-        self.add_headers(step, &mut outgoing.headers)?;
-        outgoing.has_title_case_headers = self.has_capitals(step)?;
-        Ok((outgoing, envelope))
     }
+    Ok(false)
+}
 
-    /// Returns whether the step writes the name of a header with capitals.
-    fn has_capitals(&self, step: &Step) -> Result<bool, StopReason> {
-        for name in step.headers.keys() {
-            if self.fill_text(name)?.contains(char::is_uppercase) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+fn add_headers(run: &CaseRun<'_>, step: &Step, headers: &mut HeaderMap) -> Result<(), StopReason> {
+    for (name, value) in &step.headers {
+        let value = value.as_ref().map(|value| run.fill_text(value));
+        let (name, value) = (run.fill_text(name)?, value.transpose()?);
+        set_header(headers, &name, value.as_deref())
+            .map_err(|problem| run.setup_failed(&problem))?;
     }
-
-    fn add_headers(&self, step: &Step, headers: &mut HeaderMap) -> Result<(), StopReason> {
-        for (name, value) in &step.headers {
-            let value = value.as_ref().map(|value| self.fill_text(value));
-            let (name, value) = (self.fill_text(name)?, value.transpose()?);
-            set_header(headers, &name, value.as_deref())
-                .map_err(|problem| self.setup_failed(&problem))?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Changes the params, in the body or the query.
@@ -296,8 +291,7 @@ fn change(body: &mut Option<Vec<u8>>, change: impl FnOnce(&mut Value)) {
 
 /// Returns the first event of a stream, which is the only one of a refusal.
 fn first_event(headers: &Value, body: &[u8]) -> Option<Value> {
-    let media_type = headers["content-type"].as_str()?.to_ascii_lowercase();
-    if !media_type.starts_with("text/event-stream") {
+    if !is_event_stream(headers) {
         return None;
     }
     let mut decoder = Decoder::new(Bounds::default());

@@ -1,19 +1,15 @@
-//! Execution of a case.
+//! State of a running case.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use a2a_transport::BoxFuture;
 use a2a_types::Operation;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::event_stream::EventStream;
-use super::handshake;
 use super::interface::Interface;
-use super::patience::NOTIFICATION;
 use super::target::Target;
-use crate::case::{Case, Expect, Profile, Step, Variables};
+use crate::case::{Expect, Step, Variables};
 use crate::record::{Evidence, Mismatch};
 
 /// A running case.
@@ -31,7 +27,7 @@ pub(super) struct CaseRun<'t> {
     /// `true` if the case relies on the behaviour contract.
     pub(super) is_instrumented: bool,
     /// Number of the step, from 1, and of its repetition, if it has any.
-    at: (usize, Option<usize>),
+    pub(super) at: (usize, Option<usize>),
 }
 
 /// Reason why a case stopped early.
@@ -100,107 +96,6 @@ impl<'t> CaseRun<'t> {
         }
     }
 
-    /// Runs all steps, until one on which others depend is not met.
-    pub(super) async fn run_case(&mut self, case: &Case) -> Result<(), StopReason> {
-        self.is_instrumented = case.profile == Profile::Instrumented;
-        let result = self.run_steps(&case.steps).await;
-        for (_, stream) in std::mem::take(&mut self.streams) {
-            self.evidence.push(stream.evidence);
-        }
-        self.find_evidence();
-        result
-    }
-
-    /// Gives each mismatch the exchange of its step, if it has none: that of a stream is whole only at the end.
-    fn find_evidence(&mut self) {
-        for mismatch in &mut self.mismatches {
-            let place = mismatch.place.strip_prefix("step ").unwrap_or_default();
-            let digits = place.split(|letter: char| !letter.is_ascii_digit()).next();
-            let step: Option<usize> = digits.and_then(|digits| digits.parse().ok());
-            let of_step = |evidence: &Evidence| Some(evidence.step) == step;
-            if mismatch.evidence.is_none() {
-                mismatch.evidence = self.evidence.iter().position(of_step);
-            }
-        }
-    }
-
-    async fn run_steps(&mut self, steps: &[Step]) -> Result<(), StopReason> {
-        let among = |names: &[String], name: &str| {
-            names.is_empty() || names.iter().any(|known| known == name)
-        };
-        let (version, binding) = (
-            self.interface.dialect.version(),
-            self.interface.binding.to_string(),
-        );
-        for (index, step) in steps.iter().enumerate() {
-            if !among(&step.only, version) || !among(&step.bindings, &binding) {
-                continue;
-            }
-            let lacks = |need: &_| self.target.lacks(*need, self.interface);
-            if step.needs.iter().any(lacks) {
-                continue;
-            }
-            let has_task = |name: &String| self.names.has(&format!("{name}_task"));
-            if !step.given_task.iter().all(has_task) {
-                continue;
-            }
-            let before = self.mismatches.len();
-            match step.for_each.as_slice() {
-                [] => {
-                    self.at = (index + 1, None);
-                    self.run_step(step).await?;
-                }
-                values => {
-                    for (turn, value) in values.iter().enumerate() {
-                        self.at = (index + 1, Some(turn + 1));
-                        let value = self.fill(value)?;
-                        self.names.put("it", value);
-                        self.run_step(step).await?;
-                    }
-                }
-            }
-            let named = step.r#as.is_some() || step.next.is_some();
-            if self.mismatches.len() > before && named {
-                return Err(StopReason::Unmet);
-            }
-        }
-        Ok(())
-    }
-
-    fn run_step<'a>(&'a mut self, step: &'a Step) -> BoxFuture<'a, Result<(), StopReason>> {
-        Box::pin(async move {
-            if let Some(name) = &step.call {
-                return self.call(step, name).await;
-            }
-            if let Some(name) = &step.stream {
-                return self.stream(step, name).await;
-            }
-            if let Some(http) = &step.http {
-                return self.http(step, http).await;
-            }
-            if let Some(name) = &step.next {
-                let name = self.fill_text(name)?;
-                return self.next(step, &name).await;
-            }
-            if let Some(name) = &step.close {
-                if let Some(stream) = self.streams.remove(name) {
-                    self.evidence.push(stream.evidence);
-                }
-                return Ok(());
-            }
-            if let Some(path) = &step.notified {
-                return self.notified(step, path).await;
-            }
-            if let Some(version) = &step.handshake {
-                return self.handshake(step, version).await;
-            }
-            if let Some(value) = &step.see {
-                return self.check_known_value(step, value);
-            }
-            self.together(step).await
-        })
-    }
-
     /// Returns the number of the step, from 1.
     pub(super) fn number(&self) -> usize {
         self.at.0
@@ -211,6 +106,14 @@ impl<'t> CaseRun<'t> {
         match self.at {
             (number, None) => format!("step {number}, {what}"),
             (number, Some(turn)) => format!("step {number}.{turn}, {what}"),
+        }
+    }
+
+    /// Keeps a result under the name that a step gives it, and the id of its task under `NAME_task`.
+    pub(super) fn put_result(&mut self, name: &str, value: Value, task: Option<Value>) {
+        self.names.put(name, value);
+        if let Some(task) = task {
+            self.names.put(&format!("{name}_task"), task);
         }
     }
 
@@ -321,87 +224,7 @@ impl<'t> CaseRun<'t> {
             None => Ok(found),
         }
     }
-
-    /// Tries a handshake of a deprecated version of TLS at the place of the card.
-    async fn handshake(&mut self, step: &Step, version: &str) -> Result<(), StopReason> {
-        let version = self.fill_text(version)?;
-        let (url, limit) = (&self.target.place, self.interface.response_timeout);
-        let accepted = handshake::is_accepted(url, &version, limit).await;
-        let outcome = match accepted.map_err(StopReason::InvalidCase)? {
-            true => format!("{version} accepted"),
-            false => "refused".to_owned(),
-        };
-        let value = Value::from(outcome);
-        let found = self.judge_step(step, |this, expect| this.check_value(expect, Some(&value)))?;
-        self.mismatches.extend(found);
-        Ok(())
-    }
-
-    /// Checks a known value.
-    fn check_known_value(&mut self, step: &Step, value: &Value) -> Result<(), StopReason> {
-        // A value that cannot be filled in is absent.
-        let value = self.names.fill(value).ok();
-        let found = self.judge_step(step, |this, expect| {
-            this.check_value(expect, value.as_ref())
-        })?;
-        self.mismatches.extend(found);
-        Ok(())
-    }
-
-    /// Waits until the webhook has received what the step expects, or the time is over.
-    async fn notified(&mut self, step: &Step, path: &str) -> Result<(), StopReason> {
-        let Some(webhooks) = &self.target.webhooks else {
-            return Err(StopReason::InvalidCase("there is no webhook".to_owned()));
-        };
-        let path = self.fill_text(path)?;
-        let full = self.interface.delivery_timeout + Duration::from_secs(step.extra_seconds);
-        // Nothing signals that no notification will come, so the wait for none has a fixed length.
-        let awaits_none = step.expect.notifications == Some(Value::Array(Vec::new()));
-        let limit = match awaits_none {
-            true => QUIET,
-            false => self.interface.patience.limit(NOTIFICATION, full),
-        };
-        let began = tokio::time::Instant::now();
-        let judge = |deliveries: Vec<Value>| {
-            let deliveries = deliveries.into_iter();
-            let deliveries = deliveries.filter(|delivery| delivery["path"] == path.as_str());
-            let list = Value::Array(
-                deliveries
-                    .map(|delivery| self.interface.judge.with_event(delivery))
-                    .collect(),
-            );
-            let found = self.check_notifications(&step.expect, &list)?;
-            Ok((list, found.is_empty() != awaits_none))
-        };
-        let list = webhooks.wait(&self.key, limit, judge).await?;
-        match began.elapsed() < limit {
-            _ if awaits_none => {}
-            true => self.interface.patience.note_received(NOTIFICATION),
-            false => self.interface.patience.note_missed(NOTIFICATION),
-        }
-        let found =
-            self.judge_step(step, |this, expect| this.check_notifications(expect, &list))?;
-        let waited = limit.as_secs_f64();
-        self.mismatches
-            .extend(found.into_iter().map(|mismatch| Mismatch {
-                found: format!(
-                    "{} within {waited} s (--patience waits longer)",
-                    mismatch.found
-                ),
-                ..mismatch
-            }));
-        for delivery in list.as_array().into_iter().flatten() {
-            self.interface.judge.judge_delivery(self.number(), delivery);
-        }
-        if let Some(name) = &step.r#as {
-            self.names.put(name, list);
-        }
-        Ok(())
-    }
 }
-
-/// Time after which a notification that is not to come counts as not sent.
-const QUIET: Duration = Duration::from_millis(500);
 
 /// Returns the parent of a URL: `..`, seen from this one.
 fn parent(url: &str) -> &str {

@@ -2,25 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use a2a_jsonrpc::Limits;
 use a2a_transport::Envelope;
-use a2a_transport::binding::EventReader;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
-use a2a_types::reading::Mode;
-use a2a_types::{Dialect, ErrorKind, Operation, Task};
+use a2a_types::{Dialect, ErrorKind, Operation};
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::interface::Interface;
 use super::patience::END_OF_STREAM;
 use crate::case::{Caller, StopCondition};
 use crate::judge::invariants::unless;
+use crate::judge::stream::{self, StreamEnd, StreamRecord};
+use crate::judge::{errors, response};
 use crate::record::{Evidence, MismatchKind};
-use crate::wire::exchange::has_code;
 use crate::wire::exchange::{
-    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, headers_as_json, shown,
+    AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, has_code, headers_as_json,
+    shown,
 };
 
 /// An event stream of the agent, as the suite reads it.
@@ -30,44 +28,16 @@ pub(crate) struct EventStream {
     pub(crate) headers: Value,
     /// The answer that came instead of a stream.
     pub(crate) refused: Option<ResponseContent>,
-    /// The events so far, in protocol 1.0.
-    pub(crate) events: Vec<Value>,
-    /// The task as assembled from the events.
-    pub(crate) folded: Option<Task>,
+    /// The events so far.
+    pub(crate) record: StreamRecord,
     /// `true` once the stream has ended, by the agent or by an error.
     pub(crate) closed: bool,
-    /// The protocol version.
-    pub(crate) dialect: Dialect,
-    /// The id of the last event of Server-Sent Events that had one.
-    pub(crate) last_id: String,
-    /// Number of events up to that one.
-    pub(crate) last_id_at: usize,
     body: Option<ResponseBody>,
     decoder: Decoder,
     ready: Vec<ServerSentEvent>,
-    pub(super) envelope: Envelope,
-    pub(super) reader: EventReader,
     began: Instant,
-    /// `true` once the task has ended, or the agent answered by an error, or by a message that ends the stream.
-    pub(super) ended: bool,
-    /// `true` if the agent answered by a message.
-    pub(super) answered: bool,
-    /// `true` if the error that came names a code of JSON-RPC.
-    pub(super) is_coded: bool,
     /// `true` if the agent left the connection open after its last event.
     stays_open: bool,
-    /// Kind of the error that came as an event.
-    pub(super) failed: Option<ErrorKind>,
-    pub(super) last: Option<bool>,
-    /// `true` if the events may begin in the middle of a task.
-    pub(super) resumes: bool,
-    pub(super) begun_artifacts: Vec<String>,
-    /// Artifacts of which the last chunk came.
-    pub(super) whole_artifacts: Vec<String>,
-    /// Params of the request in protocol 1.0; null if the case altered them.
-    pub(super) params: Value,
-    /// Time of the last status.
-    pub(super) since: Option<Timestamp>,
 }
 
 impl EventStream {
@@ -81,7 +51,7 @@ impl EventStream {
     ) -> Self {
         let began = Instant::now();
         let params = outgoing.params.clone();
-        interface.judge.task_records.record_message(&params);
+        interface.judge.record_message(&params);
         let awaited = envelope.operation.name();
         let limit = interface
             .patience
@@ -107,7 +77,6 @@ impl EventStream {
         evidence: Evidence,
         began: Instant,
     ) -> Self {
-        let reader = EventReader::new(envelope.clone(), Mode::Lenient, Limits::default());
         let mut headers = evidence.request.headers.iter();
         // Before 1.0 a follower of a task need not get earlier events.
         let follows =
@@ -118,40 +87,14 @@ impl EventStream {
             status: 0,
             headers: Value::Null,
             refused: None,
-            events: Vec::new(),
-            folded: None,
+            record: StreamRecord::new(envelope, params, resumes),
             closed: false,
-            dialect: interface.dialect,
-            last_id: String::new(),
-            last_id_at: 0,
             body: None,
             decoder: Decoder::new(Bounds::default()),
             ready: Vec::new(),
-            envelope,
-            reader,
             began,
-            ended: false,
-            answered: false,
-            is_coded: true,
             stays_open: false,
-            failed: None,
-            last: None,
-            resumes,
-            begun_artifacts: Vec::new(),
-            whole_artifacts: Vec::new(),
-            params,
-            since: None,
         }
-    }
-
-    /// Returns whether the case altered the request, so that its params are not known.
-    pub(super) fn is_altered(&self) -> bool {
-        self.params.is_null()
-    }
-
-    /// Returns whether the last status said that no more events come, as it does before 1.0.
-    fn is_final(&self) -> bool {
-        self.dialect != Dialect::V1_0 && self.last == Some(true)
     }
 
     /// Reads the head of the response, and its body if it is not a stream.
@@ -170,23 +113,15 @@ impl EventStream {
         let (head, body) = response.into_parts();
         self.status = head.status.as_u16();
         self.headers = headers_as_json(&head.headers);
-        let media_type = self.headers["content-type"].as_str().unwrap_or_default();
-        let essence = media_type.to_ascii_lowercase();
-        if essence.starts_with("text/event-stream") {
-            interface
-                .judge
-                .observations
-                .record("stream.media-type", None, &self.evidence);
+        if is_event_stream(&self.headers) {
             let found = unless(self.status == 200, "HTTP status", "200", self.status);
-            interface
-                .judge
-                .observations
-                .record("stream.status", found, &self.evidence);
+            let findings = [("stream.media-type", None), ("stream.status", found)];
+            interface.judge.record(findings, &self.evidence);
             self.body = Some(body);
             return;
         }
         let limited = http_body_util::Limited::new(body, 1 << 20);
-        let awaited = self.envelope.operation.name();
+        let awaited = self.record.envelope.operation.name();
         let limit = interface
             .patience
             .limit(awaited, interface.response_timeout);
@@ -203,7 +138,7 @@ impl EventStream {
         if let Some(half) = &mut self.evidence.response {
             half.body = shown(&whole);
         }
-        let mut envelope = self.envelope.clone();
+        let mut envelope = self.record.envelope.clone();
         envelope.operation = Operation::GetTask;
         let answered = AgentResponse {
             late: false,
@@ -213,9 +148,9 @@ impl EventStream {
             status: self.status,
             headers: self.headers.clone(),
             json: serde_json::from_slice(&whole).ok(),
-            outcome: interface.judge.read(&envelope, self.status, &whole),
+            outcome: response::read(&interface.judge, &envelope, self.status, &whole),
         };
-        self.is_coded = answered.json.as_ref().is_some_and(has_code);
+        self.record.is_coded = answered.json.as_ref().is_some_and(has_code);
         // 0.1 §7.2, §7.7: the body of an HTTP error may be anything.
         let is_bare = interface.dialect == Dialect::V0_1
             && self.status >= 400
@@ -229,18 +164,18 @@ impl EventStream {
             return;
         }
         if matches!(answered.outcome, ResponseContent::Error { .. }) {
-            match self.is_altered() {
-                true => interface.judge.judge_internals(&answered),
-                false => interface
-                    .judge
-                    .judge_response(&envelope, &Value::Null, &answered),
-            }
-        } else if (200..300).contains(&self.status) && !self.is_altered() {
+            let judge = &interface.judge;
+            let findings = match self.record.is_altered() {
+                true => errors::internals(&answered).into_iter().collect(),
+                false => response::check(judge, &envelope, &Value::Null, &answered),
+            };
+            judge.record(findings, &self.evidence);
+        } else if (200..300).contains(&self.status) && !self.record.is_altered() {
+            let media_type = self.headers["content-type"].as_str().unwrap_or_default();
             let found = unless(false, "Content-Type", "text/event-stream", media_type);
             interface
                 .judge
-                .observations
-                .record("stream.media-type", found, &self.evidence);
+                .record([("stream.media-type", found)], &self.evidence);
         }
         self.refused = Some(answered.outcome);
         self.closed = true;
@@ -248,8 +183,8 @@ impl EventStream {
 
     /// Returns the error of a refusal that came as the only event, after the head of a stream.
     pub(super) fn refusal(&self) -> Option<ErrorKind> {
-        self.failed
-            .filter(|_| self.closed && self.events.len() == 1)
+        let is_only = self.closed && self.record.events.len() == 1;
+        self.record.failed.filter(|_| is_only)
     }
 
     /// Reads on; returns the events that came, and a problem if the stream stalled or broke off.
@@ -258,11 +193,11 @@ impl EventStream {
         interface: &Interface,
         until: &StopCondition,
     ) -> (Vec<Value>, Option<Problem>) {
-        let before = self.events.len();
+        let before = self.record.events.len();
         let began = tokio::time::Instant::now();
         let awaited = match until {
             StopCondition::End => END_OF_STREAM,
-            _ => self.envelope.operation.name(),
+            _ => self.record.envelope.operation.name(),
         };
         let limit = interface
             .patience
@@ -273,9 +208,9 @@ impl EventStream {
         };
         let (mut deadline, last) = (began + limit, began + longest);
         let enough = |stream: &Self| match until {
-            StopCondition::Events(count) => stream.events.len() - before >= *count,
+            StopCondition::Events(count) => stream.record.events.len() - before >= *count,
             StopCondition::Status(state) => {
-                let folded = stream.folded.as_ref();
+                let folded = stream.record.folded.as_ref();
                 folded.is_some_and(|task| task.status.state.as_str() == state)
             }
             StopCondition::End => false,
@@ -283,11 +218,11 @@ impl EventStream {
         let mut problem = None;
         while !enough(self) && !self.closed {
             if let Some(event) = (!self.ready.is_empty()).then(|| self.ready.remove(0)) {
-                self.record_event(&interface.judge, &event);
+                self.receive(interface, &event);
                 deadline = last.min(tokio::time::Instant::now() + limit);
                 continue;
             }
-            let is_final = self.is_final();
+            let is_final = self.record.is_final();
             let Some(body) = &mut self.body else { break };
             let deadline = match is_final {
                 true => deadline.min(tokio::time::Instant::now() + FINAL_GRACE),
@@ -335,7 +270,7 @@ impl EventStream {
                     self.ready.extend(events);
                     if self.closed {
                         for event in std::mem::take(&mut self.ready) {
-                            self.record_event(&interface.judge, &event);
+                            self.receive(interface, &event);
                         }
                     }
                 }
@@ -343,8 +278,7 @@ impl EventStream {
                     let found = unless(false, "the stream", "Server-Sent Events", &error);
                     interface
                         .judge
-                        .observations
-                        .record("stream.framing", found, &self.evidence);
+                        .record([("stream.framing", found)], &self.evidence);
                     self.closed = true;
                     problem = Some(error.to_string().into());
                 }
@@ -355,12 +289,28 @@ impl EventStream {
             (None, false) => interface.patience.note_part(awaited),
             _ => {}
         }
-        self.judge_end(interface, until, problem.is_some());
-        (self.events[before..].to_vec(), problem)
+        if *until == StopCondition::End && self.refused.is_none() {
+            let end = StreamEnd {
+                closed: self.closed,
+                stays_open: self.stays_open,
+                late: problem.is_some(),
+            };
+            let findings = stream::end(&interface.judge, &self.record, &end);
+            interface.judge.record(findings, &self.evidence);
+        }
+        (self.record.events[before..].to_vec(), problem)
+    }
+
+    /// Reads an event, and checks it.
+    fn receive(&mut self, interface: &Interface, event: &ServerSentEvent) {
+        self.show(&String::from_utf8_lossy(&event.data));
+        let judge = &interface.judge;
+        let findings = self.record.receive(judge, self.status, event);
+        judge.record(findings, &self.evidence);
     }
 
     /// Adds an event to the evidence, with the time since the request.
-    pub(super) fn show(&mut self, text: &str) {
+    fn show(&mut self, text: &str) {
         let after = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(half) = &mut self.evidence.response
             && half.events.len() < MAX_EVENTS
@@ -369,63 +319,14 @@ impl EventStream {
                 .push((after, text.chars().take(MAX_EVENT).collect()));
         }
     }
+}
 
-    fn judge_end(&mut self, interface: &Interface, until: &StopCondition, late: bool) {
-        if *until != StopCondition::End || self.refused.is_some() {
-            return;
-        }
-        let state = self.folded.as_ref().map(|task| task.status.state);
-        // A task may wait for authorization elsewhere, and 1.0 leaves open what a question does.
-        let ended = self.ended || self.answered;
-        if let (true, false, false, Some(state)) = (self.closed, ended, late, state)
-            && !state.is_interrupted()
-        {
-            let expected = "more, until the task has ended";
-            let found = unless(false, "the stream", expected, state.as_str());
-            interface
-                .judge
-                .observations
-                .record("stream.closes", found, &self.evidence);
-        }
-        if self.is_final() {
-            let found = unless(
-                !self.stays_open,
-                "the connection",
-                "closed after the final status",
-                "it stays open",
-            );
-            interface
-                .judge
-                .observations
-                .record("stream.connection-closed", found, &self.evidence);
-        }
-        if self.ended {
-            let state_text = if late {
-                "it stays open"
-            } else {
-                "it was closed"
-            };
-            let found = unless(
-                self.closed,
-                "the stream",
-                "closed after the last event",
-                state_text,
-            );
-            interface
-                .judge
-                .observations
-                .record("stream.closes", found, &self.evidence);
-            if interface.dialect != Dialect::V1_0
-                && let Some(last) = self.last
-            {
-                let found = unless(last, "the last status", "`final: true`", "`final: false`");
-                interface
-                    .judge
-                    .observations
-                    .record("stream.final", found, &self.evidence);
-            }
-        }
-    }
+/// Returns whether the headers of a response announce a stream of events.
+pub(super) fn is_event_stream(headers: &Value) -> bool {
+    let media_type = headers["content-type"].as_str().unwrap_or_default();
+    media_type
+        .to_ascii_lowercase()
+        .starts_with("text/event-stream")
 }
 
 /// Time for which a connection may stay open after the final status before it counts as left open.

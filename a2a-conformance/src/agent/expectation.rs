@@ -7,152 +7,168 @@ use serde_json::{Value, json};
 use super::case_run::{CaseRun, StopReason};
 use super::rules;
 use crate::case::{Expect, pattern};
-use crate::judge::error_kind;
 use crate::record::{Mismatch, MismatchKind};
 use crate::wire::exchange::{AgentResponse, Problem, ResponseContent, has_code, task_of};
 
-impl CaseRun<'_> {
-    /// Returns every mismatch of an answer with what a step expects.
-    pub(super) fn check(
-        &self,
-        expect: &Expect,
-        answered: &AgentResponse,
-    ) -> Result<Vec<Mismatch>, StopReason> {
-        let answer = |expected: String, found: (String, MismatchKind)| {
-            Mismatch::new(self.place("the answer"), expected, found.0).of_kind(found.1)
-        };
-        let mut found = Vec::new();
-        if matches!(answered.outcome, ResponseContent::Nothing(_)) {
-            // Status 0 stands for a connection that is closed without an answer.
-            let closed = Value::from(0);
-            let allows = |wanted: &Value| pattern::is_like(wanted, Some(&closed));
-            if !answered.late && expect.status.as_ref().is_some_and(allows) {
-                return Ok(found);
-            }
-            found.push(answer("an answer".to_owned(), describe(&answered.outcome)));
+/// Returns every mismatch of an answer with what a step expects.
+pub(super) fn answer(
+    run: &CaseRun<'_>,
+    expect: &Expect,
+    answered: &AgentResponse,
+) -> Result<Vec<Mismatch>, StopReason> {
+    let answer = |expected: String, found| other_answer(run, expected, found);
+    let mut found = Vec::new();
+    if matches!(answered.outcome, ResponseContent::Nothing(_)) {
+        // Status 0 stands for a connection that is closed without an answer.
+        let closed = Value::from(0);
+        let allows = |wanted: &Value| pattern::is_like(wanted, Some(&closed));
+        if !answered.late && expect.status.as_ref().is_some_and(allows) {
             return Ok(found);
         }
-        let result = match &answered.outcome {
-            ResponseContent::Result(value) => Some(value),
-            _ => None,
-        };
-        let wants_result =
-            expect.task.is_some() || expect.message.is_some() || expect.result.is_some();
-        match (&expect.error, &answered.outcome) {
-            (Some(wanted), ResponseContent::Error { kind, .. }) => {
-                let format = ErrorFormat {
-                    dialect: answered.dialect,
-                    binding: answered.binding,
-                    is_coded: answered.json.as_ref().is_some_and(has_code),
-                };
-                found.extend(self.check_error(&format, wanted, *kind));
-            }
-            (Some(wanted), ResponseContent::Unreadable(_))
-                if wanted == "rejection" && is_rejection(answered.status) => {}
-            (Some(wanted), ResponseContent::Unreadable(_)) if result_in(answered).is_some() => {
-                let result = result_in(answered).unwrap_or(&Value::Null);
-                found.push(answer(errors(wanted), describe_result(result)));
-            }
-            (Some(wanted), other) => {
-                found.push(answer(errors(wanted), describe(other)));
-            }
-            (None, other) if wants_result && result.is_none() => {
-                found.push(answer("a result".to_owned(), describe(other)));
-            }
-            (None, _) => {}
+        found.push(answer("an answer".to_owned(), describe(&answered.outcome)));
+        return Ok(found);
+    }
+    let result = match &answered.outcome {
+        ResponseContent::Result(value) => Some(value),
+        _ => None,
+    };
+    let wants_result = expect.task.is_some() || expect.message.is_some() || expect.result.is_some();
+    match (&expect.error, &answered.outcome) {
+        (Some(wanted), ResponseContent::Error { kind, .. }) => {
+            let format = ErrorFormat {
+                dialect: answered.dialect,
+                binding: answered.binding,
+                is_coded: answered.json.as_ref().is_some_and(has_code),
+            };
+            found.extend(error(run, &format, wanted, *kind));
         }
-        let status = answered.status.into();
-        let message = result.and_then(|value| value.get("message"));
-        let mut values = vec![
-            ("HTTP status", &expect.status, Some(&status)),
-            ("headers", &expect.headers, Some(&answered.headers)),
-            ("the body", &expect.body, answered.json.as_ref()),
-        ];
-        if result.is_some() {
-            values.push(("the task", &expect.task, result.and_then(task_of)));
-            values.push(("the message", &expect.message, message));
-            values.push(("the result", &expect.result, result));
+        (Some(wanted), ResponseContent::Unreadable(_))
+            if wanted == "rejection" && is_rejection(answered.status) => {}
+        (Some(wanted), ResponseContent::Unreadable(_)) if result_in(answered).is_some() => {
+            let result = result_in(answered).unwrap_or(&Value::Null);
+            found.push(answer(errors(wanted), describe_result(result)));
         }
-        for (what, wanted, value) in values {
-            found.extend(self.against(wanted.as_ref(), value, what)?);
+        (Some(wanted), other) => {
+            found.push(answer(errors(wanted), describe(other)));
         }
-        Ok(found)
-    }
-
-    pub(super) fn check_value(
-        &self,
-        expect: &Expect,
-        value: Option<&Value>,
-    ) -> Result<Vec<Mismatch>, StopReason> {
-        let mut found = self.against(expect.value.as_ref(), value, "$")?;
-        if let Some(name) = &expect.rule {
-            let rule = rules::named(name);
-            let rule =
-                rule.ok_or_else(|| StopReason::InvalidCase(format!("`{name}` is no rule")))?;
-            let value = value.unwrap_or(&Value::Null);
-            let broken = rule(self.target, self.interface.dialect, value).into_iter();
-            found.extend(broken.map(|mismatch| Mismatch {
-                place: self.place(&mismatch.place),
-                ..mismatch
-            }));
+        (None, other) if wants_result && result.is_none() => {
+            found.push(answer("a result".to_owned(), describe(other)));
         }
-        Ok(found)
+        (None, _) => {}
     }
+    let status = answered.status.into();
+    let message = result.and_then(|value| value.get("message"));
+    let mut values = vec![
+        ("HTTP status", &expect.status, Some(&status)),
+        ("headers", &expect.headers, Some(&answered.headers)),
+        ("the body", &expect.body, answered.json.as_ref()),
+    ];
+    if result.is_some() {
+        values.push(("the task", &expect.task, result.and_then(task_of)));
+        values.push(("the message", &expect.message, message));
+        values.push(("the result", &expect.result, result));
+    }
+    for (what, wanted, value) in values {
+        found.extend(against(run, wanted.as_ref(), value, what)?);
+    }
+    Ok(found)
+}
 
-    pub(super) fn check_notifications(
-        &self,
-        expect: &Expect,
-        list: &Value,
-    ) -> Result<Vec<Mismatch>, StopReason> {
-        self.against(expect.notifications.as_ref(), Some(list), "notifications")
+/// Returns every mismatch of a value with what a step expects.
+pub(super) fn value(
+    run: &CaseRun<'_>,
+    expect: &Expect,
+    value: Option<&Value>,
+) -> Result<Vec<Mismatch>, StopReason> {
+    let mut found = against(run, expect.value.as_ref(), value, "$")?;
+    if let Some(name) = &expect.rule {
+        let rule = rules::named(name);
+        let rule = rule.ok_or_else(|| StopReason::InvalidCase(format!("`{name}` is no rule")))?;
+        let value = value.unwrap_or(&Value::Null);
+        let broken = rule(run.target, run.interface.dialect, value).into_iter();
+        found.extend(broken.map(|mismatch| Mismatch {
+            place: run.place(&mismatch.place),
+            ..mismatch
+        }));
     }
+    Ok(found)
+}
 
-    /// Compares a value with a pattern, in which names are filled in first.
-    pub(super) fn against(
-        &self,
-        wanted: Option<&Value>,
-        value: Option<&Value>,
-        what: &str,
-    ) -> Result<Vec<Mismatch>, StopReason> {
-        let Some(wanted) = wanted else {
-            return Ok(Vec::new());
-        };
-        let nothing = json!({"$any": false});
-        let wanted = self.fill(&self.without_absent_context_ids(wanted, Some(&nothing)))?;
-        Ok(pattern::mismatches(&wanted, value, &self.place(what)))
-    }
+/// Returns every mismatch of the received notifications with what a step expects.
+pub(super) fn notifications(
+    run: &CaseRun<'_>,
+    expect: &Expect,
+    list: &Value,
+) -> Result<Vec<Mismatch>, StopReason> {
+    against(
+        run,
+        expect.notifications.as_ref(),
+        Some(list),
+        "notifications",
+    )
+}
 
-    pub(super) fn check_error(
-        &self,
-        format: &ErrorFormat,
-        wanted: &Value,
-        kind: ErrorKind,
-    ) -> Option<Mismatch> {
-        let dialect = format.dialect;
-        // Older versions have fewer codes.
-        let named = |wanted: &Value| {
-            let name = wanted.as_str().unwrap_or_default();
-            let wanted = error_kind(name);
-            let code = wanted.map(|kind| kind.code_in(dialect));
-            match name {
-                "any" => true,
-                "refusal" => kind != ErrorKind::Internal,
-                // An agent that does not look at credentials would find no such task.
-                "rejection" => kind != ErrorKind::TaskNotFound,
-                _ if code == Some(kind.code_in(dialect)) => true,
-                _ => wanted.is_some_and(|wanted| !format.distinguishes(wanted, kind)),
-            }
-        };
-        let holds = match wanted {
-            Value::Array(names) => names.iter().any(named),
-            name => named(name),
-        };
-        let found = || match kind {
-            ErrorKind::Other(code) => format!("the error {code}"),
-            kind => format!("the error {kind:?} ({})", kind.code_in(dialect)),
-        };
-        (!holds).then(|| Mismatch::new(self.place("the error"), errors(wanted), found()))
-    }
+/// Returns the mismatch of an answer of another kind than expected.
+pub(super) fn other_answer(
+    run: &CaseRun<'_>,
+    expected: String,
+    (found, kind): (String, MismatchKind),
+) -> Mismatch {
+    Mismatch::new(run.place("the answer"), expected, found).of_kind(kind)
+}
+
+/// Compares a value with a pattern, in which names are filled in first.
+pub(super) fn against(
+    run: &CaseRun<'_>,
+    wanted: Option<&Value>,
+    value: Option<&Value>,
+    what: &str,
+) -> Result<Vec<Mismatch>, StopReason> {
+    let Some(wanted) = wanted else {
+        return Ok(Vec::new());
+    };
+    let nothing = json!({"$any": false});
+    let wanted = run.fill(&run.without_absent_context_ids(wanted, Some(&nothing)))?;
+    Ok(pattern::mismatches(&wanted, value, &run.place(what)))
+}
+
+/// Returns a mismatch unless an error is one that a step expects.
+pub(super) fn error(
+    run: &CaseRun<'_>,
+    format: &ErrorFormat,
+    wanted: &Value,
+    kind: ErrorKind,
+) -> Option<Mismatch> {
+    let dialect = format.dialect;
+    // Older versions have fewer codes.
+    let named = |wanted: &Value| {
+        let name = wanted.as_str().unwrap_or_default();
+        let wanted = error_kind(name);
+        let code = wanted.map(|kind| kind.code_in(dialect));
+        match name {
+            "any" => true,
+            "refusal" => kind != ErrorKind::Internal,
+            // An agent that does not look at credentials would find no such task.
+            "rejection" => kind != ErrorKind::TaskNotFound,
+            _ if code == Some(kind.code_in(dialect)) => true,
+            _ => wanted.is_some_and(|wanted| !format.distinguishes(wanted, kind)),
+        }
+    };
+    let holds = match wanted {
+        Value::Array(names) => names.iter().any(named),
+        name => named(name),
+    };
+    let found = || match kind {
+        ErrorKind::Other(code) => format!("the error {code}"),
+        kind => format!("the error {kind:?} ({})", kind.code_in(dialect)),
+    };
+    (!holds).then(|| Mismatch::new(run.place("the error"), errors(wanted), found()))
+}
+
+/// Returns the kind of an error by its name, like `TaskNotFound`.
+fn error_kind(name: &str) -> Option<ErrorKind> {
+    let known = ErrorKind::ALL.iter();
+    known.copied().find(|kind| format!("{kind:?}") == name)
 }
 
 /// Format of an error.

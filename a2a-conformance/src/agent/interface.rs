@@ -19,7 +19,7 @@ use super::callers::Callers;
 use super::patience::{Awaited, Patience};
 use super::title_case_headers;
 use crate::case::Caller;
-use crate::judge::Judge;
+use crate::judge::{Judge, errors, response};
 use crate::record::{Evidence, HttpMessage};
 use crate::wire::exchange::{
     AgentResponse, Problem, ResponseBody, ResponseContent, WireRequest, causes, headers_as_json,
@@ -226,7 +226,7 @@ impl Interface {
         caller: Caller,
     ) -> AgentResponse {
         let (params, is_altered) = (outgoing.params.clone(), outgoing.is_altered);
-        self.judge.task_records.record_message(&params);
+        self.judge.record_message(&params);
         let awaited = envelope.operation.name();
         let other = self.in_other_form(envelope.operation, &outgoing);
         let (mut answered, mut body) = self.exchange(step, outgoing, awaited, caller).await;
@@ -237,11 +237,12 @@ impl Interface {
             }
         }
         if answered.evidence.failure.is_none() {
-            answered.outcome = self.judge.read(envelope, answered.status, &body);
-            match is_altered {
-                true => self.judge.judge_internals(&answered),
-                false => self.judge.judge_response(envelope, &params, &answered),
-            }
+            answered.outcome = response::read(&self.judge, envelope, answered.status, &body);
+            let findings = match is_altered {
+                true => errors::internals(&answered).into_iter().collect(),
+                false => response::check(&self.judge, envelope, &params, &answered),
+            };
+            self.judge.record(findings, &answered.evidence);
         }
         answered
     }

@@ -9,7 +9,6 @@ mod call_step;
 mod callers;
 mod case_run;
 mod connection_hints;
-mod event;
 mod event_stream;
 mod expectation;
 mod forged_tokens;
@@ -20,6 +19,7 @@ mod patience;
 mod prerequisites;
 mod process;
 mod rules;
+mod steps;
 mod stream_step;
 mod target;
 mod title_case_headers;
@@ -280,12 +280,13 @@ async fn check_once(
         CaseScope::Version => result.binding = None,
         CaseScope::Agent => (result.dialect, result.binding) = (None, None),
     }
-    if let Some((verdict, reason)) = target.missing_prerequisite(case, interface, options).await {
+    if let Some((verdict, reason)) = prerequisites::missing(target, case, interface, options).await
+    {
         (result.verdict, result.reason) = (verdict, Some(reason));
         return result;
     }
     let mut case_run = CaseRun::new(target, interface, &options.prompt);
-    let ending = case_run.run_case(case).await;
+    let ending = steps::run(&mut case_run, case).await;
     result.seconds = began.elapsed().as_secs_f64();
     let reason = |text: &str| Some(text.to_owned());
     let is_unmet = !case_run.mismatches.is_empty();

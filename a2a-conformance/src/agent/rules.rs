@@ -14,6 +14,7 @@ use crate::judge::stream_tail::{resubscription_tail, subscription_tail};
 use crate::lint::schema_violation;
 use crate::record::Mismatch;
 use crate::requirement::{Level, requirement};
+use crate::wire::exchange::items;
 
 /// Function that returns every place where a value breaks the rule.
 pub(super) type ValueRule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
@@ -290,10 +291,6 @@ fn urls(card: &Value) -> Vec<(String, &str)> {
         }
     }
     urls
-}
-
-fn items(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 fn find_texts<'a>(value: &'a Value, place: &str, texts: &mut Vec<(String, &'a str)>) {

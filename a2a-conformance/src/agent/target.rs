@@ -20,8 +20,7 @@ use super::interface::Interface;
 use super::options::Options;
 use super::patience::Patience;
 use super::webhook::Webhooks;
-use crate::judge::invariants::Observations;
-use crate::judge::{Judge, OwnTasks, TaskRecords};
+use crate::judge::{Judge, OwnTasks};
 
 /// The agent under test.
 pub(crate) struct Target {
@@ -99,13 +98,7 @@ impl Target {
                 delivery_timeout: options
                     .delivery_timeout
                     .mul_f64(options.scale.clamp(0.01, 1000.0)),
-                judge: Judge {
-                    dialect,
-                    binding,
-                    observations: Observations::default(),
-                    task_records: TaskRecords::default(),
-                    own: Arc::clone(&own),
-                },
+                judge: Judge::new(dialect, binding, Arc::clone(&own)),
                 next_id: AtomicU64::new(1),
                 webhooks: OnceCell::new(),
             };

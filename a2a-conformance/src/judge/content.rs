@@ -9,148 +9,146 @@ use serde_json::{Value, json};
 
 use super::Judge;
 use super::answer::is_without_zone;
-use super::invariants::unless;
+use super::invariants::{Findings, unless};
 use crate::lint::is_utc;
-use crate::record::{Evidence, Mismatch};
+use crate::record::Mismatch;
 use crate::wire::exchange::items;
 
-impl Judge {
-    /// Checks a result or an event against what holds for all of them.
-    pub(crate) fn judge_content(&self, result: &Value, evidence: &Evidence) {
-        let observe = |check, found| self.observations.record(check, found, evidence);
-        let mut objects = Vec::new();
-        find(result, "$", &mut objects);
-        for ResultObject { kind, place, value } in &objects {
-            match kind {
-                ObjectKind::Task => self.judge_task(place, value, evidence),
-                ObjectKind::Message | ObjectKind::Artifact => {
-                    self.judge_message_or_artifact(place, value, evidence)
-                }
-                ObjectKind::Other => {}
-            }
-            if value.get("status").is_some_and(Value::is_object) {
-                self.judge_status(place, value, evidence);
-            }
-            for name in ["raw", "bytes", "fileWithBytes"] {
-                if let Some(Value::String(text)) = value.get(name) {
-                    let read = STANDARD.decode(text).is_ok();
-                    let place = format!("{place}.{name}");
-                    observe("task.bytes", unless(read, &place, "Base64", text));
-                }
-            }
-            if self.dialect == Dialect::V1_0 && value.get("kind").is_some() {
-                let found = unless(false, place, "no `kind`, which 1.0 does not have", value);
-                observe("task.no-kind", found);
+/// Checks a result or an event against what holds for all of them.
+pub(super) fn check(judge: &Judge, result: &Value) -> Findings {
+    let mut findings = Findings::new();
+    let mut objects = Vec::new();
+    find(result, "$", &mut objects);
+    for ResultObject { kind, place, value } in &objects {
+        findings.extend(match kind {
+            ObjectKind::Task => task(judge, place, value),
+            ObjectKind::Message | ObjectKind::Artifact => message_or_artifact(judge, place, value),
+            ObjectKind::Other => Findings::new(),
+        });
+        if value.get("status").is_some_and(Value::is_object) {
+            findings.extend(status(judge, place, value));
+        }
+        for name in ["raw", "bytes", "fileWithBytes"] {
+            if let Some(Value::String(text)) = value.get(name) {
+                let read = STANDARD.decode(text).is_ok();
+                let place = format!("{place}.{name}");
+                findings.push(("task.bytes", unless(read, &place, "Base64", text)));
             }
         }
-        for (place, message) in [("$", result), ("$.message", &result["message"])] {
-            if kind_of(message) == ObjectKind::Message {
-                observe("task.speaker", role_mismatch(place, message));
-            }
+        if judge.dialect == Dialect::V1_0 && value.get("kind").is_some() {
+            let found = unless(false, place, "no `kind`, which 1.0 does not have", value);
+            findings.push(("task.no-kind", found));
         }
     }
+    for (place, message) in [("$", result), ("$.message", &result["message"])] {
+        if kind_of(message) == ObjectKind::Message {
+            findings.push(("task.speaker", role_mismatch(place, message)));
+        }
+    }
+    findings
+}
 
-    /// Checks that a task has its ids, no id twice in a list, and no message that names another task.
-    fn judge_task(&self, place: &str, task: &Value, evidence: &Evidence) {
-        let observe = |check, found| self.observations.record(check, found, evidence);
-        let context = match self.dialect {
-            Dialect::V0_1 => "sessionId",
-            _ => "contextId",
+/// Checks that a task has its ids, no id twice in a list, and no message that names another task.
+fn task(judge: &Judge, place: &str, task: &Value) -> Findings {
+    let mut findings = Findings::new();
+    let context = match judge.dialect {
+        Dialect::V0_1 => "sessionId",
+        _ => "contextId",
+    };
+    let has = |name: &str| task[name].as_str().is_some_and(|id| !id.is_empty());
+    let optional = matches!(judge.dialect, Dialect::V0_1 | Dialect::V1_0);
+    let holds = has("id") && (optional || has(context));
+    let ids = json!({"id": task["id"], "contextId": task["contextId"]});
+    let expected = match optional {
+        true => "`id`".to_owned(),
+        false => format!("`id` and `{context}`"),
+    };
+    findings.push(("task.shape", unless(holds, place, expected, ids)));
+    if judge.dialect == Dialect::V0_1 {
+        return findings;
+    }
+    for (list, id) in [("artifacts", "artifactId"), ("history", "messageId")] {
+        let ids = items(&task[list]).iter().map(|item| &item[id]);
+        let ids: Vec<_> = ids.filter_map(Value::as_str).collect();
+        let distinct: BTreeSet<_> = ids.iter().collect();
+        let place = format!("{place}.{list}");
+        let expected = format!("no `{id}` twice");
+        let found = unless(
+            distinct.len() == ids.len(),
+            &place,
+            expected,
+            ids.join(", "),
+        );
+        findings.push(("task.identities", found));
+    }
+    let messages = items(&task["history"]).iter().enumerate();
+    // Messages of the caller are in the history as it sent them.
+    let of_agent = |(_, message): &(usize, &Value)| role_mismatch("", message).is_none();
+    for (index, message) in messages.filter(of_agent) {
+        let place = format!("{place}.history[{index}]");
+        findings.push(("task.identities", id_mismatch(&place, task, message)));
+    }
+    findings
+}
+
+/// Checks that the time of a status can be read, and that its message is by the agent.
+fn status(judge: &Judge, place: &str, owner: &Value) -> Findings {
+    let mut findings = Findings::new();
+    let status = &owner["status"];
+    if let Some(time) = status.get("timestamp") {
+        let text = time.as_str().unwrap_or_default();
+        let zoned = text.rfind(['+', '-']).is_some_and(|at| at > 10);
+        let is_1_0 = judge.dialect == Dialect::V1_0;
+        let read = text.parse::<jiff::Timestamp>().is_ok();
+        // 0.1 reads a time without a zone as UTC, and ISO 8601 allows it as well.
+        let is_iso = text.as_bytes().get(10).is_some_and(u8::is_ascii_alphabetic);
+        let holds = match is_1_0 {
+            true => is_utc(text),
+            false => is_iso && (read && (text.ends_with('Z') || zoned) || is_without_zone(text)),
         };
-        let has = |name: &str| task[name].as_str().is_some_and(|id| !id.is_empty());
-        let optional = matches!(self.dialect, Dialect::V0_1 | Dialect::V1_0);
-        let holds = has("id") && (optional || has(context));
-        let ids = json!({"id": task["id"], "contextId": task["contextId"]});
-        let expected = match optional {
-            true => "`id`".to_owned(),
-            false => format!("`id` and `{context}`"),
+        let place = format!("{place}.status.timestamp");
+        let expected = match is_1_0 {
+            true => "ISO 8601 in UTC, with `Z`",
+            false => "ISO 8601",
         };
-        observe("task.shape", unless(holds, place, expected, ids));
-        if self.dialect == Dialect::V0_1 {
-            return;
-        }
-        for (list, id) in [("artifacts", "artifactId"), ("history", "messageId")] {
-            let ids = items(&task[list]).iter().map(|item| &item[id]);
-            let ids: Vec<_> = ids.filter_map(Value::as_str).collect();
-            let distinct: BTreeSet<_> = ids.iter().collect();
-            let place = format!("{place}.{list}");
-            let expected = format!("no `{id}` twice");
-            let found = unless(
-                distinct.len() == ids.len(),
-                &place,
-                expected,
-                ids.join(", "),
-            );
-            observe("task.identities", found);
-        }
-        let messages = items(&task["history"]).iter().enumerate();
-        // Messages of the caller are in the history as it sent them.
-        let of_agent = |(_, message): &(usize, &Value)| role_mismatch("", message).is_none();
-        for (index, message) in messages.filter(of_agent) {
-            let place = format!("{place}.history[{index}]");
-            observe("task.identities", id_mismatch(&place, task, message));
+        findings.push(("task.timestamps", unless(holds, &place, expected, time)));
+    }
+    let message = ["message", "update"].map(|name| status.get(name));
+    if let Some(message) = message.into_iter().flatten().next() {
+        let place = format!("{place}.status.message");
+        findings.push(("task.speaker", role_mismatch(&place, message)));
+        if judge.dialect != Dialect::V0_1 {
+            findings.push(("task.identities", id_mismatch(&place, owner, message)));
         }
     }
+    findings
+}
 
-    /// Checks that the time of a status can be read, and that its message is by the agent.
-    fn judge_status(&self, place: &str, owner: &Value, evidence: &Evidence) {
-        let observe = |check, found| self.observations.record(check, found, evidence);
-        let status = &owner["status"];
-        if let Some(time) = status.get("timestamp") {
-            let text = time.as_str().unwrap_or_default();
-            let zoned = text.rfind(['+', '-']).is_some_and(|at| at > 10);
-            let is_1_0 = self.dialect == Dialect::V1_0;
-            let read = text.parse::<jiff::Timestamp>().is_ok();
-            // 0.1 reads a time without a zone as UTC, and ISO 8601 allows it as well.
-            let is_iso = text.as_bytes().get(10).is_some_and(u8::is_ascii_alphabetic);
-            let holds = match is_1_0 {
-                true => is_utc(text),
-                false => {
-                    is_iso && (read && (text.ends_with('Z') || zoned) || is_without_zone(text))
-                }
-            };
-            let place = format!("{place}.status.timestamp");
-            let expected = match is_1_0 {
-                true => "ISO 8601 in UTC, with `Z`",
-                false => "ISO 8601",
-            };
-            observe("task.timestamps", unless(holds, &place, expected, time));
-        }
-        let message = ["message", "update"].map(|name| status.get(name));
-        if let Some(message) = message.into_iter().flatten().next() {
-            let place = format!("{place}.status.message");
-            observe("task.speaker", role_mismatch(&place, message));
-            if self.dialect != Dialect::V0_1 {
-                observe("task.identities", id_mismatch(&place, owner, message));
-            }
-        }
+/// Checks what messages and artifacts have in common: extensions, id and parts.
+fn message_or_artifact(judge: &Judge, place: &str, value: &Value) -> Findings {
+    let mut findings = Findings::new();
+    if let Some(list) = value.get("extensions") {
+        let is_uri = |value: &Value| value.as_str().is_some_and(|text| text.contains(':'));
+        let holds = list.as_array().is_some_and(|list| list.iter().all(is_uri));
+        let place = format!("{place}.extensions");
+        findings.push(("extension.in-metadata", unless(holds, &place, "URIs", list)));
     }
-
-    /// Checks what messages and artifacts have in common: extensions, id and parts.
-    fn judge_message_or_artifact(&self, place: &str, value: &Value, evidence: &Evidence) {
-        let observe = |check, found| self.observations.record(check, found, evidence);
-        if let Some(list) = value.get("extensions") {
-            let is_uri = |value: &Value| value.as_str().is_some_and(|text| text.contains(':'));
-            let holds = list.as_array().is_some_and(|list| list.iter().all(is_uri));
-            let place = format!("{place}.extensions");
-            observe("extension.in-metadata", unless(holds, &place, "URIs", list));
-        }
-        let full = !items(&value["parts"]).is_empty();
-        if self.dialect == Dialect::V0_1 {
-            // §6.4, §6.7.
-            observe(
-                "task.shape",
-                unless(full, place, "at least one part", value),
-            );
-        }
-        if self.dialect == Dialect::V1_0 {
-            let id = value.get("messageId").or_else(|| value.get("artifactId"));
-            let named = id.is_some_and(|id| id.as_str().is_some_and(|id| !id.is_empty()));
-            let expected = "an id, and at least one part";
-            let found = unless(named && full, place, expected, value);
-            observe("task.shape", found);
-        }
+    let full = !items(&value["parts"]).is_empty();
+    if judge.dialect == Dialect::V0_1 {
+        // §6.4, §6.7.
+        findings.push((
+            "task.shape",
+            unless(full, place, "at least one part", value),
+        ));
     }
+    if judge.dialect == Dialect::V1_0 {
+        let id = value.get("messageId").or_else(|| value.get("artifactId"));
+        let named = id.is_some_and(|id| id.as_str().is_some_and(|id| !id.is_empty()));
+        let expected = "an id, and at least one part";
+        let found = unless(named && full, place, expected, value);
+        findings.push(("task.shape", found));
+    }
+    findings
 }
 
 /// Returns a mismatch unless the role of a message is the agent.

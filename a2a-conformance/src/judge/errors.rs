@@ -5,200 +5,187 @@ use a2a_types::{Dialect, ErrorKind};
 use serde_json::Value;
 
 use super::Judge;
-use super::invariants::unless;
-use super::response::GUARDS;
-use crate::record::{Evidence, Mismatch};
-use crate::wire::exchange::{AgentResponse, ResponseContent};
+use super::invariants::{Finding, Findings, unless};
+use crate::record::Mismatch;
+use crate::wire::exchange::{AgentResponse, ResponseContent, items};
 
-impl Judge {
-    /// Checks an error against everything that holds for all errors.
-    pub(crate) fn judge_error(&self, answered: &AgentResponse) {
-        let evidence = &answered.evidence;
-        let Some(json) = &answered.json else { return };
-        let ResponseContent::Error { kind, .. } = &answered.outcome else {
-            if let (ResponseContent::Unreadable(problem), Some(error)) =
-                (&answered.outcome, json.get("error"))
-            {
-                let text = format!("{error}: {}", problem.text);
-                let found = unless(false, "$.error", "an error that can be read", text);
-                self.observations.record("error.object", found, evidence);
-            }
-            return;
-        };
-        let observe = |check, found| self.observations.record(check, found, evidence);
-        self.judge_internals(answered);
-        let is_guarded = GUARDS.contains(&answered.status);
-        if (self.binding, self.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
-            observe("error.body", error_without_message(json));
-        }
-        // A proxy in front of the agent may refuse in a format of its own.
-        let Some(error) = json.get("error").filter(|error| error.is_object()) else {
-            if self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0 {
-                let found = unless(
-                    false,
-                    "$",
-                    "`error` with `code`, `status` and `message`",
-                    json,
-                );
-                observe("error.body", found);
-            }
-            return;
-        };
-        match self.binding {
-            Binding::JsonRpc => self.judge_object(error, *kind, evidence),
-            _ => self.judge_body(answered, error, *kind),
-        }
-        if self.dialect == Dialect::V1_0 {
-            self.judge_details(error, *kind, evidence);
-        }
-    }
-
-    /// Checks that an error reveals nothing of the agent's internals.
-    pub(crate) fn judge_internals(&self, answered: &AgentResponse) {
-        if let (ResponseContent::Error { message, .. }, Some(json)) =
-            (&answered.outcome, &answered.json)
+/// Checks an error against everything that holds for all errors.
+pub(super) fn check(judge: &Judge, answered: &AgentResponse) -> Findings {
+    let Some(json) = &answered.json else {
+        return Findings::new();
+    };
+    let ResponseContent::Error { kind, .. } = &answered.outcome else {
+        if let (ResponseContent::Unreadable(problem), Some(error)) =
+            (&answered.outcome, json.get("error"))
         {
-            let found = internals(message, json);
-            self.observations
-                .record("error.no-internals", found, &answered.evidence);
+            let text = format!("{error}: {}", problem.text);
+            let found = unless(false, "$.error", "an error that can be read", text);
+            return vec![("error.object", found)];
         }
+        return Findings::new();
+    };
+    let mut findings = Findings::from_iter(internals(answered));
+    let is_guarded = GUARDS.contains(&answered.status);
+    if (judge.binding, judge.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
+        findings.push(("error.body", error_without_message(json)));
     }
-
-    /// Checks that the message of an error says something.
-    fn judge_message(&self, error: &Value, evidence: &Evidence) {
-        let message = error["message"].as_str().unwrap_or_default();
-        let is_said = !message.trim().is_empty();
-        let found = unless(
-            is_said,
-            "$.error.message",
-            "what went wrong",
-            &error["message"],
-        );
-        self.observations.record("error.message", found, evidence);
-    }
-
-    /// Checks an error object of JSON-RPC: its members and its code.
-    pub(crate) fn judge_object(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
-        let observe = |check, found| self.observations.record(check, found, evidence);
-        let data_fits = match (self.dialect, error.get("data")) {
-            (_, None) => true,
-            (Dialect::V1_0, Some(data)) => data.is_array() || data.is_null(),
-            _ => true,
-        };
-        let shaped = error["code"].is_i64() && error["message"].is_string() && data_fits;
-        let expected = match self.dialect {
-            Dialect::V1_0 => "an integer `code`, a `message`, and `data` an array if there",
-            _ => "an integer `code` and a `message`",
-        };
-        observe("error.object", unless(shaped, "$.error", expected, error));
-        self.judge_message(error, evidence);
-        let code = error["code"].as_i64().unwrap_or_default();
-        let of_version = ErrorKind::ALL
-            .iter()
-            .any(|kind| kind.code_in(self.dialect) == code);
-        // Codes that JSON-RPC reserves; agents may define other codes in the range of server errors (0.3 §8.2).
-        let reserved = (-32768..=-32100).contains(&code);
-        // 1.0 tells errors of A2A apart by their details, too: both have to say the same.
-        let agrees = self.dialect != Dialect::V1_0 || !is_of_a2a(kind) || kind.code() == code;
-        let is_allowed = agrees && (of_version || !reserved || self.dialect == Dialect::V0_1);
-        let expected = match agrees {
-            true => format!("a code of {}", self.dialect),
-            false => format!("{}, the code of {kind:?}", kind.code()),
-        };
-        let found = format!("{code} ({kind:?})");
-        observe(
-            "error.codes",
-            unless(is_allowed, "$.error.code", expected, found),
-        );
-    }
-
-    fn judge_body(&self, answered: &AgentResponse, error: &Value, kind: ErrorKind) {
-        let observe = |check, found| self.observations.record(check, found, &answered.evidence);
-        let (status, expected) = (answered.status, kind.http_status());
-        // Statuses that 1.0.0 had for some of them.
-        let earlier = match kind {
-            ErrorKind::TaskNotCancelable => 409,
-            ErrorKind::ContentTypeNotSupported => 415,
-            ErrorKind::InvalidAgentResponse => 502,
-            _ => expected,
-        };
-        // HTTP has statuses of its own for errors outside A2A.
-        let of_http = [404, 405, 406, 408, 413, 415, 429, 431, 503].contains(&status);
-        let same = match self.dialect {
-            Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
-            // No table lists these errors.
-            Dialect::V1_0 => status / 100 == expected / 100 || of_http,
-            // The official SDK of 0.3 says by 501 that an operation is not supported.
-            _ if status == 501 => is_support(kind),
-            // No table lists statuses; 404 means that something is not there.
-            _ => status / 100 == expected / 100 && (status != 404 || is_absence(kind)),
-        };
-        observe(
-            "error.status",
-            unless(
-                same,
-                "HTTP status",
-                format!("{expected} for {kind:?}"),
-                status,
-            ),
-        );
-        if self.dialect == Dialect::V1_0 {
-            let is_name = |text: &str| {
-                !text.is_empty()
-                    && text
-                        .bytes()
-                        .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-            };
-            let holds = error["code"] == status
-                && error["message"].is_string()
-                && error
-                    .get("details")
-                    .is_none_or(|details| details.is_array() || details.is_null());
-            let expected = format!("`code` {status}, `message`, and `details` an array if there");
-            observe("error.body", unless(holds, "$.error", expected, error));
-            self.judge_message(error, &answered.evidence);
-            let named = match is_of_a2a(kind) {
-                true => error["status"] == kind.grpc_status(),
-                false => error["status"].as_str().is_some_and(is_name),
-            };
-            let expected = match is_of_a2a(kind) {
-                true => format!("{}, the gRPC status of {kind:?}", kind.grpc_status()),
-                false => "the name of a gRPC status".to_owned(),
-            };
-            let found = unless(named, "$.error.status", expected, &error["status"]);
-            observe("error.status-name", found);
-            let object = error["code"].is_i64() && error["message"].is_string();
-            let expected = "an integer `code` and a `message`";
-            observe("error.object", unless(object, "$.error", expected, error));
+    // A proxy in front of the agent may refuse in a format of its own.
+    let Some(error) = json.get("error").filter(|error| error.is_object()) else {
+        if judge.binding == Binding::HttpJson && judge.dialect == Dialect::V1_0 {
+            let expected = "`error` with `code`, `status` and `message`";
+            findings.push(("error.body", unless(false, "$", expected, json)));
         }
-    }
+        return findings;
+    };
+    findings.extend(match judge.binding {
+        Binding::JsonRpc => object(judge, error, *kind),
+        _ => body(judge, answered.status, error, *kind),
+    });
+    findings
+}
 
-    /// Checks the details of an error of 1.0.
-    pub(crate) fn judge_details(&self, error: &Value, kind: ErrorKind, evidence: &Evidence) {
-        let observe = |check, found| self.observations.record(check, found, evidence);
-        let name = match self.binding {
-            Binding::JsonRpc => "data",
-            _ => "details",
-        };
-        let place = format!("$.error.{name}");
-        let details = error[name].as_array().map_or(&[][..], Vec::as_slice);
-        for (index, detail) in details.iter().enumerate() {
-            let place = format!("{place}[{index}]");
-            let typed = detail["@type"].is_string();
-            observe(
-                "error.details-typed",
-                unless(typed, &place, "`@type`", detail),
-            );
-            observe("error.details-formed", misshapen(&place, detail));
-        }
-        if is_of_a2a(kind) {
-            let is_info = |detail: &&Value| detail["@type"] == INFO;
-            let info = details.iter().find(is_info).unwrap_or(&Value::Null);
-            let holds = info["domain"] == DOMAIN && info["reason"] == kind.reason();
-            let expected = format!("an ErrorInfo with {} of {DOMAIN}", kind.reason());
-            observe("error.info", unless(holds, &place, expected, &error[name]));
-        }
+/// Checks that an error reveals nothing of the agent's internals.
+pub(crate) fn internals(answered: &AgentResponse) -> Option<Finding> {
+    let (ResponseContent::Error { message, .. }, Some(json)) = (&answered.outcome, &answered.json)
+    else {
+        return None;
+    };
+    Some(("error.no-internals", revealed(message, json)))
+}
+
+/// Checks an error object of JSON-RPC: its members, its code and, in 1.0, its details.
+pub(super) fn object(judge: &Judge, error: &Value, kind: ErrorKind) -> Findings {
+    let mut findings = Findings::new();
+    let data_fits = match (judge.dialect, error.get("data")) {
+        (_, None) => true,
+        (Dialect::V1_0, Some(data)) => data.is_array() || data.is_null(),
+        _ => true,
+    };
+    let shaped = error["code"].is_i64() && error["message"].is_string() && data_fits;
+    let expected = match judge.dialect {
+        Dialect::V1_0 => "an integer `code`, a `message`, and `data` an array if there",
+        _ => "an integer `code` and a `message`",
+    };
+    findings.push(("error.object", unless(shaped, "$.error", expected, error)));
+    findings.push(message(error));
+    let code = error["code"].as_i64().unwrap_or_default();
+    let of_version = ErrorKind::ALL
+        .iter()
+        .any(|kind| kind.code_in(judge.dialect) == code);
+    // Codes that JSON-RPC reserves; agents may define other codes in the range of server errors (0.3 §8.2).
+    let reserved = (-32768..=-32100).contains(&code);
+    // 1.0 tells errors of A2A apart by their details, too: both have to say the same.
+    let agrees = judge.dialect != Dialect::V1_0 || !is_of_a2a(kind) || kind.code() == code;
+    let is_allowed = agrees && (of_version || !reserved || judge.dialect == Dialect::V0_1);
+    let expected = match agrees {
+        true => format!("a code of {}", judge.dialect),
+        false => format!("{}, the code of {kind:?}", kind.code()),
+    };
+    let found = format!("{code} ({kind:?})");
+    findings.push((
+        "error.codes",
+        unless(is_allowed, "$.error.code", expected, found),
+    ));
+    if judge.dialect == Dialect::V1_0 {
+        findings.extend(details(error, "data", kind));
     }
+    findings
+}
+
+/// Checks an error body of HTTP+JSON: its status and, in 1.0, its members and its details.
+fn body(judge: &Judge, status: u16, error: &Value, kind: ErrorKind) -> Findings {
+    let mut findings = Findings::new();
+    let expected = kind.http_status();
+    // Statuses that 1.0.0 had for some of them.
+    let earlier = match kind {
+        ErrorKind::TaskNotCancelable => 409,
+        ErrorKind::ContentTypeNotSupported => 415,
+        ErrorKind::InvalidAgentResponse => 502,
+        _ => expected,
+    };
+    // HTTP has statuses of its own for errors outside A2A.
+    let of_http = [404, 405, 406, 408, 413, 415, 429, 431, 503].contains(&status);
+    let same = match judge.dialect {
+        Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
+        // No table lists these errors.
+        Dialect::V1_0 => status / 100 == expected / 100 || of_http,
+        // The official SDK of 0.3 says by 501 that an operation is not supported.
+        _ if status == 501 => is_support(kind),
+        // No table lists statuses; 404 means that something is not there.
+        _ => status / 100 == expected / 100 && (status != 404 || is_absence(kind)),
+    };
+    findings.push((
+        "error.status",
+        unless(
+            same,
+            "HTTP status",
+            format!("{expected} for {kind:?}"),
+            status,
+        ),
+    ));
+    if judge.dialect == Dialect::V1_0 {
+        let is_name = |text: &str| {
+            !text.is_empty()
+                && text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        };
+        let holds = error["code"] == status
+            && error["message"].is_string()
+            && error
+                .get("details")
+                .is_none_or(|details| details.is_array() || details.is_null());
+        let expected = format!("`code` {status}, `message`, and `details` an array if there");
+        findings.push(("error.body", unless(holds, "$.error", expected, error)));
+        findings.push(message(error));
+        let named = match is_of_a2a(kind) {
+            true => error["status"] == kind.grpc_status(),
+            false => error["status"].as_str().is_some_and(is_name),
+        };
+        let expected = match is_of_a2a(kind) {
+            true => format!("{}, the gRPC status of {kind:?}", kind.grpc_status()),
+            false => "the name of a gRPC status".to_owned(),
+        };
+        let found = unless(named, "$.error.status", expected, &error["status"]);
+        findings.push(("error.status-name", found));
+        let object = error["code"].is_i64() && error["message"].is_string();
+        let expected = "an integer `code` and a `message`";
+        findings.push(("error.object", unless(object, "$.error", expected, error)));
+        findings.extend(details(error, "details", kind));
+    }
+    findings
+}
+
+/// Checks that the message of an error says something.
+fn message(error: &Value) -> Finding {
+    let message = &error["message"];
+    let is_said = !message.as_str().unwrap_or_default().trim().is_empty();
+    let found = unless(is_said, "$.error.message", "what went wrong", message);
+    ("error.message", found)
+}
+
+/// Checks the details of an error of 1.0, which are in its member `name`.
+fn details(error: &Value, name: &str, kind: ErrorKind) -> Findings {
+    let mut findings = Findings::new();
+    let place = format!("$.error.{name}");
+    let details = items(&error[name]);
+    for (index, detail) in details.iter().enumerate() {
+        let place = format!("{place}[{index}]");
+        let typed = detail["@type"].is_string();
+        findings.push((
+            "error.details-typed",
+            unless(typed, &place, "`@type`", detail),
+        ));
+        findings.push(("error.details-formed", misshapen(&place, detail)));
+    }
+    if is_of_a2a(kind) {
+        let is_info = |detail: &&Value| detail["@type"] == INFO;
+        let info = details.iter().find(is_info).unwrap_or(&Value::Null);
+        let holds = info["domain"] == DOMAIN && info["reason"] == kind.reason();
+        let expected = format!("an ErrorInfo with {} of {DOMAIN}", kind.reason());
+        findings.push(("error.info", unless(holds, &place, expected, &error[name])));
+    }
+    findings
 }
 
 /// Returns a mismatch if an error of 0.3, which leaves its form to agents, does not say what went wrong.
@@ -239,7 +226,7 @@ fn misshapen(place: &str, detail: &Value) -> Option<Mismatch> {
 }
 
 /// Returns whether the error has a code of A2A's own.
-pub(crate) fn is_of_a2a(kind: ErrorKind) -> bool {
+fn is_of_a2a(kind: ErrorKind) -> bool {
     (-32009..=-32001).contains(&kind.code())
 }
 
@@ -265,12 +252,15 @@ fn is_absence(kind: ErrorKind) -> bool {
     )
 }
 
+/// HTTP statuses by which a guard in front of an agent may answer in its place.
+pub(super) const GUARDS: [u16; 5] = [401, 403, 413, 429, 503];
+
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 const INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const DOMAIN: &str = "a2a-protocol.org";
 
 /// Returns a mismatch if an error reveals the agent's internals: files, code, a stack trace.
-fn internals(message: &str, json: &Value) -> Option<Mismatch> {
+fn revealed(message: &str, json: &Value) -> Option<Mismatch> {
     let all = format!("{message}\n{json}");
     let signs = [
         "Traceback (most recent call last)",

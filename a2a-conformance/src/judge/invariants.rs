@@ -305,6 +305,19 @@ impl Invariant {
     }
 }
 
+/// An invariant that was checked, by its id, and the mismatch if it did not hold.
+pub(crate) type Finding = (&'static str, Option<Mismatch>);
+
+/// Findings on one exchange.
+pub(crate) type Findings = Vec<Finding>;
+
+/// Returns the checks that did not hold.
+#[cfg(test)]
+pub(super) fn broken(findings: Findings) -> Vec<&'static str> {
+    let broken = findings.into_iter().filter(|(_, found)| found.is_some());
+    broken.map(|(check, _)| check).collect()
+}
+
 /// Observations of the invariants in one version and binding.
 #[derive(Debug, Default)]
 pub(crate) struct Observations {

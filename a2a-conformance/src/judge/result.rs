@@ -8,9 +8,9 @@ use super::invariants::Invariant;
 use crate::record::{CheckResult, Mismatch, Verdict};
 use crate::requirement::{Level, requirement, requirements};
 
-/// Returns the result of an invariant on an judge.
+/// Returns the result of an invariant by the observations of a judge.
 pub(crate) fn invariant_result(invariant: &Invariant, judge: &Judge) -> CheckResult {
-    let observation = judge.observations.of(invariant.id);
+    let observation = judge.observation(invariant.id);
     let level = invariant.level_in(judge.dialect, judge.binding);
     let mut result = initial_result(invariant.id, invariant.title, level, judge);
     result.verdict = match (observation.times, observation.found.is_empty()) {

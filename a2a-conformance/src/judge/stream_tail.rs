@@ -14,11 +14,12 @@
 //! All that no text forbids is allowed: in 1.0 a status that the first event already has may be repeated,
 //! since it changes nothing. A repeated chunk is appended twice.
 
-use a2a_types::{Event, Task};
+use a2a_types::Event;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::invariants::unless;
+use super::stream::fold;
 use crate::case::{equivalent, pattern};
 use crate::record::Mismatch;
 use crate::wire::exchange::items;
@@ -149,22 +150,11 @@ fn differs(expected: &[Value], found: &[Value], number: usize) -> Option<Mismatc
 
 /// Returns the task before the first of these events, and after each of them.
 fn states(events: &[Value]) -> Vec<Value> {
-    let mut task: Option<Task> = None;
+    let mut task = None;
     let mut states = vec![Value::Null];
     for event in events {
         if let Ok(event) = Event::deserialize(event) {
-            match (&mut task, event) {
-                (task, Event::Task(whole)) => *task = Some(whole),
-                (Some(task), event) => drop(task.apply(&event)),
-                (task @ None, event) => {
-                    let id = event.task_id().cloned().unwrap_or_default();
-                    let task_begun = task.insert(Task {
-                        id,
-                        ..Task::default()
-                    });
-                    drop(task_begun.apply(&event));
-                }
-            }
+            fold(&mut task, &event);
         }
         states.push(serde_json::to_value(&task).unwrap_or_default());
     }
