@@ -3,6 +3,7 @@
 
 mod faulty_reports;
 mod instruction;
+mod operation;
 mod performer;
 mod reports;
 mod tasks;
@@ -73,7 +74,7 @@ pub async fn perform_lines(
             continue;
         }
         let (reports, mut receiver) = mpsc::unbounded_channel();
-        let performing = performer.perform(&line, reports);
+        let performing = operation::perform(&performer, &line, reports);
         let mut performing = std::pin::pin!(performing);
         loop {
             tokio::select! {

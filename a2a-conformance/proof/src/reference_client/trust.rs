@@ -15,72 +15,72 @@ use super::instruction::{InstructionLine, Keys};
 use super::performer::Performer;
 use crate::client::Bug;
 
-impl Performer {
-    /// Checks that one of the trusted keys has signed the card.
-    pub(super) async fn verified(
-        &self,
-        line: &InstructionLine,
-    ) -> Result<Result<(), String>, Error> {
-        let url = format!(
-            "{}{}",
-            line.url.trim_end_matches('/'),
-            line.dialect().card_path()
-        );
-        let http = self.http(line).build();
-        let fetched = http.get(&url, &HeaderMap::new()).await?;
-        let mut card: Value = serde_json::from_slice(&fetched.body).unwrap_or_default();
-        if self.has(Bug::FirstSignature)
-            && let Some(signatures) = card["signatures"].as_array_mut()
-        {
-            signatures.truncate(1);
-        }
-        let mut keys = line.keys.keys.clone();
-        if self.has(Bug::AnyKeyUrl)
-            && let Some(url) = key_url(&card)
-        {
-            let fetched = http.get(&url, &HeaderMap::new()).await?;
-            let found: Keys = serde_json::from_slice(&fetched.body).unwrap_or_default();
-            keys.extend(found.keys);
-        }
-        let rules = AcceptedForgeries {
-            any_algorithm: self.has(Bug::AnyAlgorithm),
-            any_signature: self.has(Bug::BadSignature),
-            any_extension: self.has(Bug::AnyExtension),
-        };
-        Ok(verify(&card, &keys, rules))
+/// Checks that one of the trusted keys has signed the card.
+pub(super) async fn verified(
+    performer: &Performer,
+    line: &InstructionLine,
+) -> Result<Result<(), String>, Error> {
+    let url = format!(
+        "{}{}",
+        line.url.trim_end_matches('/'),
+        line.dialect().card_path()
+    );
+    let http = performer.http(line).build();
+    let fetched = http.get(&url, &HeaderMap::new()).await?;
+    let mut card: Value = serde_json::from_slice(&fetched.body).unwrap_or_default();
+    if performer.has(Bug::FirstSignature)
+        && let Some(signatures) = card["signatures"].as_array_mut()
+    {
+        signatures.truncate(1);
     }
+    let mut keys = line.keys.keys.clone();
+    if performer.has(Bug::AnyKeyUrl)
+        && let Some(url) = key_url(&card)
+    {
+        let fetched = http.get(&url, &HeaderMap::new()).await?;
+        let found: Keys = serde_json::from_slice(&fetched.body).unwrap_or_default();
+        keys.extend(found.keys);
+    }
+    let rules = AcceptedForgeries {
+        any_algorithm: performer.has(Bug::AnyAlgorithm),
+        any_signature: performer.has(Bug::BadSignature),
+        any_extension: performer.has(Bug::AnyExtension),
+    };
+    Ok(verify(&card, &keys, rules))
+}
 
-    /// Follows the card on where to send credentials, and in which header, as the bugs here do.
-    pub(super) async fn credulous(
-        &self,
-        line: &InstructionLine,
-        mut builder: ClientBuilder,
-    ) -> Result<ClientBuilder, Error> {
-        let card = Cards::new(self.http(line).build()).find(&line.url).await?;
-        let is_plain = line.url.starts_with("http://");
-        let bug = if is_plain {
-            Bug::ForeignOrigin
-        } else {
-            Bug::Downgrade
-        };
-        if self.has(bug) {
-            for interface in &card.supported_interfaces {
-                if Origin::of(&interface.url).is_ok() {
-                    builder = builder.trust_origin(&interface.url);
-                }
+/// Follows the card on where to send credentials, and in which header, as the bugs here do.
+pub(super) async fn credulous(
+    performer: &Performer,
+    line: &InstructionLine,
+    mut builder: ClientBuilder,
+) -> Result<ClientBuilder, Error> {
+    let card = Cards::new(performer.http(line).build())
+        .find(&line.url)
+        .await?;
+    let is_plain = line.url.starts_with("http://");
+    let bug = if is_plain {
+        Bug::ForeignOrigin
+    } else {
+        Bug::Downgrade
+    };
+    if performer.has(bug) {
+        for interface in &card.supported_interfaces {
+            if Origin::of(&interface.url).is_ok() {
+                builder = builder.trust_origin(&interface.url);
             }
         }
-        if self.has(Bug::AnyHeader)
-            && let (Some(key), Some(name)) = (&line.credentials.api_key, key_header(&card))
-            && let (Ok(name), Ok(value)) = (
-                HeaderName::from_bytes(name.as_bytes()),
-                HeaderValue::from_str(key),
-            )
-        {
-            builder = builder.keyring(Keyring::default()).header(name, value);
-        }
-        Ok(builder)
     }
+    if performer.has(Bug::AnyHeader)
+        && let (Some(key), Some(name)) = (&line.credentials.api_key, key_header(&card))
+        && let (Ok(name), Ok(value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(key),
+        )
+    {
+        builder = builder.keyring(Keyring::default()).header(name, value);
+    }
+    Ok(builder)
 }
 
 /// Returns the name under which a card wants an API key.
