@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::agent::AgentArgs;
 use crate::card_keys::trusted_keys;
 use crate::exit::{Code, Failure};
-use crate::show::Screen;
+use crate::show::{self, Screen};
 
 /// Agent whose card is shown.
 #[derive(Args)]
@@ -43,7 +43,7 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
         true => options.agent.connect().await?.extended_card().await?,
         false => options.agent.card().await?,
     };
-    screen.card(&card)?;
+    show::card(screen, &card)?;
     Ok(Code::Done)
 }
 
@@ -87,7 +87,7 @@ async fn verified(
             .map_err(|error| unverified(error.to_string()))?
             .into(),
     };
-    screen.card(&card)?;
-    screen.signature(key, algorithm, *form)?;
+    show::card(screen, &card)?;
+    show::signature(screen, key, algorithm, *form)?;
     Ok(Code::Done)
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
 use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
-use crate::show::{Events, Screen};
+use crate::show::{self, Events, Screen};
 
 /// Agent to talk with, and the task or conversation to continue.
 #[derive(Args)]
@@ -39,8 +39,8 @@ pub(crate) async fn run(options: Options, screen: &Screen) -> Result<Code, Failu
     let mut code = Code::Done;
     if let Some(id) = &task {
         let task = client.get_task(id.clone(), None).await?;
-        screen.history(&task)?;
-        screen.task(&task)?;
+        show::history(screen, &task)?;
+        show::task(screen, &task)?;
     }
     let mut events = Events::default();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();

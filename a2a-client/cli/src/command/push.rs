@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::secret::Secret;
-use crate::show::Screen;
+use crate::show::{self, Screen};
 
 /// Commands on the webhooks of a task.
 #[derive(Subcommand)]
@@ -92,17 +92,17 @@ pub(crate) async fn run(command: PushCommand, screen: &Screen) -> Result<Code, F
                 ..TaskPushNotificationConfig::default()
             };
             let client = set.of.agent.connect().await?;
-            screen.config(&client.create_push_config(config).await?)?;
+            show::webhook(screen, &client.create_push_config(config).await?)?;
         }
         PushCommand::Get(One { of, id }) => {
             let client = of.agent.connect().await?;
             let config = client.push_config(of.task, id.map(Into::into)).await?;
-            screen.config(&config)?;
+            show::webhook(screen, &config)?;
         }
         PushCommand::List(of) => {
             let client = of.agent.connect().await?;
             for config in client.push_configs(of.task).await? {
-                screen.config(&config)?;
+                show::webhook(screen, &config)?;
             }
         }
         PushCommand::Delete(One { of, id }) => {

@@ -12,7 +12,7 @@ use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::files::{OutDirectory, attach};
 use crate::secret::Secret;
-use crate::show::{Events, Screen, note};
+use crate::show::{self, Events, Screen, note};
 
 /// Message to send, and options of the answer.
 #[derive(Args)]
@@ -98,9 +98,9 @@ async fn answer(options: Options, sent: &Sent, screen: &Screen) -> Result<Code, 
     if waits && goes_on(task.status.state) {
         task = settled(&client, task, history).await?;
     }
-    screen.task(&task)?;
+    show::task(screen, &task)?;
     if history.is_some() {
-        screen.history(&task)?;
+        show::history(screen, &task)?;
     }
     if let Some(directory) = out {
         OutDirectory::new(directory).save_all(&task.artifacts)?;

@@ -9,7 +9,7 @@ use super::send::follow;
 use crate::agent::AgentArgs;
 use crate::exit::{Code, Failure};
 use crate::files::OutDirectory;
-use crate::show::{Screen, note};
+use crate::show::{self, Screen, note};
 
 /// Task to show, and how much of its history.
 #[derive(Args)]
@@ -33,9 +33,9 @@ pub(crate) struct Get {
 pub(crate) async fn get(options: Get, screen: &Screen) -> Result<Code, Failure> {
     let client = options.agent.connect().await?;
     let task = client.get_task(options.task, options.history).await?;
-    screen.task(&task)?;
+    show::task(screen, &task)?;
     if options.history.is_some() {
-        screen.history(&task)?;
+        show::history(screen, &task)?;
     }
     if let Some(directory) = &options.out {
         OutDirectory::new(directory).save_all(&task.artifacts)?;
@@ -81,7 +81,7 @@ pub(crate) async fn list(options: List, screen: &Screen) -> Result<Code, Failure
     };
     loop {
         let list = client.list_tasks(request.clone()).await?;
-        screen.tasks(&list)?;
+        show::tasks(screen, &list)?;
         if list.next_page_token.is_empty() {
             return Ok(Code::Done);
         }
@@ -128,7 +128,7 @@ pub(crate) struct Cancel {
 pub(crate) async fn cancel(options: Cancel, screen: &Screen) -> Result<Code, Failure> {
     let client = options.agent.connect().await?;
     let task = client.cancel_task(options.task).await?;
-    screen.task(&task)?;
+    show::task(screen, &task)?;
     Ok(Code::Done)
 }
 

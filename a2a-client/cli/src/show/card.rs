@@ -6,94 +6,92 @@ use a2a_types::{AgentCard, SecurityRequirement, SecurityScheme};
 use super::{Screen, bold, dim, line, text};
 use crate::exit::Failure;
 
-impl Screen {
-    /// Prints the abilities and interfaces of an agent.
-    pub(crate) fn card(&self, card: &AgentCard) -> Result<(), Failure> {
-        if self.json {
-            return self.value(card);
-        }
-        self.line(&format!(
-            "{} {}",
-            bold(&line(&card.name)),
-            dim(&line(&card.version))
+/// Prints the abilities and interfaces of an agent.
+pub(crate) fn card(screen: &Screen, card: &AgentCard) -> Result<(), Failure> {
+    if screen.json {
+        return screen.value(card);
+    }
+    screen.line(&format!(
+        "{} {}",
+        bold(&line(&card.name)),
+        dim(&line(&card.version))
+    ))?;
+    screen.line(&text(&card.description))?;
+    if let Some(provider) = &card.provider {
+        let (name, url) = (line(&provider.organization), line(&provider.url));
+        screen.line(&format!("by {name} {}", dim(&url)))?;
+    }
+    screen.line("")?;
+    screen.line(&bold("interfaces"))?;
+    for interface in &card.supported_interfaces {
+        let version = line(&interface.protocol_version);
+        let binding = line(&interface.protocol_binding);
+        let spoken = match interface.dialect() {
+            Some(_) if a2a_client::Binding::of(interface).is_some() => "",
+            _ => "  (not supported by this client)",
+        };
+        screen.line(&format!(
+            "  {version:4} {binding:10} {}{spoken}",
+            line(&interface.url)
         ))?;
-        self.line(&text(&card.description))?;
-        if let Some(provider) = &card.provider {
-            let (name, url) = (line(&provider.organization), line(&provider.url));
-            self.line(&format!("by {name} {}", dim(&url)))?;
-        }
-        self.line("")?;
-        self.line(&bold("interfaces"))?;
-        for interface in &card.supported_interfaces {
-            let version = line(&interface.protocol_version);
-            let binding = line(&interface.protocol_binding);
-            let spoken = match interface.dialect() {
-                Some(_) if a2a_client::Binding::of(interface).is_some() => "",
-                _ => "  (not supported by this client)",
-            };
-            self.line(&format!(
-                "  {version:4} {binding:10} {}{spoken}",
-                line(&interface.url)
-            ))?;
-        }
-        let capabilities = &card.capabilities;
-        let can = [
-            ("streams", capabilities.streaming),
-            ("webhooks", capabilities.push_notifications),
-            ("an extended card", capabilities.extended_agent_card),
-        ];
-        let can = can.iter().filter(|(_, offered)| *offered == Some(true));
-        let can: Vec<_> = can.map(|(name, _)| *name).collect();
-        if !can.is_empty() {
-            self.line(&format!("{}  {}", bold("offers"), can.join(", ")))?;
-        }
-        for extension in &capabilities.extensions {
-            self.line(&format!("  extension {}", line(&extension.uri)))?;
-        }
-        if !card.security_schemes.is_empty() {
-            self.line(&bold("authentication"))?;
-            for (name, scheme) in &card.security_schemes {
-                self.line(&format!(
-                    "  {}: {}",
-                    line(name),
-                    line(&authentication(scheme))
-                ))?;
-            }
-            let alternatives = card.security_requirements.iter().map(requirement);
-            let alternatives: Vec<_> = alternatives.collect();
-            let needed = match alternatives.is_empty() {
-                true => "none of them".to_owned(),
-                false => alternatives.join(", or "),
-            };
-            self.line(&format!("  needed: {}", line(&needed)))?;
-        }
-        self.line(&bold("skills"))?;
-        for skill in &card.skills {
-            self.line(&format!(
-                "  {}  {}",
-                bold(&line(&skill.name)),
-                line(&skill.description)
-            ))?;
-            for example in &skill.examples {
-                self.line(&dim(&format!("    “{}”", line(example))))?;
-            }
-        }
-        Ok(())
     }
+    let capabilities = &card.capabilities;
+    let can = [
+        ("streams", capabilities.streaming),
+        ("webhooks", capabilities.push_notifications),
+        ("an extended card", capabilities.extended_agent_card),
+    ];
+    let can = can.iter().filter(|(_, offered)| *offered == Some(true));
+    let can: Vec<_> = can.map(|(name, _)| *name).collect();
+    if !can.is_empty() {
+        screen.line(&format!("{}  {}", bold("offers"), can.join(", ")))?;
+    }
+    for extension in &capabilities.extensions {
+        screen.line(&format!("  extension {}", line(&extension.uri)))?;
+    }
+    if !card.security_schemes.is_empty() {
+        screen.line(&bold("authentication"))?;
+        for (name, scheme) in &card.security_schemes {
+            screen.line(&format!(
+                "  {}: {}",
+                line(name),
+                line(&authentication(scheme))
+            ))?;
+        }
+        let alternatives = card.security_requirements.iter().map(requirement);
+        let alternatives: Vec<_> = alternatives.collect();
+        let needed = match alternatives.is_empty() {
+            true => "none of them".to_owned(),
+            false => alternatives.join(", or "),
+        };
+        screen.line(&format!("  needed: {}", line(&needed)))?;
+    }
+    screen.line(&bold("skills"))?;
+    for skill in &card.skills {
+        screen.line(&format!(
+            "  {}  {}",
+            bold(&line(&skill.name)),
+            line(&skill.description)
+        ))?;
+        for example in &skill.examples {
+            screen.line(&dim(&format!("    “{}”", line(example))))?;
+        }
+    }
+    Ok(())
+}
 
-    /// Prints the signature that verified a card.
-    pub(crate) fn signature(
-        &self,
-        key: &str,
-        algorithm: &str,
-        form: SignatureForm,
-    ) -> Result<(), Failure> {
-        let (key, algorithm) = (line(key), line(algorithm));
-        self.line(&format!(
-            "{}  by the key {key} ({algorithm}): {form}",
-            bold("signed")
-        ))
-    }
+/// Prints the signature that verified a card.
+pub(crate) fn signature(
+    screen: &Screen,
+    key: &str,
+    algorithm: &str,
+    form: SignatureForm,
+) -> Result<(), Failure> {
+    let (key, algorithm) = (line(key), line(algorithm));
+    screen.line(&format!(
+        "{}  by the key {key} ({algorithm}): {form}",
+        bold("signed")
+    ))
 }
 
 /// Describes schemes that are needed together, by their names.

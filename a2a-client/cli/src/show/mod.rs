@@ -4,7 +4,9 @@ mod card;
 mod events;
 mod task;
 
+pub(crate) use self::card::{card, signature};
 pub(crate) use self::events::Events;
+pub(crate) use self::task::{history, task, tasks, webhook};
 
 use std::io::{self, Write};
 
