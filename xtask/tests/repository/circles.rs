@@ -10,11 +10,8 @@ use crate::sources::{self, Source};
 #[test]
 fn imports_of_every_crate_have_no_circle() {
     let sources = sources::read(".rs");
-    let manifests = sources::read("Cargo.toml");
-    let roots = manifests
-        .iter()
-        .filter_map(|it| it.path.strip_suffix("Cargo.toml"));
-    let found = roots.flat_map(|root| circles(&sources, &format!("{root}src/")));
+    let roots = sources::roots();
+    let found = roots.iter().flat_map(|root| circles(&sources, root));
     let found: Vec<_> = found
         .map(|(arrow, back)| format!("{arrow}\n    back: {back}"))
         .collect();
@@ -28,12 +25,7 @@ fn imports_of_every_crate_have_no_circle() {
 
 /// Returns every import that is part of a circle, with the way back.
 fn circles(sources: &[Source], root: &str) -> Vec<(String, String)> {
-    let is_judged = |path: &str| {
-        path.strip_prefix(root)
-            .is_some_and(|it| !it.starts_with("bin/"))
-    };
-    let judged = sources.iter().filter(|source| is_judged(&source.path));
-    let arrows = Modules::read(judged, root).arrows();
+    let arrows = Modules::read(sources, root).arrows();
     let closing = arrows.iter().filter_map(|((from, to), names)| {
         let back = way(&arrows, to, from)?.join(" → ");
         let names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -73,12 +65,7 @@ mod tests {
 
     #[track_caller]
     fn check(files: &[(&str, &str)], expected: &[&str]) {
-        let sources = files.iter().map(|(path, text)| Source {
-            path: format!("p/src/{path}"),
-            text: (*text).to_owned(),
-        });
-        let sources: Vec<_> = sources.collect();
-        let found = circles(&sources, "p/src/");
+        let found = circles(&sources::sample(files), "p/src/");
         let lines: Vec<_> = found.iter().map(|(arrow, _)| arrow.as_str()).collect();
         assert_eq!(lines, expected);
     }

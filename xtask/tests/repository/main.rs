@@ -1,7 +1,9 @@
-//! Rules of the repository that no compiler checks: directions of imports, dependencies between crates, links, phrases.
+//! Rules of the repository that no compiler checks: directions of imports, places of `impl`s, dependencies between
+//! crates, links, phrases.
 
 mod circles;
 mod dependencies;
+mod impls;
 mod links;
 mod modules;
 mod phrases;

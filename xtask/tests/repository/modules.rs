@@ -8,6 +8,9 @@ use crate::tokens::{is_word, tokens};
 /// The imports of a crate: the file that imports and the file that defines, with the names.
 pub(crate) type Arrows = BTreeMap<(String, String), BTreeSet<String>>;
 
+/// The files that have `impl`s of a type outside traits, by the file that defines the type and its name.
+pub(crate) type Impls = BTreeMap<(String, String), BTreeSet<String>>;
+
 /// Names from the crate's root, or of an import.
 type Path<'a> = Vec<&'a str>;
 
@@ -26,6 +29,8 @@ struct Module<'a> {
     /// Names of the items in it.
     items: BTreeSet<&'a str>,
     imports: Vec<Import<'a>>,
+    /// Types that have an `impl` outside traits here.
+    impls: BTreeSet<Path<'a>>,
     /// Paths of two names or more outside of imports.
     paths: Vec<Path<'a>>,
     /// Words outside of imports.
@@ -47,11 +52,13 @@ enum Target<'a> {
 }
 
 impl<'a> Modules<'a> {
-    /// Reads the modules of a crate from its sources under `root`, as in `a2a-server/src/`.
-    pub(crate) fn read(sources: impl Iterator<Item = &'a Source>, root: &str) -> Self {
+    /// Reads the modules of a crate from its sources under `root`, as in `a2a-server/src/`, without programs in
+    /// `src/bin`.
+    pub(crate) fn read(sources: &'a [Source], root: &str) -> Self {
         let mut modules = Self::default();
         for source in sources {
-            let Some(path) = source.path.strip_prefix(root) else {
+            let path = source.path.strip_prefix(root);
+            let Some(path) = path.filter(|path| !path.starts_with("bin/")) else {
                 continue;
             };
             let path = path.strip_suffix(".rs").unwrap_or(path);
@@ -87,6 +94,26 @@ impl<'a> Modules<'a> {
             }
         }
         arrows
+    }
+
+    /// Returns which files have `impl`s of which types, without `impl`s of traits.
+    pub(crate) fn impls(&self) -> Impls {
+        let mut impls = Impls::new();
+        for (path, module) in &self.all {
+            for taken in &module.impls {
+                let targets = match taken.first() {
+                    Some(&("crate" | "self" | "super")) => self.resolve(path, taken, 0),
+                    _ => self.walk(path.clone(), taken, 0),
+                };
+                for target in targets {
+                    if let (Target::ItemIn(file), Some(name)) = (target, taken.last()) {
+                        let key = (file.to_owned(), (*name).to_owned());
+                        impls.entry(key).or_default().insert(module.file.to_owned());
+                    }
+                }
+            }
+        }
+        impls
     }
 
     /// Finds what a path means in a module; nothing if it leads out of the crate.
@@ -224,6 +251,9 @@ impl<'a> Modules<'a> {
                     at = trees.at;
                     continue;
                 }
+                "impl" if matches!(before, "" | ";" | "{" | "}" | "]") => {
+                    module.impls.extend(implemented(&tokens[at + 1..]));
+                }
                 "macro_rules" => _ = module.items.insert(after(2)),
                 token if ITEMS.contains(&token) => _ = module.items.insert(after(1)),
                 token if is_word(token) && !matches!(before, "::" | ".") => {
@@ -305,6 +335,23 @@ impl<'a> Trees<'_, 'a> {
     fn peek(&self) -> &'a str {
         self.tokens.get(self.at).copied().unwrap_or_default()
     }
+}
+
+/// Returns the type of an `impl`, which begins before these tokens; nothing if it is of a trait.
+fn implemented<'a>(tokens: &[&'a str]) -> Option<Path<'a>> {
+    let (mut path, mut depth, mut before) = (Path::new(), 0, "");
+    for token in tokens {
+        match *token {
+            "<" => depth += 1,
+            ">" if before != "-" => depth -= 1,
+            "for" if depth == 0 => return None,
+            "{" | "where" if depth == 0 => break,
+            name if depth == 0 && is_word(name) => path.push(name),
+            _ => {}
+        }
+        before = token;
+    }
+    Some(path)
 }
 
 fn is_test(tokens: &[&str]) -> bool {

@@ -24,6 +24,24 @@ pub(crate) fn read(ending: &str) -> Vec<Source> {
     sources
 }
 
+/// Returns files of a package whose folder is `p`, by their paths in `p/src` and their texts.
+pub(crate) fn sample(files: &[(&str, &str)]) -> Vec<Source> {
+    let sources = files.iter().map(|(path, text)| Source {
+        path: format!("p/src/{path}"),
+        text: (*text).to_owned(),
+    });
+    sources.collect()
+}
+
+/// Returns the folder of the sources of every package, as in `a2a-server/src/`.
+pub(crate) fn roots() -> Vec<String> {
+    let manifests = read("Cargo.toml");
+    let folders = manifests
+        .iter()
+        .filter_map(|it| it.path.strip_suffix("Cargo.toml"));
+    folders.map(|folder| format!("{folder}src/")).collect()
+}
+
 fn collect(directory: &Path, prefix: &str, ending: &str, sources: &mut Vec<Source>) {
     for entry in fs::read_dir(directory).expect("the folder can be read") {
         let entry = entry.expect("the folder can be read");
