@@ -425,7 +425,7 @@ mod tests {
 
     /// Judges a stream of 1.0 by HTTP+JSON that the agent closes.
     #[track_caller]
-    fn check(events: &[Value], expected: &[&str]) {
+    fn check(events: &[&Value], expected: &[&str]) {
         let judge = Judge::new(Dialect::V1_0, Binding::HttpJson, Arc::default());
         let operation = Operation::SendStreamingMessage;
         let envelope = Envelope::new(judge.dialect, judge.binding, operation);
@@ -462,21 +462,12 @@ mod tests {
         let status_now = json!({"state": "TASK_STATE_WORKING"});
         let task = json!({"task": {"id": "t", "contextId": "c", "status": status_now}});
         let completed = status("t", "TASK_STATE_COMPLETED");
-        check(
-            &[task.clone(), chunk(false), chunk(true), completed.clone()],
-            &[],
-        );
-        check(
-            &[task.clone(), chunk(true), completed.clone()],
-            &["stream.chunks"],
-        );
-        check(&[completed.clone()], &["stream.begins-with-task"]);
-        check(&[task.clone()], &["stream.closes"]);
-        check(
-            &[task.clone(), completed.clone(), chunk(false)],
-            &["stream.closes"],
-        );
+        check(&[&task, &chunk(false), &chunk(true), &completed], &[]);
+        check(&[&task, &chunk(true), &completed], &["stream.chunks"]);
+        check(&[&completed], &["stream.begins-with-task"]);
+        check(&[&task], &["stream.closes"]);
+        check(&[&task, &completed, &chunk(false)], &["stream.closes"]);
         let other = status("u", "TASK_STATE_COMPLETED");
-        check(&[task, other], &["stream.event-shapes"]);
+        check(&[&task, &other], &["stream.event-shapes"]);
     }
 }
