@@ -19,6 +19,8 @@ use http::{Method, Request, Response, StatusCode};
 use super::auth::{AuthError, Authenticator, Authorizer};
 use super::denial::DenialFormat;
 use super::hosts::Hosts;
+#[cfg(feature = "webhook")]
+use super::notifications;
 use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::PeerSlots;
 use super::settings::{Resource, Settings};
@@ -241,7 +243,7 @@ impl<T: Transport> HttpService<T> {
         }
         #[cfg(feature = "webhook")]
         if let Some((receiver, secret)) = settings.notification(path) {
-            return settings.notified(&**receiver, secret, head, body).await;
+            return notifications::answer(settings, &**receiver, secret, head, body).await;
         }
         match settings.place(path) {
             Resource::Endpoint if head.method == Method::POST => {

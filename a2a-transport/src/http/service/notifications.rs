@@ -13,46 +13,44 @@ use crate::http::message::body::Body;
 use crate::http::message::receive::{BodyError, collect};
 use crate::webhook::{CHALLENGE, NotificationReceiver};
 
-impl Settings {
-    /// Answers a request to a URL with this secret.
-    pub(super) async fn notified<B>(
-        &self,
-        receiver: &dyn NotificationReceiver,
-        secret: &str,
-        head: &Parts,
-        body: Pin<&mut B>,
-    ) -> Response<Body>
-    where
-        B: http_body::Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+/// Answers a request to a URL with this secret.
+pub(super) async fn answer<B>(
+    settings: &Settings,
+    receiver: &dyn NotificationReceiver,
+    secret: &str,
+    head: &Parts,
+    body: Pin<&mut B>,
+) -> Response<Body>
+where
+    B: http_body::Body<Data = Bytes> + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if !receiver.has(secret) {
+        return status(StatusCode::GONE);
+    }
+    if head.method == Method::GET
+        && let Some(token) = challenge(head)
     {
-        if !receiver.has(secret) {
-            return status(StatusCode::GONE);
-        }
-        if head.method == Method::GET
-            && let Some(token) = challenge(head)
-        {
-            let body = Body::full(token);
-            return typed(StatusCode::OK, "text/plain; charset=utf-8", body);
-        }
-        if head.method != Method::POST {
-            return not_allowed("POST");
-        }
-        let trace = TraceContext::read(&head.headers);
-        let limit = self.reading().limits.bytes;
-        let mut share = self.notified.share();
-        let code = match collect(body, limit, self.rate, &mut share).await {
-            Ok(body) => receiver.receive(secret, Some(&body), trace).await,
-            // The task is read instead.
-            Err(BodyError::TooLarge) => receiver.receive(secret, None, trace).await,
-            Err(BodyError::Stalled) => StatusCode::REQUEST_TIMEOUT,
-            Err(BodyError::Crowded) => StatusCode::SERVICE_UNAVAILABLE,
-            Err(BodyError::Broken(_)) => StatusCode::BAD_REQUEST,
-        };
-        match code {
-            StatusCode::SERVICE_UNAVAILABLE => retry_later(status(code)),
-            _ => status(code),
-        }
+        let body = Body::full(token);
+        return typed(StatusCode::OK, "text/plain; charset=utf-8", body);
+    }
+    if head.method != Method::POST {
+        return not_allowed("POST");
+    }
+    let trace = TraceContext::read(&head.headers);
+    let limit = settings.reading().limits.bytes;
+    let mut share = settings.notified.share();
+    let code = match collect(body, limit, settings.rate, &mut share).await {
+        Ok(body) => receiver.receive(secret, Some(&body), trace).await,
+        // The task is read instead.
+        Err(BodyError::TooLarge) => receiver.receive(secret, None, trace).await,
+        Err(BodyError::Stalled) => StatusCode::REQUEST_TIMEOUT,
+        Err(BodyError::Crowded) => StatusCode::SERVICE_UNAVAILABLE,
+        Err(BodyError::Broken(_)) => StatusCode::BAD_REQUEST,
+    };
+    match code {
+        StatusCode::SERVICE_UNAVAILABLE => retry_later(status(code)),
+        _ => status(code),
     }
 }
 
