@@ -7,6 +7,7 @@
 //! ```
 //!
 //! - [`agent`]: agents, built from our server; [`client`]: clients, built from our client.
+//! - [`documents`]: ends with a fault, which a replay of the documented examples must notice.
 //! - The table of mutants is `a2a-conformance/mutants.yaml`: their descriptions, and the checks that must catch them.
 //! - `cargo run -p a2a-conformance-proof --bin self-test` proves all of them.
 //!
@@ -72,6 +73,7 @@ macro_rules! controls {
 
 pub mod agent;
 pub mod client;
+pub mod documents;
 mod member_order;
 mod proof;
 pub mod reference_client;

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use a2a_conformance::documents::{Corpus, Fault, Options, Report, replay};
+use a2a_conformance::documents::{Corpus, Options, Report, replay};
 use a2a_conformance::report::Progress;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::print::{failed, print_json, refused};
 use super::recordings;
@@ -17,14 +16,13 @@ Examples:
   a2a-conformance replay                     every documented example and exchange
   a2a-conformance replay --only 001          one document
   a2a-conformance replay --json > replay.json
-  a2a-conformance replay --fault lost-chunk  a broken server: the replay must fail
   a2a-conformance replay record/             what `a2a send … --record record/` has written
 
 Exit codes: 0 all is as it should be, 1 something is not, 2 usage or nothing to replay.")]
 pub(crate) struct Args {
     /// Files that a client has recorded (`a2a … --record DIR`, or an export of `a2a inspect`), or
     /// directories of them, instead of the documents.
-    #[arg(value_name = "FILE", conflicts_with_all = ["only", "fault"])]
+    #[arg(value_name = "FILE", conflicts_with = "only")]
     recorded: Vec<PathBuf>,
     /// Replay only examples and exchanges whose id begins with this, like 001 or 000-stream.
     #[arg(long, value_name = "PREFIX")]
@@ -32,15 +30,6 @@ pub(crate) struct Args {
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
-    /// Inject a deliberate fault into the client or the server.
-    #[arg(long, value_name = "FAULT", value_parser = fault_names())]
-    fault: Option<Fault>,
-}
-
-/// The names of the faults, for the help and for the message about an unknown name.
-fn fault_names() -> impl TypedValueParser<Value = Fault> {
-    let names = PossibleValuesParser::new(Fault::ALL.iter().map(|fault| fault.name()));
-    names.try_map(|name| name.parse())
 }
 
 pub(crate) async fn run(args: Args) -> ExitCode {
@@ -48,7 +37,6 @@ pub(crate) async fn run(args: Args) -> ExitCode {
         recorded,
         only,
         json,
-        fault,
     } = args;
     if !recorded.is_empty() {
         return recordings::check(&recorded, json);
@@ -59,7 +47,10 @@ pub(crate) async fn run(args: Args) -> ExitCode {
             return failed(4, &format!("the corpus cannot be read: {error}"));
         }
     };
-    let options = Options { only, fault };
+    let options = Options {
+        only,
+        ..Options::default()
+    };
     let progress = Progress::new();
     let outcomes = replay(&corpus, &options, |done, total| progress.at(done, total)).await;
     progress.finish();

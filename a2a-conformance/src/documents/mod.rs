@@ -2,7 +2,6 @@
 
 pub(crate) mod compare;
 mod corpus;
-mod fault;
 pub mod printed_example;
 mod reference;
 mod replay;
@@ -14,9 +13,8 @@ pub use self::corpus::{
     Allowance, Corpus, CorpusError, Document, Example, ExampleKind, Exchange, ExchangeStep, Head,
     LenientVerdict, MatchMode, Refusal, Release, ScriptStep, Source, StrictVerdict,
 };
-pub use self::fault::{Fault, NoSuchFault, Side};
 pub use self::reference::Reference;
-pub use self::replay::{Direction, Options, ReplayResult, replay};
+pub use self::replay::{Direction, Ends, Options, ReplayResult, replay};
 pub use self::report::{Report, Tally};
 pub(crate) use self::verdict::accepted_departures;
 pub use self::verdict::{Judgement, answered, judge, operation_of, repairs_of, validate};

@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use serde_json::Value;
 
 /// Changes what passes between an agent and its callers. By default nothing is changed.
-pub(super) trait Interceptor: Send + Sync + 'static {
+pub(crate) trait Interceptor: Send + Sync + 'static {
     /// Changes a request before the agent sees it.
     fn question(&self, _asked: &mut InterceptedRequest) {}
 
@@ -43,6 +43,11 @@ pub(super) trait Interceptor: Send + Sync + 'static {
         ""
     }
 
+    /// Returns whether a stream stays open after its last event.
+    fn stays_open(&self) -> bool {
+        false
+    }
+
     /// Returns the way in which a body is cut into pieces.
     fn pieces(&self) -> BodyChunking {
         BodyChunking::AsTheyCome
@@ -56,7 +61,7 @@ pub(super) trait Interceptor: Send + Sync + 'static {
 
 /// Way in which a body is cut into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum BodyChunking {
+pub(crate) enum BodyChunking {
     /// In the pieces that the agent sends.
     AsTheyCome,
     /// Chunked, without `Content-Length`.
@@ -73,7 +78,7 @@ impl Interceptor for PassThrough {}
 
 /// A request, as it came.
 #[derive(Clone, Debug)]
-pub(super) struct InterceptedRequest {
+pub(crate) struct InterceptedRequest {
     pub(super) method: Method,
     pub(super) path: String,
     /// The header that names the version.
@@ -112,7 +117,7 @@ impl InterceptedRequest {
 }
 
 /// A service behind an [`Interceptor`].
-pub(super) struct InterceptedService<T> {
+pub(crate) struct InterceptedService<T> {
     inner: HttpService<T>,
     wire: Arc<dyn Interceptor>,
 }
@@ -126,10 +131,10 @@ impl<T> Clone for InterceptedService<T> {
     }
 }
 
-pub(super) type InterceptedBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
+pub(crate) type InterceptedBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
 
 impl<T: Transport> InterceptedService<T> {
-    pub(super) fn new(inner: HttpService<T>, wire: Arc<dyn Interceptor>) -> Self {
+    pub(crate) fn new(inner: HttpService<T>, wire: Arc<dyn Interceptor>) -> Self {
         Self { inner, wire }
     }
 
@@ -199,7 +204,12 @@ impl<T: Transport> InterceptedService<T> {
             let passed = data.map(|data| rewrite(&*wire, &request, &data));
             std::future::ready(passed)
         });
-        let all = futures_util::stream::iter(first).chain(passed);
+        let open = self
+            .wire
+            .stays_open()
+            .then(futures_util::stream::pending::<Bytes>);
+        let open = futures_util::stream::iter(open).flatten();
+        let all = futures_util::stream::iter(first).chain(passed).chain(open);
         let chunks = all.flat_map(move |bytes| futures_util::stream::iter(split(&bytes, pieces)));
         StreamBody::new(chunks).boxed_unsync()
     }

@@ -14,7 +14,7 @@ mod false_positive_tests;
 mod faulty_server;
 mod faulty_wire;
 mod followers;
-mod interceptor;
+pub(crate) mod interceptor;
 mod issuer;
 mod memory;
 mod named_callers;

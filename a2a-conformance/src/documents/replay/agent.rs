@@ -8,7 +8,6 @@ use a2a_server::MemoryStore;
 use a2a_server::SqliteStore;
 use a2a_server::{AuthError, Authenticator, Principal, Server};
 use a2a_transport::BoxFuture;
-use a2a_transport::http::{ServeOptions, serve};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, schema};
 use http::StatusCode;
@@ -19,6 +18,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use super::ends::Ends;
 use super::profile;
 use super::result::{Direction, ReplayResult};
 use super::wire::{Caller, SILENCE_TIMEOUT, StreamedResponse};
@@ -26,7 +26,6 @@ use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{
     Corpus, Example, Exchange, ExchangeStep, MatchMode, Release, StrictVerdict,
 };
-use crate::documents::fault::{Fault, FaultyService};
 use crate::documents::printed_example;
 use crate::documents::reference::Reference;
 use crate::documents::verdict::{operation_of, validate};
@@ -35,7 +34,7 @@ use crate::documents::verdict::{operation_of, validate};
 pub(super) async fn replay(
     corpus: &Corpus,
     exchange: &Exchange,
-    fault: Option<Fault>,
+    ends: &dyn Ends,
 ) -> Vec<ReplayResult> {
     let mut outcomes = Vec::new();
     for direction in [
@@ -47,7 +46,7 @@ pub(super) async fn replay(
             Direction::AgentPrinted => Mode::Lenient,
             _ => Mode::Strict,
         };
-        let problems = match ReplayServer::start(corpus, exchange, mode, fault).await {
+        let problems = match ReplayServer::start(corpus, exchange, mode, ends).await {
             Ok(mut server) => {
                 let run = async {
                     match direction {
@@ -109,7 +108,7 @@ impl<'a> ReplayServer<'a> {
         corpus: &'a Corpus,
         exchange: &'a Exchange,
         mode: Mode,
-        fault: Option<Fault>,
+        ends: &dyn Ends,
     ) -> Result<Self, String> {
         let message = |error: &dyn std::fmt::Display| error.to_string();
         let reference = Reference::new(exchange.agent.clone());
@@ -139,7 +138,6 @@ impl<'a> ReplayServer<'a> {
             .await
             .map_err(|error| message(&error))?;
         let bound = bound.path(path).mode(mode).authenticator(TokenForCard);
-        let service = FaultyService::new(bound.service(), fault);
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
             .map_err(|error| message(&error))?;
@@ -152,12 +150,7 @@ impl<'a> ReplayServer<'a> {
             path,
             bindings: Bindings::default(),
             problems: Vec::new(),
-            server: tokio::spawn(serve(
-                listener,
-                service,
-                ServeOptions::default(),
-                std::future::pending(),
-            )),
+            server: tokio::spawn(ends.serve(listener, bound.service())),
             _directory: directory,
         })
     }

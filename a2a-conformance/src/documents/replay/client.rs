@@ -11,19 +11,19 @@ use http::header::{HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 
+use super::ends::Ends;
 use super::profile::{self, value};
 use super::result::{Direction, ReplayResult};
 use super::wire::{CapturedRequest, SILENCE_TIMEOUT, ScriptedResponse, ScriptedServer};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{Corpus, Example, Exchange, ExchangeStep};
-use crate::documents::fault::{Fault, FaultyTransport};
 use crate::documents::printed_example;
 
 /// Replays one exchange with its answers as corrected and as printed.
 pub(super) async fn replay(
     corpus: &Corpus,
     exchange: &Exchange,
-    fault: Option<Fault>,
+    ends: &dyn Ends,
 ) -> Vec<ReplayResult> {
     let mut outcomes = Vec::new();
     for direction in [Direction::ClientCorrected, Direction::ClientPrinted] {
@@ -34,7 +34,7 @@ pub(super) async fn replay(
                 exchange,
                 step,
                 as_printed: direction == Direction::ClientPrinted,
-                fault,
+                ends,
             };
             let label = step
                 .request
@@ -63,7 +63,7 @@ struct StepReplay<'a> {
     exchange: &'a Exchange,
     step: &'a ExchangeStep,
     as_printed: bool,
-    fault: Option<Fault>,
+    ends: &'a dyn Ends,
 }
 
 impl StepReplay<'_> {
@@ -110,7 +110,7 @@ impl StepReplay<'_> {
         let url = format!("http://{}/", server.address);
         let transport =
             HttpTransport::new(&url, self.exchange.dialect).map_err(|error| error.to_string())?;
-        let transport = FaultyTransport::new(transport.mode(mode), self.fault);
+        let transport = self.ends.transport(transport.mode(mode));
 
         let mut problems = Vec::new();
         let received = match self.exchange.profile {

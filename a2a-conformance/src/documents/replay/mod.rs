@@ -2,25 +2,37 @@
 
 mod agent;
 mod client;
+mod ends;
 mod profile;
 mod reading;
 mod result;
 mod wire;
 
+use std::sync::Arc;
+
 use futures_util::stream::{self, StreamExt};
 
 use crate::documents::corpus::Corpus;
-use crate::documents::fault::Fault;
 
+pub use self::ends::Ends;
 pub use self::result::{Direction, ReplayResult};
 
-/// Selection of what is replayed, and the deliberate fault.
-#[derive(Clone, Debug, Default)]
+/// Selection of what is replayed, and the ends that it is replayed to.
+#[derive(Clone)]
 pub struct Options {
     /// Prefix of the ids of the examples and exchanges to replay; all if absent.
     pub only: Option<String>,
-    /// A fault to be built into one of the ends.
-    pub fault: Option<Fault>,
+    /// The ends; ours by default.
+    pub ends: Arc<dyn Ends>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            only: None,
+            ends: Arc::new(ends::OurEnds),
+        }
+    }
 }
 
 impl Options {
@@ -55,8 +67,8 @@ pub async fn replay(
         outcomes.push(reading::replay(corpus, example));
     }
     let ends = |exchange| async move {
-        let mut outcomes = agent::replay(corpus, exchange, options.fault).await;
-        outcomes.extend(client::replay(corpus, exchange, options.fault).await);
+        let mut outcomes = agent::replay(corpus, exchange, &*options.ends).await;
+        outcomes.extend(client::replay(corpus, exchange, &*options.ends).await);
         outcomes
     };
     let mut replays = std::pin::pin!(stream::iter(exchanges).map(ends).buffered(AT_ONCE));
