@@ -1,17 +1,13 @@
 //! The suite's webhooks, to which the agent sends push notifications.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use a2a_transport::webhook::hex_digest;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use http_body_util::Full;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -19,6 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use crate::wire::exchange::headers_as_json;
+use crate::wire::server::serve;
 
 /// Server that records push notifications. Every case has a webhook of its own, at the path `/KEY`; what
 /// follows the key says how it answers:
@@ -60,12 +57,12 @@ impl Webhooks {
             by_key: Mutex::default(),
             changed: watch::Sender::new(()),
         });
-        let mut listening = JoinSet::new();
-        listening.spawn(accept(listener, Arc::clone(&received)));
+        let deliveries = Arc::clone(&received);
+        let answer = move |request| answer(Arc::clone(&received), request);
         Ok(Self {
             base: format!("http://{host}:{port}"),
-            deliveries: received,
-            _listening: listening,
+            deliveries,
+            _listening: serve(listener, answer),
         })
     }
 
@@ -126,36 +123,8 @@ impl Deliveries {
     }
 }
 
-async fn accept(listener: TcpListener, received: Arc<Deliveries>) {
-    let mut connections = JoinSet::new();
-    loop {
-        let connection = tokio::select! {
-            accepted = listener.accept() => accepted,
-            Some(_) = connections.join_next() => continue,
-        };
-        let Ok((connection, _)) = connection else {
-            continue;
-        };
-        let received = Arc::clone(&received);
-        connections.spawn(async move {
-            let service = service_fn(|request| answer(Arc::clone(&received), request));
-            let connection = TokioIo::new(connection);
-            // A connection that breaks off has delivered nothing.
-            let _ = hyper::server::conn::http1::Builder::new()
-                .serve_connection(connection, service)
-                .await;
-        });
-    }
-}
-
-async fn answer(
-    received: Arc<Deliveries>,
-    request: Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(received: Arc<Deliveries>, request: Request<Bytes>) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
-    let body = Limited::new(body, MAX_BODY).collect().await;
-    let body = body.map(http_body_util::Collected::to_bytes);
-    let body = body.unwrap_or_default();
     let path = head.uri.path().trim_start_matches('/');
     let (key, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
     let segment = |name: &str| {
@@ -176,7 +145,7 @@ async fn answer(
             Some(_) => "no".to_owned(),
             None => token.to_owned(),
         };
-        return Ok(Response::new(Full::from(text)));
+        return Response::new(Full::from(text));
     }
     let mut delivery = json!({
         "path": rest,
@@ -220,7 +189,7 @@ async fn answer(
             response.headers_mut().insert("location", place);
         }
     }
-    Ok(response)
+    response
 }
 
 /// Returns whether a notification before 1.0 has a task that does not continue by itself.
@@ -235,8 +204,6 @@ fn validation_token(query: &str) -> Option<&str> {
     pairs.find_map(|pair| pair.strip_prefix("validationToken="))
 }
 
-/// Maximum bytes of a notification.
-const MAX_BODY: usize = 8 << 20;
 /// Delay of a slow webhook: shorter than senders must wait, longer than hasty senders do.
 const SLOW: Duration = Duration::from_secs(2);
 /// Number of notifications of a case that are kept.
@@ -244,6 +211,8 @@ const MAX_NOTIFICATIONS: usize = 1000;
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
 
     const KEY: &str = "case";

@@ -1,5 +1,6 @@
 //! Replay of the documented requests to our server, whose answers are compared with the documented ones.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 #[cfg(not(feature = "sqlite"))]
@@ -10,8 +11,8 @@ use a2a_server::{AuthError, Authenticator, Principal, Server};
 use a2a_transport::BoxFuture;
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, schema};
-use http::StatusCode;
 use http::request::Parts;
+use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,7 +22,6 @@ use tokio::task::JoinHandle;
 use super::ends::Ends;
 use super::profile;
 use super::result::{Direction, ReplayResult};
-use super::wire::{Caller, SILENCE_TIMEOUT, StreamedResponse};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{
     Corpus, Example, Exchange, ExchangeStep, MatchMode, Release, StrictVerdict,
@@ -29,6 +29,7 @@ use crate::documents::corpus::{
 use crate::documents::printed_example;
 use crate::documents::reference::Reference;
 use crate::documents::verdict::{operation_of, validate};
+use crate::wire::caller::{IncomingResponse, PlainCaller, SILENCE_TIMEOUT};
 
 /// Replays one exchange in every form of its requests.
 pub(super) async fn replay(
@@ -76,7 +77,7 @@ struct ReplayServer<'a> {
     corpus: &'a Corpus,
     exchange: &'a Exchange,
     reference: Reference,
-    caller: Caller,
+    caller: PlainCaller,
     path: &'static str,
     bindings: Bindings,
     problems: Vec<String>,
@@ -146,7 +147,7 @@ impl<'a> ReplayServer<'a> {
             corpus,
             exchange,
             reference,
-            caller: Caller::new(address),
+            caller: PlainCaller::new(address),
             path,
             bindings: Bindings::default(),
             problems: Vec::new(),
@@ -157,6 +158,15 @@ impl<'a> ReplayServer<'a> {
 
     fn problem(&mut self, example: &str, problem: impl std::fmt::Display) {
         self.problems.push(format!("{example}: {problem}"));
+    }
+
+    async fn post(
+        &self,
+        text: String,
+        headers: &BTreeMap<String, String>,
+    ) -> Result<IncomingResponse, String> {
+        let sent = self.caller.send(Method::POST, self.path, headers, text);
+        sent.await
     }
 
     /// Plays the whole exchange, with its requests as printed or as corrected.
@@ -195,10 +205,7 @@ impl<'a> ReplayServer<'a> {
         let text = request.corrected.clone().unwrap_or_default();
         self.bindings
             .keep_ids_of(&serde_json::from_str(&text).unwrap_or_default());
-        let reply = self
-            .caller
-            .post(self.path, text, &Default::default())
-            .await?;
+        let reply = self.post(text, &BTreeMap::new()).await?;
         match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
             // The caller disconnects while the agent works.
             true => self.reference.held().await,
@@ -220,10 +227,7 @@ impl<'a> ReplayServer<'a> {
         if as_printed && printed.is_json() {
             text = printed.text;
         } else if as_printed {
-            let reply = self
-                .caller
-                .post(self.path, printed.text, &step.headers)
-                .await?;
+            let reply = self.post(printed.text, &step.headers).await?;
             let answer = reply.json().await?;
             if answer["error"]["code"] != -32700 {
                 return Err(format!("$.error.code: expected -32700, found {answer}"));
@@ -241,9 +245,10 @@ impl<'a> ReplayServer<'a> {
         }
         let text = self.bindings.apply(&text);
         let id = sent.get("id").cloned().unwrap_or(Value::Null);
-        let reply = self.caller.post(self.path, text, &step.headers).await?;
-        if reply.status != StatusCode::OK {
-            return Err(format!("HTTP status: expected 200, found {}", reply.status));
+        let reply = self.post(text, &step.headers).await?;
+        let status = reply.head.status;
+        if status != StatusCode::OK {
+            return Err(format!("HTTP status: expected 200, found {status}"));
         }
         match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
             true => self.check_stream(step, request, reply, &id).await,
@@ -255,7 +260,7 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        reply: StreamedResponse,
+        reply: IncomingResponse,
         id: &Value,
     ) -> Result<(), String> {
         if reply.media_type() != "application/json" {
@@ -287,7 +292,7 @@ impl<'a> ReplayServer<'a> {
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        mut reply: StreamedResponse,
+        mut reply: IncomingResponse,
         id: &Value,
     ) -> Result<(), String> {
         if reply.media_type() != "text/event-stream" {
@@ -370,15 +375,15 @@ impl<'a> ReplayServer<'a> {
     }
 
     async fn fetch(&mut self, step: &ExchangeStep, path: &str) -> Result<(), String> {
-        let reply = self.caller.get(path, &step.headers).await?;
-        let status = step.status.unwrap_or(200);
-        if reply.status.as_u16() != status {
-            return Err(format!(
-                "HTTP status: expected {status}, found {}",
-                reply.status
-            ));
+        let reply = self
+            .caller
+            .send(Method::GET, path, &step.headers, String::new());
+        let reply = reply.await?;
+        let (status, found) = (step.status.unwrap_or(200), reply.head.status);
+        if found != status {
+            return Err(format!("HTTP status: expected {status}, found {found}"));
         }
-        if status == 401 && !reply.headers.contains_key("www-authenticate") {
+        if status == 401 && !reply.head.headers.contains_key("www-authenticate") {
             return Err("WWW-Authenticate: missing".to_owned());
         }
         if status != 200 {
@@ -424,10 +429,7 @@ impl<'a> ReplayServer<'a> {
 
     async fn refusal(&self, request: &Example) -> Result<(), String> {
         let printed = printed_example::read(&request.printed);
-        let reply = self
-            .caller
-            .post(self.path, printed.text.clone(), &Default::default())
-            .await?;
+        let reply = self.post(printed.text.clone(), &BTreeMap::new()).await?;
         let error = reply.json().await?["error"].take();
         let (code, path) = match (&request.refused, printed.is_json()) {
             (_, false) => (-32700, ""),

@@ -7,17 +7,21 @@ use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, Call, Error, Transport};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Dialect, Operation, Request, Response, v0_2};
-use http::header::{HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio_stream::StreamExt;
 
 use super::ends::Ends;
 use super::profile::{self, value};
 use super::result::{Direction, ReplayResult};
-use super::wire::{CapturedRequest, SILENCE_TIMEOUT, ScriptedResponse, ScriptedServer};
 use crate::documents::compare::{Bindings, Rules, compare};
 use crate::documents::corpus::{Corpus, Example, Exchange, ExchangeStep};
 use crate::documents::printed_example;
+use crate::wire::caller::SILENCE_TIMEOUT;
+use crate::wire::exchange::set_header;
+use crate::wire::server::ScriptedServer;
 
 /// Replays one exchange with its answers as corrected and as printed.
 pub(super) async fn replay(
@@ -88,7 +92,7 @@ impl StepReplay<'_> {
         let substitute = !self.as_printed;
         let server = ScriptedServer::start(move |captured| {
             let id =
-                serde_json::from_slice::<Value>(&captured.body).unwrap_or_default()["id"].take();
+                serde_json::from_slice::<Value>(captured.body()).unwrap_or_default()["id"].take();
             let texts = script.iter().map(|text| match substitute {
                 true => with_id(text, &id, streams),
                 false => text.clone(),
@@ -99,7 +103,7 @@ impl StepReplay<'_> {
             } else {
                 "application/json"
             };
-            ScriptedResponse::new(200, media_type, body)
+            respond(200, media_type, body)
         });
         let server = server.await.map_err(|error| error.to_string())?;
         let mode = if self.as_printed {
@@ -121,7 +125,7 @@ impl StepReplay<'_> {
             false => collect_reply(transport.call(call).await, self.step.open).await,
         };
         let declares = self.step.declares;
-        problems.extend(check_request(request, declares, &server.captured())?);
+        problems.extend(check_request(request, declares, &server.take_requests())?);
         if answers.is_empty() {
             return Ok(problems);
         }
@@ -210,18 +214,16 @@ impl StepReplay<'_> {
                 json!(v0_2::AgentCard::from(card)).to_string()
             }
         };
-        let server = ScriptedServer::start(move |captured| match captured.path.as_str() {
-            "/.well-known/agent.json" => {
-                ScriptedResponse::new(200, "application/json", card.clone())
-            }
-            _ => ScriptedResponse::new(404, "text/plain", ""),
+        let server = ScriptedServer::start(move |captured| match captured.uri().path() {
+            "/.well-known/agent.json" => respond(200, "application/json", card.clone()),
+            _ => respond(404, "text/plain", String::new()),
         });
         let server = server.await.map_err(|error| error.to_string())?;
         let found = Client::connect(&format!("http://{}", server.address)).await;
         let paths: Vec<_> = server
-            .captured()
-            .into_iter()
-            .map(|captured| captured.path)
+            .take_requests()
+            .iter()
+            .map(|captured| captured.uri().path().to_owned())
             .collect();
         let mut problems = Vec::new();
         if paths != ["/.well-known/agent-card.json", "/.well-known/agent.json"] {
@@ -264,23 +266,21 @@ impl StepReplay<'_> {
         let card = AgentCard::new("Reference", "The longer card").at("http://127.0.0.1:9/");
         let body = json!(v0_2::AgentCard::from(card)).to_string();
         let server = ScriptedServer::start(move |_| {
-            let mut response = ScriptedResponse::new(status, "application/json", body.clone());
-            response
-                .headers
-                .push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+            let mut response = respond(status, "application/json", body.clone());
+            let challenge = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             response
         });
         let server = server.await.map_err(|error| error.to_string())?;
         let url = format!("http://{}/a2a/v1", server.address);
         let mut transport =
             HttpTransport::new(&url, Dialect::V0_2).map_err(|error| error.to_string())?;
+        let mut headers = HeaderMap::new();
         for (name, value) in &self.step.headers {
-            let name: HeaderName = name
-                .parse()
-                .map_err(|_| format!("no header name: {name}"))?;
-            let value =
-                HeaderValue::from_str(value).map_err(|_| format!("no header value: {value}"))?;
-            transport = transport.header(name, value);
+            set_header(&mut headers, name, Some(value))?;
+        }
+        for (name, value) in &headers {
+            transport = transport.header(name.clone(), value.clone());
         }
         let found = Client::new(transport).extended_card().await;
         let mut problems = Vec::new();
@@ -295,19 +295,17 @@ impl StepReplay<'_> {
             ) if challenge.as_deref() == Some("Bearer") => {}
             (found, _) => problems.push(format!("{path}: expected HTTP {status}, found {found:?}")),
         }
-        let captured = server.captured();
+        let captured = server.take_requests();
         let Some(captured) = captured.first() else {
             return Err("the client asked for nothing".to_owned());
         };
-        if captured.method != "GET" || captured.path != path {
-            problems.push(format!(
-                "{path}: the client asked for {} {}",
-                captured.method, captured.path
-            ));
+        let (method, sent) = (captured.method(), captured.uri().path());
+        if method != Method::GET || sent != path {
+            problems.push(format!("{path}: the client asked for {method} {sent}"));
         }
         for (name, value) in &self.step.headers {
             let sent = captured
-                .headers
+                .headers()
                 .get(name.as_str())
                 .and_then(|value| value.to_str().ok());
             if sent != Some(value) {
@@ -318,6 +316,14 @@ impl StepReplay<'_> {
         }
         Ok(problems)
     }
+}
+
+fn respond(status: u16, media_type: &'static str, body: String) -> http::Response<String> {
+    let mut response = http::Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
+    let media_type = HeaderValue::from_static(media_type);
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
 }
 
 /// The canonical request of an example, as a call.
@@ -390,12 +396,13 @@ fn with_id(text: &str, id: &Value, streams: bool) -> String {
 fn check_request(
     request: &Example,
     declares: bool,
-    captured: &[CapturedRequest],
+    captured: &[http::Request<Bytes>],
 ) -> Result<Vec<String>, String> {
     let [captured] = captured else {
         return Err(format!("expected one request, found {}", captured.len()));
     };
-    let found: Value = serde_json::from_slice(&captured.body).map_err(|error| error.to_string())?;
+    let found: Value =
+        serde_json::from_slice(captured.body()).map_err(|error| error.to_string())?;
     let mut expected = request.corrected_value().unwrap_or_default();
     expected["id"] = found["id"].clone();
     if declares {
@@ -408,8 +415,8 @@ fn check_request(
         .into_iter()
         .map(|difference| format!("{}: {difference}", request.id))
         .collect();
-    if captured.method != "POST" {
-        problems.push(format!("{}: sent by {}", request.id, captured.method));
+    if captured.method() != Method::POST {
+        problems.push(format!("{}: sent by {}", request.id, captured.method()));
     }
     Ok(problems)
 }

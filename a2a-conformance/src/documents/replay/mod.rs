@@ -6,7 +6,6 @@ mod ends;
 mod profile;
 mod reading;
 mod result;
-mod wire;
 
 use std::sync::Arc;
 
