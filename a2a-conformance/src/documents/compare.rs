@@ -4,41 +4,20 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::documents::corpus::{Allowance, MatchMode};
+use super::corpus::Allowance;
 use crate::excerpt::excerpt;
-
-/// A place where the value found differs from the documented one.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Difference {
-    /// JSON path.
-    pub path: String,
-    /// Value documented there.
-    pub expected: String,
-    /// Value found.
-    pub found: String,
-}
-
-impl std::fmt::Display for Difference {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{}: expected {}, found {}",
-            self.path, self.expected, self.found
-        )
-    }
-}
 
 /// One-to-one mapping between the identifiers of a document and the identifiers of the other side.
 ///
 /// An identifier that the document's caller chose stands for itself; every other is bound where it
 /// first appears, one to one.
-#[derive(Clone, Debug, Default)]
-pub struct Bindings {
+#[derive(Debug, Default)]
+pub(super) struct Bindings {
     found: BTreeMap<String, String>,
 }
 
 /// Members that hold identifiers of a task, context, message or artifact.
-pub(crate) const IDS: &[&str] = &[
+const IDS: &[&str] = &[
     "id",
     "taskId",
     "contextId",
@@ -59,11 +38,11 @@ const DEFAULTS: &[(&str, &str)] = &[
 ];
 
 /// A value that the other side makes up.
-pub const GENERATED: &str = "{generated}";
+const GENERATED: &str = "{generated}";
 
 impl Bindings {
     /// Lets the identifiers of a request that its sender chose stand for themselves.
-    pub fn keep_ids_of(&mut self, request: &Value) {
+    pub(super) fn keep_ids_of(&mut self, request: &Value) {
         match request {
             Value::Object(object) => {
                 for (name, value) in object {
@@ -81,7 +60,7 @@ impl Bindings {
     }
 
     /// The text of a document with the identifiers that the other side uses.
-    pub fn apply(&self, text: &str) -> String {
+    pub(super) fn apply(&self, text: &str) -> String {
         let bound = self
             .found
             .iter()
@@ -105,25 +84,25 @@ impl Bindings {
 
 /// Rules by which two values are compared.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rules<'a> {
+pub(super) struct Rules<'a> {
     /// Differences that are right.
-    pub allow: &'a [Allowance],
-    /// `Contains` if more may come than is documented.
-    pub matching: Option<MatchMode>,
+    pub(super) allow: &'a [Allowance],
+    /// `true` if more may come than is documented.
+    pub(super) more: bool,
     /// `true` if times must be equal too.
-    pub exact_times: bool,
+    pub(super) exact_times: bool,
 }
 
 /// Returns every difference between the documented value and the one found.
 ///
 /// Identifiers are bound, times are ignored, defaults equal absence, metadata without members is
 /// none; everything else must be equal.
-pub fn compare(
+pub(super) fn compare(
     expected: &Value,
     found: &Value,
     bindings: &mut Bindings,
     rules: Rules<'_>,
-) -> Vec<Difference> {
+) -> Vec<String> {
     let mut comparison = Comparison {
         bindings,
         rules,
@@ -133,10 +112,24 @@ pub fn compare(
     comparison.differences
 }
 
+/// Returns every difference from a value whose ids and times must be found as they are, each after the label.
+pub(super) fn compare_exactly(label: &str, expected: &Value, found: &Value) -> Vec<String> {
+    let mut bindings = Bindings::default();
+    bindings.keep_ids_of(expected);
+    let rules = Rules {
+        exact_times: true,
+        ..Rules::default()
+    };
+    let differences = compare(expected, found, &mut bindings, rules).into_iter();
+    differences
+        .map(|difference| format!("{label}: {difference}"))
+        .collect()
+}
+
 struct Comparison<'a> {
     bindings: &'a mut Bindings,
     rules: Rules<'a>,
-    differences: Vec<Difference>,
+    differences: Vec<String>,
 }
 
 impl Comparison<'_> {
@@ -171,55 +164,40 @@ impl Comparison<'_> {
     }
 
     fn objects(&mut self, path: &str, expected: &Map<String, Value>, found: &Map<String, Value>) {
-        for (name, expected) in expected {
+        let more = self.rules.more;
+        let new = found.keys();
+        let new = new.filter(|name| !more && !expected.contains_key(*name));
+        for name in expected.keys().chain(new) {
             let path = format!("{path}.{name}");
-            match found.get(name) {
-                Some(found) => self.values(&path, name, expected, found),
-                None if says_nothing(name, expected) => {}
-                None => self.differs(&path, shown(expected), "nothing".to_owned()),
-            }
-        }
-        if self.rules.matching == Some(MatchMode::Contains) {
-            return;
-        }
-        for (name, found) in found {
-            let new =
-                !expected.contains_key(name) && !says_nothing(name, found) && name != "timestamp";
-            if new {
-                self.differs(
-                    &format!("{path}.{name}"),
-                    "nothing".to_owned(),
-                    shown(found),
-                );
-            }
+            self.member(&path, name, expected.get(name), found.get(name));
         }
     }
 
     fn lists(&mut self, path: &str, expected: &[Value], found: &[Value]) {
-        for (index, expected) in expected.iter().enumerate() {
+        for index in 0..expected.len().max(found.len()) {
             let path = format!("{path}[{index}]");
-            match found.get(index) {
-                Some(found) => self.values(&path, "", expected, found),
-                None => self.differs(&path, shown(expected), "nothing".to_owned()),
-            }
+            self.member(&path, "", expected.get(index), found.get(index));
         }
-        for (index, found) in found.iter().enumerate().skip(expected.len()) {
-            self.differs(
-                &format!("{path}[{index}]"),
-                "nothing".to_owned(),
-                shown(found),
-            );
+    }
+
+    fn member(&mut self, path: &str, name: &str, expected: Option<&Value>, found: Option<&Value>) {
+        match (expected, found) {
+            (Some(expected), Some(found)) => self.values(path, name, expected, found),
+            (Some(expected), None) if !says_nothing(name, expected) => {
+                self.differs(path, shown(expected), "nothing".to_owned());
+            }
+            (None, Some(found)) if !says_nothing(name, found) && name != "timestamp" => {
+                self.differs(path, "nothing".to_owned(), shown(found));
+            }
+            _ => {}
         }
     }
 
     fn differs(&mut self, path: &str, expected: String, found: String) {
         let allowed = |allowance: &Allowance| path.starts_with(&allowance.path);
         if !self.rules.allow.iter().any(allowed) {
-            self.differences.push(Difference {
-                path: path.to_owned(),
-                expected,
-                found,
-            });
+            let difference = format!("{path}: expected {expected}, found {found}");
+            self.differences.push(difference);
         }
     }
 }
@@ -249,7 +227,7 @@ mod tests {
         );
         let found: Vec<_> = differences
             .iter()
-            .map(|difference| difference.path.as_str())
+            .map(|difference| difference.split(": ").next().unwrap())
             .collect();
         assert_eq!(found, paths);
     }

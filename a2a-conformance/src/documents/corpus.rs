@@ -2,38 +2,33 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use a2a_types::Dialect;
+use a2a_types::{Dialect, Object, Operation, Part, TaskState};
 use rust_embed::RustEmbed;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::printed_example;
 use crate::yaml;
 
 /// Everything that was collected from the documents.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     /// The documents.
-    pub documents: Vec<Document>,
+    pub(crate) documents: Vec<Document>,
     /// The examples, by id.
-    pub examples: BTreeMap<String, Example>,
+    pub(crate) examples: BTreeMap<String, Example>,
     /// The exchanges, by id.
     pub exchanges: BTreeMap<String, Exchange>,
 }
 
 /// A document that examples were taken from.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Document {
+pub(crate) struct Document {
     /// Names the document.
-    pub id: String,
+    pub(crate) id: String,
     /// Its title.
-    pub title: String,
-    /// The language of its prose.
-    pub language: String,
-    /// The version it describes.
-    #[serde(deserialize_with = "dialect")]
-    pub dialect: Dialect,
-    /// Description of the document.
-    pub about: String,
+    pub(crate) title: String,
 }
 
 /// One example.
@@ -45,32 +40,28 @@ pub struct Example {
     pub source: Source,
     /// The version it belongs to.
     #[serde(deserialize_with = "dialect")]
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
     /// A profile of the version, like `trpc`.
-    pub profile: Option<String>,
+    pub(crate) profile: Option<String>,
     /// Kind of document that it shows.
     pub kind: ExampleKind,
     /// The codes of its departures from the specification.
     #[serde(default)]
-    pub quirks: BTreeSet<String>,
+    pub(crate) quirks: BTreeSet<String>,
     /// Verdict of a strict reader.
-    pub strict: StrictVerdict,
+    pub(crate) strict: StrictVerdict,
     /// Verdict of a lenient reader.
-    pub lenient: LenientVerdict,
-    /// Remark for readers of this file.
-    pub note: Option<String>,
-    /// Departure of our judgement from the inventory that the corpus was made from, with the reason.
-    pub amended: Option<String>,
+    pub(crate) lenient: LenientVerdict,
     /// Refusal by a strict server, if it is a request in legal JSON that must be refused.
-    pub refused: Option<Refusal>,
+    pub(crate) refused: Option<Refusal>,
     /// The text as printed.
     pub printed: String,
     /// The message as it should have been, JSON.
-    pub corrected: Option<String>,
+    pub(crate) corrected: Option<String>,
     /// Its meaning in protocol 1.0, JSON.
-    pub canonical: Option<String>,
+    pub(crate) canonical: Option<String>,
     /// The parts of an HTTP head.
-    pub head: Option<Head>,
+    pub(crate) head: Option<Head>,
 }
 
 /// Place of an example in a document.
@@ -78,10 +69,6 @@ pub struct Example {
 pub struct Source {
     /// The document.
     pub document: String,
-    /// The heading above it.
-    pub heading: String,
-    /// The lines of the document's text.
-    pub lines: String,
 }
 
 /// Kind of document that an example shows.
@@ -119,7 +106,7 @@ pub enum StrictVerdict {
 /// Verdict of a lenient reader.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum LenientVerdict {
+pub(crate) enum LenientVerdict {
     /// It can, after the repairs.
     Usable,
     /// No repair makes a message of it.
@@ -128,46 +115,40 @@ pub enum LenientVerdict {
 
 /// Refusal of a request by a strict server.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// The JSON-RPC code.
-    pub code: i64,
+    pub(crate) code: i64,
     /// The JSON path that its message names.
-    pub path: String,
+    pub(crate) path: String,
 }
 
 /// The parts of an HTTP head.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Head {
+pub(crate) struct Head {
     /// Method of a request.
-    pub method: Option<String>,
-    /// Target of a request.
-    pub target: Option<String>,
-    /// Status of a response.
-    pub status: Option<u16>,
+    pub(crate) method: Option<String>,
     /// The headers.
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
 }
 
 /// Examples that belong together: requests and their answers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Exchange {
     /// Names the exchange.
-    pub id: String,
-    /// Title of the exchange.
-    pub title: String,
+    pub(crate) id: String,
     /// The version it is spoken in.
     #[serde(deserialize_with = "dialect")]
-    pub dialect: Dialect,
+    pub(crate) dialect: Dialect,
     /// `true` if both ends declare the profile of the document on their cards.
     #[serde(default)]
-    pub profile: bool,
+    pub(crate) profile: bool,
     /// Script of the reference agent, a list of steps for each turn.
     #[serde(default)]
-    pub agent: Vec<Vec<ScriptStep>>,
+    pub(crate) agent: Vec<Vec<ScriptStep>>,
     /// Requests sent beforehand, whose answers are ignored.
     #[serde(default)]
-    pub given: Vec<String>,
+    pub(crate) given: Vec<String>,
     /// Steps that are compared.
     pub steps: Vec<ExchangeStep>,
 }
@@ -175,35 +156,33 @@ pub struct Exchange {
 /// One step of the reference agent. One of the members names the action.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct ScriptStep {
+pub(crate) struct ScriptStep {
     /// Publishes an artifact.
-    pub artifact: Option<Value>,
+    pub(crate) artifact: Option<Value>,
     /// `true` if it is a chunk to be appended.
-    pub append: bool,
+    pub(crate) append: bool,
     /// `true` if it is the last chunk.
-    pub last_chunk: bool,
+    pub(crate) last_chunk: bool,
     /// The metadata of the artifact's event.
-    pub metadata: Option<a2a_types::Object>,
+    pub(crate) metadata: Option<Object>,
     /// Gives the task a status.
-    pub status: Option<a2a_types::TaskState>,
+    pub(crate) status: Option<TaskState>,
     /// Message of the status.
-    pub message: Option<Value>,
+    pub(crate) message: Option<Value>,
     /// Answers by a message.
-    pub reply: Option<Value>,
+    pub(crate) reply: Option<Value>,
     /// Continues the model response with this id.
-    pub llm_response: Option<String>,
+    pub(crate) llm_response: Option<String>,
     /// Text that the response adds.
-    pub delta: Option<String>,
+    pub(crate) delta: Option<String>,
     /// Reasoning that the response adds.
-    pub reasoning: Option<String>,
-    /// Parts that carry tool calls of the response.
-    pub tool_calls: Vec<Value>,
-    /// Parts that carry the responses of tools.
-    pub tool_responses: Vec<Value>,
+    pub(crate) reasoning: Option<String>,
+    /// Parts that carry tool calls of the response, or the responses of tools.
+    pub(crate) tools: Vec<Part>,
     /// Answers waiting callers before the turn ends.
-    pub detach: bool,
+    pub(crate) detach: bool,
     /// Waits until the harness releases the agent, or until the task is canceled.
-    pub hold: bool,
+    pub(crate) hold: bool,
 }
 
 /// One request and what is expected of it.
@@ -213,68 +192,55 @@ pub struct ExchangeStep {
     /// The example that is sent.
     pub request: Option<String>,
     /// Or the path that is fetched.
-    pub get: Option<String>,
+    pub(crate) get: Option<String>,
     /// The JSON-RPC id to send in place of the example's.
-    pub id: Option<Value>,
+    pub(crate) id: Option<Value>,
     /// Headers to send.
     #[serde(default)]
-    pub headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
     /// Time at which the agent's `hold` ends.
-    pub release: Option<Release>,
+    pub(crate) release: Option<Release>,
     /// The HTTP status that is expected; 200 if not given.
-    pub status: Option<u16>,
+    pub(crate) status: Option<u16>,
     /// The request declares the profile.
     #[serde(default)]
-    pub declares: bool,
+    pub(crate) declares: bool,
     /// A result that no document shows.
-    pub result: Option<Value>,
+    pub(crate) result: Option<Value>,
     /// The example that answers.
     pub answer: Option<String>,
     /// Messages that stand in the history before the documented ones.
     #[serde(default)]
-    pub history_first: Vec<Value>,
+    pub(crate) history_first: Vec<Value>,
     /// Results that come before the documented events.
     #[serde(default)]
-    pub before: Vec<Value>,
+    pub(crate) before: Vec<Value>,
     /// The examples that are streamed.
     #[serde(default)]
     pub events: Vec<String>,
     /// The document does not show the end of the stream.
     #[serde(default)]
-    pub open: bool,
-    /// Mode in which the answer is compared.
-    #[serde(rename = "match")]
-    pub matching: Option<MatchMode>,
+    pub(crate) open: bool,
     /// Differences that are right.
     #[serde(default)]
-    pub allow: Vec<Allowance>,
+    pub(crate) allow: Vec<Allowance>,
 }
 
 /// Time at which the agent's `hold` ends.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
 #[serde(rename_all = "lowercase")]
-pub enum Release {
+pub(crate) enum Release {
     /// Before the request; the turn is over when it is sent.
     Before,
     /// After the first event of the stream.
     Subscribed,
 }
 
-/// Mode in which an answer is compared.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
-#[serde(rename_all = "lowercase")]
-pub enum MatchMode {
-    /// It holds everything that is documented, and perhaps more.
-    Contains,
-}
-
-/// A difference that is right.
+/// A difference that is right; the file says why.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Allowance {
+pub(crate) struct Allowance {
     /// JSON path.
-    pub path: String,
-    /// Reason.
-    pub why: String,
+    pub(crate) path: String,
 }
 
 #[derive(RustEmbed)]
@@ -285,60 +251,55 @@ struct ExampleFiles;
 #[folder = "exchanges/"]
 struct ExchangeFiles;
 
-/// A file of the corpus cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{file}: {problem}")]
-pub struct CorpusError {
-    file: String,
-    problem: String,
-}
+/// The file of the documents, next to their examples.
+const DOCUMENTS: &str = "documents.yaml";
 
 impl Corpus {
-    /// The corpus that is part of this program.
-    pub fn embedded() -> Result<Self, CorpusError> {
-        let mut corpus = Self {
-            documents: Vec::new(),
-            examples: BTreeMap::new(),
-            exchanges: BTreeMap::new(),
-        };
-        for file in ExampleFiles::iter() {
-            let data = ExampleFiles::get(&file)
-                .map(|file| file.data)
-                .unwrap_or_default();
-            if file == "documents.yaml" {
-                corpus.documents = parse(&file, &data)?;
-            } else {
-                let example: Example = parse(&file, &data)?;
-                corpus.examples.insert(example.id.clone(), example);
-            }
-        }
-        for file in ExchangeFiles::iter() {
-            let data = ExchangeFiles::get(&file)
-                .map(|file| file.data)
-                .unwrap_or_default();
-            let exchange: Exchange = parse(&file, &data)?;
-            corpus.exchanges.insert(exchange.id.clone(), exchange);
-        }
-        corpus.check()?;
-        Ok(corpus)
+    /// Returns the corpus that is part of this program.
+    ///
+    /// Errors: a file cannot be read.
+    pub fn embedded() -> Result<Self, String> {
+        let examples = ExampleFiles::iter().filter(|file| file != DOCUMENTS);
+        let examples = examples.map(|file| {
+            let example: Example = read::<ExampleFiles, _>(&file)?;
+            Ok((example.id.clone(), example))
+        });
+        let exchanges = ExchangeFiles::iter().map(|file| {
+            let exchange: Exchange = read::<ExchangeFiles, _>(&file)?;
+            Ok((exchange.id.clone(), exchange))
+        });
+        Ok(Self {
+            documents: read::<ExampleFiles, _>(DOCUMENTS)?,
+            examples: examples.collect::<Result<_, String>>()?,
+            exchanges: exchanges.collect::<Result<_, String>>()?,
+        })
     }
 
-    /// The example of that id; exchanges name only examples that exist.
-    pub fn example(&self, id: &str) -> &Example {
+    /// Returns the example of an id.
+    ///
+    /// Panics: there is none; exchanges name only examples that exist.
+    pub(crate) fn example(&self, id: &str) -> &Example {
         &self.examples[id]
     }
 
-    /// The request that an example answers, by the first exchange that says so.
-    pub fn request_of(&self, id: &str) -> Option<&Example> {
-        let answered = |step: &&ExchangeStep| {
-            step.answer.as_deref() == Some(id) || step.events.iter().any(|event| event == id)
-        };
-        let step = self
-            .exchanges
-            .values()
-            .flat_map(|exchange| &exchange.steps)
-            .find(answered)?;
-        self.examples.get(step.request.as_deref()?)
+    /// Returns the request that an example answers, with the id that was sent.
+    pub(crate) fn answered(&self, answer: &Example) -> Option<Value> {
+        let mut steps = self.steps();
+        let step = steps.find(|step| {
+            step.answer.as_ref() == Some(&answer.id) || step.events.contains(&answer.id)
+        })?;
+        let request = self.example(step.request.as_deref()?);
+        let printed = printed_example::read(&request.printed).json?;
+        let printed: Value = serde_json::from_str(&printed).ok()?;
+        let mut answered = request.corrected_value();
+        answered["id"] = step.id.clone().unwrap_or_else(|| printed["id"].clone());
+        Some(answered)
+    }
+
+    /// The steps of all exchanges.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &ExchangeStep> {
+        let exchanges = self.exchanges.values();
+        exchanges.flat_map(|exchange| &exchange.steps)
     }
 
     /// The examples other than HTTP heads.
@@ -347,48 +308,46 @@ impl Corpus {
             .values()
             .filter(|example| example.kind != ExampleKind::Head)
     }
-
-    fn check(&self) -> Result<(), CorpusError> {
-        for exchange in self.exchanges.values() {
-            let steps = exchange.steps.iter();
-            let named =
-                steps.flat_map(|step| step.request.iter().chain(&step.answer).chain(&step.events));
-            for id in named.chain(&exchange.given) {
-                if !self.examples.contains_key(id) {
-                    return Err(CorpusError {
-                        file: exchange.id.clone(),
-                        problem: format!("names the example {id}, which does not exist"),
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Example {
-    /// The corrected message.
-    pub fn corrected_value(&self) -> Option<Value> {
-        serde_json::from_str(self.corrected.as_deref()?).ok()
+    /// Returns the corrected message; null if there is none.
+    pub(crate) fn corrected_value(&self) -> Value {
+        value(self.corrected.as_deref())
     }
 
-    /// The canonical value.
-    pub fn canonical_value(&self) -> Option<Value> {
-        serde_json::from_str(self.canonical.as_deref()?).ok()
+    /// Returns the meaning in protocol 1.0; null if there is none.
+    pub(crate) fn canonical_value(&self) -> Value {
+        value(self.canonical.as_deref())
+    }
+
+    /// Returns the operation of a request, or `None` if its method is unknown.
+    pub(crate) fn operation(&self) -> Option<Operation> {
+        let method = Dialect::of_method(self.corrected_value()["method"].as_str()?)?;
+        Some(method.operation)
     }
 }
 
-fn parse<T: de::DeserializeOwned>(file: &str, data: &[u8]) -> Result<T, CorpusError> {
-    let error = |problem: String| CorpusError {
-        file: file.to_owned(),
-        problem,
-    };
-    let text = std::str::from_utf8(data).map_err(|invalid| error(invalid.to_string()))?;
-    yaml::read(text).map_err(error)
+impl ExchangeStep {
+    /// Returns the example that is sent, or the path that is fetched.
+    pub(crate) fn label(&self) -> &str {
+        let label = self.request.as_deref().or(self.get.as_deref());
+        label.unwrap_or_default()
+    }
+}
+
+fn value(json: Option<&str>) -> Value {
+    let value = json.and_then(|json| serde_json::from_str(json).ok());
+    value.unwrap_or_default()
+}
+
+fn read<F: RustEmbed, T: DeserializeOwned>(file: &str) -> Result<T, String> {
+    let data = F::get(file).map(|file| file.data).unwrap_or_default();
+    let read = yaml::read(&String::from_utf8_lossy(&data));
+    read.map_err(|problem| format!("{file}: {problem}"))
 }
 
 fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
     let version = String::deserialize(deserializer)?;
-    Dialect::from_version(&version)
-        .ok_or_else(|| de::Error::custom(format!("no version {version}")))
+    Dialect::from_version(&version).ok_or_else(|| D::Error::custom(format!("no version {version}")))
 }

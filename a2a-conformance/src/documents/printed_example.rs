@@ -3,27 +3,28 @@
 //! Only documents are read so; a server or client that gets such text from a peer refuses it.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// A printed example, made legal JSON.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct PrintedExample {
+pub(crate) struct PrintedExample {
     /// The JSON text, if any repair makes one of it.
-    pub json: Option<String>,
+    pub(crate) json: Option<String>,
     /// The example without what the extraction of the text glued to it.
-    pub text: String,
+    pub(crate) text: String,
     /// The codes of what was repaired.
-    pub repairs: BTreeSet<&'static str>,
+    pub(crate) repairs: BTreeSet<&'static str>,
 }
 
 impl PrintedExample {
     /// Returns whether the text is legal JSON as it stands, as a peer could send it.
-    pub fn is_json(&self) -> bool {
+    pub(crate) fn is_json(&self) -> bool {
         serde_json::from_str::<serde::de::IgnoredAny>(&self.text).is_ok()
     }
 }
 
 /// Reads a printed example.
-pub fn read(printed: &str) -> PrintedExample {
+pub(crate) fn read(printed: &str) -> PrintedExample {
     let mut repairs = BTreeSet::new();
     let text = without_gutter(printed, &mut repairs);
     let text = without_glue(&text, &mut repairs);
@@ -125,13 +126,52 @@ fn without_framing(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
     body
 }
 
-/// Makes JSON of what is nearly JSON.
+/// Makes JSON of what is nearly JSON: no-break spaces between the tokens, comments to the end of the line, members of an
+/// object between the brackets of a list, and a comma before a closing bracket.
 fn repair(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
     let text = escape_quotes(text, repairs);
-    let text = plain_blanks(&text, repairs);
-    let text = without_comments(&text, repairs);
-    let text = braces_for_brackets(&text, repairs);
-    without_trailing_commas(&text, repairs)
+    let mut edits: Vec<(Range<usize>, &str, &'static str)> = Vec::new();
+    // Each open bracket, and whether it becomes a brace.
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut comma = None;
+    for (index, token) in Tokens::of(&text) {
+        match token {
+            Token::NoBreakSpace => {
+                edits.push((index..index + '\u{a0}'.len_utf8(), " ", "NBSP"));
+                continue;
+            }
+            Token::Comment => {
+                let length = text[index..].find('\n');
+                let end = length.map_or(text.len(), |length| index + length);
+                edits.push((index..end, "", "COMMENT"));
+                continue;
+            }
+            Token::Open | Token::Bracket => open.push((index, false)),
+            Token::Colon => {
+                if let Some((start, becomes_brace @ false)) = open.last_mut()
+                    && text[*start..].starts_with('[')
+                {
+                    *becomes_brace = true;
+                    edits.push((*start..*start + 1, "{", "ARR"));
+                }
+            }
+            Token::Close | Token::BracketClose => {
+                edits.extend(comma.map(|comma| (comma..comma + 1, "", "TRAIL")));
+                if let Some((_, true)) = open.pop() {
+                    edits.push((index..index + 1, "}", "ARR"));
+                }
+            }
+            Token::Comma | Token::Value => {}
+        }
+        comma = (token == Token::Comma).then_some(index);
+    }
+    edits.sort_by_key(|(range, ..)| range.start);
+    let mut repaired = text.clone();
+    for (range, with, code) in edits.into_iter().rev() {
+        repaired.replace_range(range, with);
+        repairs.insert(code);
+    }
+    repaired
 }
 
 /// A string that holds a JSON list whose quotes are not escaped: `"text":"[{"a":"b"}]"`. Safe only
@@ -154,83 +194,6 @@ fn escape_quotes(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
         })
         .collect();
     lines.join("\n")
-}
-
-/// No-break spaces between the tokens.
-fn plain_blanks(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
-    let mut plain = text.to_owned();
-    let blanks: Vec<_> = Tokens::of(text)
-        .filter(|(_, token)| *token == Token::NoBreakSpace)
-        .collect();
-    for (index, _) in blanks.into_iter().rev() {
-        plain.replace_range(index..index + '\u{a0}'.len_utf8(), " ");
-        repairs.insert("NBSP");
-    }
-    plain
-}
-
-/// `// …` to the end of the line.
-fn without_comments(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
-    let mut plain = text.to_owned();
-    let comments: Vec<_> = Tokens::of(text)
-        .filter(|(_, token)| *token == Token::Comment)
-        .collect();
-    for (index, _) in comments.into_iter().rev() {
-        let end = text[index..]
-            .find('\n')
-            .map_or(text.len(), |length| index + length);
-        plain.replace_range(index..end, "");
-        repairs.insert("COMMENT");
-    }
-    plain
-}
-
-/// `[ "key": … ]`: members of an object between the brackets of a list.
-fn braces_for_brackets(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
-    let mut plain = text.to_owned().into_bytes();
-    let mut open: Vec<(usize, bool)> = Vec::new();
-    for (index, token) in Tokens::of(text) {
-        match token {
-            Token::Open | Token::Bracket => open.push((index, false)),
-            Token::Colon => {
-                if let Some((start, repaired)) = open
-                    .last_mut()
-                    .filter(|(start, _)| text.as_bytes()[*start] == b'[')
-                {
-                    plain[*start] = b'{';
-                    *repaired = true;
-                    repairs.insert("ARR");
-                }
-            }
-            Token::Close | Token::BracketClose => {
-                if let Some((_, true)) = open.pop() {
-                    plain[index] = b'}';
-                }
-            }
-            _ => {}
-        }
-    }
-    String::from_utf8(plain).unwrap_or_else(|_| text.to_owned())
-}
-
-/// A comma before a closing brace or bracket.
-fn without_trailing_commas(text: &str, repairs: &mut BTreeSet<&'static str>) -> String {
-    let mut plain = text.to_owned();
-    let mut comma = None;
-    let mut surplus = Vec::new();
-    for (index, token) in Tokens::of(text) {
-        match token {
-            Token::Comma => comma = Some(index),
-            Token::Close | Token::BracketClose => surplus.extend(comma.take()),
-            Token::NoBreakSpace | Token::Comment => {}
-            _ => comma = None,
-        }
-    }
-    for index in surplus.into_iter().rev() {
-        plain.replace_range(index..=index, "");
-        repairs.insert("TRAIL");
-    }
-    plain
 }
 
 /// Token of a JSON-like text.

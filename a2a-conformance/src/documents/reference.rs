@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_server::{Agent, ArtifactUpdate, Failure, LlmResponse, Turn};
 use a2a_types::extension::trpc::Step;
-use a2a_types::{Artifact, ArtifactId, Message, MessageId, Part, Role};
+use a2a_types::{Artifact, ArtifactId, Message, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::documents::corpus::ScriptStep;
+use super::corpus::ScriptStep;
+use crate::case::merge_patch;
 
 /// An agent that follows a script, and the handle by which it is held and released.
 #[derive(Clone, Debug)]
-pub struct Reference {
+pub(super) struct Reference {
     shared: Arc<Shared>,
 }
 
@@ -37,7 +38,7 @@ struct State {
 
 impl Reference {
     /// Returns an agent that follows this script.
-    pub fn new(script: Vec<Vec<ScriptStep>>) -> Self {
+    pub(super) fn new(script: Vec<Vec<ScriptStep>>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 script,
@@ -48,26 +49,28 @@ impl Reference {
     }
 
     /// Lets the agent pass a `hold`.
-    pub fn release(&self) {
+    pub(super) fn release(&self) {
         self.shared.state.send_modify(|state| state.released += 1);
     }
 
     /// Waits until the agent has reached a `hold`.
-    pub async fn held(&self) {
+    pub(super) async fn held(&self) {
         let mut state = self.shared.state.subscribe();
         // The sender lives as long as this handle.
         let _ = state.wait_for(|state| state.reached > state.released).await;
     }
 
-    /// Waits until that many turns are over.
-    pub async fn ended(&self, turns: usize) {
+    /// Waits until the first turn is over.
+    pub(super) async fn ended(&self) {
         let mut state = self.shared.state.subscribe();
-        let _ = state.wait_for(|state| state.ended >= turns).await;
+        let _ = state.wait_for(|state| state.ended > 0).await;
     }
 
     async fn step(&self, turn: &Turn, step: &ScriptStep) -> Result<(), Failure> {
         if let Some(artifact) = &step.artifact {
-            let mut update = ArtifactUpdate::new(artifact_of(artifact)?);
+            let new = json!({"artifactId": ArtifactId::random()});
+            let artifact = Artifact::deserialize(&patched(new, artifact))?;
+            let mut update = ArtifactUpdate::new(artifact);
             update.append = step.append;
             update.last_chunk = step.last_chunk;
             update.metadata = step.metadata.clone();
@@ -123,52 +126,26 @@ async fn write_response(mut response: LlmResponse<'_>, step: &ScriptStep) -> Res
     if let Some(text) = &step.delta {
         response.delta(text).await?;
     }
-    let calls = steps(&step.tool_calls)?
-        .into_iter()
-        .filter_map(|step| match step {
-            Step::FunctionCall(call) => Some(call),
-            _ => None,
-        });
-    response.tool_calls(calls.collect::<Vec<_>>()).await?;
-    let responses = steps(&step.tool_responses)?;
-    let responses = responses.into_iter().filter_map(|step| match step {
-        Step::FunctionResponse(response) => Some(response),
-        _ => None,
-    });
-    response
-        .tool_responses(responses.collect::<Vec<_>>())
-        .await?;
+    let (mut calls, mut responses) = (Vec::new(), Vec::new());
+    for part in &step.tools {
+        match Step::of(part) {
+            Some(Step::FunctionCall(call)) => calls.push(call),
+            Some(Step::FunctionResponse(response)) => responses.push(response),
+            _ => return Err("the script has a part that is no step of a tool".into()),
+        }
+    }
+    response.tool_calls(calls).await?;
+    response.tool_responses(responses).await?;
     Ok(())
 }
 
-fn steps(script: &[Value]) -> Result<Vec<Step>, Failure> {
-    let step = |part: &Value| Step::of(&Part::deserialize(part)?).ok_or("no step".into());
-    script.iter().map(step).collect()
-}
-
-fn artifact_of(script: &Value) -> Result<Artifact, Failure> {
-    let mut artifact = script.clone();
-    if artifact["artifactId"].is_null() {
-        artifact["artifactId"] = json!(ArtifactId::random());
-    }
-    Ok(Artifact::deserialize(&artifact)?)
-}
-
 fn message_of(script: &Value) -> Result<Message, Failure> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Script {
-        message_id: Option<MessageId>,
-        parts: Vec<Part>,
-        metadata: Option<a2a_types::Object>,
-    }
-    let script = Script::deserialize(script)?;
-    let message = Message::new(Role::Agent, script.parts);
-    Ok(Message {
-        message_id: script
-            .message_id
-            .unwrap_or_else(|| message.message_id.clone()),
-        metadata: script.metadata,
-        ..message
-    })
+    let new = json!(Message::new(Role::Agent, Vec::new()));
+    Ok(Message::deserialize(&patched(new, script))?)
+}
+
+/// Returns a value with the members that the script gives.
+fn patched(mut value: Value, script: &Value) -> Value {
+    merge_patch(&mut value, script);
+    value
 }

@@ -1,6 +1,6 @@
 //! Report of a replay, for people and for programs.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use a2a_client::terminal::escape_line;
@@ -8,8 +8,8 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::documents::corpus::{Corpus, ExampleKind, LenientVerdict, StrictVerdict};
-use crate::documents::replay::{Direction, ReplayResult};
+use super::corpus::{Corpus, Document, ExampleKind, LenientVerdict, StrictVerdict};
+use super::replay::{Direction, ReplayResult};
 
 /// Report of a replay.
 #[derive(Clone, Debug, Serialize)]
@@ -54,7 +54,7 @@ impl Report {
                 continue;
             }
             examples.total += 1;
-            if !outcome.problems.is_empty() {
+            if !outcome.passes() {
                 continue;
             }
             examples.accounted_for += 1;
@@ -70,11 +70,7 @@ impl Report {
 
     /// Returns whether everything went as documented; `false` if nothing was replayed.
     pub fn passes(&self) -> bool {
-        !self.outcomes.is_empty()
-            && self
-                .outcomes
-                .iter()
-                .all(|outcome| outcome.problems.is_empty())
+        !self.outcomes.is_empty() && self.outcomes.iter().all(ReplayResult::passes)
     }
 
     /// Prints a table, and what is wrong.
@@ -84,25 +80,22 @@ impl Report {
             AnsiColor::Green.on_default(),
             AnsiColor::Red.on_default(),
         );
-        let titles = Direction::ALL.map(Direction::title);
         write!(out, "{bold}{}{bold:#}", padded("document", TITLE))?;
-        for title in titles {
+        for title in Direction::ALL.map(Direction::title) {
             write!(out, "  {bold}{title:>17}{bold:#}")?;
         }
         writeln!(out)?;
-        let replayed = |id: &str| self.outcomes.iter().any(|outcome| outcome.document == id);
-        for document in corpus
-            .documents
-            .iter()
-            .filter(|document| replayed(&document.id))
-        {
-            write!(
-                out,
-                "{}",
-                padded(&format!("{} {}", document.id, document.title), TITLE)
-            )?;
+        for Document { id, title } in &corpus.documents {
+            let outcomes = self.outcomes.iter();
+            let outcomes = outcomes.filter(|outcome| outcome.document == *id);
+            let outcomes: Vec<_> = outcomes.collect();
+            if outcomes.is_empty() {
+                continue;
+            }
+            write!(out, "{}", padded(&format!("{id} {title}"), TITLE))?;
             for direction in Direction::ALL {
-                let (green, total) = self.count(&document.id, direction);
+                let of = outcomes.iter().filter(|it| it.direction == direction);
+                let (total, green) = (of.clone().count(), of.filter(|it| it.passes()).count());
                 let cell = match total {
                     0 => "–".to_owned(),
                     _ => format!("{green} of {total}"),
@@ -129,53 +122,25 @@ impl Report {
              accepted, {refused} refused, {refused_by_rule} refused by rule only; {usable} usable leniently"
             )?;
         }
-        let exchanges: BTreeMap<_, _> = self.exchanges().into_iter().collect();
-        let green = exchanges.values().filter(|green| **green).count();
+        let outcomes = self.outcomes.iter();
+        let exchanged = outcomes.filter(|outcome| outcome.direction != Direction::Read);
+        let all: BTreeSet<_> = exchanged.clone().map(|outcome| &outcome.id).collect();
+        let wrong = exchanged.filter(|outcome| !outcome.passes());
+        let wrong: BTreeSet<_> = wrong.map(|outcome| &outcome.id).collect();
         let style = if self.passes() { good } else { bad };
-        let total = exchanges.len();
+        let (green, total) = (all.len() - wrong.len(), all.len());
         writeln!(
             out,
             "{style}{green} of {total} exchanges green at both ends{style:#}"
         )?;
-        let problems = self
-            .outcomes
-            .iter()
-            .filter(|outcome| !outcome.problems.is_empty());
-        for outcome in problems {
-            writeln!(out)?;
-            writeln!(
-                out,
-                "{bad}{}{bad:#} ({})",
-                outcome.id,
-                outcome.direction.title()
-            )?;
+        for outcome in self.outcomes.iter().filter(|outcome| !outcome.passes()) {
+            let (id, title) = (&outcome.id, outcome.direction.title());
+            writeln!(out, "\n{bad}{id}{bad:#} ({title})")?;
             for problem in &outcome.problems {
                 writeln!(out, "  {}", escape_line(problem))?;
             }
         }
         Ok(())
-    }
-
-    fn count(&self, document: &str, direction: Direction) -> (usize, usize) {
-        let of = self
-            .outcomes
-            .iter()
-            .filter(|outcome| outcome.document == document && outcome.direction == direction);
-        of.fold((0, 0), |(green, total), outcome| {
-            (green + usize::from(outcome.problems.is_empty()), total + 1)
-        })
-    }
-
-    fn exchanges(&self) -> BTreeMap<&str, bool> {
-        let mut exchanges = BTreeMap::new();
-        for outcome in self
-            .outcomes
-            .iter()
-            .filter(|outcome| outcome.direction != Direction::Read)
-        {
-            *exchanges.entry(outcome.id.as_str()).or_insert(true) &= outcome.problems.is_empty();
-        }
-        exchanges
     }
 }
 

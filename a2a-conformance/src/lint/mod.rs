@@ -13,6 +13,7 @@
 //! ```
 
 mod checks;
+mod departures;
 mod detect;
 mod kind;
 mod marks;
@@ -31,6 +32,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::checks::is_utc;
+use self::departures::accepted_departures;
 use self::detect::{as_kind, detect};
 pub use self::kind::DocumentKind;
 pub(crate) use self::nulls::without_nulls;
@@ -41,7 +43,7 @@ pub(crate) use self::schema::{
 use self::subject::limits;
 pub(crate) use self::subject::{LintSubject, SubjectKind, envelope_of};
 use crate::card;
-use crate::documents::{StrictVerdict, accepted_departures, printed_example};
+use crate::documents::{StrictVerdict, printed_example};
 use crate::requirement::Level;
 
 /// Facts that the caller knows about a document.
@@ -137,10 +139,10 @@ fn refuse_after_message(blocks: &[String], results: &mut [LintResult]) {
 }
 
 /// Reason why a strict reader refuses an event that is printed over several lines.
-pub(crate) const NOT_ONE_DOCUMENT: &str = "the event is no JSON: only its first line is data";
+const NOT_ONE_DOCUMENT: &str = "the event is no JSON: only its first line is data";
 
 /// The data of a Server-Sent Event by the letter: fields are lines, the field is named `data`.
-pub(crate) fn event_data(text: &str) -> Option<String> {
+fn event_data(text: &str) -> Option<String> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
     let data: Vec<_> = lines
         .map(|value| value.strip_prefix(' ').unwrap_or(value))
@@ -290,7 +292,7 @@ fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<LintSubj
 }
 
 /// Judges as a strict reader: the text, the envelope, the schema, and the prose of the specification.
-pub(crate) fn judge(
+fn judge(
     text: &str,
     is_event: bool,
     subject: Option<&LintSubject>,

@@ -1,79 +1,59 @@
 //! Replay of the documented requests to our server, whose answers are compared with the documented ones.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-#[cfg(not(feature = "sqlite"))]
-use a2a_server::MemoryStore;
-#[cfg(feature = "sqlite")]
-use a2a_server::SqliteStore;
 use a2a_server::{AuthError, Authenticator, Principal, Server};
 use a2a_transport::BoxFuture;
+use a2a_types::extension::trpc::Version;
 use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, schema};
+use a2a_types::{AgentCard, Dialect, Operation, schema};
 use http::request::Parts;
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use super::ends::Ends;
-use super::profile;
-use super::result::{Direction, ReplayResult};
+use super::result::Direction;
 use crate::documents::compare::{Bindings, Rules, compare};
-use crate::documents::corpus::{
-    Corpus, Example, Exchange, ExchangeStep, MatchMode, Release, StrictVerdict,
-};
+use crate::documents::corpus::{Corpus, Example, Exchange, ExchangeStep, Release, StrictVerdict};
 use crate::documents::printed_example;
 use crate::documents::reference::Reference;
-use crate::documents::verdict::{operation_of, validate};
+use crate::lint::violations;
 use crate::wire::caller::{IncomingResponse, PlainCaller, SILENCE_TIMEOUT};
 
-/// Replays one exchange in every form of its requests.
+/// Replays one exchange with its requests in the form of the direction, and returns the problems.
 pub(super) async fn replay(
     corpus: &Corpus,
     exchange: &Exchange,
+    direction: Direction,
     ends: &dyn Ends,
-) -> Vec<ReplayResult> {
-    let mut outcomes = Vec::new();
-    for direction in [
-        Direction::AgentCorrected,
-        Direction::AgentPrinted,
-        Direction::AgentStrict,
-    ] {
-        let mode = match direction {
-            Direction::AgentPrinted => Mode::Lenient,
-            _ => Mode::Strict,
-        };
-        let problems = match ReplayServer::start(corpus, exchange, mode, ends).await {
-            Ok(mut server) => {
-                let run = async {
-                    match direction {
-                        Direction::AgentStrict => server.refusals().await,
-                        _ => server.play(direction == Direction::AgentPrinted).await,
-                    }
-                };
-                match tokio::time::timeout(6 * SILENCE_TIMEOUT, run).await {
-                    Ok(()) => std::mem::take(&mut server.problems),
-                    Err(_) => vec![format!("{}: the exchange does not end", exchange.id)],
-                }
-            }
-            Err(problem) => vec![format!("{}: {problem}", exchange.id)],
-        };
-        outcomes.push(ReplayResult {
-            document: exchange.id.split('-').next().unwrap_or_default().to_owned(),
-            id: exchange.id.clone(),
-            direction,
-            problems,
-        });
+) -> Vec<String> {
+    let as_printed = direction == Direction::AgentPrinted;
+    let mode = if as_printed {
+        Mode::Lenient
+    } else {
+        Mode::Strict
+    };
+    let mut replay = match AgentReplay::start(corpus, exchange, mode, ends).await {
+        Ok(replay) => replay,
+        Err(problem) => return vec![format!("{}: {problem}", exchange.id)],
+    };
+    let run = async {
+        match direction {
+            Direction::AgentStrict => replay.refusals().await,
+            _ => replay.play(as_printed).await,
+        }
+    };
+    match tokio::time::timeout(6 * SILENCE_TIMEOUT, run).await {
+        Ok(()) => replay.problems,
+        Err(_) => vec![format!("{}: the exchange does not end", exchange.id)],
     }
-    outcomes
 }
 
 /// A server with the reference agent on a real socket, and a caller.
-struct ReplayServer<'a> {
+struct AgentReplay<'a> {
     corpus: &'a Corpus,
     exchange: &'a Exchange,
     reference: Reference,
@@ -81,83 +61,74 @@ struct ReplayServer<'a> {
     path: &'static str,
     bindings: Bindings,
     problems: Vec<String>,
-    server: JoinHandle<()>,
-    /// Directory in which the server keeps its tasks.
-    _directory: TempDir,
+    _server: JoinSet<()>,
 }
 
-/// Opens the store of a server: a file in this directory.
-#[cfg(feature = "sqlite")]
-fn open_store(directory: &Path) -> Result<SqliteStore, a2a_server::StoreError> {
-    SqliteStore::open(directory.join("tasks.db"))
-}
-
-/// Opens the store of a server: in memory.
-#[cfg(not(feature = "sqlite"))]
-fn open_store(_: &Path) -> Result<MemoryStore, std::convert::Infallible> {
-    Ok(MemoryStore::default())
-}
-
-impl Drop for ReplayServer<'_> {
-    fn drop(&mut self) {
-        self.server.abort();
-    }
-}
-
-impl<'a> ReplayServer<'a> {
+impl<'a> AgentReplay<'a> {
     async fn start(
         corpus: &'a Corpus,
         exchange: &'a Exchange,
         mode: Mode,
         ends: &dyn Ends,
-    ) -> Result<Self, String> {
-        let message = |error: &dyn std::fmt::Display| error.to_string();
+    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let reference = Reference::new(exchange.agent.clone());
         let mut card = card_of(corpus, exchange);
         if exchange.profile {
-            profile::declare_on(&mut card);
+            Version::CURRENT.declare(&mut card);
         }
-        let directory = tempfile::tempdir().map_err(|error| message(&error))?;
-        let store = open_store(directory.path());
-        let store = store.map_err(|error| message(&error))?;
-        let server = Server::builder(card.clone(), reference.clone()).store(store);
-        let server = match card.capabilities.extended_agent_card {
-            Some(true) => server.extended_card(card),
-            _ => server,
-        };
-        let server = server.build().map_err(|error| message(&error))?;
-        let path = match exchange.steps.iter().any(|step| {
-            step.get
-                .as_deref()
-                .is_some_and(|get| get.starts_with("/a2a"))
-        }) {
+        let mut server = Server::builder(card.clone(), reference.clone());
+        if card.capabilities.extended_agent_card == Some(true) {
+            server = server.extended_card(card);
+        }
+        let mut paths = exchange.steps.iter().filter_map(|step| step.get.as_ref());
+        let path = match paths.any(|path| path.starts_with("/a2a")) {
             true => "/a2a/v1",
             false => "/",
         };
-        let bound = server
-            .bind("127.0.0.1:0")
-            .await
-            .map_err(|error| message(&error))?;
-        let bound = bound.path(path).mode(mode).authenticator(TokenForCard);
-        let listener = TcpListener::bind("127.0.0.1:0")
-            .await
-            .map_err(|error| message(&error))?;
-        let address = listener.local_addr().map_err(|error| message(&error))?;
+        let server = server.build()?.http().path(path).mode(mode);
+        let service = server.authenticator(TokenForCard).service();
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let caller = PlainCaller::new(listener.local_addr()?);
+        let mut server = JoinSet::new();
+        server.spawn(ends.serve(listener, service));
         Ok(Self {
             corpus,
             exchange,
             reference,
-            caller: PlainCaller::new(address),
+            caller,
             path,
             bindings: Bindings::default(),
             problems: Vec::new(),
-            server: tokio::spawn(ends.serve(listener, bound.service())),
-            _directory: directory,
+            _server: server,
         })
     }
 
-    fn problem(&mut self, example: &str, problem: impl std::fmt::Display) {
-        self.problems.push(format!("{example}: {problem}"));
+    fn note(&mut self, label: &str, problems: impl IntoIterator<Item = String>) {
+        let problems = problems.into_iter();
+        self.problems
+            .extend(problems.map(|problem| format!("{label}: {problem}")));
+    }
+
+    /// Plays the whole exchange, with its requests as printed or as corrected.
+    async fn play(&mut self, as_printed: bool) {
+        for id in &self.exchange.given {
+            let given = self.give(self.corpus.example(id)).await;
+            self.note(id, given.err());
+        }
+        for step in &self.exchange.steps {
+            if step.release == Some(Release::Before) {
+                self.reference.release();
+                self.reference.ended().await;
+            }
+            let played = match &step.request {
+                Some(request) => {
+                    let request = self.corpus.example(request);
+                    self.ask(step, request, as_printed).await
+                }
+                None => self.fetch(step).await,
+            };
+            self.note(step.label(), played.err());
+        }
     }
 
     async fn post(
@@ -169,49 +140,15 @@ impl<'a> ReplayServer<'a> {
         sent.await
     }
 
-    /// Plays the whole exchange, with its requests as printed or as corrected.
-    async fn play(&mut self, as_printed: bool) {
-        for id in &self.exchange.given {
-            if let Err(problem) = self.give(self.corpus.example(id)).await {
-                self.problem(id, problem);
-            }
-        }
-        for step in &self.exchange.steps {
-            if step.release == Some(Release::Before) {
-                self.reference.release();
-                self.reference.ended(1).await;
-            }
-            let label = step
-                .request
-                .as_ref()
-                .or(step.get.as_ref())
-                .map_or("", String::as_str);
-            let played = match (&step.request, &step.get) {
-                (Some(request), _) => {
-                    let request = self.corpus.example(request);
-                    self.ask(step, request, as_printed).await
-                }
-                (None, Some(path)) => self.fetch(step, path).await,
-                (None, None) => Err("the step asks for nothing".to_owned()),
-            };
-            if let Err(problem) = played {
-                self.problem(label, problem);
-            }
-        }
-    }
-
     /// Sends a request and ignores its answer.
     async fn give(&mut self, request: &Example) -> Result<(), String> {
+        self.bindings.keep_ids_of(&request.corrected_value());
         let text = request.corrected.clone().unwrap_or_default();
-        self.bindings
-            .keep_ids_of(&serde_json::from_str(&text).unwrap_or_default());
-        let reply = self.post(text, &BTreeMap::new()).await?;
-        match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
+        let response = self.post(text, &BTreeMap::new()).await?;
+        match request.operation().is_some_and(Operation::is_stream) {
             // The caller disconnects while the agent works.
             true => self.reference.held().await,
-            false => {
-                reply.json().await?;
-            }
+            false => drop(response.json().await?),
         }
         Ok(())
     }
@@ -227,8 +164,7 @@ impl<'a> ReplayServer<'a> {
         if as_printed && printed.is_json() {
             text = printed.text;
         } else if as_printed {
-            let reply = self.post(printed.text, &step.headers).await?;
-            let answer = reply.json().await?;
+            let answer = self.post(printed.text, &step.headers).await?.json().await?;
             if answer["error"]["code"] != -32700 {
                 return Err(format!("$.error.code: expected -32700, found {answer}"));
             }
@@ -240,106 +176,85 @@ impl<'a> ReplayServer<'a> {
             text = sent.to_string();
         }
         if step.declares {
-            profile::declare_in(&mut sent);
+            declare_in(&mut sent);
             text = sent.to_string();
         }
         let text = self.bindings.apply(&text);
-        let id = sent.get("id").cloned().unwrap_or(Value::Null);
-        let reply = self.post(text, &step.headers).await?;
-        let status = reply.head.status;
+        let response = self.post(text, &step.headers).await?;
+        let status = response.head.status;
         if status != StatusCode::OK {
             return Err(format!("HTTP status: expected 200, found {status}"));
         }
-        match operation_of(request).is_some_and(a2a_types::Operation::is_stream) {
-            true => self.check_stream(step, request, reply, &id).await,
-            false => self.check_answer(step, request, reply, &id).await,
-        }
-    }
-
-    async fn check_answer(
-        &mut self,
-        step: &ExchangeStep,
-        request: &Example,
-        reply: IncomingResponse,
-        id: &Value,
-    ) -> Result<(), String> {
-        if reply.media_type() != "application/json" {
+        let streams = request.operation().is_some_and(Operation::is_stream);
+        let (found, expected) = match streams {
+            true => (response.media_type(), "text/event-stream"),
+            false => (response.media_type(), "application/json"),
+        };
+        if found != expected {
             return Err(format!(
-                "content-type: expected application/json, found {:?}",
-                reply.media_type()
+                "content-type: expected {expected}, found {found:?}"
             ));
         }
-        let found = reply.json().await?;
-        match &step.answer {
-            Some(answer) => {
-                let expected = self
-                    .corpus
-                    .example(answer)
-                    .corrected_value()
-                    .unwrap_or_default();
-                self.check_message(answer, step, request, expected, &found, id);
-            }
-            None => {
-                let result = step.result.as_ref().unwrap_or(&found["result"]);
-                let expected = json!({"jsonrpc": "2.0", "id": id, "result": result});
-                self.check_message(&request.id, step, request, expected, &found, id);
+        let messages = self.messages(step, request, &sent["id"]);
+        if streams {
+            return self.check_stream(step, request, response, messages).await;
+        }
+        let found = response.json().await?;
+        let (label, expected) = messages.into_iter().next().unwrap_or_else(|| {
+            let any = undocumented(&sent["id"], &found["result"]);
+            (request.id.clone(), any)
+        });
+        self.check_message(&label, step, request, &expected, &found);
+        Ok(())
+    }
+
+    /// Returns the messages that answer a request, each with the example that shows it, or else with the request.
+    fn messages(&self, step: &ExchangeStep, request: &Example, id: &Value) -> Vec<(String, Value)> {
+        let before = step.before.iter().chain(&step.result);
+        let before = before.map(|result| (request.id.clone(), undocumented(id, result)));
+        let documented = step.events.iter().chain(&step.answer).map(|example| {
+            let mut message = self.corpus.example(example).corrected_value();
+            message["id"] = id.clone();
+            (example.clone(), message)
+        });
+        let mut messages: Vec<_> = before.chain(documented).collect();
+        for (_, message) in &mut messages {
+            if let Some(Value::Array(history)) = message.pointer_mut("/result/history") {
+                history.splice(0..0, step.history_first.iter().cloned());
             }
         }
-        Ok(())
+        messages
     }
 
     async fn check_stream(
         &mut self,
         step: &ExchangeStep,
         request: &Example,
-        mut reply: IncomingResponse,
-        id: &Value,
+        mut response: IncomingResponse,
+        messages: Vec<(String, Value)>,
     ) -> Result<(), String> {
-        if reply.media_type() != "text/event-stream" {
-            return Err(format!(
-                "content-type: expected text/event-stream, found {:?}",
-                reply.media_type()
-            ));
-        }
-        let before = step.before.iter().map(|result| {
-            (
-                request.id.clone(),
-                json!({"jsonrpc": "2.0", "id": id, "result": result}),
-            )
-        });
-        let events = step.events.iter().map(|event| {
-            (
-                event.clone(),
-                self.corpus
-                    .example(event)
-                    .corrected_value()
-                    .unwrap_or_default(),
-            )
-        });
-        let expected: Vec<_> = before.chain(events).collect();
-        let first = reply.event().await?;
+        let mut found = response.event().await?;
         if step.release == Some(Release::Subscribed) {
             self.reference.release();
         }
-        let mut found = first;
-        for (label, expected) in expected {
+        for (label, expected) in messages {
             let Some(event) = found else {
                 return Err(format!(
                     "{label}: $: expected an event, found the end of the stream"
                 ));
             };
-            self.check_message(&label, step, request, expected, &event, id);
-            found = match step.open && step.events.last() == Some(&label) {
-                true => return Ok(()),
-                false => reply.event().await?,
-            };
+            self.check_message(&label, step, request, &expected, &event);
+            if step.open && step.events.last() == Some(&label) {
+                return Ok(());
+            }
+            found = response.event().await?;
         }
         // An exchange without documented events only has to end.
         while let Some(event) = found {
             if !step.events.is_empty() {
                 return Err(format!("$: expected the end of the stream, found {event}"));
             }
-            found = reply.event().await?;
+            found = response.event().await?;
         }
         Ok(())
     }
@@ -349,92 +264,74 @@ impl<'a> ReplayServer<'a> {
         label: &str,
         step: &ExchangeStep,
         request: &Example,
-        mut expected: Value,
+        expected: &Value,
         found: &Value,
-        id: &Value,
     ) {
-        expected["id"] = id.clone();
-        if let Some(Value::Array(history)) = expected.pointer_mut("/result/history") {
-            history.splice(0..0, step.history_first.iter().cloned());
-        }
         let rules = Rules {
             allow: &step.allow,
             ..Rules::default()
         };
-        for difference in compare(&expected, found, &mut self.bindings, rules) {
-            self.problem(label, difference);
-        }
-        let definition =
-            operation_of(request).and_then(|op| schema::response_definition(request.dialect, op));
+        let differences = compare(expected, found, &mut self.bindings, rules);
+        self.note(label, differences);
+        let operation = request.operation();
+        let definition = operation.and_then(|it| schema::response_definition(request.dialect, it));
         // The id of an answer to a request without one is null, which the schemas do not foresee.
-        if let Some(definition) = definition.filter(|_| !id.is_null())
-            && let Err(violation) = validate(request.dialect, definition, found)
-        {
-            self.problem(label, violation);
+        if let Some(definition) = definition.filter(|_| !expected["id"].is_null()) {
+            let invalid = validate(request.dialect, definition, found);
+            self.note(label, invalid.err());
         }
     }
 
-    async fn fetch(&mut self, step: &ExchangeStep, path: &str) -> Result<(), String> {
-        let reply = self
-            .caller
-            .send(Method::GET, path, &step.headers, String::new());
-        let reply = reply.await?;
-        let (status, found) = (step.status.unwrap_or(200), reply.head.status);
+    async fn fetch(&mut self, step: &ExchangeStep) -> Result<(), String> {
+        let (path, body) = (step.label(), String::new());
+        let response = self.caller.send(Method::GET, path, &step.headers, body);
+        let response = response.await?;
+        let (status, found) = (step.status.unwrap_or(200), response.head.status);
         if found != status {
             return Err(format!("HTTP status: expected {status}, found {found}"));
         }
-        if status == 401 && !reply.head.headers.contains_key("www-authenticate") {
+        if status == 401 && !response.head.headers.contains_key("www-authenticate") {
             return Err("WWW-Authenticate: missing".to_owned());
         }
         if status != 200 {
             return Ok(());
         }
-        let found = reply.json().await?;
+        let found = response.json().await?;
         validate(self.exchange.dialect, "AgentCard", &found)?;
         if let Some(answer) = &step.answer {
-            let expected = self
-                .corpus
-                .example(answer)
-                .corrected_value()
-                .unwrap_or_default();
+            let expected = self.corpus.example(answer).corrected_value();
             let rules = Rules {
                 allow: &step.allow,
-                matching: Some(step.matching.unwrap_or(MatchMode::Contains)),
+                more: true,
                 ..Rules::default()
             };
-            for difference in compare(&expected, &found, &mut self.bindings, rules) {
-                self.problem(answer, difference);
-            }
+            let differences = compare(&expected, &found, &mut self.bindings, rules);
+            self.note(answer, differences);
         }
         Ok(())
     }
 
     /// Sends the printed requests that a strict server must refuse.
     async fn refusals(&mut self) {
-        let requests = self
-            .exchange
-            .steps
-            .iter()
-            .filter_map(|step| step.request.as_ref());
-        for id in requests {
+        let steps = self.exchange.steps.iter();
+        for id in steps.filter_map(|step| step.request.as_ref()) {
             let request = self.corpus.example(id);
-            if request.strict == StrictVerdict::Accept {
-                continue;
-            }
-            if let Err(problem) = self.refusal(request).await {
-                self.problem(id, problem);
+            if request.strict != StrictVerdict::Accept {
+                let refused = self.refusal(request).await;
+                self.note(id, refused.err());
             }
         }
     }
 
     async fn refusal(&self, request: &Example) -> Result<(), String> {
         let printed = printed_example::read(&request.printed);
-        let reply = self.post(printed.text.clone(), &BTreeMap::new()).await?;
-        let error = reply.json().await?["error"].take();
-        let (code, path) = match (&request.refused, printed.is_json()) {
-            (_, false) => (-32700, ""),
-            (Some(refusal), true) => (refusal.code, refusal.path.as_str()),
-            (None, true) => {
+        let is_json = printed.is_json();
+        let response = self.post(printed.text, &BTreeMap::new()).await?;
+        let error = response.json().await?["error"].take();
+        let (code, path) = match &request.refused {
+            _ if !is_json => (-32700, ""),
+            Some(refusal) => (refusal.code, refusal.path.as_str()),
+            None => {
                 return Err(format!(
                     "the corpus does not say how it is refused; it is by {error}"
                 ));
@@ -453,15 +350,32 @@ impl<'a> ReplayServer<'a> {
     }
 }
 
-/// The card that the exchange fetches, else one that offers everything.
+/// Declares the profile in the message of a request, as callers do.
+pub(super) fn declare_in(request: &mut Value) {
+    let metadata = &mut request["params"]["message"]["metadata"];
+    metadata["interaction_spec_version"] = json!(Version::CURRENT.to_string());
+}
+
+/// Returns the message with a result that no document shows.
+fn undocumented(id: &Value, result: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+/// Validates a value by a definition of our schema.
+fn validate(dialect: Dialect, definition: &'static str, value: &Value) -> Result<(), String> {
+    match violations(dialect, definition, value)?.first() {
+        None => Ok(()),
+        Some(violation) => Err(format!("{violation} ({definition})")),
+    }
+}
+
+/// Returns the card that the exchange fetches, else one that offers everything.
 fn card_of(corpus: &Corpus, exchange: &Exchange) -> AgentCard {
-    let fetched = exchange
-        .steps
-        .iter()
-        .filter(|step| step.get.is_some())
-        .find_map(|step| step.answer.as_ref());
-    let documented =
-        fetched.and_then(|id| AgentCard::deserialize(corpus.example(id).canonical_value()?).ok());
+    let mut fetched = exchange.steps.iter().filter(|step| step.get.is_some());
+    let documented = fetched.find_map(|step| {
+        let card = corpus.example(step.answer.as_ref()?).canonical_value();
+        AgentCard::deserialize(card).ok()
+    });
     documented.unwrap_or_else(|| {
         let mut card = AgentCard::new("Reference", "Does what the documents say");
         card.capabilities.push_notifications = Some(true);
@@ -470,21 +384,15 @@ fn card_of(corpus: &Corpus, exchange: &Exchange) -> AgentCard {
     })
 }
 
-/// Every caller is admitted, but the extended card requires a token.
+/// Admits every caller, but requires a token for the extended card.
 struct TokenForCard;
 
 impl Authenticator for TokenForCard {
     fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let token = head
-            .headers
-            .get("authorization")
-            .and_then(|value| value.to_str().ok());
-        let bearer = token.is_some_and(|token| token.starts_with("Bearer "));
-        let needed = head
-            .uri
-            .path()
-            .ends_with("/agent/authenticatedExtendedCard");
-        let outcome = match (bearer, needed) {
+        let token = head.headers.get("authorization");
+        let bearer = token.is_some_and(|token| token.as_bytes().starts_with(b"Bearer "));
+        let path = head.uri.path();
+        let outcome = match (bearer, path.ends_with("/agent/authenticatedExtendedCard")) {
             (true, _) => Ok(Principal::named("reader")),
             (false, false) => Ok(Principal::anonymous()),
             (false, true) => Err(AuthError::unauthenticated("Bearer")),

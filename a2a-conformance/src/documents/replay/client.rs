@@ -1,64 +1,58 @@
 //! Replay of the documented answers to our client, whose results are compared with the documented ones.
 
-use a2a_client::Client;
+use std::sync::Arc;
+
+use a2a_client::{Client, Retries};
 use a2a_transport::binding::ReadOptions;
 use a2a_transport::binding::jsonrpc::read_call;
 use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, Call, Error, Transport};
+use a2a_types::extension::trpc::Version;
 use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, Dialect, Operation, Request, Response, v0_2};
+use a2a_types::{AgentCard, Dialect, Event, Operation, Request, Response, v0_2};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
-use tokio_stream::StreamExt;
+use tokio_stream::{Stream, StreamExt};
 
+use super::agent::declare_in;
 use super::ends::Ends;
-use super::profile::{self, value};
-use super::result::{Direction, ReplayResult};
-use crate::documents::compare::{Bindings, Rules, compare};
+use super::result::Direction;
+use crate::documents::compare::compare_exactly;
 use crate::documents::corpus::{Corpus, Example, Exchange, ExchangeStep};
 use crate::documents::printed_example;
 use crate::wire::caller::SILENCE_TIMEOUT;
 use crate::wire::exchange::set_header;
 use crate::wire::server::ScriptedServer;
 
-/// Replays one exchange with its answers as corrected and as printed.
+/// The problems of a step. Errors: the step cannot be replayed.
+type Problems = Result<Vec<String>, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Replays one exchange with its answers in the form of the direction, and returns the problems.
 pub(super) async fn replay(
     corpus: &Corpus,
     exchange: &Exchange,
+    direction: Direction,
     ends: &dyn Ends,
-) -> Vec<ReplayResult> {
-    let mut outcomes = Vec::new();
-    for direction in [Direction::ClientCorrected, Direction::ClientPrinted] {
-        let mut problems = Vec::new();
-        for step in &exchange.steps {
-            let play = StepReplay {
-                corpus,
-                exchange,
-                step,
-                as_printed: direction == Direction::ClientPrinted,
-                ends,
-            };
-            let label = step
-                .request
-                .as_ref()
-                .or(step.get.as_ref())
-                .map_or("", String::as_str);
-            match tokio::time::timeout(3 * SILENCE_TIMEOUT, play.run()).await {
-                Ok(Ok(found)) => problems.extend(found),
-                Ok(Err(problem)) => problems.push(format!("{label}: {problem}")),
-                Err(_) => problems.push(format!("{label}: the client hangs")),
-            }
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    for step in &exchange.steps {
+        let replay = StepReplay {
+            corpus,
+            exchange,
+            step,
+            as_printed: direction == Direction::ClientPrinted,
+            ends,
+        };
+        let label = step.label();
+        match tokio::time::timeout(3 * SILENCE_TIMEOUT, replay.run()).await {
+            Ok(Ok(found)) => problems.extend(found),
+            Ok(Err(problem)) => problems.push(format!("{label}: {problem}")),
+            Err(_) => problems.push(format!("{label}: the client hangs")),
         }
-        outcomes.push(ReplayResult {
-            document: exchange.id.split('-').next().unwrap_or_default().to_owned(),
-            id: exchange.id.clone(),
-            direction,
-            problems,
-        });
     }
-    outcomes
+    problems
 }
 
 /// One step, played by a scripted server.
@@ -71,76 +65,63 @@ struct StepReplay<'a> {
 }
 
 impl StepReplay<'_> {
-    async fn run(&self) -> Result<Vec<String>, String> {
-        match (&self.step.request, &self.step.get) {
-            (Some(request), _) => self.ask(self.corpus.example(request)).await,
-            (None, Some(path)) if path.contains("/.well-known/") => self.discover().await,
-            (None, Some(path)) => self.extended_card(path).await,
-            (None, None) => Err("the step asks for nothing".to_owned()),
+    async fn run(&self) -> Problems {
+        match &self.step.request {
+            Some(request) => self.ask(self.corpus.example(request)).await,
+            None if self.step.label().contains("/.well-known/") => self.discover().await,
+            None => self.extended_card().await,
         }
     }
 
-    async fn ask(&self, request: &Example) -> Result<Vec<String>, String> {
+    async fn ask(&self, request: &Example) -> Problems {
         let call = call_of(request)?;
         let operation = call.request.operation();
         let answers = self.answers();
-        let script: Vec<_> = answers
-            .iter()
-            .map(|answer| self.script_of(answer))
-            .collect();
-        let streams = operation.is_stream();
-        let substitute = !self.as_printed;
-        let server = ScriptedServer::start(move |captured| {
-            let id =
-                serde_json::from_slice::<Value>(captured.body()).unwrap_or_default()["id"].take();
-            let texts = script.iter().map(|text| match substitute {
-                true => with_id(text, &id, streams),
-                false => text.clone(),
+        let script = answers.iter().map(|answer| self.script_of(answer));
+        let script: Vec<_> = script.collect();
+        let (as_printed, streams) = (self.as_printed, operation.is_stream());
+        let server = ScriptedServer::start(move |asked| {
+            let asked: Value = serde_json::from_slice(asked.body()).unwrap_or_default();
+            let texts = script.iter().map(|text| match as_printed {
+                true => text.clone(),
+                false => with_id(text, &asked["id"], streams),
             });
-            let body: String = texts.collect();
             let media_type = if streams {
                 "text/event-stream"
             } else {
                 "application/json"
             };
-            respond(200, media_type, body)
+            respond(200, media_type, texts.collect())
         });
-        let server = server.await.map_err(|error| error.to_string())?;
-        let mode = if self.as_printed {
+        let server = server.await?;
+        let mode = if as_printed {
             Mode::Lenient
         } else {
             Mode::Strict
         };
         let url = format!("http://{}/", server.address);
-        let transport =
-            HttpTransport::new(&url, self.exchange.dialect).map_err(|error| error.to_string())?;
-        let transport = self.ends.transport(transport.mode(mode));
-
-        let mut problems = Vec::new();
+        let transport = HttpTransport::new(&url, self.exchange.dialect)?.mode(mode);
+        let transport = self.ends.transport(transport);
         let received = match self.exchange.profile {
-            true => {
-                let (declares, open) = (self.step.declares, self.step.open);
-                profile::ask(transport, call.request, declares, open).await
-            }
-            false => collect_reply(transport.call(call).await, self.step.open).await,
+            true => ask_in_profile(transport, call.request, self.step).await,
+            false => answer_to(transport.call(call).await, self.step.open).await,
         };
-        let declares = self.step.declares;
-        problems.extend(check_request(request, declares, &server.take_requests())?);
-        if answers.is_empty() {
+        let mut problems = self.check_request(request, &server.take_requests())?;
+        let Some(first) = answers.first() else {
             return Ok(problems);
-        }
-        let readable = !self.as_printed || answers.iter().all(|answer| printed_is_readable(answer));
+        };
+        let readable = !as_printed || answers.iter().all(|answer| is_readable(answer));
         match (received, readable) {
             (Ok(received), true) => {
-                problems.extend(self.check_answers(operation, &answers, received))
+                problems.extend(self.check_answers(operation, &answers, &received));
             }
             (Ok(received), false) => problems.push(format!(
                 "{}: $: expected a typed error, found {} answers",
-                answers[0].id,
+                first.id,
                 received.len()
             )),
             (Err(Error::Malformed(_) | Error::NotA2a { .. }), false) => {}
-            (Err(error), _) => problems.push(format!("{}: {error}", answers[0].id)),
+            (Err(error), _) => problems.push(format!("{}: {error}", first.id)),
         }
         Ok(problems)
     }
@@ -158,25 +139,40 @@ impl StepReplay<'_> {
         }
     }
 
+    /// The client must have sent what the document shows, but for ids that it makes up.
+    fn check_request(&self, request: &Example, asked: &[http::Request<Bytes>]) -> Problems {
+        let [asked] = asked else {
+            return Err(format!("expected one request, found {}", asked.len()).into());
+        };
+        let found: Value = serde_json::from_slice(asked.body())?;
+        let mut expected = request.corrected_value();
+        expected["id"] = found["id"].clone();
+        if self.step.declares {
+            declare_in(&mut expected);
+        }
+        let mut problems = compare_exactly(&request.id, &expected, &found);
+        if asked.method() != Method::POST {
+            problems.push(format!("{}: sent by {}", request.id, asked.method()));
+        }
+        Ok(problems)
+    }
+
     fn check_answers(
         &self,
         operation: Operation,
         answers: &[&Example],
-        received: Vec<Value>,
+        received: &[Value],
     ) -> Vec<String> {
         let mut problems = Vec::new();
-        if received.len() != answers.len() {
+        let (expected, found) = (answers.len(), received.len());
+        if found != expected {
             problems.push(format!(
-                "{}: $: expected {} answers, found {}",
-                answers[0].id,
-                answers.len(),
-                received.len()
+                "{}: $: expected {expected} answers, found {found}",
+                answers[0].id
             ));
         }
-        for (answer, found) in answers.iter().zip(&received) {
-            let Some(mut expected) = answer.canonical_value() else {
-                continue;
-            };
+        for (answer, found) in answers.iter().zip(received) {
+            let mut expected = answer.canonical_value();
             let plain = self.as_printed && !self.exchange.profile;
             if plain && answer.quirks.contains("NOAPPEND") {
                 // An update without `append` is not read as a chunk, unless the peer declared the profile.
@@ -184,47 +180,29 @@ impl StepReplay<'_> {
                     .as_object_mut()
                     .map(|update| update.remove("append"));
             }
-            if operation == Operation::CancelTask || operation == Operation::GetTask {
-                expected = unwrapped(expected);
+            let is_bare = matches!(operation, Operation::CancelTask | Operation::GetTask);
+            if let Some(task) = expected.get_mut("task").filter(|_| is_bare) {
+                expected = task.take();
             }
-            let mut bindings = Bindings::default();
-            bindings.keep_ids_of(&expected);
-            let rules = Rules {
-                exact_times: true,
-                ..Rules::default()
-            };
-            let differences = compare(&expected, found, &mut bindings, rules);
-            problems.extend(
-                differences
-                    .into_iter()
-                    .map(|difference| format!("{}: {difference}", answer.id)),
-            );
+            problems.extend(compare_exactly(&answer.id, &expected, found));
         }
         problems
     }
 
     /// The client looks for the card where the later versions have it, then where this one has.
-    async fn discover(&self) -> Result<Vec<String>, String> {
+    async fn discover(&self) -> Problems {
         let answers = self.answers();
-        let card = match answers.first() {
-            Some(answer) => self.script_of(answer),
-            None => {
-                let card =
-                    AgentCard::new("Reference", "Shown in no document").at("http://127.0.0.1:9/");
-                json!(v0_2::AgentCard::from(card)).to_string()
-            }
-        };
-        let server = ScriptedServer::start(move |captured| match captured.uri().path() {
-            "/.well-known/agent.json" => respond(200, "application/json", card.clone()),
+        let answer = answers.first();
+        let card = answer.map_or_else(undocumented_card, |answer| self.script_of(answer));
+        let text = card.clone();
+        let server = ScriptedServer::start(move |asked| match asked.uri().path() {
+            "/.well-known/agent.json" => respond(200, "application/json", text.clone()),
             _ => respond(404, "text/plain", String::new()),
         });
-        let server = server.await.map_err(|error| error.to_string())?;
+        let server = server.await?;
         let found = Client::connect(&format!("http://{}", server.address)).await;
-        let paths: Vec<_> = server
-            .take_requests()
-            .iter()
-            .map(|captured| captured.uri().path().to_owned())
-            .collect();
+        let asked = server.take_requests();
+        let paths: Vec<_> = asked.iter().map(|asked| asked.uri().path()).collect();
         let mut problems = Vec::new();
         if paths != ["/.well-known/agent-card.json", "/.well-known/agent.json"] {
             problems.push(format!(
@@ -232,49 +210,42 @@ impl StepReplay<'_> {
                 self.exchange.id
             ));
         }
-        let Some(answer) = answers.first() else {
-            problems.extend(
-                found
-                    .err()
-                    .map(|error| format!("{}: {error}", self.exchange.id)),
-            );
-            return Ok(problems);
-        };
-        let readable = !self.as_printed || printed_is_readable(answer);
-        match (found, readable) {
-            (Err(Error::Malformed(_)), false) => {}
+        let id = answer.map_or(&self.exchange.id, |answer| &answer.id);
+        let readable = !self.as_printed || answer.is_none_or(|answer| is_readable(answer));
+        let found = match (found, readable) {
+            (Err(Error::Malformed(_)), false) => return Ok(problems),
             // The documented address is out of reach here: it speaks https.
-            (Err(Error::Address { .. }), true) => {
-                problems.extend(check_card(answer, &self.script_of(answer)))
+            (Err(Error::Address { .. }), true) if answer.is_some() => {
+                let card = a2a_client::read_card(&card);
+                card.map(|card| json!(card))
+                    .map_err(|violation| violation.to_string())
             }
-            (Ok(client), true) => {
-                let found = serde_json::to_value(client.card().as_deref()).unwrap_or_default();
-                problems.extend(differences(answer, &found));
+            (Ok(client), true) => Ok(json!(client.card().as_deref())),
+            (Ok(_), false) => Err("expected a typed error, found a card".to_owned()),
+            (Err(error), _) => Err(error.to_string()),
+        };
+        match (found, answer) {
+            (Ok(found), Some(answer)) => {
+                problems.extend(compare_exactly(id, &answer.canonical_value(), &found));
             }
-            (Ok(_), false) => problems.push(format!(
-                "{}: expected a typed error, found a card",
-                answer.id
-            )),
-            (Err(error), _) => problems.push(format!("{}: {error}", answer.id)),
+            (Ok(_), None) => {}
+            (Err(problem), _) => problems.push(format!("{id}: {problem}")),
         }
         Ok(problems)
     }
 
     /// 0.2 fetches the extended card by GET, with the caller's credentials.
-    async fn extended_card(&self, path: &str) -> Result<Vec<String>, String> {
-        let status = self.step.status.unwrap_or(200);
-        let card = AgentCard::new("Reference", "The longer card").at("http://127.0.0.1:9/");
-        let body = json!(v0_2::AgentCard::from(card)).to_string();
+    async fn extended_card(&self) -> Problems {
+        let (path, status) = (self.step.label(), self.step.status.unwrap_or(200));
         let server = ScriptedServer::start(move |_| {
-            let mut response = respond(status, "application/json", body.clone());
+            let mut response = respond(status, "application/json", undocumented_card());
             let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             response
         });
-        let server = server.await.map_err(|error| error.to_string())?;
+        let server = server.await?;
         let url = format!("http://{}/a2a/v1", server.address);
-        let mut transport =
-            HttpTransport::new(&url, Dialect::V0_2).map_err(|error| error.to_string())?;
+        let mut transport = HttpTransport::new(&url, Dialect::V0_2)?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.step.headers {
             set_header(&mut headers, name, Some(value))?;
@@ -295,19 +266,15 @@ impl StepReplay<'_> {
             ) if challenge.as_deref() == Some("Bearer") => {}
             (found, _) => problems.push(format!("{path}: expected HTTP {status}, found {found:?}")),
         }
-        let captured = server.take_requests();
-        let Some(captured) = captured.first() else {
-            return Err("the client asked for nothing".to_owned());
-        };
-        let (method, sent) = (captured.method(), captured.uri().path());
-        if method != Method::GET || sent != path {
-            problems.push(format!("{path}: the client asked for {method} {sent}"));
+        let asked = server.take_requests();
+        let asked = asked.first().ok_or("the client asked for nothing")?;
+        let (method, target) = (asked.method(), asked.uri().path());
+        if method != Method::GET || target != path {
+            problems.push(format!("{path}: the client asked for {method} {target}"));
         }
         for (name, value) in &self.step.headers {
-            let sent = captured
-                .headers()
-                .get(name.as_str())
-                .and_then(|value| value.to_str().ok());
+            let sent = asked.headers().get(name.as_str());
+            let sent = sent.and_then(|value| value.to_str().ok());
             if sent != Some(value) {
                 problems.push(format!(
                     "{path}: {name}: expected {value:?}, found {sent:?}"
@@ -326,11 +293,32 @@ fn respond(status: u16, media_type: &'static str, body: String) -> http::Respons
     response
 }
 
-/// The canonical request of an example, as a call.
+/// Returns a card that no document shows.
+fn undocumented_card() -> String {
+    let card = AgentCard::new("Reference", "Shown in no document").at("http://127.0.0.1:9/");
+    json!(v0_2::AgentCard::from(card)).to_string()
+}
+
+/// Returns the message with the id that the client made up, framed as its exchange needs it.
+fn with_id(text: &str, id: &Value, streams: bool) -> String {
+    let mut message: Value = serde_json::from_str(text).unwrap_or_default();
+    message["id"] = id.clone();
+    match streams {
+        true => format!("data: {message}\n\n"),
+        false => message.to_string(),
+    }
+}
+
+/// Returns whether a client can read the printed answer: the extraction of the text is the only reason for
+/// repairs.
+fn is_readable(answer: &Example) -> bool {
+    let repairs = printed_example::read(&answer.printed).repairs;
+    repairs.iter().all(|code| ["GLUE", "GUTTER"].contains(code))
+}
+
+/// Returns the canonical request of an example, as a call.
 fn call_of(request: &Example) -> Result<Call, String> {
-    let canonical = request
-        .canonical_value()
-        .ok_or("the request has no canonical value")?;
+    let canonical = request.canonical_value();
     let message = json!({
         "jsonrpc": "2.0", "id": 1, "method": canonical["operation"], "params": canonical["params"],
     });
@@ -343,108 +331,62 @@ fn call_of(request: &Example) -> Result<Call, String> {
     Ok(Call::new(request))
 }
 
-/// Everything that an answer brings, in the canonical spelling. An `open` stream may end any time.
-async fn collect_reply(
+/// Calls an agent that declares the profile, and returns everything that comes, in the canonical spelling.
+async fn ask_in_profile(
+    transport: Arc<dyn Transport>,
+    request: Request,
+    step: &ExchangeStep,
+) -> Result<Vec<Value>, Error> {
+    let mut card = AgentCard::new("Reference", "Speaks the profile");
+    Version::CURRENT.declare(&mut card);
+    let client = Client::with_card(transport, card.into()).retries(Retries::none());
+    let send = |params| match step.declares {
+        true => client.send(params).steps(),
+        false => client.send(params),
+    };
+    match request {
+        Request::SendMessage(params) => Ok(vec![json!(send(params).await?)]),
+        Request::SendStreamingMessage(params) => events(send(params).follow(), step.open).await,
+        other => Err(Error::NotSupported {
+            operation: other.operation(),
+            dialect: Dialect::V0_2,
+        }),
+    }
+}
+
+/// Returns everything that an answer brings, in the canonical spelling.
+async fn answer_to(
     reply: Result<a2a_transport::Reply, Error>,
     open: bool,
 ) -> Result<Vec<Value>, Error> {
     match reply?.answer {
-        Answer::Once(response) => Ok(vec![canonical_of(&response)]),
-        Answer::Stream(mut updates) => {
-            let mut received = Vec::new();
-            while let Some(update) = updates.next().await {
-                match update {
-                    // The document does not show how the stream ends.
-                    Err(Error::Unfinished) if open => {}
-                    update => received.push(value(&*update?.event)),
-                }
-            }
-            Ok(received)
+        Answer::Once(response) => Ok(vec![match response {
+            Response::SendMessage(response) => json!(response),
+            Response::GetTask(task) | Response::CancelTask(task) => json!(task),
+            Response::CreateTaskPushNotificationConfig(config)
+            | Response::GetTaskPushNotificationConfig(config) => json!(config),
+            other => json!(format!("{other:?}")),
+        }]),
+        Answer::Stream(updates) => {
+            let updates = updates.map(|update| update.map(|update| update.event.into_event()));
+            events(updates, open).await
         }
     }
 }
 
-fn canonical_of(response: &Response) -> Value {
-    match response {
-        Response::SendMessage(response) => value(response),
-        Response::GetTask(task) | Response::CancelTask(task) => value(task),
-        Response::CreateTaskPushNotificationConfig(config)
-        | Response::GetTaskPushNotificationConfig(config) => value(config),
-        other => json!(format!("{other:?}")),
+/// Returns the events of a stream, in the canonical spelling. An `open` stream may end any time, since its document does
+/// not show how it ends.
+async fn events(
+    stream: impl Stream<Item = Result<Event, Error>>,
+    open: bool,
+) -> Result<Vec<Value>, Error> {
+    let mut stream = std::pin::pin!(stream);
+    let mut received = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event {
+            Err(Error::Unfinished) if open => {}
+            event => received.push(json!(event?)),
+        }
     }
-}
-
-/// Returns the value inside `{"task": …}`, or the canonical value itself.
-fn unwrapped(mut expected: Value) -> Value {
-    match expected.get_mut("task") {
-        Some(task) => task.take(),
-        None => expected,
-    }
-}
-
-/// The message with the id that the client made up, framed as its exchange needs it.
-fn with_id(text: &str, id: &Value, streams: bool) -> String {
-    let mut message: Value = serde_json::from_str(text).unwrap_or_default();
-    message["id"] = id.clone();
-    match streams {
-        true => format!("data: {message}\n\n"),
-        false => message.to_string(),
-    }
-}
-
-/// The client must have sent what the document shows, but for ids that it makes up.
-fn check_request(
-    request: &Example,
-    declares: bool,
-    captured: &[http::Request<Bytes>],
-) -> Result<Vec<String>, String> {
-    let [captured] = captured else {
-        return Err(format!("expected one request, found {}", captured.len()));
-    };
-    let found: Value =
-        serde_json::from_slice(captured.body()).map_err(|error| error.to_string())?;
-    let mut expected = request.corrected_value().unwrap_or_default();
-    expected["id"] = found["id"].clone();
-    if declares {
-        profile::declare_in(&mut expected);
-    }
-    let mut bindings = Bindings::default();
-    bindings.keep_ids_of(&expected);
-    let differences = compare(&expected, &found, &mut bindings, Rules::default());
-    let mut problems: Vec<_> = differences
-        .into_iter()
-        .map(|difference| format!("{}: {difference}", request.id))
-        .collect();
-    if captured.method() != Method::POST {
-        problems.push(format!("{}: sent by {}", request.id, captured.method()));
-    }
-    Ok(problems)
-}
-
-/// Returns whether a client can read the printed answer: the extraction of the text is the only reason for
-/// repairs.
-fn printed_is_readable(answer: &Example) -> bool {
-    let text_only = ["GLUE", "GUTTER"];
-    printed_example::read(&answer.printed)
-        .repairs
-        .iter()
-        .all(|code| text_only.contains(code))
-}
-
-fn check_card(answer: &Example, text: &str) -> Vec<String> {
-    match a2a_client::read_card(text) {
-        Ok(card) => differences(answer, &value(&card)),
-        Err(violation) => vec![format!("{}: {violation}", answer.id)],
-    }
-}
-
-fn differences(answer: &Example, found: &Value) -> Vec<String> {
-    let expected = answer.canonical_value().unwrap_or_default();
-    let mut bindings = Bindings::default();
-    bindings.keep_ids_of(&expected);
-    let differences = compare(&expected, found, &mut bindings, Rules::default());
-    differences
-        .into_iter()
-        .map(|difference| format!("{}: {difference}", answer.id))
-        .collect()
+    Ok(received)
 }

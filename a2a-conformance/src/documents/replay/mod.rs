@@ -3,7 +3,6 @@
 mod agent;
 mod client;
 mod ends;
-mod profile;
 mod reading;
 mod result;
 
@@ -11,7 +10,7 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
 
-use crate::documents::corpus::Corpus;
+use crate::documents::corpus::{Corpus, Exchange};
 
 pub use self::ends::Ends;
 pub use self::result::{Direction, ReplayResult};
@@ -34,14 +33,6 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    fn includes(&self, id: &str) -> bool {
-        self.only
-            .as_ref()
-            .is_none_or(|prefix| id.starts_with(prefix.as_str()))
-    }
-}
-
 /// Number of exchanges replayed concurrently: most of their time is waiting.
 const AT_ONCE: usize = 8;
 
@@ -51,32 +42,57 @@ pub async fn replay(
     options: &Options,
     mut progress: impl FnMut(usize, usize),
 ) -> Vec<ReplayResult> {
-    let exchanges: Vec<_> = corpus
-        .exchanges
-        .values()
-        .filter(|exchange| options.includes(&exchange.id))
+    let is_chosen = |id: &str| {
+        options
+            .only
+            .as_ref()
+            .is_none_or(|only| id.starts_with(only))
+    };
+    let examples = corpus.examples.values();
+    let examples = examples.filter(|example| is_chosen(&example.id));
+    let mut outcomes: Vec<_> = examples
+        .map(|example| ReplayResult {
+            document: example.source.document.clone(),
+            id: example.id.clone(),
+            direction: Direction::Read,
+            problems: reading::replay(corpus, example),
+        })
+        .collect();
+    let exchanges = corpus.exchanges.values();
+    let exchanges: Vec<_> = exchanges
+        .filter(|exchange| is_chosen(&exchange.id))
         .collect();
     let total = exchanges.len();
-    let mut outcomes = Vec::new();
-    for example in corpus
-        .examples
-        .values()
-        .filter(|example| options.includes(&example.id))
-    {
-        outcomes.push(reading::replay(corpus, example));
-    }
-    let ends = |exchange| async move {
-        let mut outcomes = agent::replay(corpus, exchange, &*options.ends).await;
-        outcomes.extend(client::replay(corpus, exchange, &*options.ends).await);
-        outcomes
-    };
-    let mut replays = std::pin::pin!(stream::iter(exchanges).map(ends).buffered(AT_ONCE));
-    let mut done = 0;
-    progress(done, total);
-    while let Some(replayed) = replays.next().await {
-        done += 1;
-        progress(done, total);
+    let replays =
+        stream::iter(exchanges).map(|exchange| exchanged(corpus, exchange, &*options.ends));
+    let mut replays = std::pin::pin!(replays.buffered(AT_ONCE).enumerate());
+    progress(0, total);
+    while let Some((done, replayed)) = replays.next().await {
+        progress(done + 1, total);
         outcomes.extend(replayed);
+    }
+    outcomes
+}
+
+/// Replays an exchange to both ends.
+async fn exchanged(corpus: &Corpus, exchange: &Exchange, ends: &dyn Ends) -> Vec<ReplayResult> {
+    let mut outcomes = Vec::new();
+    for direction in Direction::ALL {
+        let problems = match direction {
+            Direction::Read => continue,
+            Direction::AgentCorrected | Direction::AgentPrinted | Direction::AgentStrict => {
+                agent::replay(corpus, exchange, direction, ends).await
+            }
+            Direction::ClientCorrected | Direction::ClientPrinted => {
+                client::replay(corpus, exchange, direction, ends).await
+            }
+        };
+        outcomes.push(ReplayResult {
+            document: exchange.id.split('-').next().unwrap_or_default().to_owned(),
+            id: exchange.id.clone(),
+            direction,
+            problems,
+        });
     }
     outcomes
 }

@@ -9,106 +9,161 @@ use a2a_types::reading::{Hints, Mode, read};
 use a2a_types::{Dialect, Task, v0_2};
 use serde_json::{Value, json};
 
-use super::result::{Direction, ReplayResult};
-use crate::documents::compare::{Bindings, Rules, compare};
-use crate::documents::corpus::{Corpus, Example, ExampleKind, LenientVerdict};
-use crate::documents::printed_example;
-use crate::documents::verdict::{judge, repairs_of};
+use crate::documents::compare::compare_exactly;
+use crate::documents::corpus::{Corpus, Example, ExampleKind, Head, LenientVerdict, StrictVerdict};
+use crate::documents::printed_example::{self, PrintedExample};
+use crate::lint::{self, Context, LintResult};
 
 /// Codes of what a person saw in a document and no program can find.
 const OBSERVED: &[&str] = &["LABEL", "STATE"];
 
-pub(super) fn replay(corpus: &Corpus, example: &Example) -> ReplayResult {
-    let mut problems = Vec::new();
-    let judgement = judge(corpus, example);
-    if judgement.verdict != example.strict {
-        problems.push(format!(
-            "{}: read strictly: expected {:?}, found {:?} {}",
-            example.id, example.strict, judgement.verdict, judgement.reason
-        ));
-    }
-    if example.kind != ExampleKind::Head {
-        problems.extend(check_repairs(corpus, example));
-        problems.extend(check_meaning(example));
-    }
-    ReplayResult {
-        document: example.source.document.clone(),
-        id: example.id.clone(),
-        direction: Direction::Read,
-        problems,
-    }
-}
+/// Codes of departures that are not looked for in a text that stands for others.
+const IN_TEMPLATES: &[&str] = &["NOKIND", "NOMSGID", "URI"];
 
-fn check_repairs(corpus: &Corpus, example: &Example) -> Vec<String> {
-    let mut problems = Vec::new();
-    match repairs_of(corpus, example) {
-        Err(problem) => problems.push(format!("{}: not read leniently: {problem}", example.id)),
-        Ok(found) => {
-            let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
-            let mut expected: BTreeSet<&str> = example.quirks.iter().map(String::as_str).collect();
-            expected.retain(|code| !OBSERVED.contains(code));
-            if example.lenient == LenientVerdict::Unusable {
-                // A template: what is inside the parts that stand for something is not looked for.
-                expected
-                    .retain(|code| found.contains(code) || !["NOKIND", "NOMSGID"].contains(code));
-            }
-            if found != expected {
-                problems.push(format!(
-                    "{}: repairs: expected {expected:?}, found {found:?}",
-                    example.id
-                ));
-            }
-        }
+/// Reads an example, and returns the problems.
+pub(super) fn replay(corpus: &Corpus, example: &Example) -> Vec<String> {
+    let id = &example.id;
+    if let Some(head) = &example.head {
+        let wrong = check_verdict(example, verdict_on(head), "by the length of its body");
+        return wrong.into_iter().collect();
     }
-    let usable = printed_example::read(&example.printed).json.is_some()
-        && example.kind != ExampleKind::Fragment;
-    if usable != (example.lenient == LenientVerdict::Usable) {
-        problems.push(format!("{}: usable leniently: {usable}", example.id));
+    let printed = printed_example::read(&example.printed);
+    let context = Context {
+        dialect: Some(example.dialect),
+        request: corpus.answered(example),
+        kind: None,
+    };
+    let found = lint::lint(&printed.text, &context);
+    let [found] = &found[..] else {
+        return vec![format!(
+            "{id}: expected one document, found {}",
+            found.len()
+        )];
+    };
+    let reason = found.findings.first().map(|finding| {
+        let lint::Finding {
+            path,
+            problem,
+            rule,
+        } = finding;
+        format!("{path}: {problem} ({rule})")
+    });
+    let mut problems = Vec::new();
+    problems.extend(check_verdict(
+        example,
+        found.verdict,
+        &reason.unwrap_or_default(),
+    ));
+    problems.extend(check_repairs(corpus, example, &printed, found));
+    match (&found.unusable, example.lenient) {
+        (Some(problem), LenientVerdict::Usable) => {
+            problems.push(format!("{id}: not read leniently: {problem}"));
+        }
+        (None, LenientVerdict::Unusable) => problems.push(format!("{id}: usable leniently: true")),
+        _ => {}
     }
     if let Some(corrected) = &example.corrected
         && let Err(error) = serde_json::from_str::<Value>(corrected)
     {
-        problems.push(format!(
-            "{}: the corrected text is no JSON: {error}",
-            example.id
-        ));
+        problems.push(format!("{id}: the corrected text is no JSON: {error}"));
     }
+    problems.extend(check_meaning(example, &printed));
     problems
+}
+
+fn check_verdict(example: &Example, found: StrictVerdict, reason: &str) -> Option<String> {
+    let Example { id, strict, .. } = example;
+    let problem = format!("{id}: read strictly: expected {strict:?}, found {found:?} {reason}");
+    (found != *strict).then_some(problem)
+}
+
+/// Returns the verdict on an HTTP head: a request with a body has to say how long it is.
+fn verdict_on(head: &Head) -> StrictVerdict {
+    let has = |name: &str| {
+        head.headers
+            .keys()
+            .any(|header| header.eq_ignore_ascii_case(name))
+    };
+    let posts = head.method.as_deref() == Some("POST");
+    // A head of a webhook's POST lists only the headers that matter there.
+    let whole = has("host");
+    match posts && whole && !has("content-length") && !has("transfer-encoding") {
+        true => StrictVerdict::RejectByRule,
+        false => StrictVerdict::Accept,
+    }
+}
+
+fn check_repairs(
+    corpus: &Corpus,
+    example: &Example,
+    printed: &PrintedExample,
+    linted: &LintResult,
+) -> Option<String> {
+    let mut found = departures_in_stream(corpus, example);
+    found.extend(&printed.repairs);
+    found.extend(linted.repairs.iter().map(|repair| repair.code.as_str()));
+    if example.kind == ExampleKind::Fragment {
+        found.insert("FRAG");
+    }
+    let mut expected: BTreeSet<&str> = example.quirks.iter().map(String::as_str).collect();
+    expected.retain(|code| !OBSERVED.contains(code));
+    if example.lenient == LenientVerdict::Unusable {
+        expected.retain(|code| found.contains(code) || !IN_TEMPLATES.contains(code));
+    }
+    let problem = format!(
+        "{}: repairs: expected {expected:?}, found {found:?}",
+        example.id
+    );
+    (found != expected).then_some(problem)
+}
+
+/// Returns the departures that only show in comparison with the other events of the stream.
+fn departures_in_stream(corpus: &Corpus, example: &Example) -> BTreeSet<&'static str> {
+    let mut codes = BTreeSet::new();
+    let is_joined = |pair: &[String]| {
+        let open_ended = !corpus.example(&pair[0]).printed.ends_with("\n\n");
+        open_ended && pair.contains(&example.id)
+    };
+    let streams = corpus.steps().map(|step| &step.events);
+    for events in streams.filter(|events| events.contains(&example.id)) {
+        if events.windows(2).any(is_joined) {
+            codes.insert("NOBLANK");
+        }
+        let event = printed_example::read(&example.printed).json;
+        let event: Value = event
+            .and_then(|json| serde_json::from_str(&json).ok())
+            .unwrap_or_default();
+        // A chunk of an artifact of several chunks, none of which says `append`.
+        let is_chunk = event["artifact"]["artifactId"].is_string();
+        if example.profile.is_some() && is_chunk && event["append"].is_null() {
+            codes.insert("NOAPPEND");
+        }
+    }
+    codes
 }
 
 /// Compares what a lenient reader understands of a request or a webhook's body with its meaning. The meaning
 /// of answers is compared where they are played to the client.
-fn check_meaning(example: &Example) -> Vec<String> {
-    let json = printed_example::read(&example.printed)
-        .json
-        .filter(|_| example.kind != ExampleKind::Fragment);
-    let Some((json, expected)) = json.zip(example.canonical_value()) else {
+fn check_meaning(example: &Example, printed: &PrintedExample) -> Vec<String> {
+    let Some(json) = &printed.json else {
         return Vec::new();
     };
     let understood = match example.kind {
-        ExampleKind::Request => meaning_of_request(example, &json),
+        ExampleKind::Request => meaning_of_request(example, json),
         ExampleKind::Webhook => {
-            let task = read::<v0_2::Task>(&json, Mode::Lenient, &Hints::at("$"));
+            let task = read::<v0_2::Task>(json, Mode::Lenient, &Hints::at("$"));
             task.map(|task| json!({"task": Task::from(task.value)}))
                 .map_err(|violation| violation.to_string())
         }
         _ => return Vec::new(),
     };
-    let understood = match understood {
-        Ok(understood) => understood,
-        Err(problem) => return vec![format!("{}: not understood: {problem}", example.id)],
-    };
-    let mut bindings = Bindings::default();
-    bindings.keep_ids_of(&expected);
-    let rules = Rules {
-        exact_times: true,
-        ..Rules::default()
-    };
-    let differences = compare(&expected, &understood, &mut bindings, rules);
-    differences
-        .into_iter()
-        .map(|difference| format!("{}: understood: {difference}", example.id))
-        .collect()
+    match understood {
+        Ok(understood) => {
+            let label = format!("{}: understood", example.id);
+            compare_exactly(&label, &example.canonical_value(), &understood)
+        }
+        Err(problem) => vec![format!("{}: not understood: {problem}", example.id)],
+    }
 }
 
 fn meaning_of_request(example: &Example, json: &str) -> Result<Value, String> {

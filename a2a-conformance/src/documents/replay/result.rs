@@ -56,3 +56,10 @@ pub struct ReplayResult {
     /// Problems, each with the example and the path; empty if all is well.
     pub problems: Vec<String>,
 }
+
+impl ReplayResult {
+    /// Returns whether all is well.
+    pub(crate) fn passes(&self) -> bool {
+        self.problems.is_empty()
+    }
+}

@@ -7,7 +7,7 @@ use a2a_types::Operation;
 use serde_json::json;
 
 use super::*;
-use crate::documents::{self, Corpus, answered};
+use crate::documents::{self, Corpus};
 
 /// The verdicts equal the verdicts of the inventory that the corpus was made from.
 #[test]
@@ -17,7 +17,7 @@ fn every_example_is_judged_as_in_the_inventory() {
     for example in corpus.messages() {
         let context = Context {
             dialect: Some(example.dialect),
-            request: answered(&corpus, example).map(|(request, _)| request),
+            request: corpus.answered(example),
             kind: None,
         };
         // Text that the extraction glued to an example is not part of it.
@@ -38,7 +38,7 @@ fn every_example_is_judged_as_in_the_inventory() {
 fn every_example_is_recognised() {
     let corpus = Corpus::embedded().unwrap();
     for example in corpus.messages() {
-        let request = answered(&corpus, example).map(|(request, _)| request);
+        let request = corpus.answered(example);
         let dialect = Some(example.dialect);
         let text = printed_example::read(&example.printed).text;
         let context = Context {
