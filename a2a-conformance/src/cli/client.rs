@@ -98,22 +98,21 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
             ),
         );
     }
-    let (driver, place) = match (&arguments.exec, &arguments.stdio) {
-        (Some(command), _) => (Driver::exec(command), command.clone()),
-        (None, Some(command)) => (Driver::stdio(command), command.clone()),
-        // A client that runs the cases by itself has no driver.
-        (None, None) if arguments.listen.is_some() => (Driver::exec(""), String::new()),
-        (None, None) => {
-            let ways = "--stdio COMMAND, --exec COMMAND or --listen ADDRESS";
-            return refused(&format!("which client? {ways} says: see --help"));
-        }
-    };
+    // A client that runs the cases by itself has no driver.
     if let Some(address) = arguments.listen {
         return match receive(address, &selection).await {
             Ok(run) => arguments.reports.conclude(run, &known),
             Err((code, problem)) => failed(code, &problem),
         };
     }
+    let (driver, place) = match (&arguments.exec, &arguments.stdio) {
+        (Some(command), _) => (Driver::exec(command), command.clone()),
+        (None, Some(command)) => (Driver::stdio(command), command.clone()),
+        (None, None) => {
+            let ways = "--stdio COMMAND, --exec COMMAND or --listen ADDRESS";
+            return refused(&format!("which client? {ways} says: see --help"));
+        }
+    };
     let (began, clock) = (Timestamp::now(), Instant::now());
     let (progress, done) = (Progress::new(), RefCell::new(Vec::new()));
     progress.of(chosen.len());
