@@ -1,7 +1,7 @@
 //! Registry of active tasks, with the messages that wait for their next turn.
 
+use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::sync::{oneshot, watch};
 use crate::engine::agent_call::ErasedAgent;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::task_writer::TaskWriter;
-use crate::store::{Owner, TaskKey};
+use crate::store::{NameMap, Owner, TaskKey};
 
 /// The runs in progress, and the agent that they call.
 pub(crate) struct ActiveTasks {
@@ -163,7 +163,7 @@ const MAX_WAITING: usize = 64;
 /// The runs in progress, by owner and task id.
 #[derive(Default)]
 struct RunTable {
-    runs: HashMap<TaskKey, ActiveRun>,
+    runs: NameMap<TaskKey, ActiveRun>,
     /// `true` if runs are stopped when they begin.
     stopped: bool,
 }

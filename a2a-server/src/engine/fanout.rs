@@ -1,6 +1,6 @@
 //! Fan-out: events of a task, read and encoded once for all its followers.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -9,12 +9,12 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::store::limits::size_of_event;
-use crate::store::{Logged, Owner, TaskKey};
+use crate::store::{Logged, NameMap, Owner, TaskKey};
 
 /// The fan-outs of all tasks that are followed.
 #[derive(Default)]
 pub(crate) struct Fanouts {
-    tasks: Mutex<HashMap<TaskKey, Weak<Fanout>>>,
+    tasks: Mutex<NameMap<TaskKey, Weak<Fanout>>>,
     /// Bytes that all of them keep.
     bytes: AtomicUsize,
 }

@@ -1,6 +1,5 @@
 //! Idempotency: messages in flight, by owner and id.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -13,7 +12,7 @@ use crate::engine::message_digest::digest;
 use crate::engine::outcome::Accepted;
 use crate::engine::run_state::{Progress, RunState};
 use crate::engine::store_handle::Reservation;
-use crate::store::{Owner, Receipt};
+use crate::store::{NameMap, Owner, Receipt};
 
 /// The messages that this process is answering: a caller that sends one of them again shares its outcome,
 /// however long that takes. The outcomes of others are in the store for a while.
@@ -26,7 +25,7 @@ struct SendRegistry {
     entries: Mutex<Entries>,
 }
 
-type Entries = HashMap<(Owner, MessageId), Weak<InFlightSend>>;
+type Entries = NameMap<(Owner, MessageId), Weak<InFlightSend>>;
 
 /// A message, and what it has begun. In flight for as long as a reference to it exists.
 pub(crate) struct InFlightSend {

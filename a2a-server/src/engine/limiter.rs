@@ -1,13 +1,12 @@
 //! Limits on concurrent turns, waiting turns and bytes of messages.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use a2a_types::{Error as A2aError, ErrorKind};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::store::Owner;
+use crate::store::{NameMap, Owner};
 
 /// Limits on turns that run at once and on turns that wait. They are made with [`Default`], and their
 /// fields are set.
@@ -52,7 +51,7 @@ pub(crate) struct Limiter {
     waiting: Semaphore,
     /// One permit for each [`UNIT`] of a message.
     bytes: Arc<Semaphore>,
-    callers: Mutex<HashMap<Arc<str>, Weak<Semaphore>>>,
+    callers: Mutex<NameMap<Arc<str>, Weak<Semaphore>>>,
 }
 
 /// A message's share of [`TurnLimits::message_bytes`]; given back when dropped.
@@ -91,23 +90,26 @@ impl Limiter {
         Ok(HeldBytes { _permits })
     }
 
+    /// Lets a turn begin if that needs no waiting.
+    pub(crate) fn try_enter(&self, owner: &Owner) -> Option<TurnPermit> {
+        let of_caller = owner.principal.as_ref().map(|name| self.caller(name));
+        let of_caller = of_caller.map(Semaphore::try_acquire_owned);
+        Some(TurnPermit {
+            _of_caller: of_caller.transpose().ok()?,
+            _running: Arc::clone(&self.running).try_acquire_owned().ok()?,
+        })
+    }
+
     /// Waits until a turn may begin, if there is room to wait and it does not take too long.
     pub(crate) async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
-        let of_caller = owner.principal.as_ref().map(|name| self.caller(name));
-        let now = || {
-            let of_caller = of_caller.clone().map(Semaphore::try_acquire_owned);
-            Some(TurnPermit {
-                _of_caller: of_caller.transpose().ok()?,
-                _running: Arc::clone(&self.running).try_acquire_owned().ok()?,
-            })
-        };
-        if let Some(permit) = now() {
+        if let Some(permit) = self.try_enter(owner) {
             return Ok(permit);
         }
         let Ok(_place) = self.waiting.try_acquire() else {
             return Err(busy("too many messages wait"));
         };
-        let in_time = tokio::time::timeout(self.limits.patience, self.wait(of_caller.clone()));
+        let of_caller = owner.principal.as_ref().map(|name| self.caller(name));
+        let in_time = tokio::time::timeout(self.limits.patience, self.wait(of_caller));
         match in_time.await {
             Ok(Some(permit)) => Ok(permit),
             _ => Err(busy("the message has waited too long")),

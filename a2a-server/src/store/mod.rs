@@ -31,7 +31,7 @@ pub use budget::{TaskBudget, TaskShare};
 pub use error::{StoreError, StoreFuture};
 pub use memory::MemoryStore;
 pub use owner::Owner;
-pub(crate) use owner::TaskKey;
+pub(crate) use owner::{NameMap, TaskKey};
 pub use read::{
     Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
 };

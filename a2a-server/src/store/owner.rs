@@ -1,5 +1,6 @@
 //! Owner of a task.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use a2a_transport::{Context, Principal};
@@ -9,6 +10,10 @@ use super::StoreError;
 
 /// Key of a task: ids are unique within an owner.
 pub(crate) type TaskKey = (Owner, TaskId);
+
+/// Map whose keys are names that callers choose. Its hash is keyed, as that of the standard library, and takes a
+/// fifth of the time: a send looks up about a dozen names.
+pub(crate) type NameMap<K, V> = HashMap<K, V, ahash::RandomState>;
 
 /// Owner of a task: a caller, within a tenant. No other caller can see the task, and neither can the same
 /// caller in another tenant. Specification 1.0 §13.1.

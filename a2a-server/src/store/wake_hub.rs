@@ -1,12 +1,11 @@
 //! Wake-up of the followers of tasks in this process.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_types::TaskId;
 use tokio::sync::watch;
 
-use super::{Owner, TaskKey};
+use super::{NameMap, Owner, TaskKey};
 
 /// Hub that wakes the followers of tasks in this process. Every store has one, and wakes it when a log has grown here or,
 /// if the store can detect that, in another process.
@@ -15,7 +14,7 @@ pub struct WakeHub(Mutex<Watched>);
 
 #[derive(Debug, Default)]
 struct Watched {
-    senders: HashMap<TaskKey, watch::Sender<u64>>,
+    senders: NameMap<TaskKey, watch::Sender<u64>>,
     /// Number of tasks at which tasks without followers are removed.
     swept_at: usize,
 }

@@ -1,17 +1,17 @@
 //! The messages that were received not long ago.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use a2a_types::MessageId;
 use a2a_types::size::size_of_message;
 use tokio::time::Instant;
 
-use super::super::{Outcome, Owner, Receipt, Received, StoreError, limits};
+use super::super::{NameMap, Outcome, Owner, Receipt, Received, StoreError, limits};
 
 /// The messages that were received not long ago, the oldest of which make room for new ones.
 #[derive(Debug, Default)]
 pub(super) struct ReceiptCache {
-    receipts: HashMap<ReceiptKey, CachedReceipt>,
+    receipts: NameMap<ReceiptKey, CachedReceipt>,
     /// The keys in the order in which the messages came, each with the number of its receipt. A message that came
     /// again after its term has a later number, too.
     order: VecDeque<(ReceiptKey, u64)>,

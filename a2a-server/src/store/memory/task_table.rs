@@ -1,18 +1,18 @@
 //! Table of the logs, and eviction of ended tasks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_types::{Dialect, TaskId};
 
-use super::super::{Owner, Retention, StoreError, TaskKey};
+use super::super::{NameMap, Owner, Retention, StoreError, TaskKey};
 use super::log::{End, Log};
 use super::outbox::Outbox;
 
 /// All logs, and the order in which tasks ended.
 #[derive(Debug, Default)]
 pub(super) struct TaskTable {
-    records: HashMap<TaskKey, Arc<Record>>,
+    records: NameMap<TaskKey, Arc<Record>>,
     /// Tasks that have ended, in the order in which they did last.
     ended: BTreeMap<End, Arc<Record>>,
     /// Number of ends that were noted.

@@ -1,12 +1,11 @@
 //! One transaction of the writer, and tasks as they will be when it is committed.
 
-use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a_types::TaskState;
 use rusqlite::{Connection, ToSql};
 
-use super::super::{StoreError, TaskKey};
+use super::super::{NameMap, StoreError, TaskKey};
 use super::receipt_filter::ReceiptRow;
 use super::schema::failed;
 use super::shared::Shared;
@@ -29,7 +28,7 @@ pub(super) struct WriteTransaction<'c> {
     /// Messages that are forgotten once the transaction is committed.
     dropped: Vec<ReceiptRow>,
     /// Tasks as they will be once this is committed.
-    open: HashMap<TaskKey, FoldedTask>,
+    open: NameMap<TaskKey, FoldedTask>,
     gone: Vec<TaskKey>,
     /// Reason why something was changed of which the rest could not be.
     spoilt: Option<StoreError>,
@@ -59,7 +58,7 @@ impl<'c> WriteTransaction<'c> {
             receipts,
             noted: Vec::new(),
             dropped: Vec::new(),
-            open: HashMap::default(),
+            open: NameMap::default(),
             gone: Vec::new(),
             spoilt: None,
         })
