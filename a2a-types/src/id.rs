@@ -4,13 +4,14 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+        #[derive(Clone, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
         #[serde(transparent)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, transparent))]
         pub struct $name(Arc<str>);
@@ -57,6 +58,12 @@ macro_rules! ids {
             }
         }
 
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(IdVisitor).map(Self)
+            }
+        }
+
         impl Borrow<str> for $name {
             fn borrow(&self) -> &str {
                 &self.0
@@ -82,6 +89,21 @@ ids! {
     ArtifactId;
     /// Identifier of one of a task's push notification configs. Specification 1.0 §4.3.1.
     ConfigId;
+}
+
+/// Reads an identifier without a copy in between.
+struct IdVisitor;
+
+impl Visitor<'_> for IdVisitor {
+    type Value = Arc<str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E>(self, id: &str) -> Result<Arc<str>, E> {
+        Ok(id.into())
+    }
 }
 
 impl MessageId {

@@ -57,7 +57,7 @@ impl Engine {
     /// if the caller disconnects.
     pub(crate) async fn begin(
         self: &Arc<Self>,
-        mut pending: Box<PendingMessage>,
+        mut pending: Arc<PendingMessage>,
         first_step: FirstStep,
     ) -> Result<Admission, A2aError> {
         self.check_open()?;
@@ -67,8 +67,10 @@ impl Engine {
                 .open(&pending.request, &pending.context)?,
             false => None,
         };
-        pending.in_flight.clone_from(&in_flight);
-        pending.held = Some(Arc::new(self.limiter.hold(pending.size())?));
+        let held = self.limiter.hold(pending.size())?;
+        let only = Arc::make_mut(&mut pending);
+        only.in_flight.clone_from(&in_flight);
+        only.held = Some(Arc::new(held));
         let engine = Arc::clone(self);
         let accepted = to_its_end(async move {
             let Some(in_flight) = in_flight else {
@@ -106,7 +108,11 @@ impl Engine {
 
     /// Waits until a turn may begin.
     async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
-        let permit = self.limiter.enter(owner).await?;
+        let permit = match self.limiter.try_enter(owner) {
+            Some(permit) => permit,
+            // Seldom, and every message would have room for it.
+            None => Box::pin(self.limiter.enter(owner)).await?,
+        };
         // The server may have closed meanwhile: then nothing would stop the turn.
         self.check_open()?;
         Ok(permit)
@@ -115,7 +121,7 @@ impl Engine {
     /// Gives a message to the agent: for a new task, an idle one, or one that is being worked on.
     async fn admit(
         self: &Arc<Self>,
-        mut pending: Box<PendingMessage>,
+        mut pending: Arc<PendingMessage>,
         first_step: FirstStep,
     ) -> Result<Admission, A2aError> {
         if let Some(in_flight) = &pending.in_flight
@@ -123,10 +129,10 @@ impl Engine {
         {
             return Ok(Admission::without_snapshot(known));
         }
-        let context = &pending.context;
+        let owner = Owner::of(&pending.context);
         let task = pending.request.message.task_id.as_ref();
         if let Some(id) = task
-            && self.find(id, context).await?.is_some()
+            && self.find(id, &owner).await?.is_some()
         {
             let receipt = pending.receipt();
             return Box::pin(self.continue_task(pending, receipt, first_step)).await;
@@ -139,15 +145,15 @@ impl Engine {
         {
             return Ok(Admission::without_snapshot(known));
         }
-        let owner = Owner::of(context);
         let permit = self.enter(&owner).await?;
         let config = pending.request.configuration.as_ref();
         let config = config.and_then(|given| given.task_push_notification_config.clone());
         let named = pending.request.message.context_id.clone();
+        let message = std::mem::take(&mut Arc::make_mut(&mut pending).request.message);
         let (new, message) = new_task(
-            std::mem::take(&mut pending.request.message),
+            message,
             &pending.context,
-            config.map(|config| with_id(*config, context)),
+            config.map(|config| with_id(*config, &pending.context)),
             pending.receipt(),
             &self.store_handle,
         );
@@ -161,9 +167,9 @@ impl Engine {
             Ok(run) => run,
             Err(busy) => {
                 // Two first messages to a task that its caller names: the second finds it begun.
-                busy.open().await?;
+                Box::pin(busy.open()).await?;
                 drop(permit);
-                pending.request.message = Message {
+                Arc::make_mut(&mut pending).request.message = Message {
                     context_id: named,
                     ..message
                 };
@@ -173,9 +179,9 @@ impl Engine {
         };
         let needs_task = !pending.may_be_answered_directly();
         if needs_task {
-            writer.open().await?;
+            Box::pin(writer.open()).await?;
         }
-        pending.request.message = message;
+        Arc::make_mut(&mut pending).request.message = message;
         if !needs_task
             && let Some(in_flight) = &pending.in_flight
             && let Some(known) = reserve(self, in_flight, &pending).await?
@@ -186,7 +192,7 @@ impl Engine {
             true => first_step.of_known(),
             false => first_step,
         };
-        run.start(pending.into(), first_step, Some(permit));
+        run.start(pending, first_step, Some(permit));
         let accepted = Accepted::Run {
             writer,
             from: None,
@@ -202,19 +208,18 @@ impl Engine {
     /// Gives a message to the agent for a task that exists.
     pub(crate) async fn continue_task(
         self: &Arc<Self>,
-        mut pending: Box<PendingMessage>,
+        mut pending: Arc<PendingMessage>,
         receipt: Option<Receipt>,
         first_step: FirstStep,
     ) -> Result<Admission, A2aError> {
         let owner = Owner::of(&pending.context);
         let id = pending.request.message.task_id.clone().unwrap_or_default();
-        let config = pending.request.configuration.as_mut();
-        let mut config = config.and_then(|given| given.task_push_notification_config.take());
-        let mut pending: Arc<PendingMessage> = pending.into();
+        let given = Arc::make_mut(&mut pending).request.configuration.as_mut();
+        let mut config = given.and_then(|given| given.task_push_notification_config.take());
         let (mut looked_after, mut unanswered) = (false, false);
         loop {
             let context = &pending.context;
-            let snapshot = self.snapshot(&id, context).await?;
+            let snapshot = self.snapshot(&id, &owner).await?;
             let is_idle = snapshot.task.status.state.is_settled();
             let runs_here = self.active.running(&owner, &id).is_some();
             // Its process may have ended in the middle of a turn: recovery comes first.

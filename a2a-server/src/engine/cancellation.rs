@@ -18,7 +18,7 @@ pub(crate) async fn cancel(
     context: &Context,
 ) -> Result<(), A2aError> {
     let owner = Owner::of(context);
-    let mut snapshot = engine.snapshot(task, context).await?;
+    let mut snapshot = engine.snapshot(task, &owner).await?;
     let state = snapshot.task.status.state;
     if state.is_terminal() {
         let text = format!("a task that is {} cannot be canceled", state.as_str());
@@ -47,7 +47,7 @@ pub(crate) async fn cancel(
                 }
             }
         }
-        snapshot = engine.snapshot(task, context).await?;
+        snapshot = engine.snapshot(task, &owner).await?;
     }
     Ok(())
 }

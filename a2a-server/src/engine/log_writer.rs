@@ -77,10 +77,10 @@ pub(crate) struct AppendRequest {
 
 impl LogWriter {
     /// For a task that is not stored yet.
-    pub(crate) fn for_new(active: Arc<ActiveTask>, new: NewTask) -> Self {
+    pub(crate) fn for_new(active: Arc<ActiveTask>, new: Box<NewTask>) -> Self {
         let mut writer = Self::at(active, &new.snapshot());
         writer.trace.clone_from(&new.trace);
-        writer.new = Some(Box::new(new));
+        writer.new = Some(new);
         writer
     }
 
@@ -214,17 +214,19 @@ impl LogWriter {
         self.active.store_handle.announce();
     }
 
-    async fn call(
+    /// Makes a call to the store. What it takes along is in a box from the beginning: an `async fn` would have room for
+    /// it, too.
+    fn call(
         &mut self,
         effect: CallEffect,
         call: impl Future<Output = Result<Option<Appended>, StoreError>> + Send + 'static,
-    ) -> Result<(), StoreError> {
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
         self.writing = Some(StoreCall {
             call: Box::pin(call),
             effect,
             asked: Instant::now(),
         });
-        self.finish().await
+        self.finish()
     }
 
     /// Stores the new task with its first events in one append. They are kept if the store is not available: see
@@ -247,7 +249,7 @@ impl LogWriter {
             notify: self.active.store_handle.notify,
             trace: self.trace.clone(),
             events,
-            ..new.clone()
+            ..NewTask::clone(new)
         };
         let kept = self
             .active
@@ -269,7 +271,10 @@ impl LogWriter {
 
     /// Answers the message that would have begun the task with a message alone, and keeps that for callers
     /// that send their message again.
-    pub(crate) async fn answer(&mut self, answer: Message) -> Result<(), StoreError> {
+    pub(crate) fn answer(
+        &mut self,
+        answer: Message,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
         let receipt = self.new.as_ref().and_then(|new| new.receipt.clone());
         let answer = Arc::new(answer);
         let effect = CallEffect::Answered(Arc::clone(&answer));
@@ -282,7 +287,7 @@ impl LogWriter {
             }
             Ok(None)
         };
-        self.call(effect, keep).await
+        self.call(effect, keep)
     }
 
     /// Writes the text that is kept, and then the request, in one append. Text that does not fit is dropped if
@@ -383,7 +388,7 @@ impl LogWriter {
         }
     }
 
-    async fn append(&mut self, append: Append) -> Result<(), StoreError> {
+    fn append(&mut self, append: Append) -> impl Future<Output = Result<(), StoreError>> + Send {
         let effect = CallEffect::Logged {
             state: last_state(&append.events),
             turn: append.turn,
@@ -395,7 +400,7 @@ impl LogWriter {
             let appended = store.append(&active.owner, &active.id, append).await?;
             Ok(Some(appended))
         };
-        self.call(effect, append).await
+        self.call(effect, append)
     }
 
     /// Returns the state of the task, as far as is known here: appends of others are noticed when this

@@ -74,7 +74,7 @@ async fn open(engine: &Arc<Engine>, mail: &Mail) {
     let placed = match engine.limiter.hold(pending.size()) {
         Ok(held) => {
             pending.held = Some(Arc::new(held));
-            let (pending, receipt) = (Box::new(pending), receipt.clone());
+            let (pending, receipt) = (Arc::new(pending), receipt.clone());
             engine
                 .continue_task(pending, receipt, FirstStep::Apart)
                 .await

@@ -49,7 +49,7 @@ pub(crate) mod update;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::{Context, Error, Update};
+use a2a_transport::{Error, Update};
 use a2a_types::{Error as A2aError, ErrorKind, TaskId, TaskState};
 use tokio_stream::{Stream, StreamExt};
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,7 @@ use crate::engine::outcome::{Accepted, LogPosition};
 use crate::engine::run_state::{Phase, RunState};
 use crate::engine::store_handle::StoreHandle;
 use crate::store::limits::size_of_task;
-use crate::store::{Owner, Snapshot, StoreError, TaskBudget, TaskShare, TimedStore};
+use crate::store::{Owner, Snapshot, TaskBudget, TaskShare, TimedStore};
 
 /// The parts of the engine, and how long it waits.
 pub(crate) struct Engine {
@@ -90,9 +90,9 @@ impl Engine {
     pub(crate) async fn find(
         &self,
         task: &TaskId,
-        context: &Context,
+        owner: &Owner,
     ) -> Result<Option<Snapshot>, A2aError> {
-        let found = self.read(task, context).await?;
+        let found = self.store().snapshot(owner, task).await?;
         // Its use may take long, so it holds no share; `snapshot_to_copy` keeps one for answers.
         Ok(found.map(|snapshot| Snapshot {
             share: TaskShare::default(),
@@ -100,18 +100,13 @@ impl Engine {
         }))
     }
 
-    async fn read(&self, task: &TaskId, context: &Context) -> Result<Option<Snapshot>, StoreError> {
-        let owner = Owner::of(context);
-        self.store().snapshot(&owner, task).await
-    }
-
     /// A task of which an answer has a copy: a large one waits until the copies of others have been written.
     pub(crate) async fn snapshot_to_copy(
         &self,
         task: &TaskId,
-        context: &Context,
+        owner: &Owner,
     ) -> Result<Snapshot, A2aError> {
-        let snapshot = self.read(task, context).await?;
+        let snapshot = self.store().snapshot(owner, task).await?;
         let snapshot = snapshot.ok_or_else(|| A2aError::from(ErrorKind::TaskNotFound))?;
         let bytes = size_of_task(&snapshot.task);
         if bytes <= TaskBudget::SMALL || !snapshot.share.is_empty() {
@@ -119,17 +114,21 @@ impl Engine {
         }
         // The task changes meanwhile: a caller that waits holds no snapshot.
         drop(snapshot);
-        let share = self.copies.take(bytes).await?;
-        let snapshot = self.snapshot(task, context).await?;
-        Ok(Snapshot { share, ..snapshot })
+        let again = async {
+            let share = self.copies.take(bytes).await?;
+            let snapshot = self.snapshot(task, owner).await?;
+            Ok(Snapshot { share, ..snapshot })
+        };
+        // Seldom, and every answer would have room for it.
+        Box::pin(again).await
     }
 
     pub(crate) async fn snapshot(
         &self,
         task: &TaskId,
-        context: &Context,
+        owner: &Owner,
     ) -> Result<Snapshot, A2aError> {
-        self.find(task, context)
+        self.find(task, owner)
             .await?
             .ok_or_else(|| ErrorKind::TaskNotFound.into())
     }
@@ -140,17 +139,17 @@ impl Engine {
         task: TaskId,
         first: Option<FirstUpdate>,
         after: u64,
-        context: &Context,
+        owner: &Owner,
         ends: fn(TaskState) -> bool,
     ) -> Result<impl Stream<Item = Result<Update, Error>> + Send + 'static, A2aError> {
         let store = self.store_handle.store.clone();
-        let owner = Owner::of(context);
-        let running = self.active.running(&owner, &task);
+        let running = self.active.running(owner, &task);
         if let Some(failure) = running.and_then(|writer| writer.run_state().is(|run| run.stuck)) {
             return Err(stuck(failure));
         }
-        let changes = store.watch(&owner, &task).await?;
-        let fanout = self.store_handle.fanouts.join(owner, task, &changes);
+        let changes = store.watch(owner, &task).await?;
+        let fanouts = &self.store_handle.fanouts;
+        let fanout = fanouts.join(owner.clone(), task, &changes);
         let closed = self.closed.clone();
         Ok(follow(store, fanout, changes, first, after, ends, closed))
     }
@@ -160,7 +159,7 @@ impl Engine {
         &self,
         accepted: &Accepted,
         from: &LogPosition,
-        context: &Context,
+        owner: &Owner,
         enough: impl Fn(&RunState) -> bool,
     ) -> Result<(), A2aError> {
         match accepted {
@@ -182,7 +181,7 @@ impl Engine {
         }
         let id = from.task.clone();
         let updates = self
-            .follow(id, None, from.sequence, context, TaskState::is_settled)
+            .follow(id, None, from.sequence, owner, TaskState::is_settled)
             .await?;
         let mut updates = std::pin::pin!(updates);
         while let Some(Ok(update)) = updates.next().await {

@@ -16,7 +16,7 @@ pub(crate) fn new_task(
     config: Option<TaskPushNotificationConfig>,
     receipt: Option<Receipt>,
     store_handle: &StoreHandle,
-) -> (NewTask, Message) {
+) -> (Box<NewTask>, Message) {
     let id = message.task_id.clone().unwrap_or_else(unguessable);
     let conversation = message.context_id.clone();
     let conversation = conversation.unwrap_or_else(ContextId::random);
@@ -33,20 +33,14 @@ pub(crate) fn new_task(
         task_id: id,
         ..config
     });
-    (
-        NewTask {
-            config,
-            receipt,
-            trace: context.trace.clone(),
-            ..NewTask::new(
-                Arc::new(task),
-                context.dialect,
-                Arc::clone(&store_handle.holder),
-                store_handle.term,
-            )
-        },
-        message,
-    )
+    let holder = Arc::clone(&store_handle.holder);
+    let new = NewTask {
+        config,
+        receipt,
+        trace: context.trace.clone(),
+        ..NewTask::new(Arc::new(task), context.dialect, holder, store_handle.term)
+    };
+    (Box::new(new), message)
 }
 
 /// Returns a name for a new task, as a UUID of version 7: its 74 random bits cannot be guessed, and because it

@@ -96,7 +96,8 @@ impl Accepted {
         if !writer.run_state().is(known) {
             let known = writer.run_state().until(known);
             if timeout_at(until, Box::pin(known)).await.is_err() {
-                writer.open().await?;
+                // Seldom, and every message would have room for it.
+                Box::pin(writer.open()).await?;
             }
         }
         match writer.run_state().is(|run| run.progress.clone()) {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use a2a_transport::Context;
 use a2a_types::{Error as A2aError, ErrorKind, TaskId};
 use tokio::time::Instant;
 
@@ -19,8 +18,7 @@ pub(crate) async fn known(
     in_flight: &InFlightSend,
     pending: &PendingMessage,
 ) -> Result<Option<Accepted>, A2aError> {
-    let context = &pending.context;
-    let owner = Owner::of(context);
+    let owner = Owner::of(&pending.context);
     let received = engine.store().received(&owner, in_flight.message()).await?;
     let Some(received) = received else {
         return Ok(None);
@@ -29,7 +27,7 @@ pub(crate) async fn known(
     Ok(Some(match received.outcome {
         store::Outcome::Message(message) => Accepted::Known(Arc::new(Outcome::Message(*message))),
         store::Outcome::Task(task) => {
-            let from = engine.find(&task, context).await?;
+            let from = Box::pin(engine.find(&task, &owner)).await?;
             let from = LogPosition::from(&from.ok_or_else(|| removed(&task))?);
             match engine.active.running(&owner, &task) {
                 Some(writer) if !from.is_settled => Accepted::Run {
@@ -49,18 +47,17 @@ pub(crate) async fn known(
 pub(crate) async fn outcome_elsewhere(
     engine: &Engine,
     receipt: Option<Receipt>,
-    context: &Context,
+    owner: &Owner,
     error: A2aError,
 ) -> Result<Outcome, A2aError> {
     let Some(receipt) = receipt else {
         return Err(error);
     };
-    let owner = Owner::of(context);
-    match engine.store().received(&owner, &receipt.message).await? {
+    match engine.store().received(owner, &receipt.message).await? {
         Some(received) if received.digest == receipt.digest => match received.outcome {
             store::Outcome::Message(message) => Ok(Outcome::Message(*message)),
             store::Outcome::Task(task) => {
-                let snapshot = engine.find(&task, context).await?;
+                let snapshot = engine.find(&task, owner).await?;
                 let snapshot = snapshot.ok_or_else(|| removed(&task))?;
                 Ok(Outcome::Task(LogPosition::from(&snapshot)))
             }
@@ -77,9 +74,18 @@ pub(crate) async fn reserve(
     in_flight: &InFlightSend,
     pending: &PendingMessage,
 ) -> Result<Option<Accepted>, A2aError> {
-    if !engine.store_handle.is_shared() {
-        return Ok(None);
+    match engine.store_handle.is_shared() {
+        // Every message would have room for it.
+        true => Box::pin(reserve_shared(engine, in_flight, pending)).await,
+        false => Ok(None),
     }
+}
+
+async fn reserve_shared(
+    engine: &Engine,
+    in_flight: &InFlightSend,
+    pending: &PendingMessage,
+) -> Result<Option<Accepted>, A2aError> {
     let mut beat = tokio::time::interval(MAIL_INTERVAL);
     let mut expired = None;
     while !in_flight.is_reserved() {

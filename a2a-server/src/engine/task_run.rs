@@ -91,8 +91,7 @@ impl TaskRun {
         loop {
             step = match step {
                 Step::Turn(pending) => self.turn(pending).await,
-                // While the agent works, which may be long, there need be no room for this.
-                Step::Ended(end, in_flight) => Box::pin(self.conclude(end, in_flight)).await,
+                Step::Ended(end, in_flight) => self.conclude(end, in_flight).await,
                 Step::Over => return,
             };
         }
@@ -118,20 +117,22 @@ impl TaskRun {
     }
 
     /// Stores the end of a turn, and decides on the next step.
+    ///
+    /// What is seldom needed is boxed: a run has room for this while its agent works, which may be long.
     async fn conclude(&self, end: TurnEnd, in_flight: Option<Arc<InFlightSend>>) -> Step {
         let writer = &self.writer;
         let closed = match &end {
             TurnEnd::Lost => {
-                hand_back(writer).await;
+                Box::pin(hand_back(writer)).await;
                 self.active.forget(writer);
                 return Step::Over;
             }
             _ if writer.is_answered() => Ok(Ending::Closed),
             TurnEnd::Done => self.complete().await,
-            TurnEnd::Canceled => self.close(TaskState::Canceled, None).await,
+            TurnEnd::Canceled => Box::pin(self.close(TaskState::Canceled, None)).await,
             TurnEnd::Failed(report) => {
-                self.close(TaskState::Failed, Some(&report.to_string()))
-                    .await
+                let text = report.to_string();
+                Box::pin(self.close(TaskState::Failed, Some(&text))).await
             }
         };
         if writer.is_lost() {
@@ -144,7 +145,7 @@ impl TaskRun {
         if !is_awaited && self.active.leave(writer) {
             return Step::Over;
         }
-        match self.next_turn().await {
+        match Box::pin(self.next_turn()).await {
             Ok(Some(pending)) => Step::Turn(pending),
             Ok(None) => Step::Ended(end, in_flight),
             Err(instead) => Step::Ended(instead, in_flight),
@@ -161,7 +162,7 @@ impl TaskRun {
                 return Ok(Ending::Awaited);
             }
             if !state.is_settled() {
-                close(writer, TaskState::Completed, None).await?;
+                Box::pin(close(writer, TaskState::Completed, None)).await?;
             }
             Ok(Ending::Closed)
         };

@@ -75,25 +75,37 @@ pub(crate) async fn persist<T, F>(
 where
     F: Future<Output = Result<T, UpdateError>>,
 {
-    let (begun, mut pause, mut failure) = (Instant::now(), FIRST_PAUSE, None);
+    match step().await {
+        // Seldom, and every run would have room for it.
+        Err(UpdateError::Store(error)) if may_pass(&error) => {
+            Box::pin(persist_later(writer, error, step)).await
+        }
+        done => done,
+    }
+}
+
+/// Returns whether the store may take later what it has refused with this error.
+fn may_pass(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Full | StoreError::Busy | StoreError::Unavailable(_) | StoreError::Failed(_)
+    )
+}
+
+async fn persist_later<T, F>(
+    writer: &TaskWriter,
+    mut error: StoreError,
+    step: impl Fn() -> F,
+) -> Result<T, UpdateError>
+where
+    F: Future<Output = Result<T, UpdateError>>,
+{
+    let (begun, mut pause, failure) = (Instant::now(), FIRST_PAUSE, uuid::Uuid::new_v4());
     loop {
-        let error = match step().await {
-            Err(UpdateError::Store(
-                error @ (StoreError::Full
-                | StoreError::Busy
-                | StoreError::Unavailable(_)
-                | StoreError::Failed(_)),
-            )) => error,
-            done => {
-                writer.report_unstuck();
-                return done;
-            }
-        };
         // Callers that wait for a task that was never stored get the error.
         if !writer.is_stored().await {
             return Err(error.into());
         }
-        let failure = *failure.get_or_insert_with(uuid::Uuid::new_v4);
         let is_away = matches!(error, StoreError::Unavailable(_));
         if is_away && (writer.is_lost() || writer.is_outage_over(begun, &error)) {
             return Err(error.into());
@@ -111,6 +123,13 @@ where
             () = tokio::time::sleep(pause) => pause = (pause * 2).min(longest),
             () = writer.lost() => return Err(error.into()),
         }
+        error = match step().await {
+            Err(UpdateError::Store(error)) if may_pass(&error) => error,
+            done => {
+                writer.report_unstuck();
+                return done;
+            }
+        };
     }
 }
 

@@ -132,7 +132,7 @@ async fn pushable(
     context: &Context,
 ) -> Result<Snapshot, A2aError> {
     require_push(server)?;
-    server.engine.snapshot(task, context).await
+    server.engine.snapshot(task, &Owner::of(context)).await
 }
 
 /// A webhook as its owner may read it again: credentials are for its receiver only. The token is included,

@@ -20,6 +20,7 @@ use crate::operations::ServerState;
 use crate::operations::push::{check_webhook, require_push};
 use crate::operations::subscribe::stream_task;
 use crate::profile::reply_format::{ReplyFormat, ReplyOptions, StreamStart};
+use crate::store::Owner;
 
 /// Answers when the task has ended or is interrupted, or sooner if the caller wants that.
 pub(crate) fn send(
@@ -33,7 +34,8 @@ pub(crate) fn send(
     );
     let configuration = params.configuration.as_ref();
     let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
-    let pending = Box::new(PendingMessage::new(params, context.clone()));
+    let (owner, rules) = (Owner::of(&context), context.dialect.rules());
+    let pending = Arc::new(PendingMessage::new(params, context));
     async move {
         let first_step = match soon {
             true => FirstStep::Apart,
@@ -49,14 +51,13 @@ pub(crate) fn send(
                 true => server.engine.first_event,
                 false => server.engine.max_wait,
             };
-        let rules = context.dialect.rules();
         let enough = |run: &RunState, since: u64| {
             soon || run.settled > since || rules.may_stop_waiting && accepted.lets_go(run)
         };
         let outcome = match accepted.outcome(until, |run| enough(run, 1)).await {
             Ok(outcome) => outcome,
             Err(error) => {
-                let elsewhere = outcome_elsewhere(&server.engine, receipt, &context, error);
+                let elsewhere = outcome_elsewhere(&server.engine, receipt, &owner, error);
                 Box::pin(elsewhere).await?
             }
         };
@@ -69,15 +70,15 @@ pub(crate) fn send(
         };
         let enough = |run: &RunState| enough(run, from.sequence);
         if !soon && !accepted.is(enough) {
-            let waited = Box::pin(server.engine.wait(&accepted, &from, &context, enough));
+            let waited = Box::pin(server.engine.wait(&accepted, &from, &owner, enough));
             // The task shows its state, whatever the outcome.
             drop(timeout_at(until, waited).await);
             if let Some(failure) = accepted.stuck() {
                 return Err(stuck(failure));
             }
         }
-        let snapshot = server.engine.snapshot_to_copy(&from.task, &context).await?;
-        if !context.dialect.rules().history_when_not_asked {
+        let snapshot = server.engine.snapshot_to_copy(&from.task, &owner).await?;
+        if !rules.history_when_not_asked {
             options.history_length.get_or_insert(0);
         }
         let task = Arc::unwrap_or_clone(snapshot.task);
@@ -97,7 +98,8 @@ pub(crate) fn send_streaming(
     let history_length = configuration.and_then(|configuration| configuration.history_length);
     let format = ReplyFormat::of_sender(&context, Some(&params.message), server.profile_support());
     let beginning = StreamStart::Message(params.message.message_id.clone());
-    let pending = Box::new(PendingMessage::new(params, context.clone()));
+    let owner = Owner::of(&context);
+    let pending = Arc::new(PendingMessage::new(params, context.clone()));
     async move {
         server.require_streaming()?;
         check(server, &pending.request, &pending.context).await?;
@@ -110,14 +112,14 @@ pub(crate) fn send_streaming(
         let outcome = match accepted.outcome(until, |_| true).await {
             Ok(outcome) => outcome,
             Err(error) => {
-                let elsewhere = outcome_elsewhere(&server.engine, receipt, &context, error);
+                let elsewhere = outcome_elsewhere(&server.engine, receipt, &owner, error);
                 Box::pin(elsewhere).await?
             }
         };
         let from = match outcome {
             Outcome::Task(from) => match snapshot {
                 Some(snapshot) => snapshot,
-                None => server.engine.snapshot(&from.task, &context).await?,
+                None => server.engine.snapshot(&from.task, &owner).await?,
             },
             Outcome::Message(message) => {
                 let update = Update::new(Event::Message(format.message(message)), None);

@@ -14,7 +14,7 @@ use crate::engine::follower::FirstUpdate;
 use crate::operations::{ServerState, settled, unasked};
 use crate::profile::reply_format::{ReplyFormat, StreamStart};
 use crate::store::limits::size_of_task;
-use crate::store::{Snapshot, TaskBudget};
+use crate::store::{Owner, Snapshot, TaskBudget};
 
 pub(crate) async fn subscribe(
     server: &ServerState,
@@ -22,7 +22,8 @@ pub(crate) async fn subscribe(
     context: Context,
 ) -> Result<Reply, A2aError> {
     server.require_streaming()?;
-    let snapshot = server.engine.snapshot(&params.id, &context).await?;
+    let owner = Owner::of(&context);
+    let snapshot = server.engine.snapshot(&params.id, &owner).await?;
     let context = settled(context, &snapshot);
     let format = ReplyFormat::of_reader(&context, &snapshot.task, server.profile_support());
     let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
@@ -35,10 +36,7 @@ pub(crate) async fn subscribe(
     {
         // A follower that was cut off gets the rest, whether or not the task has ended.
         let task = snapshot.task.id.clone();
-        let later = server
-            .engine
-            .follow(task, None, seen, &context, ends)
-            .await?;
+        let later = server.engine.follow(task, None, seen, &owner, ends).await?;
         let updates = format.apply(StreamStart::Task, later);
         return Ok(Reply::stream(updates).about_task_of(snapshot.dialect));
     }
@@ -67,16 +65,17 @@ pub(crate) async fn stream_task(
     let (sequence, dialect) = (snapshot.sequence, snapshot.dialect);
     let task = &snapshot.task;
     let (id, ended) = (task.id.clone(), ends(task.status.state));
+    let owner = Owner::of(&context);
     let history_length = history_length.or_else(|| unasked(&context));
     // A stream that is not read holds no large task: that is read when the stream is.
     let read = match size_of_task(task) > TaskBudget::SMALL {
-        true => Err((Arc::clone(&server.engine), id.clone(), context.clone())),
+        true => Err((Arc::clone(&server.engine), id.clone(), owner.clone())),
         false => Ok(snapshot),
     };
     let first: FirstUpdate = Box::pin(async move {
         let snapshot = match read {
             Ok(snapshot) => snapshot,
-            Err((engine, id, context)) => engine.snapshot_to_copy(&id, &context).await?,
+            Err((engine, id, owner)) => engine.snapshot_to_copy(&id, &owner).await?,
         };
         let mut task = Arc::unwrap_or_clone(snapshot.task);
         if format == ReplyFormat::Plain {
@@ -90,7 +89,7 @@ pub(crate) async fn stream_task(
         false => {
             let all = server
                 .engine
-                .follow(id, Some(first), sequence, &context, ends)
+                .follow(id, Some(first), sequence, &owner, ends)
                 .await?;
             format.apply(beginning, all)
         }

@@ -7,13 +7,15 @@ use a2a_types::{CancelTaskRequest, Error as A2aError, GetTaskRequest, Response};
 
 use crate::engine::cancellation;
 use crate::operations::{ServerState, settled};
+use crate::store::Owner;
 
 pub(crate) async fn get(
     server: &ServerState,
     params: GetTaskRequest,
     context: Context,
 ) -> Result<Reply, A2aError> {
-    let snapshot = server.engine.snapshot_to_copy(&params.id, &context).await?;
+    let owner = Owner::of(&context);
+    let snapshot = server.engine.snapshot_to_copy(&params.id, &owner).await?;
     let context = settled(context, &snapshot);
     let mut task = Arc::unwrap_or_clone(snapshot.task);
     server.present(&mut task, params.history_length, &context);
@@ -27,7 +29,8 @@ pub(crate) async fn cancel(
     context: Context,
 ) -> Result<Reply, A2aError> {
     cancellation::cancel(&server.engine, &params.id, &context).await?;
-    let snapshot = server.engine.snapshot_to_copy(&params.id, &context).await?;
+    let owner = Owner::of(&context);
+    let snapshot = server.engine.snapshot_to_copy(&params.id, &owner).await?;
     let context = settled(context, &snapshot);
     let mut task = Arc::unwrap_or_clone(snapshot.task);
     server.present(&mut task, None, &context);

@@ -82,7 +82,7 @@ impl std::fmt::Debug for TaskWriter {
 
 impl TaskWriter {
     /// A writer for a task that is not stored yet.
-    pub(crate) fn for_new(store_handle: Arc<StoreHandle>, owner: Owner, new: NewTask) -> Self {
+    pub(crate) fn for_new(store_handle: Arc<StoreHandle>, owner: Owner, new: Box<NewTask>) -> Self {
         let task = Arc::clone(&new.task);
         Self::new(store_handle, owner, &task, |active| {
             LogWriter::for_new(active, new)
@@ -213,9 +213,13 @@ impl TaskWriter {
     /// Makes sure, before the agent begins, that no other server has taken over the task since the last write. If one may
     /// have, the lease is taken again.
     pub(crate) async fn confirm_lease(&self) {
-        if !self.store_handle().is_shared() || self.log().await.is_confirmed() {
-            return;
+        if self.store_handle().is_shared() && !self.log().await.is_confirmed() {
+            // Seldom, and every run would have room for it.
+            Box::pin(self.take_lease_again()).await;
         }
+    }
+
+    async fn take_lease_again(&self) {
         let confirm = || async {
             let request = AppendRequest {
                 takes: true,
