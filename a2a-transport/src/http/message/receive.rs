@@ -56,7 +56,8 @@ where
                 let now = Instant::now();
                 start.get_or_insert(now);
                 let deadline = *deadline.get_or_insert(now + rate.within);
-                let frame = tokio::time::timeout_at(deadline, frame).await;
+                // Every request would have room for it.
+                let frame = Box::pin(tokio::time::timeout_at(deadline, frame)).await;
                 frame.map_err(|_| BodyError::Stalled)?
             }
         };

@@ -14,6 +14,7 @@ use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Method, Response, StatusCode};
 
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::yield_now;
 
 use super::auth::{AuthError, Authorizer};
@@ -119,32 +120,13 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         async move {
-            let read = self.read(head, &headers, body, &mut error_format, read);
-            let (principal, call) = match read.await {
-                Ok(read) => read,
+            // Boxed, as what it needs to read the request would have room beside the answer.
+            let admitted = self.admit(head, headers, body, &mut error_format, read);
+            let (answering, slot, envelope, options) = match Box::pin(admitted).await {
+                Ok(admitted) => admitted,
                 Err(refusal) => return refusal,
             };
-            let (call, envelope, options) =
-                self.prepare(head, headers, principal, call, &mut error_format);
-            let call = match &self.settings.authorizer {
-                None => call,
-                Some(authorizer) => match authorized(authorizer, call).await {
-                    Ok(call) => call,
-                    Err(denied) => {
-                        error_format.dialect = envelope.dialect;
-                        let id = envelope.id.unwrap_or(Id::Null);
-                        return self.deny(&denied, head, id, &mut error_format);
-                    }
-                },
-            };
-            // Held until the answer is written.
-            let slot = match call.request.operation() {
-                Operation::GetTask | Operation::ListTasks | Operation::SubscribeToTask => {
-                    self.settings.reads.enter(head).await
-                }
-                _ => None,
-            };
-            let reply = self.transport.call(call).await;
+            let reply = answering.await;
             if slot.is_some() && reply.as_ref().is_ok_and(|reply| reply.held.is_some()) {
                 // A large answer: what others wait for comes first, and further reads of this peer find no slot.
                 yield_now().await;
@@ -156,6 +138,43 @@ impl<T: Transport> HttpService<T> {
             }
             response
         }
+    }
+
+    /// Authenticates the caller, reads and authorizes its call, and begins to make it. The slot of a read is held until
+    /// the answer is written.
+    async fn admit<'a, B>(
+        &'a self,
+        head: &Parts,
+        headers: RequestHeaders<'_>,
+        body: Pin<&mut B>,
+        error_format: &mut ErrorFormat,
+        read: impl FnOnce(&[u8], &RequestHeaders<'_>) -> Result<IncomingCall, CallRefusal>,
+    ) -> Result<Admitted<'a>, Response<Body>>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let read = self.read(head, &headers, body, error_format, read);
+        let (principal, call) = read.await?;
+        let (call, envelope, options) = self.prepare(head, headers, principal, call, error_format);
+        let call = match &self.settings.authorizer {
+            None => call,
+            Some(authorizer) => match authorized(authorizer, call).await {
+                Ok(call) => call,
+                Err(denied) => {
+                    error_format.dialect = envelope.dialect;
+                    let id = envelope.id.unwrap_or(Id::Null);
+                    return Err(self.deny(&denied, head, id, error_format));
+                }
+            },
+        };
+        let slot = match call.request.operation() {
+            Operation::GetTask | Operation::ListTasks | Operation::SubscribeToTask => {
+                self.settings.reads.enter(head).await
+            }
+            _ => None,
+        };
+        Ok((self.transport.call(call), slot, envelope, options))
     }
 
     /// Adds the public card's interfaces to an extended card that names no interface.
@@ -437,6 +456,14 @@ impl RefusalHeaders {
         }
     }
 }
+
+/// A call that is being answered, the slot that it has among the reads of its peer, and what its answer depends on.
+type Admitted<'a> = (
+    BoxFuture<'a, Result<Reply, Error>>,
+    Option<OwnedSemaphorePermit>,
+    Envelope,
+    StreamOptions,
+);
 
 /// Options of the answer.
 struct StreamOptions {

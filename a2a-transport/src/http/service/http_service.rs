@@ -243,7 +243,14 @@ impl<T: Transport> HttpService<T> {
         }
         #[cfg(feature = "webhook")]
         if let Some((receiver, secret)) = settings.notification(path) {
-            return notifications::answer(settings, &**receiver, secret, head, body).await;
+            return Box::pin(notifications::answer(
+                settings,
+                &**receiver,
+                secret,
+                head,
+                body,
+            ))
+            .await;
         }
         match settings.place(path) {
             Resource::Endpoint if head.method == Method::POST => {
@@ -266,7 +273,8 @@ impl<T: Transport> HttpService<T> {
             Resource::Card => settings.public_card(head),
             Resource::Keys => settings.public_keys(),
             Resource::AuthorizationServers => settings.protected_resource(head),
-            Resource::ExtendedCard => self.extended_card(head).await,
+            // Every request would have room for it.
+            Resource::ExtendedCard => Box::pin(self.extended_card(head)).await,
             Resource::Elsewhere => plain(StatusCode::NOT_FOUND, "there is nothing here"),
         }
     }
