@@ -7,6 +7,7 @@
 //! All of them, published servers of others (`--peers`) included, have the allocator of the system.
 //! With the feature `mimalloc` all but those, which are one program, have that one.
 
+mod history;
 mod load;
 mod machine;
 mod measurement;
@@ -92,6 +93,13 @@ enum BenchCommand {
     /// Be a server that is measured.
     #[command(hide = true)]
     Serve(serve::Settings),
+    /// Measure sends, gets and a stream, and fail if one has fallen by more than a tenth since the last line of
+    /// `xtask/bench/history.tsv`, as a multiple of the server that is made by hand.
+    History {
+        /// Add a line to the file.
+        #[arg(long)]
+        append: bool,
+    },
 }
 
 const EXAMPLES: &str = "\
@@ -101,12 +109,14 @@ Examples:
   cargo xtask bench send --connections 16 --rounds 9    one figure, and surer
   cargo xtask bench --peers send stream get             beside servers of others
   cargo xtask bench --json bench.json                   for programs
-  cargo xtask bench --check                             fail if a target is missed";
+  cargo xtask bench --check                             fail if a target is missed
+  cargo xtask bench history                             has something become slower?";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Some(BenchCommand::Serve(settings)) => serve::run(&settings).map(|()| true),
+        Some(BenchCommand::History { append }) => history(&cli.options, append),
         None => bench(&cli.options),
     };
     match outcome {
@@ -144,6 +154,13 @@ fn bench(options: &Options) -> Result<bool, Failure> {
     }
     let is_met = |measured: &Measurement| measured.claims.iter().all(|claim| claim.met);
     Ok(!options.check || all.iter().all(is_met))
+}
+
+fn history(options: &Options, appends: bool) -> Result<bool, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(history::compare(&plan(options)?, appends))
 }
 
 fn plan(options: &Options) -> Result<Plan, Failure> {

@@ -23,7 +23,7 @@ pub(crate) struct Peer {
 pub(crate) async fn ready(core: usize) -> Result<Vec<Peer>, Failure> {
     let peers = peers(&build()?)?;
     for peer in &peers {
-        let refused = |failure| format!("{} is no peer: {failure}", peer.name);
+        let refused = |failure| format!("{} is not a peer: {failure}", peer.name);
         is_echo(peer, core).await.map_err(refused)?;
     }
     Ok(peers)
@@ -67,7 +67,7 @@ fn peers(output: &str) -> Result<Vec<Peer>, Failure> {
             continue;
         };
         let version = ids().find_map(|id| id.split_once(&format!("#{name}@")));
-        let (_, version) = version.ok_or_else(|| format!("{name} is no package"))?;
+        let (_, version) = version.ok_or_else(|| format!("{name} is not a package"))?;
         peers.push(Peer {
             name: format!("{name} {version}"),
             program: program.into(),
@@ -133,7 +133,7 @@ mod tests {
             ("", "no server"),
             (
                 r#"{"target":{"name":"mine"},"executable":"/x/mine"}"#,
-                "mine is no package",
+                "mine is not a package",
             ),
         ] {
             let failure = peers(output).expect_err("there is none");

@@ -39,6 +39,13 @@ impl MeasuredServer {
         }
     }
 
+    /// The floor, asked the same.
+    pub(super) fn floor(&self) -> Self {
+        let mut floor = self.clone().named(FLOOR);
+        floor.settings.kind = ServerKind::Floor;
+        floor
+    }
+
     /// Returns whether no caller runs on its processors.
     fn has_its_processors(&self) -> bool {
         let is_shared = |core| self.callers.contains(core);
@@ -144,4 +151,5 @@ pub(super) fn events(answer: &[u8]) -> usize {
 
 /// Names of servers in every table.
 pub(super) const CEILING: &str = "hyper alone";
+pub(super) const FLOOR: &str = "made by hand";
 pub(super) const OURS: &str = "ours";

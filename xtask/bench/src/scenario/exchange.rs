@@ -1,6 +1,6 @@
 //! Requests and answers, as many as there can be, in every way they come.
 
-use super::comparison::{CEILING, MeasuredServer, OURS, compare};
+use super::comparison::{CEILING, FLOOR, MeasuredServer, OURS, compare};
 use super::plan::Plan;
 use crate::load::Caller;
 use crate::machine::Failure;
@@ -14,10 +14,8 @@ pub(super) async fn send(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     for connections in &plan.connections {
         let mut send = beside(plan, "send", RequestKind::Send, *connections).await?;
         if *connections >= MANY {
-            rate(&mut send, 0.52);
-            let cpu = send.ratio(OURS, CEILING, "CPU");
-            send.claim("CPU, ours ÷ hyper alone", cpu, Bound::AtMost(17.5 / 9.0));
-            best(plan, &mut send, 1.8);
+            rate(&mut send, 0.80);
+            best(plan, &mut send, 1.6);
         }
         late(&mut send, *connections);
         measured.push(send);
@@ -43,8 +41,8 @@ pub(super) async fn get(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     for connections in &plan.connections {
         let mut get = beside(plan, "get", RequestKind::Get, *connections).await?;
         if *connections >= MANY {
-            rate(&mut get, 0.85);
-            best(plan, &mut get, 1.0);
+            rate(&mut get, 0.90);
+            best(plan, &mut get, 1.25);
         }
         late(&mut get, *connections);
         measured.push(get);
@@ -143,11 +141,15 @@ pub(super) async fn stores(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let memory = MeasuredServer::ours(plan, RequestKind::Send, TEXT).named("memory");
     let mut sqlite = memory.clone().named("SQLite");
     sqlite.settings.directory = Some(directory.path().to_owned());
-    let servers_to_measure = [memory.ceiling().await?, memory, sqlite];
-    let mut stores = requests(plan, "send, by store", &servers_to_measure, MAX_CONNECTIONS).await?;
-    let rate = stores.ratio("SQLite", CEILING, "rate");
-    stores.claim("rate, SQLite ÷ hyper alone", rate, Bound::AtLeast(0.15));
-    Ok(vec![stores])
+    let servers_to_measure = [memory.ceiling().await?, memory.floor(), memory, sqlite];
+    let mut measured = Vec::new();
+    for (connections, least) in [(MANY, 0.30), (MAX_CONNECTIONS, 0.35)] {
+        let mut stores = requests(plan, "send, by store", &servers_to_measure, connections).await?;
+        let rate = stores.ratio("SQLite", FLOOR, "rate");
+        stores.claim("rate, SQLite ÷ made by hand", rate, Bound::AtLeast(least));
+        measured.push(stores);
+    }
+    Ok(measured)
 }
 
 /// Messages of some size, which come back as artifacts of that size.
@@ -224,7 +226,7 @@ pub(super) async fn tls(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     Ok(measured)
 }
 
-/// Measures our server, hyper alone, and the measured servers of other projects.
+/// Measures our server, hyper alone, the floor, and the measured servers of other projects.
 async fn beside(
     plan: &Plan,
     name: &str,
@@ -232,10 +234,16 @@ async fn beside(
     connections: usize,
 ) -> Result<Measurement, Failure> {
     let ours = MeasuredServer::ours(plan, ask, TEXT);
-    let mut servers_to_measure = vec![ours.ceiling().await?];
+    let mut servers_to_measure = vec![ours.ceiling().await?, ours.floor()];
     servers_to_measure.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
     servers_to_measure.push(ours);
     requests(plan, name, &servers_to_measure, connections).await
+}
+
+/// Measures our server and the floor alone.
+pub(super) async fn against_floor(plan: &Plan, ask: RequestKind) -> Result<Measurement, Failure> {
+    let ours = MeasuredServer::ours(plan, ask, TEXT);
+    requests(plan, "against the floor", &[ours.floor(), ours], MANY).await
 }
 
 async fn requests(
@@ -290,8 +298,8 @@ const COLUMNS: [Column; 4] = [
 ];
 
 fn rate(measured: &mut Measurement, least: f64) {
-    let rate = measured.ratio(OURS, CEILING, "rate");
-    measured.claim("rate, ours ÷ hyper alone", rate, Bound::AtLeast(least));
+    let rate = measured.ratio(OURS, FLOOR, "rate");
+    measured.claim("rate, ours ÷ made by hand", rate, Bound::AtLeast(least));
 }
 
 /// Claims how many times as much as the best of others ours does, if they were measured.

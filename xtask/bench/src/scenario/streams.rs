@@ -5,7 +5,7 @@ use std::time::Instant;
 use memchr::memmem;
 use tokio::task::JoinSet;
 
-use super::comparison::{CEILING, MeasuredServer, OURS, compare, events};
+use super::comparison::{CEILING, FLOOR, MeasuredServer, OURS, compare, events};
 use super::plan::Plan;
 use crate::load::Connection;
 use crate::machine::{self, Failure};
@@ -23,17 +23,13 @@ use crate::statistics::median;
 /// does.
 pub(super) async fn chunks(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let mut short = long_stream(plan, CHUNKS).await?;
-    let rate = short.ratio(OURS, WRITTEN, "rate");
+    let rate = short.ratio(OURS, FLOOR, "rate");
+    short.claim("rate, ours ÷ made by hand", rate, Bound::AtLeast(0.80));
+    let first = short.ratio(OURS, FLOOR, "first");
     short.claim(
-        "rate, ours ÷ hyper, event by event",
-        rate,
-        Bound::AtLeast(0.65),
-    );
-    let first = short.ratio(OURS, WRITTEN, "first");
-    short.claim(
-        "first event, ours ÷ hyper, event by event",
+        "first event, ours ÷ made by hand",
         first,
-        Bound::AtMost(1.5),
+        Bound::AtMost(1.2),
     );
     let whole = short.ratio(MERGED, OURS, "whole");
     short.claim(
@@ -64,13 +60,29 @@ async fn long_stream(plan: &Plan, chunks: usize) -> Result<Measurement, Failure>
     let mut in_file = merged.clone().named("ours, merged, SQLite");
     let directory = tempfile::tempdir_in(&plan.directory)?;
     in_file.settings.directory = Some(directory.path().to_owned());
-    let servers_to_measure = [written, sent, ready, ours, merged, in_file];
+    let floor = ours.floor();
+    let servers_to_measure = [written, sent, ready, floor, ours, merged, in_file];
+    told(plan, chunks, &servers_to_measure).await
+}
+
+/// Measures our server and the floor alone.
+pub(super) async fn against_floor(plan: &Plan) -> Result<Measurement, Failure> {
+    let ours = MeasuredServer::ours(plan, RequestKind::Stream, &format!("chunks {CHUNKS}"));
+    told(plan, CHUNKS, &[ours.floor(), ours]).await
+}
+
+/// Measures one long stream after the other.
+async fn told(
+    plan: &Plan,
+    chunks: usize,
+    servers_to_measure: &[MeasuredServer],
+) -> Result<Measurement, Failure> {
     let load = format!("a stream of {chunks} chunks");
     compare(
         plan,
         load,
         &CHUNK_COLUMNS,
-        &servers_to_measure,
+        servers_to_measure,
         async |server, process| {
             let mut order = server.order(process).await?;
             let mut connection = Connection::open(process.address()).await?;
@@ -105,7 +117,7 @@ async fn long_stream(plan: &Plan, chunks: usize) -> Result<Measurement, Failure>
 fn is_whole(server: &MeasuredServer, answer: &[u8], chunks: usize) -> Result<(), Failure> {
     let arrived = match server.settings.kind {
         // It knows no streams.
-        ServerKind::Ours => memmem::find_iter(answer, CHUNK).count(),
+        ServerKind::Floor | ServerKind::Ours => memmem::find_iter(answer, CHUNK).count(),
         ServerKind::Ceiling => events(answer).min(chunks),
     };
     match arrived == chunks {

@@ -2,6 +2,7 @@
 
 mod agent;
 mod ceiling;
+mod floor;
 mod ours;
 mod settings;
 
@@ -20,6 +21,7 @@ pub(crate) fn run(settings: &Settings) -> Result<(), Failure> {
     runtime.block_on(async {
         match settings.kind {
             ServerKind::Ceiling => ceiling::serve(settings).await,
+            ServerKind::Floor => floor::serve().await,
             ServerKind::Ours => ours::serve(settings).await,
         }
     })

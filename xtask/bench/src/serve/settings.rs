@@ -43,6 +43,8 @@ pub(crate) struct Settings {
 pub(crate) enum ServerKind {
     /// Hyper alone, with the same answer to every request.
     Ceiling,
+    /// Our answers, made by hand with hyper and typed JSON.
+    Floor,
     /// Our server, with an agent that echoes the message.
     Ours,
 }
@@ -80,6 +82,7 @@ impl Settings {
     pub(crate) fn arguments(&self) -> Vec<String> {
         let kind = match self.kind {
             ServerKind::Ceiling => "ceiling",
+            ServerKind::Floor => "floor",
             ServerKind::Ours => "ours",
         };
         let mut arguments = vec![
