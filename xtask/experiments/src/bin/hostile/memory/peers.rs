@@ -232,10 +232,12 @@ impl PeerAttack {
                 Ok(format!("{accepted} of 10000 accepted"))
             }
             Self::OutputModes => {
-                let modes = json!(vec![format!("text/{}", "x".repeat(1000)); 100]);
+                // One that the agent has: a message without any is refused.
+                let mut modes = vec![format!("text/{}", "x".repeat(1000)); 100];
+                modes.push("text/plain".to_owned());
                 let bodies = move |_| {
                     let mut params = message("hold", None);
-                    params["configuration"]["acceptedOutputModes"] = modes.clone();
+                    params["configuration"]["acceptedOutputModes"] = json!(modes);
                     body("SendMessage", &params)
                 };
                 let accepted = post_all(address, 4000, bodies).await?;
