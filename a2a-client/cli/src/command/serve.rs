@@ -57,7 +57,7 @@ pub(crate) struct Options {
     #[arg(value_enum)]
     agent: Demo,
     /// Address to listen on; port 0 takes any free port.
-    #[arg(long, default_value = "127.0.0.1:8080")]
+    #[arg(long, alias = "listen", default_value = "127.0.0.1:8080")]
     address: SocketAddr,
     /// URL by which callers reach the server, as the card names it: needed behind a proxy. Its host is answered, too.
     /// Default: the host that each caller used.
