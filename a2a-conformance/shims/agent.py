@@ -65,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             said["result"] = answer(request)
-        except (ValueError, RecursionError): said["error"] = {"code": -32700, "message": "that is no JSON"}
+        except (ValueError, RecursionError): said["error"] = {"code": -32700, "message": "that is not JSON"}
         except Refusal as refusal: said["error"] = dict(zip(("code", "message"), refusal.args))
         self.reply(said | {"id": request.get("id") if isinstance(request, dict) else None})
 

@@ -96,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         version = self.headers.get("A2A-Version") or self.path.partition("A2A-Version=")[2] or "0.3"
         try:
             try: request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
-            except (ValueError, RecursionError): raise Refusal(-32700, "that is no JSON")
+            except (ValueError, RecursionError): raise Refusal(-32700, "that is not JSON")
             if not isinstance(request, dict): raise Refusal(-32600, "a request is an object")
             said["id"] = request.get("id")
             said["result"] = answer(request, version)

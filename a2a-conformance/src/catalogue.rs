@@ -143,7 +143,7 @@ mod tests {
             for rule in rules {
                 assert!(
                     crate::agent::is_rule(rule),
-                    "{}: `{rule}` is no rule",
+                    "{}: `{rule}` is not a rule",
                     case.id
                 );
             }

@@ -24,7 +24,7 @@ export function duration(ms) {
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-/** Returns the local time of day with milliseconds; empty for what is no time. */
+/** Returns the local time of day with milliseconds; empty for what is not a time. */
 export function clock(time) {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "";

@@ -393,7 +393,7 @@ fn request(name: &str, params: Value) -> Result<Request, String> {
                 $(stringify!($operation) => {
                     serde_json::from_value(params).map(Request::$operation).map_err(bad)
                 })*
-                _ => Err(format!("`{name}` is no operation")),
+                _ => Err(format!("`{name}` is not an operation")),
             }
         };
     }

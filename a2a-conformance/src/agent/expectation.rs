@@ -83,7 +83,8 @@ pub(super) fn value(
     let mut found = against(run, expect.value.as_ref(), value, "$")?;
     if let Some(name) = &expect.rule {
         let rule = rules::named(name);
-        let rule = rule.ok_or_else(|| StopReason::InvalidCase(format!("`{name}` is no rule")))?;
+        let rule =
+            rule.ok_or_else(|| StopReason::InvalidCase(format!("`{name}` is not a rule")))?;
         let value = value.unwrap_or(&Value::Null);
         let broken = rule(run.target, run.interface.dialect, value).into_iter();
         found.extend(broken.map(|mismatch| Mismatch {

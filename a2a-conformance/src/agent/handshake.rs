@@ -15,7 +15,7 @@ use tokio::time::timeout;
 pub(super) async fn is_accepted(url: &str, version: &str, limit: Duration) -> Result<bool, String> {
     let known = VERSIONS.iter().find(|(name, _)| *name == version);
     let Some((_, version)) = known else {
-        return Err(format!("`{version}` is no deprecated version of TLS"));
+        return Err(format!("`{version}` is not a deprecated version of TLS"));
     };
     let uri: Uri = url.parse().map_err(|error| format!("`{url}`: {error}"))?;
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);

@@ -160,7 +160,7 @@ impl Interface<'_> {
                 ),
                 _ => found.add(
                     at,
-                    format!("`{version}` is no version: expected Major.Minor"),
+                    format!("`{version}` is not a version: expected Major.Minor"),
                     "A2A10-4.4.6-M1",
                 ),
             }
@@ -278,7 +278,7 @@ fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
                 .is_some_and(|(one, other)| is_token(one) && is_token(other));
             let is_short = dialect == Dialect::V0_1 && ["text", "file", "data"].contains(&mode);
             if !is_type && !is_short {
-                let problem = format!("`{mode}` is no media type: expected type/subtype");
+                let problem = format!("`{mode}` is not a media type: expected type/subtype");
                 found.advise(format!("{path}.{member}[{index}]"), problem, rule);
             }
         }
@@ -333,7 +333,7 @@ fn extensions(card: &Value, dialect: Dialect, found: &mut Problems) {
         };
         let at = format!("$.capabilities.extensions[{index}].uri");
         if !uri.contains(':') {
-            found.add(&at, format!("`{uri}` is no absolute URI"), rule);
+            found.add(&at, format!("`{uri}` is not an absolute URI"), rule);
         }
         if !uris.insert(uri) {
             found.add(&at, format!("`{uri}` is declared twice"), rule);

@@ -252,7 +252,7 @@ fn problems_name_requirements() {
             .split('"')
             .filter(|text| text.starts_with("A2A") && text.contains('-'));
         for id in ids {
-            assert!(requirement(id).is_some(), "{id} is no requirement");
+            assert!(requirement(id).is_some(), "{id} is not a requirement");
         }
     }
 }

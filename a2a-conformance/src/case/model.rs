@@ -309,12 +309,12 @@ impl Case {
         let mut problems = Vec::new();
         for dialect in &self.dialects {
             if Dialect::ALL.iter().all(|known| known.version() != dialect) {
-                problems.push(format!("`{dialect}` is no version"));
+                problems.push(format!("`{dialect}` is not a version"));
             }
         }
         for binding in &self.bindings {
             if !["JSONRPC", "HTTP+JSON"].contains(&binding.as_str()) {
-                problems.push(format!("`{binding}` is no binding"));
+                problems.push(format!("`{binding}` is not a binding"));
             }
         }
         if self.steps.is_empty() {
@@ -383,7 +383,7 @@ impl Step {
             problems.extend(
                 unknown
                     .iter()
-                    .map(|name| format!("`{name}` is no operator")),
+                    .map(|name| format!("`{name}` is not an operator")),
             );
         }
         problems

@@ -33,7 +33,7 @@ pub(super) async fn read_keys(jwks: &str) -> Result<Jwks, DocumentError> {
     };
     let read = Jwks::read(text.as_bytes());
     read.map_err(|error| {
-        DocumentError::Usage(format!("{jwks}: it is no JSON Web Key Set: {error}"))
+        DocumentError::Usage(format!("{jwks}: it is not a JSON Web Key Set: {error}"))
     })
 }
 

@@ -82,7 +82,7 @@ fn read(file: &Path) -> Vec<(String, ExchangeFindings)> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
     let exchanges = text.and_then(|text| {
         let read = read_recording(&text);
-        read.map_err(|error| format!("this is no recorded exchange: {error}"))
+        read.map_err(|error| format!("this is not a recorded exchange: {error}"))
     });
     match exchanges {
         Ok(exchanges) if exchanges.len() == 1 => vec![(place, check_exchange(&exchanges[0]))],

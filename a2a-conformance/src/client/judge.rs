@@ -116,7 +116,7 @@ fn compare(fixture: &Fixture, outcome: &DriverOutcome) -> Result<(Vec<Mismatch>,
         found.push(Mismatch::new("the client", expected, "it was not"));
     }
     if let Some(code) = outcome.exit.filter(|code| *code != 0) {
-        let expected = "exit code 0: how the agent behaves is no failure of the program";
+        let expected = "exit code 0: how the agent behaves is not a failure of the program";
         let found_code = format!("exit code {code}");
         found.push(Mismatch::new("the client", expected, found_code));
     }

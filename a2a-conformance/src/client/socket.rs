@@ -94,7 +94,7 @@ impl Socket {
                 let length = request.header("content-length").unwrap_or("0");
                 let length = length
                     .parse()
-                    .map_err(|_| bad("Content-Length is no number"))?;
+                    .map_err(|_| bad("Content-Length is not a number"))?;
                 self.take(length).await?
             }
         };

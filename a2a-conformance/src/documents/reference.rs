@@ -131,7 +131,7 @@ async fn write_response(mut response: LlmResponse<'_>, step: &ScriptStep) -> Res
         match Step::of(part) {
             Some(Step::FunctionCall(call)) => calls.push(call),
             Some(Step::FunctionResponse(response)) => responses.push(response),
-            _ => return Err("the script has a part that is no step of a tool".into()),
+            _ => return Err("the script has a part that is not a step of a tool".into()),
         }
     }
     response.tool_calls(calls).await?;

@@ -139,7 +139,7 @@ fn refuse_after_message(blocks: &[String], results: &mut [LintResult]) {
 }
 
 /// Reason why a strict reader refuses an event that is printed over several lines.
-const NOT_ONE_DOCUMENT: &str = "the event is no JSON: only its first line is data";
+const NOT_ONE_DOCUMENT: &str = "the event is not JSON: only its first line is data";
 
 /// The data of a Server-Sent Event by the letter: fields are lines, the field is named `data`.
 fn event_data(text: &str) -> Option<String> {

@@ -181,7 +181,7 @@ impl LintSubject {
             None => String::new(),
         };
         let name: String = name.chars().take(64).collect();
-        format!("`{name}` is no method of A2A {dialect}{hint}")
+        format!("`{name}` is not a method of A2A {dialect}{hint}")
     }
 
     /// Reads it with the types of its version, and returns the repairs.

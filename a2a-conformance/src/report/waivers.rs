@@ -44,7 +44,7 @@ impl Waivers {
             if last_day(waiver).is_none() {
                 let expires = &waiver.expires;
                 return Err(problem(format!(
-                    "expires: {expires:?} is no day like 2026-12-31"
+                    "expires: {expires:?} is not a day like 2026-12-31"
                 )));
             }
         }
@@ -245,7 +245,7 @@ mod tests {
         check("- {check: a, reason: r}", "expires");
         check(
             "- {check: a, reason: r, expires: soon}",
-            r#"waiver 1: expires: "soon" is no day like"#,
+            r#"waiver 1: expires: "soon" is not a day like"#,
         );
         check(
             "- {check: '[', reason: r, expires: 2026-06-01}",

@@ -93,7 +93,7 @@ impl IncomingResponse {
         match body.is_empty() {
             true => Err("$: expected an answer, found no body".to_owned()),
             false => serde_json::from_slice(&body)
-                .map_err(|error| format!("$: the answer is no JSON: {error}")),
+                .map_err(|error| format!("$: the answer is not JSON: {error}")),
         }
     }
 
@@ -118,6 +118,6 @@ impl IncomingResponse {
         };
         serde_json::from_slice(&event.data)
             .map(Some)
-            .map_err(|error| format!("$: an event is no JSON: {error}"))
+            .map_err(|error| format!("$: an event is not JSON: {error}"))
     }
 }

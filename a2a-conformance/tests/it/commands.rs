@@ -309,7 +309,7 @@ fn the_keys_of_a_card_are_read_before_the_agent_is_asked() {
     let tested = |jwks: &str, code| run(&["agent", "http://127.0.0.1:1", "--jwks", jwks], code);
     assert!(tested("no-such-file", 2).contains("no-such-file: "));
     let (_folder, path) = file("keys.json", "[]");
-    assert!(tested(&path, 2).contains("it is no JSON Web Key Set"));
+    assert!(tested(&path, 2).contains("it is not a JSON Web Key Set"));
     let (_folder, path) = file("keys.json", r#"{"keys": []}"#);
     assert!(tested(&path, 3).contains("http://127.0.0.1:1"));
     tested("http://127.0.0.1:1/keys.json", 3);

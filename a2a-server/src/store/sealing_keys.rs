@@ -50,7 +50,7 @@ impl SealingKeys {
             return Err(malformed("another key has the same id"));
         }
         let key = RandomizedNonceKey::new(&AES_256_GCM, key)
-            .map_err(|_| malformed("it is no key of AES-256"))?;
+            .map_err(|_| malformed("it is not a key of AES-256"))?;
         let id = id.to_owned();
         self.0.push(Arc::new(SealingKey { id, key }));
         Ok(self)

@@ -24,7 +24,7 @@ pub enum Refusal {
     #[error("the name of the webhook's host must not end with a dot")]
     TrailingDot,
     /// The name of the host has no meaning, or another one on every network.
-    #[error("the name of the webhook's host is no public one")]
+    #[error("the name of the webhook's host is not a public one")]
     LocalName,
     /// The host is spelled so that it seems to be another.
     #[error("the webhook's host must be written plainly: a name, or an address as `a.b.c.d`")]
@@ -33,7 +33,7 @@ pub enum Refusal {
     #[error("the webhook's port {0} is not allowed")]
     Port(u16),
     /// The host is an address that is not public, but of this kind.
-    #[error("the webhook's host is no public address ({0})")]
+    #[error("the webhook's host is not a public address ({0})")]
     Address(&'static str),
     /// The host resolves to an address that is not public.
     #[error("the webhook's host does not resolve to public addresses only")]

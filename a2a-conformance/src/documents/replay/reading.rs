@@ -65,7 +65,7 @@ pub(super) fn replay(corpus: &Corpus, example: &Example) -> Vec<String> {
     if let Some(corrected) = &example.corrected
         && let Err(error) = serde_json::from_str::<Value>(corrected)
     {
-        problems.push(format!("{id}: the corrected text is no JSON: {error}"));
+        problems.push(format!("{id}: the corrected text is not JSON: {error}"));
     }
     problems.extend(check_meaning(example, &printed));
     problems

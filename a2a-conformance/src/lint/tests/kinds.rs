@@ -49,7 +49,7 @@ fn methods_are_of_their_version() {
     let found = &lint(&request("GetTask").to_string(), &as_of(Dialect::V0_3))[0];
     assert_eq!(
         found.findings[0].problem,
-        "`GetTask` is no method of A2A 0.3, expected `tasks/get`"
+        "`GetTask` is not a method of A2A 0.3, expected `tasks/get`"
     );
 }
 

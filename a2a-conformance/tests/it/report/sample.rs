@@ -47,7 +47,7 @@ const CHECKS: &[(&str, Level, &str, &str)] = &[
     ("push.token-sent", Level::Must, "4.3.3-M1", "A webhook is told the token of its configuration"),
     ("push.retried-after-500", Level::Should, "4.3.3-S2", "A webhook that fails is told again"),
     ("rpc.id-echoed", Level::Must, "9.1-M1", "The id of a request is that of its answer"),
-    ("rpc.parse-error", Level::Must, "9.5-M1", "What is no JSON is a parse error"),
+    ("rpc.parse-error", Level::Must, "9.5-M1", "What is not JSON is a parse error"),
     ("rpc.unknown-method", Level::Must, "9.5-M2", "A method that does not exist is not found"),
     ("security.own-tasks-only", Level::Must, "13.1-M1", "Nobody sees the tasks of others"),
     ("security.errors-tell-nothing", Level::Should, "13.4-S3", "Errors tell nothing of the inside"),
@@ -245,7 +245,7 @@ fn depart(result: &mut CheckResult, index: usize) {
         ("version.unknown-refused", 3) => {
             result.verdict = Verdict::HarnessError;
             result.reason =
-                reason("what was to be sent is no valid request: $.params: must be an object");
+                reason("what was to be sent is not a valid request: $.params: must be an object");
         }
         _ => {}
     }

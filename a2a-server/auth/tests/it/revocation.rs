@@ -161,7 +161,10 @@ async fn certificate_of_a_removed_authority_is_refused_until_it_is_added_again()
     // A client cannot be its own authority: it could issue certificates of any name.
     certificates.bundle(&["second", "ada"]);
     let error = tls.reload().unwrap_err().to_string();
-    assert!(error.contains("2 (`CN=ada`) is no authority"), "{error}");
+    assert!(
+        error.contains("2 (`CN=ada`) is not an authority"),
+        "{error}"
+    );
     assert!(ask(&client("ada"), &url).await.is_err());
 
     certificates.bundle(&["second", "first"]);

@@ -36,7 +36,7 @@ pub(super) fn check(path: &Path) -> Result<SqliteReport, StoreError> {
 fn read(connection: &Connection, report: &mut SqliteReport) -> Result<(), Error> {
     let application: i32 = connection.pragma_query_value(None, "application_id", get)?;
     if application != schema::APPLICATION {
-        let text = "it is no file of this software".to_owned();
+        let text = "it is not a file of this software".to_owned();
         report.damages.push(text);
         return Ok(());
     }

@@ -117,7 +117,7 @@ fn client_verifier(
         if let Some(subject) = subject_without_authority(&certificate) {
             let number = index + 1;
             let problem = format!(
-                "certificate {number} (`{subject}`) is no authority: expected the basic constraints `CA:TRUE`; \
+                "certificate {number} (`{subject}`) is not an authority: expected the basic constraints `CA:TRUE`; \
                  clients are chosen by an authenticator of their names"
             );
             return Err(unusable(file.file)(problem));

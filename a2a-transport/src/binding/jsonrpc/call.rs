@@ -46,7 +46,8 @@ pub fn read_call(
             status: None,
         });
     }
-    let answer_id = request.id.clone().unwrap_or(Id::Null);
+    let has_id = request.id.is_some();
+    let answer_id = request.id.unwrap_or(Id::Null);
     let refuse = |dialect: Dialect, error: A2aError| CallRefusal {
         binding: Binding::JsonRpc,
         id: answer_id.clone(),
@@ -79,7 +80,7 @@ pub fn read_call(
                 offer.refusal(Binding::JsonRpc, called_in.version()),
             ));
         };
-        let text = format!("$.method: `{name}` is no method of A2A {requested}");
+        let text = format!("$.method: `{name}` is not a method of A2A {requested}");
         return Err(no_method(requested, text));
     };
     let wanted = requested.or(prefer);
@@ -99,7 +100,7 @@ pub fn read_call(
     }
 
     // Documents of 0.1 and 0.2 print requests for streams without `id`, and then without `jsonrpc`.
-    let is_printed = request.id.is_none()
+    let is_printed = !has_id
         && reading.mode == Mode::Lenient
         && dialect != Dialect::V1_0
         && method.operation.is_stream();
@@ -119,7 +120,7 @@ pub fn read_call(
         repairs.push(Deviation::new(Quirk::NoEnvelope, path));
     }
     // Any other request without `id` is a notification, which wants no answer.
-    let notification = request.id.is_none() && !is_printed;
+    let notification = !has_id && !is_printed;
 
     let params = request.params.unwrap_or("{}");
     if params.starts_with('[') {

@@ -55,7 +55,7 @@ pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {
         Some(error) => Error::Agent(error),
         None => Error::NotA2a {
             status: status.as_u16(),
-            problem: "the body is no error of this protocol".to_owned(),
+            problem: "the body is not an error of this protocol".to_owned(),
         },
     }
 }

@@ -85,7 +85,7 @@ async fn no_request_fails_while_certificates_change() {
         "{answered} requests, {CHANGES} certificates, {:?}",
         begun.elapsed()
     );
-    assert!(answered >= CHANGES, "{answered} requests is no load");
+    assert!(answered >= CHANGES, "{answered} requests is not a load");
 }
 
 /// Waits until a connection gets this certificate.

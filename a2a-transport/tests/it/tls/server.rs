@@ -361,7 +361,7 @@ fn faults_of_files_are_named() {
     let leaf = files.path("chain.pem");
     check_fault(
         with_authorities(&leaf).build(),
-        &[&chain, "is no authority", "CA:TRUE"],
+        &[&chain, "is not an authority", "CA:TRUE"],
     );
     check_fault(
         with_authorities(&files.path("key.pem")).build(),
