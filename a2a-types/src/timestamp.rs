@@ -59,15 +59,49 @@ impl FromStr for Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Writes the time into a buffer; `None` before the year 0. Every answer has a time, and the general formatter takes
+    /// several times as long.
+    fn write(self, buffer: &mut [u8; PATTERN.len()]) -> Option<&str> {
+        let time = jiff::tz::Offset::UTC.to_datetime(self.0);
+        let number = |part: i8| u32::from(part.unsigned_abs());
+        *buffer = *PATTERN;
+        for (place, mut value) in [
+            (0..4, u32::try_from(time.year()).ok()?),
+            (5..7, number(time.month())),
+            (8..10, number(time.day())),
+            (11..13, number(time.hour())),
+            (14..16, number(time.minute())),
+            (17..19, number(time.second())),
+            (20..23, time.subsec_nanosecond().unsigned_abs() / 1_000_000),
+        ] {
+            for digit in buffer[place].iter_mut().rev() {
+                *digit = b'0' + (value % 10) as u8;
+                value /= 10;
+            }
+        }
+        std::str::from_utf8(buffer).ok()
+    }
+}
+
+/// Punctuation of a time as it is written.
+const PATTERN: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.0)
+        match self.write(&mut [0; PATTERN.len()]) {
+            Some(text) => f.write_str(text),
+            None => write!(f, "{:.3}", self.0),
+        }
     }
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self.write(&mut [0; PATTERN.len()]) {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.collect_str(self),
+        }
     }
 }
 
@@ -115,6 +149,21 @@ mod tests {
             zone_optional,
             "{text} leniently"
         );
+    }
+
+    #[test]
+    fn timestamps_are_written_as_by_the_general_formatter() {
+        // From the year -1 to the year 10000, and around the epoch and the last of them.
+        let (first, last) = (-62_200_000_000_000, 253_402_300_800_000);
+        let steps =
+            (0..200_000).map(|step| first + step * ((last - first) / 200_000) + step % 1000);
+        for millis in steps.chain(-2000..2000).chain(last - 2000..last + 2000) {
+            // Beyond the last year of the calendar there is nothing to write.
+            let Some(time) = Timestamp::from_millis(millis) else {
+                continue;
+            };
+            assert_eq!(time.to_string(), format!("{:.3}", time.0));
+        }
     }
 
     #[test]
