@@ -4,28 +4,36 @@ use std::collections::VecDeque;
 
 use a2a_types::MessageId;
 use a2a_types::size::size_of_message;
+use ahash::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use tokio::time::Instant;
 
-use super::super::{NameMap, Outcome, Owner, Receipt, Received, StoreError, limits};
+use super::super::{Outcome, Owner, Receipt, Received, StoreError, limits};
 
 /// The messages that were received not long ago, the oldest of which make room for new ones.
+///
+/// A message finds 100,000 others, most of them no longer in the caches of the processor: their index has only a
+/// number for each.
 #[derive(Debug, Default)]
 pub(super) struct ReceiptCache {
-    receipts: NameMap<ReceiptKey, CachedReceipt>,
-    /// The keys in the order in which the messages came, each with the number of its receipt. A message that came
-    /// again after its term has a later number, too.
-    order: VecDeque<(ReceiptKey, u64)>,
-    /// Number of receipts so far.
-    count: u64,
+    hasher: RandomState,
+    /// Numbers of receipts, by the hashes of owner and message.
+    index: HashTable<u64>,
+    /// The receipts in the order in which the messages came. One whose message came again after its term is not in
+    /// the index any more.
+    order: VecDeque<CachedReceipt>,
+    /// Number of the first of them.
+    first: u64,
     /// Bytes that the answers and names in them hold, roughly.
     bytes: usize,
 }
 
-type ReceiptKey = (Owner, MessageId);
-
 #[derive(Debug)]
 struct CachedReceipt {
-    number: u64,
+    hash: u64,
+    owner: Owner,
+    message: MessageId,
     received: Received,
     until: Instant,
     /// Bytes on the heap.
@@ -34,8 +42,14 @@ struct CachedReceipt {
 
 impl ReceiptCache {
     pub(super) fn find(&self, owner: &Owner, message: &MessageId) -> Option<Received> {
-        let known = self.receipts.get(&(owner.clone(), message.clone()))?;
+        let hash = self.hasher.hash_one((owner, message));
+        let is_same = |number: &u64| self.get(*number).is_some_and(|it| it.is_of(owner, message));
+        let known = self.get(*self.index.find(hash, is_same)?)?;
         (known.until > Instant::now()).then(|| known.received.clone())
+    }
+
+    fn get(&self, number: u64) -> Option<&CachedReceipt> {
+        at(&self.order, self.first, number)
     }
 
     pub(super) fn check(&self, owner: &Owner, receipt: &Receipt) -> Result<(), StoreError> {
@@ -55,45 +69,59 @@ impl ReceiptCache {
                 Outcome::Task(task) => size_of_name(task.as_str()),
                 Outcome::Message(message) => size_of_message(message),
             };
-        self.count += 1;
-        let (key, number) = ((owner.clone(), receipt.message), self.count);
         let noted = CachedReceipt {
-            number,
+            hash: self.hasher.hash_one((owner, &receipt.message)),
+            owner: owner.clone(),
+            message: receipt.message,
             received: Received::new(receipt.digest, outcome),
             until: Instant::now() + receipt.term,
             bytes,
         };
-        self.bytes += bytes;
-        self.order.push_back((key.clone(), number));
-        if let Some(before) = self.receipts.insert(key, noted) {
-            self.bytes -= before.bytes;
+        let number = self.first + self.order.len() as u64;
+        let (order, first) = (&self.order, self.first);
+        let is_same = |known: &u64| {
+            let known = at(order, first, *known);
+            known.is_some_and(|it| it.is_of(&noted.owner, &noted.message))
+        };
+        let hash_of = |known: &u64| at(order, first, *known).map_or(0, |it| it.hash);
+        match self.index.entry(noted.hash, is_same, hash_of) {
+            Entry::Occupied(mut before) => *before.get_mut() = number,
+            Entry::Vacant(free) => _ = free.insert(number),
         }
+        self.bytes += bytes;
+        self.order.push_back(noted);
     }
 
     /// Forgets messages that are not recognised any more, up to the first that still is.
     pub(super) fn sweep(&mut self) {
         let now = Instant::now();
-        while let Some((key, number)) = self.order.front()
-            && self
-                .receipts
-                .get(key)
-                .is_none_or(|it| it.number != *number || it.until <= now)
-        {
+        while self.order.front().is_some_and(|first| first.until <= now) {
             self.forget_first();
         }
     }
 
     fn forget_first(&mut self) {
-        if let Some((key, number)) = self.order.pop_front()
-            && self
-                .receipts
-                .get(&key)
-                .is_some_and(|it| it.number == number)
-            && let Some(first) = self.receipts.remove(&key)
-        {
-            self.bytes -= first.bytes;
+        if let Some(gone) = self.order.pop_front() {
+            let number = self.first;
+            let indexed = self.index.find_entry(gone.hash, |known| *known == number);
+            if let Ok(indexed) = indexed {
+                indexed.remove();
+            }
+            self.bytes -= gone.bytes;
+            self.first += 1;
         }
     }
+}
+
+impl CachedReceipt {
+    fn is_of(&self, owner: &Owner, message: &MessageId) -> bool {
+        self.message == *message && self.owner == *owner
+    }
+}
+
+/// Returns the receipt of this number in a queue that begins with the number `first`.
+fn at(order: &VecDeque<CachedReceipt>, first: u64, number: u64) -> Option<&CachedReceipt> {
+    order.get(usize::try_from(number.checked_sub(first)?).ok()?)
 }
 
 fn size_of_name(name: &str) -> usize {
@@ -146,7 +174,7 @@ mod tests {
         assert_eq!(found(&receipts, "0"), None);
         assert_eq!(found(&receipts, "1"), kept);
         assert_eq!(
-            (receipts.order.len(), receipts.receipts.len()),
+            (receipts.order.len(), receipts.index.len()),
             (MAX_MESSAGES, MAX_MESSAGES)
         );
     }
@@ -163,7 +191,7 @@ mod tests {
         }
         assert_eq!(found(&receipts, "0"), None);
         assert_eq!(found(&receipts, "39"), Some(Outcome::Message(answer)));
-        let held = receipts.receipts.len() << 22;
+        let held = receipts.index.len() << 22;
         assert!((MAX_BYTES..MAX_BYTES + (8 << 20)).contains(&held), "{held}");
         while !receipts.order.is_empty() {
             receipts.forget_first();
