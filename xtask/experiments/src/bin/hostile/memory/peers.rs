@@ -233,7 +233,7 @@ impl PeerAttack {
             }
             Self::OutputModes => {
                 // One that the agent has: a message without any is refused.
-                let mut modes = vec![format!("text/{}", "x".repeat(1000)); 100];
+                let mut modes = vec![format!("text/{}", "x".repeat(1000)); 99];
                 modes.push("text/plain".to_owned());
                 let bodies = move |_| {
                     let mut params = message("hold", None);
