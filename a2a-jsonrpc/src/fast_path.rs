@@ -58,7 +58,7 @@ impl<'a> FastPath<'a> {
     fn value(&mut self) -> Option<()> {
         match self.next()? {
             b'"' => {
-                let text = self.string()?;
+                let (text, _) = self.string()?;
                 self.heap.text(text.len()).ok()
             }
             b'{' => self.object(|_, _| ()),
@@ -79,8 +79,8 @@ impl<'a> FastPath<'a> {
             if index == 0 && self.take(b'}') {
                 break;
             }
-            let key = self.string().filter(|key| !key.contains('\\'))?;
-            if keys.get(..index)?.contains(&key) {
+            let (key, is_escaped) = self.string()?;
+            if is_escaped || keys.get(..index)?.contains(&key) {
                 return None;
             }
             *keys.get_mut(index)? = key;
@@ -117,15 +117,15 @@ impl<'a> FastPath<'a> {
         Some(())
     }
 
-    /// Reads a string and returns the text between its quotes, escapes included.
-    fn string(&mut self) -> Option<&'a str> {
+    /// Reads a string; returns the text between its quotes, and whether there is an escape in it.
+    fn string(&mut self) -> Option<(&'a str, bool)> {
         self.take(b'"').then_some(())?;
-        let begin = self.at;
+        let (begin, mut is_escaped) = (self.at, false);
         loop {
             self.at += plain_prefix(self.rest());
             match self.next()? {
                 b'"' => break,
-                b'\\' => {}
+                b'\\' => is_escaped = true,
                 _ => return None,
             }
             self.at += 1;
@@ -136,9 +136,9 @@ impl<'a> FastPath<'a> {
             .then_some(())?;
             self.at += 1;
         }
-        let text = self.text.get(begin..self.at);
+        let text = self.text.get(begin..self.at)?;
         self.at += 1;
-        text
+        Some((text, is_escaped))
     }
 
     /// Reads digits, perhaps with a sign and a fraction: few enough for an `f64` to hold.
