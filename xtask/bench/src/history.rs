@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::machine::Failure;
 use crate::scenario::{HISTORY, Plan, against_floor};
 
-/// Measures each row, prints it beside the last line of the file, and returns `false` if a row has fallen by more than
+/// Measures each row, prints it with that of the last line of the file, and returns `false` if a row has fallen by more than
 /// a tenth. With `appends`, the file gets a line.
 pub(crate) async fn compare(plan: &Plan, appends: bool) -> Result<bool, Failure> {
     let last = last_line(&std::fs::read_to_string(file())?)?;

@@ -120,7 +120,7 @@ impl<T: Transport> HttpService<T> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         async move {
-            // Boxed, as what it needs to read the request would have room beside the answer.
+            // Boxed: the future would keep room for what it needs only to read the request.
             let admitted = self.admit(head, headers, body, &mut error_format, read);
             let (answering, slot, envelope, options) = match Box::pin(admitted).await {
                 Ok(admitted) => admitted,

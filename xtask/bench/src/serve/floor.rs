@@ -164,7 +164,7 @@ async fn agent(text: String, place: (TaskId, ContextId), sender: mpsc::Sender<Ev
     let _ = sender.send(completed).await;
 }
 
-/// The tasks; those that came first make room for new ones.
+/// The tasks; the oldest make room for new ones.
 #[derive(Default)]
 struct TaskTable(Mutex<TaskTableState>);
 
@@ -214,7 +214,7 @@ struct JsonRpcRequest {
     params: Params,
 }
 
-/// Those of a send and those of a get.
+/// Parameters of a send or of a get.
 #[derive(Deserialize)]
 struct Params {
     message: Option<Message>,
