@@ -35,8 +35,10 @@ pub(crate) struct Envelope<'a> {
 pub enum Version {
     /// `"2.0"`.
     V2,
-    /// The member is absent. Any other value is refused.
+    /// The member is absent.
     Absent,
+    /// Another value, which only a response may have: a request with one is refused.
+    Other,
 }
 
 /// Reason for which a document has no envelope.

@@ -24,7 +24,7 @@ pub struct Response<T> {
 pub struct Answer<'a> {
     /// Version that the response declares.
     pub version: Version,
-    /// The id of the request it answers; `None` if the member is absent.
+    /// The id of the request it answers; `None` if the member is absent, or is of a type that no id has.
     pub id: Option<Id>,
     /// Result of the request, which may be null, or the error.
     pub outcome: Result<&'a RawValue, Error>,
@@ -62,7 +62,7 @@ pub enum Malformed {
     /// A member violates JSON-RPC.
     #[error("{path} {problem}")]
     Member {
-        /// The member: `$.jsonrpc`, `$.id` or `$.error`.
+        /// The member: `$.result` or `$.error`.
         path: &'static str,
         /// The problem, such as `must be an object, found a string`.
         problem: String,
@@ -104,9 +104,10 @@ pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>,
             });
         }
     };
+    // The outcome is readable, whatever stands next to it.
     Ok(Answer {
-        version: envelope.version()?,
-        id: envelope.id()?,
+        version: envelope.version().unwrap_or(Version::Other),
+        id: envelope.id().unwrap_or_default(),
         outcome,
     })
 }
@@ -219,18 +220,17 @@ mod tests {
     }
 
     #[test]
+    fn responses_with_another_version_or_id_are_read() {
+        check(r#"{"result":1,"jsonrpc":"1.0"}"#, "Other - 1");
+        check(r#"{"result":1,"jsonrpc":2.0,"id":7}"#, "Other 7 1");
+        check(r#"{"result":1,"id":[]}"#, "Absent - 1");
+    }
+
+    #[test]
     fn other_responses_are_malformed() {
         check(
             r#"{"result":1,"error":{"code":1,"message":"x"}}"#,
             "the response has both a result and an error",
-        );
-        check(
-            r#"{"result":1,"jsonrpc":"1.0"}"#,
-            r#"$.jsonrpc must be "2.0", found "1.0""#,
-        );
-        check(
-            r#"{"result":1,"id":[]}"#,
-            "$.id must be a string, a number or null, found an array",
         );
         check(
             r#"{"error":"x"}"#,

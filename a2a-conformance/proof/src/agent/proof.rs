@@ -110,17 +110,18 @@ async fn confirmed(
     if suspects.is_empty() {
         return Ok(Vec::new());
     }
+    // Invariants need the exchanges in which they were observed.
+    let (run, skip) = match suspects.iter().any(|check| is_invariant(check)) {
+        true => (options.selection.run.clone(), Vec::new()),
+        // The others would wait for events that never come.
+        false => (suspects.clone(), expected_to_fail),
+    };
     let again = Options {
         response_timeout: LONG_TIMEOUT,
         delivery_timeout: LONG_TIMEOUT,
         selection: Selection {
-            // Invariants need exchanges in which they are observed.
-            run: match suspects.iter().any(|check| is_invariant(check)) {
-                true => options.selection.run.clone(),
-                false => suspects.clone(),
-            },
-            // These would wait for events that never come.
-            skip: expected_to_fail,
+            run,
+            skip,
             ..Selection::default()
         },
         ..options

@@ -115,7 +115,7 @@ pub fn read_call(
     if is_printed {
         let path = match request.version {
             Version::Absent => "$.jsonrpc",
-            Version::V2 => "$.id",
+            _ => "$.id",
         };
         repairs.push(Deviation::new(Quirk::NoEnvelope, path));
     }

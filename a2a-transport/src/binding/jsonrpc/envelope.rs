@@ -83,13 +83,15 @@ pub(super) fn open<'a>(
     let mut repairs = Vec::new();
     match (version, mode) {
         (Version::V2, _) | (_, Mode::Lenient) => {}
-        (_, Mode::Strict) => {
-            return Err(malformed(
-                "$.jsonrpc",
-                "missing, expected \"2.0\"".to_owned(),
-            ));
+        (Version::Absent, Mode::Strict) => {
+            let problem = "missing, expected \"2.0\"".to_owned();
+            return Err(malformed("$.jsonrpc", problem));
         }
-        (_, Mode::Tolerant) => repairs.push(repair(Quirk::Missing, "$.jsonrpc")),
+        (Version::Other, Mode::Strict) => {
+            return Err(malformed("$.jsonrpc", "expected \"2.0\"".to_owned()));
+        }
+        (Version::Absent, Mode::Tolerant) => repairs.push(repair(Quirk::Missing, "$.jsonrpc")),
+        (Version::Other, Mode::Tolerant) => repairs.push(repair(Quirk::LeftOut, "$.jsonrpc")),
     }
     let request_id = envelope.id.as_ref();
     // A server that could not read our id answers with null.
