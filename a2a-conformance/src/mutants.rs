@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use crate::check::check;
 use crate::interface_kind::InterfaceKind;
 use crate::requirement::Role;
 use crate::yaml;
@@ -51,7 +52,7 @@ struct Table {
 pub fn mutants() -> &'static [Mutant] {
     static ALL: LazyLock<Vec<Mutant>> = LazyLock::new(|| {
         // A test reads it: what is built in can be read.
-        let Ok(table) = yaml::read::<Table>(include_str!("../mutants.yaml")) else {
+        let Ok(table) = yaml::read::<Table>(TABLE) else {
             return Vec::new();
         };
         let with = |role| {
@@ -79,28 +80,37 @@ pub fn caught_by(check: &str) -> impl Iterator<Item = &'static Mutant> {
     mutants().iter().filter(is_caught)
 }
 
+/// The table of all mutants.
+const TABLE: &str = include_str!("../mutants.yaml");
+
+/// Checks the table. Errors: the first row that is wrong, and what is wrong with it.
+pub fn check_table() -> Result<(), String> {
+    yaml::read::<Table>(TABLE).map_err(|error| format!("mutants.yaml: {error}"))?;
+    for mutant in mutants() {
+        let problem = |problem: String| Err(format!("mutants.yaml, {}: {problem}", mutant.name));
+        if mutant.caught_by.is_empty() {
+            return problem("it is caught by no check".to_owned());
+        }
+        if mutant.interfaces.is_empty() != (mutant.role == Role::Client) {
+            return problem("an agent has interfaces, a client has none".to_owned());
+        }
+        for id in mutant.caught_by.iter().chain(&mutant.may_fail) {
+            if check(id).is_none_or(|check| check.role != mutant.role) {
+                let all = "`a2a-conformance list` lists all checks";
+                return problem(format!("there is no check `{id}` of its role: {all}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::check;
 
     #[test]
     fn mutants_name_checks_that_there_are() {
-        let table = yaml::read::<Table>(include_str!("../mutants.yaml"));
-        assert_eq!(table.map(drop), Ok(()));
-        for mutant in mutants() {
-            let name = &mutant.name;
-            assert!(!mutant.caught_by.is_empty(), "{name} is caught by no check");
-            assert_eq!(
-                mutant.interfaces.is_empty(),
-                mutant.role == Role::Client,
-                "{name}"
-            );
-            for id in mutant.caught_by.iter().chain(&mutant.may_fail) {
-                let role = check(id).map(|check| check.role);
-                assert_eq!(role, Some(mutant.role), "{name}: {id}");
-            }
-        }
+        assert_eq!(check_table(), Ok(()));
     }
 
     #[test]

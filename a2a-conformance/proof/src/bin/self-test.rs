@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use a2a_client::terminal::escape_line as line;
+use a2a_conformance::mutants::check_table;
 use a2a_conformance::requirement::Role;
 use a2a_conformance_proof::{Extent, FailedCheck, NoSuchSubject, Proof, Subject, Tally, prove_all};
 use anstyle::{AnsiColor, Style};
@@ -47,6 +48,10 @@ fn read_subject(name: &str) -> Result<Subject, NoSuchSubject> {
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Err(problem) = check_table() {
+        eprintln!("{}", line(&problem));
+        return ExitCode::from(BROKEN);
+    }
     let began = Instant::now();
     let subjects = match arguments.mutant.as_slice() {
         [] => Subject::all(),
