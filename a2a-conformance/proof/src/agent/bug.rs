@@ -77,6 +77,7 @@ bugs! {
     SchemeIsCaseSensitive = "S73";
     RefusesMediaTypeParameter = "S74";
     RestRefusesMediaTypeParameter = "S75";
+    JsonrpcIsNumber = "S76";
 }
 
 impl Bug {

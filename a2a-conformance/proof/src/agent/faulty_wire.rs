@@ -143,6 +143,7 @@ impl Interceptor for FaultyWire {
                 json["id"] = json!(json["id"].to_string())
             }
             (Bug::NoJsonrpcMember, _) => without(&mut json, "jsonrpc"),
+            (Bug::JsonrpcIsNumber, _) => json["jsonrpc"] = json!(2.0),
             (Bug::ResultAndError, Some(_)) => json["result"] = Value::Null,
             (Bug::ResultAndError, None) if json.get("result").is_some() => {
                 json["error"] = Value::Null
