@@ -53,6 +53,7 @@ fn loads_of_requests_have_figures() {
             "get, 2 connections",
             "get, by cache, 16 connections",
             "send, by version, 16 connections",
+            "send, by store, 16 connections",
             "send, by store, 64 connections",
             "send over HTTP/2, 4 connections, 64 at once",
             "send, by TLS, 2 connections",
