@@ -79,7 +79,7 @@ async fn exchanges_of_client_and_server_conform() {
     std::fs::write(list.path(), format!("[{}, {{}}]", texts.join(","))).unwrap();
     let replayed = program().arg("replay").arg(list.path()).output().unwrap();
     let text = String::from_utf8(replayed.stdout).unwrap();
-    assert!(text.contains("no recorded exchange"), "{text}");
+    assert!(text.contains("not a recorded exchange"), "{text}");
     std::fs::write(list.path(), format!("[{}]", texts.join(","))).unwrap();
     let replayed = program().arg("replay").arg(list.path()).output().unwrap();
     let text = String::from_utf8(replayed.stdout).unwrap();
