@@ -108,11 +108,7 @@ impl Engine {
 
     /// Waits until a turn may begin.
     async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
-        let permit = match self.limiter.try_enter(owner) {
-            Some(permit) => permit,
-            // Seldom, and every message would have room for it.
-            None => Box::pin(self.limiter.enter(owner)).await?,
-        };
+        let permit = self.limiter.enter(owner).await?;
         // The server may have closed meanwhile: then nothing would stop the turn.
         self.check_open()?;
         Ok(permit)

@@ -91,7 +91,7 @@ impl Limiter {
     }
 
     /// Lets a turn begin if that needs no waiting.
-    pub(crate) fn try_enter(&self, owner: &Owner) -> Option<TurnPermit> {
+    fn try_enter(&self, owner: &Owner) -> Option<TurnPermit> {
         let of_caller = owner.principal.as_ref().map(|name| self.caller(name));
         let of_caller = of_caller.map(Semaphore::try_acquire_owned);
         Some(TurnPermit {
@@ -102,9 +102,14 @@ impl Limiter {
 
     /// Waits until a turn may begin, if there is room to wait and it does not take too long.
     pub(crate) async fn enter(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
-        if let Some(permit) = self.try_enter(owner) {
-            return Ok(permit);
+        match self.try_enter(owner) {
+            Some(permit) => Ok(permit),
+            // Seldom, and every message would have room for it.
+            None => Box::pin(self.wait_in_line(owner)).await,
         }
+    }
+
+    async fn wait_in_line(&self, owner: &Owner) -> Result<TurnPermit, A2aError> {
         let Ok(_place) = self.waiting.try_acquire() else {
             return Err(busy("too many messages wait"));
         };

@@ -118,7 +118,7 @@ impl TaskRun {
 
     /// Stores the end of a turn, and decides on the next step.
     ///
-    /// What is seldom needed is boxed: a run has room for this while its agent works, which may be long.
+    /// Rare steps are boxed: a run has room for this while its agent works, which may be long.
     async fn conclude(&self, end: TurnEnd, in_flight: Option<Arc<InFlightSend>>) -> Step {
         let writer = &self.writer;
         let closed = match &end {
