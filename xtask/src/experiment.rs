@@ -10,9 +10,15 @@ use crate::workspace;
 /// An experiment, and the program that makes it.
 #[derive(Subcommand)]
 pub(crate) enum Experiment {
-    /// Measure how fast the server is, compared with hyper alone.
+    /// Measure how fast the server is, compared with hyper alone and with a server made by hand.
     #[command(disable_help_flag = true)]
-    Bench(Arguments),
+    Bench {
+        /// Cargo profile of the servers, before the other arguments: such as `dist`, that of programs that are handed out.
+        #[arg(long, default_value = "release")]
+        profile: String,
+        #[command(flatten)]
+        given: Arguments,
+    },
     /// Measure the cost of our client compared with one that only reads bytes.
     #[command(disable_help_flag = true)]
     Client(Arguments),
@@ -57,7 +63,13 @@ pub(crate) struct Arguments {
 /// Runs an experiment; its exit code is ours.
 pub(crate) fn run(experiment: Experiment) -> ExitCode {
     let (program, name, given) = match experiment {
-        Experiment::Bench(given) => (BENCH, None, given),
+        Experiment::Bench { profile, given } => {
+            return run_program(
+                &["--profile", &profile, "--package", "a2a-bench"],
+                None,
+                given,
+            );
+        }
         Experiment::Client(given) => (HARNESS, Some("client"), given),
         Experiment::Cluster(given) => (HARNESS, Some("cluster"), given),
         Experiment::Crash(given) => (HARNESS, Some("crash"), given),
@@ -68,6 +80,10 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
         Experiment::Webhooks(given) => (HARNESS, Some("webhooks"), given),
         Experiment::Hostile(given) => (HOSTILE, None, given),
     };
+    run_program(program, name, given)
+}
+
+fn run_program(program: &[&str], name: Option<&str>, given: Arguments) -> ExitCode {
     let mut cargo = workspace::cargo();
     cargo.args(["run", "--quiet"]).args(program);
     cargo.arg("--").args(name).args(given.arguments);
@@ -84,7 +100,6 @@ pub(crate) fn run(experiment: Experiment) -> ExitCode {
 }
 
 /// Cargo's arguments for the programs.
-const BENCH: &[&str] = &["--profile=dist", "--package", "a2a-bench"];
 const HARNESS: &[&str] = &[
     "--release",
     "--package",

@@ -1,6 +1,7 @@
 //! Processors and processes, as the kernel reports them.
 
 use std::fs;
+use std::process::Command;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -17,6 +18,36 @@ pub(crate) fn pin(cores: &[usize]) -> Result<(), Failure> {
     }
     sched_setaffinity(None, &set)
         .map_err(|error| format!("cannot run on the processors {cores:?}: {error}").into())
+}
+
+/// Returns what was measured: the commit, the profile of this program, and the processors.
+pub(crate) fn about() -> Result<String, Failure> {
+    let program = std::env::current_exe()?;
+    let profile = program.parent().and_then(|it| it.file_name());
+    let profile = profile.map_or_else(Default::default, |name| name.to_string_lossy().into_owned());
+    let commit = git(&["describe", "--always", "--abbrev=8", "--dirty"])?;
+    let processors = fs::read_to_string("/proc/cpuinfo")?;
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let model = model.map_or("unknown", |model| {
+        model.trim_start_matches([' ', '\t', ':'])
+    });
+    let date = git(&["show", "--no-patch", "--format=%cs", "HEAD"])?;
+    Ok(format!(
+        "commit {commit} of {date}, profile {profile}, processor {model}"
+    ))
+}
+
+/// Returns the answer of `git` about this repository.
+pub(crate) fn git(arguments: &[&str]) -> Result<String, Failure> {
+    let mut git = Command::new("git");
+    git.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments);
+    let output = git.output()?;
+    match output.status.success() {
+        true => Ok(String::from_utf8(output.stdout)?.trim().to_owned()),
+        false => Err(format!("git {}: {}", arguments.join(" "), output.status).into()),
+    }
 }
 
 /// Keeps the processor of the callers from going to sleep: a server that answers a sleeper has to wake its

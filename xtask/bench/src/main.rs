@@ -8,10 +8,12 @@
 //! With the feature `mimalloc` all but those, which are one program, have that one.
 
 mod history;
+mod instructions;
 mod load;
 mod machine;
 mod measurement;
 mod multiplexed;
+mod page;
 mod peers;
 mod process;
 mod request_template;
@@ -83,6 +85,9 @@ struct Options {
     /// Write every figure of every round to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write the tables as a page, with a bar for each figure.
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
     /// Fail if a figure misses its target.
     #[arg(long)]
     check: bool,
@@ -93,8 +98,8 @@ enum BenchCommand {
     /// Be a server that is measured.
     #[command(hide = true)]
     Serve(serve::Settings),
-    /// Measure sends, gets and a stream, and fail if one has fallen by more than a tenth since the last line of
-    /// `xtask/bench/history.tsv`, as a multiple of the server that is made by hand.
+    /// Count the instructions of sends, gets and streams as a multiple of those of the server that is made by hand, and
+    /// fail if one has grown by more than a tenth since the last line of `xtask/bench/history.tsv`. Valgrind is needed.
     History {
         /// Add a line to the file.
         #[arg(long)]
@@ -108,6 +113,7 @@ Examples:
   cargo xtask bench --quick send get                    a look at two
   cargo xtask bench send --connections 16 --rounds 9    one figure, and surer
   cargo xtask bench --peers send stream get             beside servers of others
+  cargo xtask bench --peers users --page bench.html     50 users at once, as a page
   cargo xtask bench --json bench.json                   for programs
   cargo xtask bench --check                             fail if a target is missed
   cargo xtask bench history                             has something become slower?";
@@ -116,7 +122,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         Some(BenchCommand::Serve(settings)) => serve::run(&settings).map(|()| true),
-        Some(BenchCommand::History { append }) => history(&cli.options, append),
+        Some(BenchCommand::History { append }) => history(append),
         None => bench(&cli.options),
     };
     match outcome {
@@ -143,6 +149,8 @@ fn bench(options: &Options) -> Result<bool, Failure> {
         let [core, _] = plan.cores;
         plan.peers = runtime.block_on(peers::ready(core))?;
     }
+    let about = machine::about()?;
+    println!("{about}\n");
     let mut all = Vec::new();
     for scenario in scenarios {
         let measured = runtime.block_on(scenario.run(&plan))?;
@@ -152,15 +160,18 @@ fn bench(options: &Options) -> Result<bool, Failure> {
     if let Some(file) = &options.json {
         std::fs::write(file, serde_json::to_vec_pretty(&all)?)?;
     }
+    if let Some(file) = &options.page {
+        std::fs::write(file, page::page(&about, &all))?;
+    }
     let is_met = |measured: &Measurement| measured.claims.iter().all(|claim| claim.met);
     Ok(!options.check || all.iter().all(is_met))
 }
 
-fn history(options: &Options, appends: bool) -> Result<bool, Failure> {
+fn history(appends: bool) -> Result<bool, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(history::compare(&plan(options)?, appends))
+    runtime.block_on(history::compare(appends))
 }
 
 fn plan(options: &Options) -> Result<Plan, Failure> {

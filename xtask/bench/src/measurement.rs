@@ -56,6 +56,14 @@ impl Measurement {
         median(&self.values(server, column)?)
     }
 
+    /// Returns half of the distance between the smallest and the largest round of a server, as a part of the median.
+    pub(crate) fn spread(&self, server: &str, column: &str) -> Option<f64> {
+        let values = self.values(server, column)?;
+        let largest = values.iter().copied().max_by(f64::total_cmp)?;
+        let smallest = values.iter().copied().min_by(f64::total_cmp)?;
+        Some((largest - smallest) / 2.0 / median(&values)?)
+    }
+
     /// Returns the median over the rounds of one server's figure, as a multiple of another's.
     pub(crate) fn ratio(&self, of: &str, to: &str, column: &str) -> Option<f64> {
         ratio(&self.values(of, column)?, &self.values(to, column)?)

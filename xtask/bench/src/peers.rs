@@ -82,7 +82,7 @@ fn peers(output: &str) -> Result<Vec<Peer>, Failure> {
 
 /// Checks that its agent echoes a message, as the one artifact of a completed task.
 async fn is_echo(peer: &Peer, core: usize) -> Result<(), Failure> {
-    let process = Process::peer(&peer.program, &[core]).await?;
+    let process = Process::peer(&peer.program, &[core], None).await?;
     let address = process.address();
     let mut connection = Connection::open(address).await?;
     let mut send = RequestTemplate::new(RequestKind::Send, address, TEXT);

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
@@ -18,21 +19,25 @@ pub(crate) struct Process {
 
 impl Process {
     /// Begins one of this program, and waits until it listens.
-    pub(crate) async fn begin(settings: &Settings) -> Result<Self, Failure> {
-        let mut command = Command::new(std::env::current_exe()?);
+    pub(crate) async fn begin(settings: &Settings, limit: Option<u64>) -> Result<Self, Failure> {
+        let mut command = limited(&std::env::current_exe()?, limit);
         command.arg("serve").args(settings.arguments());
         Self::spawn(command).await
     }
 
     /// Begins one of others, on these processors.
-    pub(crate) async fn peer(program: &Path, cores: &[usize]) -> Result<Self, Failure> {
-        let mut command = Command::new(program);
+    pub(crate) async fn peer(
+        program: &Path,
+        cores: &[usize],
+        limit: Option<u64>,
+    ) -> Result<Self, Failure> {
+        let mut command = limited(program, limit);
         command.arg(cores_argument(cores));
         Self::spawn(command).await
     }
 
     /// Begins a program that prints its address in the first line of its output.
-    async fn spawn(mut command: Command) -> Result<Self, Failure> {
+    pub(crate) async fn spawn(mut command: Command) -> Result<Self, Failure> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -65,9 +70,30 @@ impl Process {
         Ok(self.child.kill().await?)
     }
 
+    /// Asks it to end, and waits until it has: what it prints at its end is there then.
+    pub(crate) async fn terminate(mut self) -> Result<(), Failure> {
+        let id = i32::try_from(self.id()?)?;
+        let id = Pid::from_raw(id).ok_or("a process has the number 0")?;
+        kill_process(id, Signal::TERM)?;
+        self.child.wait().await?;
+        Ok(())
+    }
+
     fn id(&self) -> Result<u32, Failure> {
         self.child
             .id()
             .ok_or_else(|| "a server has ended by itself".into())
+    }
+}
+
+/// Returns the command of a program that may have `limit` bytes of memory.
+fn limited(program: &Path, limit: Option<u64>) -> Command {
+    match limit {
+        None => Command::new(program),
+        Some(bytes) => {
+            let mut command = Command::new("prlimit");
+            command.arg(format!("--data={bytes}")).arg(program);
+            command
+        }
     }
 }

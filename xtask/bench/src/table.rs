@@ -8,12 +8,13 @@ pub(crate) fn print(measured: &Measurement) {
     let headings = measured
         .columns
         .iter()
-        .map(|column| format!("{:>12}", column.name));
+        .map(|column| format!("{:>12}       ", column.name));
     println!("  {:<38}{}", "", headings.collect::<String>());
     for server in &measured.servers {
         let figures = measured.columns.iter().map(|column| {
             let median = measured.median(&server.server, column.name);
-            format!("{:>12}", number(median.unwrap_or(f64::NAN)))
+            let spread = spread(measured.spread(&server.server, column.name));
+            format!("{:>12} {spread:<6}", number(median.unwrap_or(f64::NAN)))
         });
         println!("  {:<38}{}", server.server, figures.collect::<String>());
     }
@@ -21,7 +22,7 @@ pub(crate) fn print(measured: &Measurement) {
         for other in others {
             let ratios = measured.columns.iter().map(|column| {
                 let ratio = measured.ratio(&other.server, &first.server, column.name);
-                format!("{:>12.3}", ratio.unwrap_or(f64::NAN))
+                format!("{:>12.3}       ", ratio.unwrap_or(f64::NAN))
             });
             let name = format!("{} ÷ {}", other.server, first.server);
             println!("  {name:<38}{}", ratios.collect::<String>());
@@ -42,6 +43,11 @@ pub(crate) fn target(bound: Bound) -> String {
         Bound::AtMost(most) => format!("≤ {}", number(most)),
         Bound::Within(least, most) => format!("{} to {}", number(least), number(most)),
     }
+}
+
+/// Formats the part by which rounds differ.
+pub(crate) fn spread(part: Option<f64>) -> String {
+    part.map_or_else(String::new, |part| format!("± {:.0} %", part * 100.0))
 }
 
 /// Small figures with decimals, large ones with their digits grouped.

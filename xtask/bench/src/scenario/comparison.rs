@@ -23,6 +23,8 @@ pub(super) struct MeasuredServer {
     pub(super) text: String,
     /// The processors of the callers.
     pub(super) callers: Vec<usize>,
+    /// Bytes of memory that its process may have; `None` for any.
+    pub(super) memory_limit: Option<u64>,
 }
 
 impl MeasuredServer {
@@ -36,6 +38,7 @@ impl MeasuredServer {
             ask,
             text: text.to_owned(),
             callers: vec![callers],
+            memory_limit: None,
         }
     }
 
@@ -69,8 +72,8 @@ impl MeasuredServer {
     /// Begins its process.
     async fn begin(&self) -> Result<Process, Failure> {
         match &self.peer {
-            Some(program) => Process::peer(program, &self.settings.cores).await,
-            None => Process::begin(&self.settings).await,
+            Some(program) => Process::peer(program, &self.settings.cores, self.memory_limit).await,
+            None => Process::begin(&self.settings, self.memory_limit).await,
         }
     }
 

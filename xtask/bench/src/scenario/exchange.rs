@@ -2,7 +2,7 @@
 
 use super::comparison::{CEILING, FLOOR, MeasuredServer, OURS, compare};
 use super::plan::Plan;
-use crate::load::Caller;
+use crate::load::{Caller, Latencies};
 use crate::machine::Failure;
 use crate::measurement::{Bound, Column, Measurement};
 use crate::process::Process;
@@ -110,11 +110,11 @@ pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
         plan,
         "send, on both processors",
         &servers_to_measure,
-        MAX_CONNECTIONS,
+        4 * MAX_CONNECTIONS,
     )
     .await?;
     let gain = cores.ratio("ours, both", "ours, one processor", "rate");
-    cores.claim("rate, both ÷ one", gain, Bound::AtLeast(1.0));
+    cores.claim("rate, both ÷ one", gain, Bound::AtLeast(1.6));
     Ok(vec![cores])
 }
 
@@ -234,16 +234,44 @@ async fn beside(
     connections: usize,
 ) -> Result<Measurement, Failure> {
     let ours = MeasuredServer::ours(plan, ask, TEXT);
-    let mut servers_to_measure = vec![ours.ceiling().await?, ours.floor()];
-    servers_to_measure.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
-    servers_to_measure.push(ours);
-    requests(plan, name, &servers_to_measure, connections).await
+    requests(plan, name, &with_others(plan, ours).await?, connections).await
 }
 
-/// Measures our server and the floor alone.
-pub(super) async fn against_floor(plan: &Plan, ask: RequestKind) -> Result<Measurement, Failure> {
-    let ours = MeasuredServer::ours(plan, ask, TEXT);
-    requests(plan, "against the floor", &[ours.floor(), ours], MANY).await
+/// Returns hyper alone, the floor, the measured servers of other projects, and ours, which all are asked the same.
+async fn with_others(plan: &Plan, ours: MeasuredServer) -> Result<Vec<MeasuredServer>, Failure> {
+    let mut servers = vec![ours.ceiling().await?, ours.floor()];
+    servers.extend(plan.peers.iter().map(|peer| ours.peer(peer)));
+    servers.push(ours);
+    Ok(servers)
+}
+
+/// Sends by many users to servers with one processor and little memory, as it is often quoted for servers of tools.
+pub(super) async fn users(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+    let mut ours = MeasuredServer::ours(plan, RequestKind::Send, TEXT);
+    ours.memory_limit = Some(USERS_MEMORY);
+    let load = format!(
+        "send, {USERS} users, one processor, {} MiB",
+        USERS_MEMORY >> 20
+    );
+    let mut users = compare(
+        plan,
+        load,
+        &USER_COLUMNS,
+        &with_others(plan, ours).await?,
+        async |server, process| {
+            let orders = orders(server, process, USERS).await?;
+            let callers = || load::callers(process.address(), orders.clone());
+            let (seen, cpu) = observed(plan, process, callers).await?;
+            let late = [0.5, 0.9, 0.99, 0.999].map(|part| seen.late(part));
+            let mut figures = vec![seen.count() / seen.took];
+            figures.extend(late);
+            figures.extend([cpu, process.memory()? / (1 << 20) as f64]);
+            Ok(figures)
+        },
+    )
+    .await?;
+    best(plan, &mut users, 1.6);
+    Ok(vec![users])
 }
 
 async fn requests(
@@ -276,17 +304,23 @@ async fn measured<C: Caller>(
     process: &Process,
     callers: impl AsyncFn() -> Result<Vec<C>, Failure>,
 ) -> Result<Vec<f64>, Failure> {
+    let (seen, cpu) = observed(plan, process, callers).await?;
+    let rate = seen.count() / seen.took;
+    Ok(vec![rate, seen.late(0.5), seen.late(0.99), cpu])
+}
+
+/// Returns the latencies of a server under load, and the µs of processor time for each request.
+async fn observed<C: Caller>(
+    plan: &Plan,
+    process: &Process,
+    callers: impl AsyncFn() -> Result<Vec<C>, Failure>,
+) -> Result<(Latencies, f64), Failure> {
     // Costs of the first call occur once: pages, caches, connections.
     load::drive(callers().await?, plan.period / 5).await?;
     let (callers, cpu) = (callers().await?, process.cpu()?);
     let seen = load::drive(callers, plan.period).await?;
-    let (cpu, count) = (process.cpu()? - cpu, seen.count());
-    Ok(vec![
-        count / seen.took,
-        seen.late(0.5),
-        seen.late(0.99),
-        cpu * 1e6 / count,
-    ])
+    let each = (process.cpu()? - cpu) * 1e6 / seen.count();
+    Ok((seen, each))
 }
 
 #[rustfmt::skip]
@@ -295,6 +329,17 @@ const COLUMNS: [Column; 4] = [
     Column { name: "p50", unit: "µs" },
     Column { name: "p99", unit: "µs" },
     Column { name: "CPU", unit: "µs of the server for each request" },
+];
+
+#[rustfmt::skip]
+const USER_COLUMNS: [Column; 7] = [
+    Column { name: "rate", unit: "requests/s" },
+    Column { name: "p50", unit: "µs" },
+    Column { name: "p90", unit: "µs" },
+    Column { name: "p99", unit: "µs" },
+    Column { name: "p99.9", unit: "µs" },
+    Column { name: "CPU", unit: "µs of the server for each request" },
+    Column { name: "memory", unit: "MiB of the server, resident" },
 ];
 
 fn rate(measured: &mut Measurement, least: f64) {
@@ -333,6 +378,10 @@ const MANY: usize = 16;
 
 /// Maximum number of connections.
 const MAX_CONNECTIONS: usize = 64;
+
+/// Number of users, and the bytes of memory of a server that they share.
+const USERS: usize = 50;
+const USERS_MEMORY: u64 = 512 << 20;
 
 /// Text of each message.
 const TEXT: &str = "say this back to me";

@@ -11,23 +11,8 @@ use clap::ValueEnum;
 
 use crate::machine::Failure;
 use crate::measurement::Measurement;
-use crate::request_template::RequestKind;
 
-use self::comparison::{FLOOR, OURS};
 pub(crate) use self::plan::Plan;
-
-/// Rows of the history, each the rate of our server as a multiple of that of the floor.
-pub(crate) const HISTORY: [&str; 3] = ["send", "get", "stream"];
-
-/// Measures the rows of the history.
-pub(crate) async fn against_floor(plan: &Plan) -> Result<[Option<f64>; HISTORY.len()], Failure> {
-    let rate = |measured: Measurement| measured.ratio(OURS, FLOOR, "rate");
-    Ok([
-        rate(exchange::against_floor(plan, RequestKind::Send).await?),
-        rate(exchange::against_floor(plan, RequestKind::Get).await?),
-        rate(streams::against_floor(plan).await?),
-    ])
-}
 
 /// A kind of load.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -38,6 +23,8 @@ pub(crate) enum Scenario {
     Stream,
     /// A task is read.
     Get,
+    /// Sends by 50 users to a server with one processor and 512 MiB.
+    Users,
     /// Sends to a server that has both processors.
     Cores,
     /// Sends in each protocol version.
@@ -68,6 +55,7 @@ impl Scenario {
             Self::Send => exchange::send(plan).await,
             Self::Stream => exchange::stream(plan).await,
             Self::Get => exchange::get(plan).await,
+            Self::Users => exchange::users(plan).await,
             Self::Cores => exchange::cores(plan).await,
             Self::Dialects => exchange::dialects(plan).await,
             Self::Stores => exchange::stores(plan).await,

@@ -65,12 +65,6 @@ async fn long_stream(plan: &Plan, chunks: usize) -> Result<Measurement, Failure>
     told(plan, chunks, &servers_to_measure).await
 }
 
-/// Measures our server and the floor alone.
-pub(super) async fn against_floor(plan: &Plan) -> Result<Measurement, Failure> {
-    let ours = MeasuredServer::ours(plan, RequestKind::Stream, &format!("chunks {CHUNKS}"));
-    told(plan, CHUNKS, &[ours.floor(), ours]).await
-}
-
 /// Measures one long stream after the other.
 async fn told(
     plan: &Plan,
@@ -148,7 +142,7 @@ pub(super) async fn idle(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
         )
         .await?;
         let each = idle.median(OURS, "memory");
-        idle.claim("KB of each of ours", each, Bound::AtMost(17.0));
+        idle.claim("KB of each of ours", each, Bound::AtMost(12.5));
         measured.push(idle);
     }
     Ok(measured)
