@@ -10,6 +10,7 @@ mod schema;
 mod shared;
 mod statements;
 mod tables;
+mod task_index;
 mod task_writes;
 mod transaction;
 mod webhooks;
@@ -28,6 +29,7 @@ use self::readers::Readers;
 use self::receipt_filter::ReceiptFilter;
 use self::shared::Shared;
 use self::tables::{BoundedValue, FoldedTask};
+use self::task_index::TaskIndex;
 use self::transaction::WriteTransaction;
 use self::writer::Writer;
 use super::log_rows::LogRows;
@@ -94,7 +96,10 @@ impl SqliteStore {
         let path = path.as_ref();
         let lock = FileLock::take(path)?;
         let connection = schema::open_writer(path, options.bytes / schema::PAGE)?;
-        let shared = Arc::new(Shared::new(ReceiptFilter::load(&connection)?));
+        let shared = Arc::new(Shared::new(
+            ReceiptFilter::load(&connection)?,
+            TaskIndex::load(&connection)?,
+        ));
         Ok(Self {
             writer: Writer::start(connection, Arc::clone(&shared), options.receipts)?,
             readers: Readers::new(path.to_owned()),
@@ -141,9 +146,16 @@ impl SqliteStore {
         listing: &Listing,
         limit: usize,
     ) -> Result<BoundedValue<Page>, StoreError> {
-        let (of, listing) = (of.to_owned(), listing.clone());
-        let read = move |connection: &_| tables::page(connection, &of, &listing, limit);
-        self.readers.run(read).await
+        loop {
+            let found = self.shared.task_index.page(of, listing);
+            let (of, listing) = (of.to_owned(), listing.clone());
+            let read = move |connection: &_| tables::page(connection, &of, &listing, found, limit);
+            match self.readers.run(read).await? {
+                // All of them have changed since.
+                BoundedValue::Whole(page) if page.tasks.is_empty() && page.more => {}
+                read => return Ok(read),
+            }
+        }
     }
 
     async fn read<T: Send + 'static>(

@@ -4,6 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::super::{Retention, StoreError, TaskKey};
 use super::columns::{each_row, first_row, get, key, most, rows};
+use super::task_index::{IndexChange, place};
 use super::transaction::{WriteTransaction, millis};
 
 /// Result of one step of a sweep.
@@ -30,7 +31,7 @@ pub(super) fn sweep(
     transaction.counts.ended -= ended.len() as i64;
     transaction.counts.unfinished -= waiting.len() as i64;
     let tasks = ended.len() + waiting.len();
-    for (key, seq) in ended.into_iter().chain(waiting) {
+    for (key, seq, status_time) in ended.into_iter().chain(waiting) {
         for sql in [
             "delete from task where seq = ?1",
             "delete from task_doc where task = ?1",
@@ -41,6 +42,10 @@ pub(super) fn sweep(
         ] {
             transaction.execute(sql, params![seq])?;
         }
+        transaction.index(IndexChange::Removed {
+            owner: key.0.to_json(),
+            place: place(status_time, key.1.clone()),
+        });
         transaction.forget(key);
     }
     let gives_back = give_back_pages(transaction.connection)?;
@@ -70,14 +75,14 @@ fn ended(
     before: i64,
     surplus: i64,
     limit: usize,
-) -> Result<Vec<(TaskKey, i64)>, StoreError> {
-    let sql = "select owner, id, seq, ended from task where ended is not null
+) -> Result<Vec<(TaskKey, i64, i64)>, StoreError> {
+    let sql = "select owner, id, seq, ended, status_time from task where ended is not null
                order by ended, seq limit ?1";
     let mut ended = Vec::new();
     each_row(connection, sql, [most(limit)], |row| {
         let goes = (ended.len() as i64) < surplus || get::<i64>(row, 3)? <= before;
         if goes {
-            ended.push((key(row)?, get(row, 2)?));
+            ended.push((key(row)?, get(row, 2)?, get(row, 4)?));
         }
         Ok(goes)
     })?;
@@ -90,17 +95,19 @@ fn waiting(
     before: i64,
     now: i64,
     limit: usize,
-) -> Result<Vec<(TaskKey, i64)>, StoreError> {
-    let sql = "select owner, id, seq from task where waits < ?1 and lease_until <= ?2
+) -> Result<Vec<(TaskKey, i64, i64)>, StoreError> {
+    let sql = "select owner, id, seq, status_time from task where waits < ?1 and lease_until <= ?2
                order by waits limit ?3";
     let values = params![before, now, most(limit)];
-    rows(connection, sql, values, |row| Ok((key(row)?, get(row, 2)?)))
+    rows(connection, sql, values, |row| {
+        Ok((key(row)?, get(row, 2)?, get(row, 3)?))
+    })
 }
 
-/// Maximum number of tasks forgotten in one transaction.
-const MAX_SWEPT_TASKS: usize = 100;
+/// Maximum number of tasks forgotten in one transaction: a send waits for it no longer than a few milliseconds.
+const MAX_SWEPT_TASKS: usize = 32;
 /// Maximum number of messages forgotten in one transaction.
-const MAX_SWEPT_MESSAGES: i64 = 1000;
+const MAX_SWEPT_MESSAGES: i64 = 300;
 /// Number of free pages that are kept for later writes, however small the file is.
 const FREE_PAGES: i64 = 1024;
 /// Number of pages given back in one transaction.

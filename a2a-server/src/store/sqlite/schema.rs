@@ -9,9 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 use super::super::StoreError;
 
 /// The tables. A cluster's database has the same: a thin row per task that is rewritten with every
-/// event, the log, and for a long log also the task itself in a document that is rewritten seldom. A task
-/// is listed by one index while it is worked on and by the other from then on: each change of either is
-/// felt. Messages stand in the order in which they came; their index is in memory.
+/// event, the log, and for a long log also the task itself in a document that is rewritten seldom. Messages stand in
+/// the order in which they came. Their index is in memory, as is the index of lists: index writes are expensive.
 const TABLES: &str = "
 create table task(
   seq integer primary key,
@@ -29,7 +28,6 @@ create table task(
   turn integer not null,
   unique(owner, id));
 create index task_active on task(owner, status_time desc, id) where active = 1 or lease_until > 0;
-create index task_list on task(owner, status_time desc, id) where active = 0;
 create index task_ended on task(ended) where ended is not null;
 create index task_waits on task(waits) where waits is not null;
 create table task_doc(task integer primary key, generation integer not null, body blob not null);

@@ -7,12 +7,14 @@ use lru::LruCache;
 use super::super::{Snapshot, Tail, TaskKey, WakeHub, limits};
 use super::receipt_filter::ReceiptFilter;
 use super::tables::FoldedTask;
+use super::task_index::TaskIndex;
 
 /// Tasks that were written not long ago, and the followers of tasks.
 ///
 /// All of it is on the disk: the writer works on drafts, and puts them in when they are committed.
 pub(super) struct Shared {
     pub(super) receipt_filter: ReceiptFilter,
+    pub(super) task_index: TaskIndex,
     recent: Mutex<Recent>,
     pub(super) wake_hub: WakeHub,
 }
@@ -23,9 +25,10 @@ struct Recent {
 }
 
 impl Shared {
-    pub(super) fn new(receipt_filter: ReceiptFilter) -> Self {
+    pub(super) fn new(receipt_filter: ReceiptFilter, task_index: TaskIndex) -> Self {
         Self {
             receipt_filter,
+            task_index,
             recent: Mutex::new(Recent {
                 tasks: LruCache::unbounded(),
                 bytes: 0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_types::{ContextId, Event, Message, MessageId, Task, TaskId, Timestamp};
+use a2a_types::{Event, Message, MessageId, Task, TaskId};
 use rusqlite::{Connection, Row, params};
 
 use super::super::fold::Fold;
@@ -11,6 +11,7 @@ use super::super::{
 };
 use super::columns::{body, count, dialect, each_row, first_row, get, key, most, rows};
 use super::schema::failed;
+use super::task_index::IndexPage;
 
 /// A value that was read, unless it is larger than it may be.
 pub(super) enum BoundedValue<T> {
@@ -29,6 +30,8 @@ pub(super) struct TaskRow {
     pub(super) seq: i64,
     pub(super) epoch: u64,
     pub(super) has_configs: bool,
+    /// Time of the status, by which the task is listed.
+    pub(super) status_time: i64,
 }
 
 /// Reads a task: the last time that it was written down, and what came since.
@@ -53,7 +56,7 @@ pub(super) fn load_bounded(
     let sql = "select seq, dialect, task.generation, messages, bytes, lease_epoch,
                  task_doc.generation, task_doc.body, task_checkpoint.body,
                  task_doc.body is not null, task_checkpoint.body is not null,
-                 exists(select 1 from push_config where push_config.task = seq), turn
+                 exists(select 1 from push_config where push_config.task = seq), turn, status_time
                from task left join task_doc on task_doc.task = seq
                  left join task_checkpoint on task_checkpoint.task = seq
                where owner = ?1 and id = ?2";
@@ -72,6 +75,7 @@ fn fold(connection: &Connection, row: &Row<'_>, bytes: usize) -> Result<FoldedTa
         seq: get(row, 0)?,
         epoch: count(row, 5)? as u64,
         has_configs: get(row, 11)?,
+        status_time: get(row, 13)?,
     };
     let (seq, dialect) = (table_row.seq, dialect(row, 1)?);
     let begin = |sequence, task: Task| {
@@ -160,59 +164,45 @@ pub(super) fn place(
     place.ok_or(StoreError::NoTask)
 }
 
-/// Reads one page of an owner's tasks, if they have at most `limit` bytes.
+/// Reads the tasks of a page, if they have at most `limit` bytes.
 pub(super) fn page(
     connection: &Connection,
     of: &str,
     listing: &Listing,
+    found: IndexPage,
     limit: usize,
 ) -> Result<BoundedValue<Page>, StoreError> {
-    let context = listing.context_id.as_ref().map(ContextId::as_str);
-    let state = listing.status.map(|state| state.as_str());
-    let since = listing.since.map(Timestamp::as_millis);
-    let count_sql = format!("select (select count(*) {IDLE}) + (select count(*) {ACTIVE})");
-    let values = params![of, context, state, since];
-    let total = first_row(connection, &count_sql, values, |row| count(row, 0))?;
-    let page_sql = format!(
-        "select id, status_time, bytes {IDLE} {LATER}
-         union all select id, status_time, bytes {ACTIVE} {LATER}
-         order by status_time desc, id limit ?7"
-    );
-    let time = listing.after.as_ref().map(|after| after.time.0);
-    let id = listing.after.as_ref().map(|after| after.task.as_str());
-    let one_more = most(listing.limit).saturating_add(1);
-    let values = params![of, context, state, since, time, id, one_more];
-    let (mut ids, mut size, mut more) = (Vec::new(), limits::PageSize::default(), false);
-    each_row(connection, &page_sql, values, |row| {
-        more = ids.len() == listing.limit || !size.admit(count(row, 2)?);
-        if !more {
-            ids.push(TaskId::from(get::<String>(row, 0)?));
+    let IndexPage {
+        total,
+        ids,
+        mut more,
+    } = found;
+    let sql = "select bytes from task where owner = ?1 and id = ?2";
+    let (mut size, mut tasks) = (limits::PageSize::default(), Vec::new());
+    for id in ids {
+        let bytes = first_row(connection, sql, params![of, id.as_str()], |row| {
+            count(row, 0)
+        })?;
+        // It may have gone meanwhile.
+        let Some(bytes) = bytes else { continue };
+        if !size.admit(bytes) {
+            more = true;
+            break;
         }
-        Ok(!more)
-    })?;
-    if size.bytes() > limit {
-        return Ok(BoundedValue::Larger(size.bytes()));
+        if size.bytes() > limit {
+            return Ok(BoundedValue::Larger(size.bytes()));
+        }
+        let Some(folded) = load(connection, of, &id)? else {
+            continue;
+        };
+        let task = Arc::unwrap_or_clone(Snapshot::from(folded).task);
+        // It may have changed meanwhile, or be of another context whose hash is the same.
+        if listing.wants(task.context_id.as_ref(), &task.status) {
+            tasks.push(task);
+        }
     }
-    let load = |id: TaskId| {
-        let folded = load(connection, of, &id)?.ok_or(StoreError::NoTask)?;
-        Ok(Arc::unwrap_or_clone(Snapshot::from(folded).task))
-    };
-    let tasks: Result<_, StoreError> = ids.into_iter().map(load).collect();
-    let page = Page::new(tasks?, total.unwrap_or_default(), more);
-    Ok(BoundedValue::Whole(page))
+    Ok(BoundedValue::Whole(Page::new(tasks, total, more)))
 }
-
-/// Filter of a listing, for tasks that are not worked on.
-const IDLE: &str = "from task indexed by task_list where active = 0 and owner = ?1
-  and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
-  and (?4 is null or status_time >= ?4)";
-/// The same for tasks that are worked on.
-const ACTIVE: &str = "from task indexed by task_active where active = 1
-  and (active = 1 or lease_until > 0) and owner = ?1
-  and (?2 is null or context_id = ?2) and (?3 is null or state = ?3)
-  and (?4 is null or status_time >= ?4)";
-/// Only tasks after the page before.
-const LATER: &str = "and (?5 is null or status_time < ?5 or (status_time = ?5 and id > ?6))";
 
 /// Returns the outcome of a message that stands in one of these rows, if in any.
 pub(super) fn received(

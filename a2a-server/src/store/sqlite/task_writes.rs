@@ -13,6 +13,7 @@ use super::super::{Append, Appended, Lease, NewTask, Owner, Receipt, StoreError,
 use super::columns::first_row;
 use super::schema::failed;
 use super::tables::{FoldedTask, TaskRow, place, received};
+use super::task_index::{IndexChange, place as list_place};
 use super::transaction::WriteTransaction;
 use super::webhooks;
 
@@ -31,6 +32,7 @@ pub(super) fn create(
         seq: 0,
         epoch: 1,
         has_configs: new.config.is_some(),
+        status_time: time(log_rows.status().unwrap_or(&task.status)),
     };
     let mut folded = Fold::new(row, Arc::clone(task), new.dialect, 1);
     let (messages, bytes, state) = folded.admit(log_rows)?;
@@ -43,7 +45,6 @@ pub(super) fn create(
         });
     }
     let sequence = 1 + log_rows.events.len() as u64;
-    let status = log_rows.status().unwrap_or(&task.status);
     let (now, until) = (transaction.now, transaction.until(new.term));
     let inserted = transaction.statements.task.execute(params![
         of,
@@ -52,7 +53,7 @@ pub(super) fn create(
         new.dialect.version(),
         sequence as i64,
         state.as_str(),
-        time(status),
+        folded.row.status_time,
         limits::is_active(state, 1, messages),
         state.is_terminal().then_some(now),
         state.is_interrupted().then_some(now),
@@ -65,6 +66,12 @@ pub(super) fn create(
         return Err(StoreError::TaskExists);
     }
     transaction.count(state, 1);
+    transaction.index(IndexChange::Added {
+        owner: of.to_owned(),
+        place: list_place(folded.row.status_time, task.id.clone()),
+        state,
+        context: task.context_id.as_ref().map(|id| id.as_str().to_owned()),
+    });
     folded.row.seq = transaction.connection.last_insert_rowid();
     (folded.messages, folded.bytes) = (messages, bytes);
     // The task itself is the first entry of its log.
@@ -123,6 +130,16 @@ fn append_to(
     }
     transaction.count(before, -1);
     transaction.count(state, 1);
+    let time = changed_at.unwrap_or(folded.row.status_time);
+    if time != folded.row.status_time || state != before {
+        transaction.index(IndexChange::Moved {
+            owner: of.to_owned(),
+            from: list_place(folded.row.status_time, task.clone()),
+            to: list_place(time, task.clone()),
+            state,
+        });
+        folded.row.status_time = time;
+    }
     if append.turn.is_some() && folded.checkpoint.take().is_some() {
         let sql = "delete from task_checkpoint where task = ?1";
         transaction.execute(sql, params![folded.row.seq])?;

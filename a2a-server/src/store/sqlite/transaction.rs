@@ -11,6 +11,7 @@ use super::schema::failed;
 use super::shared::Shared;
 use super::statements::Statements;
 use super::tables::{self, FoldedTask};
+use super::task_index::IndexChange;
 
 /// State of the writer, and of its open transaction.
 pub(super) struct WriteTransaction<'c> {
@@ -30,6 +31,8 @@ pub(super) struct WriteTransaction<'c> {
     /// Tasks as they will be once this is committed.
     open: NameMap<TaskKey, FoldedTask>,
     gone: Vec<TaskKey>,
+    /// Changes of the index of tasks, in their order.
+    moved: Vec<IndexChange>,
     /// Reason why something was changed of which the rest could not be.
     spoilt: Option<StoreError>,
 }
@@ -60,6 +63,7 @@ impl<'c> WriteTransaction<'c> {
             dropped: Vec::new(),
             open: NameMap::default(),
             gone: Vec::new(),
+            moved: Vec::new(),
             spoilt: None,
         })
     }
@@ -172,6 +176,9 @@ impl<'c> WriteTransaction<'c> {
         for key in self.gone.drain(..) {
             self.shared.forget(&key);
         }
+        for change in self.moved.drain(..) {
+            self.shared.task_index.apply(change);
+        }
         Ok(self.shared.publish(self.open.drain()))
     }
 
@@ -182,6 +189,7 @@ impl<'c> WriteTransaction<'c> {
         }
         self.open.clear();
         self.gone.clear();
+        self.moved.clear();
         self.dropped.clear();
         for row in self.noted.drain(..) {
             self.shared.receipt_filter.remove(row);
@@ -205,6 +213,11 @@ impl<'c> WriteTransaction<'c> {
     /// The task is this from now on, if the transaction comes to an end.
     pub(super) fn keep(&mut self, key: TaskKey, folded: FoldedTask) {
         self.open.insert(key, folded);
+    }
+
+    /// A task has another place in lists, if the transaction comes to an end.
+    pub(super) fn index(&mut self, change: IndexChange) {
+        self.moved.push(change);
     }
 
     /// The task is gone, if the transaction comes to an end.
