@@ -192,39 +192,39 @@ fn name_bindings(card: &mut AgentCard, has_interfaces: bool) -> Vec<Deviation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use a2a_types::Dialect;
+    use a2a_types::ProtocolVersion;
 
     #[track_caller]
-    fn check_dialect(json: &str, expected: Dialect) {
+    fn check_protocol_version(json: &str, expected: ProtocolVersion) {
         let card = read_card(json).unwrap();
         let json_rpc = |interface: &&a2a_types::AgentInterface| {
             interface.protocol_binding == a2a_types::AgentInterface::JSON_RPC
         };
         let first = card.supported_interfaces.iter().find(json_rpc).unwrap();
-        assert_eq!(first.dialect(), Some(expected));
+        assert_eq!(first.protocol_version(), Some(expected));
     }
 
     #[test]
     fn cards_of_each_version_are_recognised() {
         let rest = r#""name":"n","description":"d","url":"http://h/","version":"1","capabilities":{},"skills":[]"#;
-        check_dialect(
+        check_protocol_version(
             &format!(r#"{{{rest},"authentication":{{"schemes":"Bearer"}}}}"#),
-            Dialect::V0_1,
+            ProtocolVersion::V0_1,
         );
-        check_dialect(&format!("{{{rest}}}"), Dialect::V0_2);
-        check_dialect(
+        check_protocol_version(&format!("{{{rest}}}"), ProtocolVersion::V0_2);
+        check_protocol_version(
             &format!(r#"{{{rest},"protocolVersion":"0.2.9"}}"#),
-            Dialect::V0_2,
+            ProtocolVersion::V0_2,
         );
-        check_dialect(
+        check_protocol_version(
             &format!(r#"{{{rest},"protocolVersion":"0.3.0"}}"#),
-            Dialect::V0_3,
+            ProtocolVersion::V0_3,
         );
         let interfaces = r#"[{"url":"grpc://h","protocolBinding":"GRPC","protocolVersion":"1.0"},
             {"url":"http://h/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]"#;
-        check_dialect(
+        check_protocol_version(
             &format!(r#"{{{rest},"supportedInterfaces":{interfaces}}}"#),
-            Dialect::V1_0,
+            ProtocolVersion::V1_0,
         );
     }
 
@@ -252,8 +252,8 @@ mod tests {
         let card = format!(r#"{{{rest},"url":"http://h/","protocolVersion":"v0.3.0"}}"#);
         let read = read_card_in(&card, Mode::Tolerant).unwrap();
         assert_eq!(
-            read.value.supported_interfaces[0].dialect(),
-            Some(Dialect::V0_3)
+            read.value.supported_interfaces[0].protocol_version(),
+            Some(ProtocolVersion::V0_3)
         );
         assert_eq!(read.repairs[0].path, "$.protocolVersion");
     }

@@ -9,7 +9,7 @@ use a2a_transport::card_signature::CardVerifier;
 use a2a_transport::http::{DeviationObserver, FetchResponse, HttpClient};
 use a2a_transport::{Credentials, Error, spans};
 use a2a_types::reading::{Deviation, Mode, Quirk, WithRepairs};
-use a2a_types::{AgentCard, Dialect};
+use a2a_types::{AgentCard, ProtocolVersion};
 use http::header::{AGE, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
@@ -368,7 +368,8 @@ fn card_places(url: &str) -> Vec<String> {
         return vec![format!("{base}{query}")];
     }
     let origin = origin_of(base);
-    let well_known = |base: &str| Dialect::CARD_PATHS.map(|path| format!("{base}{path}{query}"));
+    let well_known =
+        |base: &str| ProtocolVersion::CARD_PATHS.map(|path| format!("{base}{path}{query}"));
     let mut places = well_known(base).to_vec();
     if base != origin {
         places.push(url.to_owned());

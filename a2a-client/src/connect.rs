@@ -8,7 +8,7 @@ use a2a_transport::http::{DeviationObserver, HttpClient, HttpClientBuilder, Http
 use a2a_transport::sse::Bounds;
 use a2a_transport::{Binding, Credentials, Error, Transport};
 use a2a_types::reading::{Deviation, Mode};
-use a2a_types::{AgentCard, AgentInterface, Dialect};
+use a2a_types::{AgentCard, AgentInterface, ProtocolVersion};
 use http::header::{HeaderName, HeaderValue};
 
 use crate::cards::CardSettings;
@@ -42,7 +42,7 @@ pub struct ClientBuilder {
     /// Settings of requests for the card, which calls have, too.
     settings: CardSettings,
     trusted: Vec<String>,
-    dialect: Option<Dialect>,
+    protocol_version: Option<ProtocolVersion>,
     binding: Option<Binding>,
     tenant: Option<String>,
     bounds: Bounds,
@@ -58,10 +58,10 @@ impl Client {
         Self::builder(url).connect().await
     }
 
-    /// Creates a client of the JSON-RPC endpoint at `url`, which speaks `dialect`, without a card.
+    /// Creates a client of the JSON-RPC endpoint at `url`, which speaks `protocol_version`, without a card.
     /// Sends nothing yet.
-    pub fn at(url: &str, dialect: Dialect) -> Result<Self, Error> {
-        Self::builder(url).connect_at(dialect)
+    pub fn at(url: &str, protocol_version: ProtocolVersion) -> Result<Self, Error> {
+        Self::builder(url).connect_at(protocol_version)
     }
 
     /// Returns a builder for the agent at `url`: its origin, base or card.
@@ -78,7 +78,7 @@ impl ClientBuilder {
             keyring: Keyring::default(),
             settings: CardSettings::default(),
             trusted: Vec::new(),
-            dialect: None,
+            protocol_version: None,
             binding: None,
             tenant: None,
             bounds: Bounds::default(),
@@ -128,8 +128,8 @@ impl ClientBuilder {
     }
 
     /// Speaks only this protocol version, if the card offers it.
-    pub fn dialect(mut self, dialect: Dialect) -> Self {
-        self.dialect = Some(dialect);
+    pub fn protocol_version(mut self, protocol_version: ProtocolVersion) -> Self {
+        self.protocol_version = Some(protocol_version);
         self
     }
 
@@ -200,12 +200,12 @@ impl ClientBuilder {
 
     /// Creates a client of exactly this URL, without a card; by JSON-RPC unless a binding is set. Sends
     /// nothing yet.
-    pub fn connect_at(self, dialect: Dialect) -> Result<Client, Error> {
+    pub fn connect_at(self, protocol_version: ProtocolVersion) -> Result<Client, Error> {
         let mut access = self.access()?;
         if self.settings.credentials.is_none() {
             access.settings.credentials = self.shown(&AgentCard::default())?;
         }
-        let transport = HttpTransport::new(&self.url, dialect)?;
+        let transport = HttpTransport::new(&self.url, protocol_version)?;
         let transport = transport.binding(self.binding.unwrap_or(Binding::JsonRpc));
         let transport = access.give(&self.url, transport);
         Ok(Client::new(self.wrapped(transport)))
@@ -242,9 +242,10 @@ impl ClientBuilder {
     /// Returns the card with only those interfaces that may be called.
     fn wanted(&self, card: &AgentCard) -> Result<AgentCard, Error> {
         let is_wanted = |interface: &AgentInterface| {
-            let dialect = self.dialect.is_none() || self.dialect == interface.dialect();
+            let protocol_version = self.protocol_version.is_none()
+                || self.protocol_version == interface.protocol_version();
             let binding = self.binding.is_none() || self.binding == Binding::of(interface);
-            dialect && binding
+            protocol_version && binding
         };
         let mut wanted = card.clone();
         wanted.supported_interfaces.retain(is_wanted);

@@ -7,8 +7,8 @@ use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::reading::{Mode, Violation};
 use a2a_types::{
-    AgentCard, AgentInterface, CancelTaskRequest, Dialect, ErrorKind, GetTaskRequest, Operation,
-    Request, Response,
+    AgentCard, AgentInterface, CancelTaskRequest, ErrorKind, GetTaskRequest, Operation,
+    ProtocolVersion, Request, Response,
 };
 
 use crate::origin::Origin;
@@ -50,8 +50,8 @@ impl Interfaces {
             match transport.and_then(|transport| Ok((transport, origin?))) {
                 Ok((transport, origin)) => {
                     let transport = dress(interface, transport);
-                    let older = match transport.dialect() {
-                        Dialect::V0_2 => OnceLock::new(),
+                    let older = match transport.protocol_version() {
+                        ProtocolVersion::V0_2 => OnceLock::new(),
                         _ => OnceLock::from(None),
                     };
                     supported.push(SupportedInterface {
@@ -133,7 +133,7 @@ impl SupportedInterface {
             return reply;
         }
         // The method was unknown, so nothing was done.
-        let older = self.transport.clone().speaking(Dialect::V0_1);
+        let older = self.transport.clone().speaking(ProtocolVersion::V0_1);
         let again = older.call(call).await;
         match is_unknown(&again) || matches!(again, Err(Error::NotSupported { .. })) {
             true => reply,
@@ -163,7 +163,7 @@ impl SupportedInterface {
             request: look.into(),
             ..call
         };
-        let older = lenient.speaking(Dialect::V0_1);
+        let older = lenient.speaking(ProtocolVersion::V0_1);
         let mut read = older.call(call.clone()).await;
         if read.is_err() && is_tolerant {
             read = self.transport.call(call).await;
@@ -180,7 +180,7 @@ impl SupportedInterface {
 
 /// Returns whether an operation has the same method name in 0.1 and 0.2.
 fn is_called_alike(operation: Operation) -> bool {
-    Dialect::V0_1.method(operation) == Dialect::V0_2.method(operation)
+    ProtocolVersion::V0_1.method(operation) == ProtocolVersion::V0_2.method(operation)
 }
 
 /// Returns the request that reads the task with which a request is answered.

@@ -87,5 +87,5 @@ pub use a2a_transport::http::{Tls, TlsConfigError};
 pub use a2a_transport::metric::describe as describe_metrics;
 pub use a2a_transport::sse::Bounds;
 pub use a2a_transport::{Binding, Credentials, Error, Phase, TraceContext, Transport};
-pub use a2a_types::{Dialect, Event, Message, SendMessageResponse};
+pub use a2a_types::{Event, Message, ProtocolVersion, SendMessageResponse};
 pub use tokio_stream::StreamExt;

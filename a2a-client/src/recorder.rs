@@ -10,7 +10,7 @@ use a2a_transport::Binding;
 use a2a_transport::binding::rest::Route;
 use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
 use a2a_transport::http::{ResponseObserver, WireObserver};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::reading::Mode;
 use http::header::HeaderMap;
 use http::{Method, request, response};
@@ -98,7 +98,7 @@ impl RecordedRequest {
             jsonrpc::read_call(body, version, &reading)
         } else {
             let query = self.url.split_once('?').map(|(_, query)| query);
-            let version = version.and_then(Dialect::from_version);
+            let version = version.and_then(ProtocolVersion::from_version);
             let route = route(&self.method, path_of(&self.url), version);
             let route = route.ok_or("no operation has this method and path")?;
             rest::read_call(route, query, body, &reading)
@@ -215,7 +215,7 @@ fn path_of(url: &str) -> &str {
 }
 
 /// Returns the operation of a path, regardless of the path prefix in the agent's URL.
-fn route(method: &str, path: &str, version: Option<Dialect>) -> Option<Route> {
+fn route(method: &str, path: &str, version: Option<ProtocolVersion>) -> Option<Route> {
     let method = Method::from_bytes(method.as_bytes()).ok()?;
     let segments: Vec<_> = path.trim_matches('/').split('/').collect();
     // A path of 1.0 may begin with a tenant: with the version, which 0.3 has, and without anything.

@@ -31,7 +31,7 @@ import {
 
 const KNOWN = new Set(
   (
-    'id case op url dialect binding text parts metadata modes immediately detail task context references history ' +
+    'id case op url protocol_version binding text parts metadata modes immediately detail task context references history ' +
     'extension config webhook list credentials patience_ms verify keys'
   ).split(' '),
 );
@@ -86,7 +86,7 @@ async function open(ask, patience) {
   if (session && ask.op !== 'fetch_card') {
     return session;
   }
-  const legacyCompat = { enabled: ask.dialect === '0.3' };
+  const legacyCompat = { enabled: ask.protocol_version === '0.3' };
   const impatient = (url, init) => fetch(url, { ...init, signal: patience.aborts.signal });
   const cardResolver = new DefaultAgentCardResolver({ fetchImpl: impatient, legacyCompat });
   const card = await cardResolver.resolve(ask.url);
@@ -259,7 +259,7 @@ async function obey(ask) {
   const tell = (report) => process.stdout.write(`${JSON.stringify({ id: ask.id, ...report })}\n`);
   const patience = new Patience(ask.patience_ms);
   try {
-    if (Object.keys(ask).some((name) => !KNOWN.has(name)) || !['0.3', '1.0'].includes(ask.dialect)) {
+    if (Object.keys(ask).some((name) => !KNOWN.has(name)) || !['0.3', '1.0'].includes(ask.protocol_version)) {
       throw new Failure('UNIMPLEMENTED');
     }
     const run = execute(ask, patience);

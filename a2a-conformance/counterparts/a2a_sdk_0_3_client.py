@@ -1,7 +1,7 @@
 """A client on the official Python SDK for 0.3, told what to do line by line: a2a-conformance/docs/client-protocol.md.
 
     pip install 'a2a-sdk[http-server]==0.3.26'
-    a2a-conformance client --stdio 'python a2a_sdk_0_3_client.py' --dialect 0.3
+    a2a-conformance client --stdio 'python a2a_sdk_0_3_client.py' --protocol-version 0.3
 """
 
 import asyncio
@@ -45,7 +45,7 @@ from google.protobuf.json_format import ParseError
 from pydantic import ValidationError
 
 MEMBERS = set(
-    "id case op url dialect binding text parts metadata modes immediately detail task context references history "
+    "id case op url protocol_version binding text parts metadata modes immediately detail task context references history "
     "extension config webhook credentials patience_ms ca".split()
 )
 KINDS = {
@@ -283,7 +283,7 @@ async def main():
             print(json.dumps({"id": ask["id"], **said}), flush=True)
 
         try:
-            if ask.keys() - MEMBERS or ask.get("dialect", "0.3") != "0.3":
+            if ask.keys() - MEMBERS or ask.get("protocol_version", "0.3") != "0.3":
                 raise Unimplemented
             if not session or session.url != ask["url"]:
                 session = Session(ask)

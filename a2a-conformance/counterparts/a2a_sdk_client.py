@@ -1,7 +1,7 @@
 """A client on the official Python SDK, told what to do line by line: a2a-conformance/docs/client-protocol.md.
 
     pip install 'a2a-sdk[http-server,signing]==1.3.0'
-    a2a-conformance client --stdio 'python a2a_sdk_client.py' --dialect 1.0 --dialect 0.3
+    a2a-conformance client --stdio 'python a2a_sdk_client.py' --protocol-version 1.0 --protocol-version 0.3
 
 The SDK assembles no tasks and receives no push notifications: these are unimplemented.
 """
@@ -42,7 +42,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from pydantic import ValidationError
 
 MEMBERS = set(
-    "id case op url dialect binding text parts metadata modes immediately detail task context references history "
+    "id case op url protocol_version binding text parts metadata modes immediately detail task context references history "
     "extension config webhook list credentials patience_ms ca verify keys".split()
 )
 KINDS = A2A_ERROR_REASONS | {
@@ -269,7 +269,7 @@ async def main():
             print(json.dumps({"id": ask["id"], **said}), flush=True)
 
         try:
-            if ask.keys() - MEMBERS or ask.get("dialect", "1.0") not in ("1.0", "0.3"):
+            if ask.keys() - MEMBERS or ask.get("protocol_version", "1.0") not in ("1.0", "0.3"):
                 raise Unimplemented
             if not session or session.url != ask["url"]:
                 session = Session(ask)

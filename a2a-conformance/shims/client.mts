@@ -1,6 +1,6 @@
 // A client under test: what the suite talks to line by line (docs/client-protocol.md).
 //
-//   a2a-conformance client --stdio 'node client.mts' --dialect 1.0 --binding jsonrpc
+//   a2a-conformance client --stdio 'node client.mts' --protocol-version 1.0 --binding jsonrpc
 //
 // It needs nothing but Node (22.18 or later runs TypeScript as it is; with 22.6 add
 // --experimental-strip-types). It speaks 1.0 by JSON-RPC. A client of your own takes the place of `call`.
@@ -21,7 +21,7 @@ const KINDS: Record<number, string> = {
 };
 // Instructions with other members are not implemented in this example.
 const KNOWN = [
-  "id", "case", "op", "url", "dialect", "binding", "text", "task", "context", "history", "patience_ms", "credentials",
+  "id", "case", "op", "url", "protocol_version", "binding", "text", "task", "context", "history", "patience_ms", "credentials",
 ];
 const STATES = ["submitted", "working", "input-required", "auth-required", "completed", "failed", "canceled", "rejected"];
 const LAST = ["completed", "failed", "canceled", "rejected", "input-required"];

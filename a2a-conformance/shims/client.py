@@ -1,12 +1,12 @@
 """A client under test in Python's standard library: 1.0 by JSON-RPC, told what to do line by line.
 
-    a2a-conformance client --stdio 'python3 client.py' --dialect 1.0 --binding jsonrpc --level must
+    a2a-conformance client --stdio 'python3 client.py' --protocol-version 1.0 --binding jsonrpc --level must
 """
 import http.client, json, sys, urllib.error, urllib.request, uuid
 
 HEADERS = {"A2A-Version": "1.0", "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 METHODS = {"send_message": "SendMessage", "get_task": "GetTask", "cancel_task": "CancelTask"}
-KNOWN = {"id", "case", "op", "url", "dialect", "binding", "text", "task", "context", "history", "patience_ms"}
+KNOWN = {"id", "case", "op", "url", "protocol_version", "binding", "text", "task", "context", "history", "patience_ms"}
 STATES = "submitted working auth-required input-required completed failed canceled rejected".split()
 KINDS = {-32001: "TASK_NOT_FOUND", -32002: "TASK_NOT_CANCELABLE", -32003: "PUSH_NOTIFICATION_NOT_SUPPORTED",
          -32004: "UNSUPPORTED_OPERATION", -32005: "CONTENT_TYPE_NOT_SUPPORTED", -32006: "INVALID_AGENT_RESPONSE",

@@ -1,6 +1,6 @@
 """The client of client.py, which must be in the same directory, with streams.
 
-    a2a-conformance client --stdio 'python3 client_streams.py' --dialect 1.0 --binding jsonrpc --level must
+    a2a-conformance client --stdio 'python3 client_streams.py' --protocol-version 1.0 --binding jsonrpc --level must
 """
 import io, json
 from client import METHODS, STATES, Failure, call, main, perform, result, status, text, told

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use rust_embed::RustEmbed;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -35,7 +35,7 @@ pub struct CheckPart {
     /// Level in protocol versions of which no requirement names it.
     pub level: Level,
     /// The versions in which it is made.
-    pub dialects: Vec<Dialect>,
+    pub protocol_versions: Vec<ProtocolVersion>,
     /// The bindings in which it is made.
     pub bindings: Vec<Binding>,
     /// The text that requires it, where A2A does not.
@@ -46,26 +46,27 @@ pub struct CheckPart {
 
 impl Check {
     /// Returns whether it is made in a protocol version.
-    pub fn applies(&self, dialect: Dialect) -> bool {
+    pub fn applies(&self, protocol_version: ProtocolVersion) -> bool {
         self.parts
             .iter()
-            .any(|part| part.dialects.contains(&dialect))
+            .any(|part| part.protocol_versions.contains(&protocol_version))
     }
 
     /// Returns its level in a protocol version, or `None` if it is not made there.
-    pub fn level_in(&self, dialect: Dialect) -> Option<Level> {
+    pub fn level_in(&self, protocol_version: ProtocolVersion) -> Option<Level> {
         let made = self
             .parts
             .iter()
-            .filter(|part| part.dialects.contains(&dialect));
+            .filter(|part| part.protocol_versions.contains(&protocol_version));
         let own = made.map(|part| part.level).min()?;
-        Some(level_in(dialect, None, &self.id, own))
+        Some(level_in(protocol_version, None, &self.id, own))
     }
 
     /// Returns its levels in all versions; the strictest first.
     pub fn levels(&self) -> BTreeSet<Level> {
-        let all = Dialect::ALL.iter();
-        all.filter_map(|dialect| self.level_in(*dialect)).collect()
+        let all = ProtocolVersion::ALL.iter();
+        all.filter_map(|protocol_version| self.level_in(*protocol_version))
+            .collect()
     }
 
     /// The text that requires it, where A2A does not.
@@ -98,12 +99,14 @@ pub fn check(id: &str) -> Option<&'static Check> {
 }
 
 /// Returns the requirements that a check of that id covers, with their protocol versions, the latest first.
-pub fn covered_by(id: &str) -> impl Iterator<Item = (Dialect, &'static Requirement)> {
-    let of = |dialect: &Dialect| {
-        let dialect = *dialect;
-        requirements(dialect).iter().map(move |one| (dialect, one))
+pub fn covered_by(id: &str) -> impl Iterator<Item = (ProtocolVersion, &'static Requirement)> {
+    let of = |protocol_version: &ProtocolVersion| {
+        let protocol_version = *protocol_version;
+        requirements(protocol_version)
+            .iter()
+            .map(move |one| (protocol_version, one))
     };
-    let all = Dialect::ALL.iter().rev().flat_map(of);
+    let all = ProtocolVersion::ALL.iter().rev().flat_map(of);
     all.filter(move |(_, requirement)| requirement.checks.iter().any(|check| check == id))
 }
 
@@ -137,15 +140,18 @@ fn parse_case(mut case: Map<String, Value>) -> Result<Check, String> {
         named.is_empty() || named.contains(&name)
     });
     let bindings: Vec<_> = bindings.collect();
-    let named: Vec<String> = optional(&mut case, "dialects")?;
-    let dialects = Dialect::ALL.iter().copied().filter(|dialect| {
-        let version = dialect.version();
-        let chosen = named.is_empty() || named.iter().any(|name| name == version);
-        chosen && does_something(&case, version) && has_one(*dialect, role, &bindings)
-    });
+    let named: Vec<String> = optional(&mut case, "protocol_versions")?;
+    let protocol_versions = ProtocolVersion::ALL
+        .iter()
+        .copied()
+        .filter(|protocol_version| {
+            let version = protocol_version.version();
+            let chosen = named.is_empty() || named.iter().any(|name| name == version);
+            chosen && does_something(&case, version) && has_one(*protocol_version, role, &bindings)
+        });
     let part = CheckPart {
         level,
-        dialects: dialects.collect(),
+        protocol_versions: protocol_versions.collect(),
         bindings,
         source: optional(&mut case, "source")?,
         case: Some(case),
@@ -188,12 +194,12 @@ fn does_something(case: &Map<String, Value>, version: &str) -> bool {
 
 /// Returns whether a version has one of these bindings for the party under test: 0.1 is JSON-RPC, and clients
 /// of 0.2 are tested by that alone.
-pub(crate) fn has_one(dialect: Dialect, role: Role, bindings: &[Binding]) -> bool {
+pub(crate) fn has_one(protocol_version: ProtocolVersion, role: Role, bindings: &[Binding]) -> bool {
     let http_json_since = match role {
-        Role::Client => Dialect::V0_3,
-        _ => Dialect::V0_2,
+        Role::Client => ProtocolVersion::V0_3,
+        _ => ProtocolVersion::V0_2,
     };
-    bindings.contains(&Binding::JsonRpc) || dialect >= http_json_since
+    bindings.contains(&Binding::JsonRpc) || protocol_version >= http_json_since
 }
 
 /// Returns the checks that are made in every exchange with an agent.
@@ -203,17 +209,20 @@ fn invariants() -> impl Iterator<Item = Check> {
         let bindings: Vec<_> = bindings
             .filter(|binding| invariant.binding.is_none_or(|own| own == *binding))
             .collect();
-        let dialects = Dialect::ALL.iter().copied().filter(|dialect| {
-            (invariant.since..=invariant.until).contains(dialect)
-                && has_one(*dialect, Role::Agent, &bindings)
-        });
+        let protocol_versions = ProtocolVersion::ALL
+            .iter()
+            .copied()
+            .filter(|protocol_version| {
+                (invariant.since..=invariant.until).contains(protocol_version)
+                    && has_one(*protocol_version, Role::Agent, &bindings)
+            });
         Check {
             id: invariant.id.to_owned(),
             title: invariant.title.to_owned(),
             role: Role::Agent,
             parts: vec![CheckPart {
                 level: invariant.level,
-                dialects: dialects.collect(),
+                protocol_versions: protocol_versions.collect(),
                 bindings,
                 source: None,
                 case: None,
@@ -238,7 +247,11 @@ mod tests {
             for check in read {
                 assert!(ids.insert(check.id.clone()), "{} is there twice", check.id);
                 let part = &check.parts[0];
-                assert!(!part.dialects.is_empty(), "{} is never made", check.id);
+                assert!(
+                    !part.protocol_versions.is_empty(),
+                    "{} is never made",
+                    check.id
+                );
                 assert!(!part.bindings.is_empty(), "{} is never made", check.id);
             }
         }
@@ -248,13 +261,16 @@ mod tests {
     #[test]
     fn a_case_is_understood_whatever_else_is_in_it() {
         let case = json!({"id": "webhook.idempotent", "title": "Twice is once", "level": "should",
-            "dialects": ["0.3", "1.0"], "source": "RFC 1", "notify": [1]});
+            "protocol_versions": ["0.3", "1.0"], "source": "RFC 1", "notify": [1]});
         let check = parse_case(serde_json::from_value(case).unwrap()).unwrap();
         assert_eq!(check.role, Role::Client);
         assert_eq!(check.levels(), BTreeSet::from([Level::Should]));
         assert_eq!(check.source(), Some("RFC 1"));
         let [part] = &check.parts[..] else { panic!() };
-        assert_eq!(part.dialects, [Dialect::V0_3, Dialect::V1_0]);
+        assert_eq!(
+            part.protocol_versions,
+            [ProtocolVersion::V0_3, ProtocolVersion::V1_0]
+        );
         assert_eq!(part.case, json!({"notify": [1]}).as_object().cloned());
         let nameless = serde_json::from_value(json!({"id": "a.b"})).unwrap();
         assert_eq!(parse_case(nameless), Err("a case without `title`".into()));
@@ -265,20 +281,23 @@ mod tests {
         let case =
             json!({"id": "send.x", "title": "t", "level": "must", "steps": [{"only": ["0.2"]}]});
         let check = parse_case(serde_json::from_value(case).unwrap()).unwrap();
-        assert_eq!(check.parts[0].dialects, [Dialect::V0_2]);
+        assert_eq!(check.parts[0].protocol_versions, [ProtocolVersion::V0_2]);
         let case = json!({"id": "rest.x", "title": "t", "level": "must", "bindings": ["HTTP+JSON"], "steps": [{}]});
         let check = parse_case(serde_json::from_value(case).unwrap()).unwrap();
-        assert!(!check.applies(Dialect::V0_1) && check.applies(Dialect::V0_2));
+        assert!(!check.applies(ProtocolVersion::V0_1) && check.applies(ProtocolVersion::V0_2));
     }
 
     #[test]
     fn checks_know_their_requirements() {
         let mut covered = covered_by("send.session");
-        let (dialect, requirement) = covered.next().unwrap();
-        assert_eq!((dialect, &*requirement.id), (Dialect::V0_1, "A2A01-L-S10"));
+        let (protocol_version, requirement) = covered.next().unwrap();
+        assert_eq!(
+            (protocol_version, &*requirement.id),
+            (ProtocolVersion::V0_1, "A2A01-L-S10")
+        );
         assert!(covered.next().is_none());
         let session = check("send.session").unwrap();
-        assert!(session.applies(Dialect::V0_1) && !session.applies(Dialect::V1_0));
+        assert!(session.applies(ProtocolVersion::V0_1) && !session.applies(ProtocolVersion::V1_0));
         assert_eq!(Role::of_check("send.session"), Role::Agent);
         let both = check("rpc.id-echoed").unwrap();
         assert_eq!(both.parts.len(), 2, "a case, and in every exchange");
@@ -287,15 +306,20 @@ mod tests {
     #[test]
     fn requirements_and_checks_name_each_other() {
         let mut gaps = Vec::new();
-        for dialect in Dialect::ALL {
-            let named = requirements(*dialect).iter();
+        for protocol_version in ProtocolVersion::ALL {
+            let named = requirements(*protocol_version).iter();
             let named: BTreeSet<_> = named.flat_map(|one| &one.checks).collect();
-            let is_made = |id: &&&String| check(id).is_some_and(|one| one.applies(*dialect));
+            let is_made =
+                |id: &&&String| check(id).is_some_and(|one| one.applies(*protocol_version));
             let unmade = named.iter().filter(|id| !is_made(id));
-            gaps.extend(unmade.map(|id| format!("{dialect} names {id}, which is not made there")));
-            let made = checks().iter().filter(|one| one.applies(*dialect));
+            gaps.extend(
+                unmade.map(|id| format!("{protocol_version} names {id}, which is not made there")),
+            );
+            let made = checks().iter().filter(|one| one.applies(*protocol_version));
             let unasked = made.filter(|one| !named.contains(&one.id) && one.source().is_none());
-            gaps.extend(unasked.map(|one| format!("{dialect} does not ask for {}", one.id)));
+            gaps.extend(
+                unasked.map(|one| format!("{protocol_version} does not ask for {}", one.id)),
+            );
         }
         assert!(gaps.is_empty(), "{}", gaps.join("\n"));
     }

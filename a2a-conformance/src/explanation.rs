@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 
 use crate::catalogue::agent_cases;
 use crate::record::{Run, Verdict};
@@ -51,21 +51,25 @@ pub fn cite(run: &mut Run) {
 /// Returns the sections that require it, the newest protocol version first.
 fn sections_of(id: &str) -> String {
     let covers = |requirement: &&Requirement| requirement.checks.iter().any(|check| check == id);
-    let text = Dialect::ALL.iter().rev().filter_map(|dialect| {
-        let covered = requirements(*dialect).iter().filter(covers);
-        let mut sections: Vec<&str> = covered.map(|one| one.section.as_str()).collect();
-        sections.dedup();
-        let named: Vec<_> = sections
-            .iter()
-            .take(NAMED)
-            .map(|one| format!("§{one}"))
-            .collect();
-        let more = match sections.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (!named.is_empty()).then(|| format!("A2A {dialect} {}{more}", named.join(", ")))
-    });
+    let text = ProtocolVersion::ALL
+        .iter()
+        .rev()
+        .filter_map(|protocol_version| {
+            let covered = requirements(*protocol_version).iter().filter(covers);
+            let mut sections: Vec<&str> = covered.map(|one| one.section.as_str()).collect();
+            sections.dedup();
+            let named: Vec<_> = sections
+                .iter()
+                .take(NAMED)
+                .map(|one| format!("§{one}"))
+                .collect();
+            let more = match sections.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            (!named.is_empty())
+                .then(|| format!("A2A {protocol_version} {}{more}", named.join(", ")))
+        });
     match text.collect::<Vec<_>>() {
         text if text.is_empty() => String::new(),
         text => format!("It is required by {}.", text.join("; ")),

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde::de::{Deserialize, Deserializer, Error};
 
 /// A protocol version in a binding.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct InterfaceKind {
     /// The protocol version.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// The binding.
     pub binding: Binding,
 }
@@ -18,23 +18,26 @@ pub struct InterfaceKind {
 impl InterfaceKind {
     /// Every protocol version in every binding that it has; the newest version first.
     pub const ALL: &[Self] = &[
-        Self::new(Dialect::V1_0, Binding::JsonRpc),
-        Self::new(Dialect::V1_0, Binding::HttpJson),
-        Self::new(Dialect::V0_3, Binding::JsonRpc),
-        Self::new(Dialect::V0_3, Binding::HttpJson),
-        Self::new(Dialect::V0_2, Binding::JsonRpc),
-        Self::new(Dialect::V0_1, Binding::JsonRpc),
+        Self::new(ProtocolVersion::V1_0, Binding::JsonRpc),
+        Self::new(ProtocolVersion::V1_0, Binding::HttpJson),
+        Self::new(ProtocolVersion::V0_3, Binding::JsonRpc),
+        Self::new(ProtocolVersion::V0_3, Binding::HttpJson),
+        Self::new(ProtocolVersion::V0_2, Binding::JsonRpc),
+        Self::new(ProtocolVersion::V0_1, Binding::JsonRpc),
     ];
 
     /// Returns the kind of this protocol version and binding.
-    pub const fn new(dialect: Dialect, binding: Binding) -> Self {
-        Self { dialect, binding }
+    pub const fn new(protocol_version: ProtocolVersion, binding: Binding) -> Self {
+        Self {
+            protocol_version,
+            binding,
+        }
     }
 }
 
 impl fmt::Display for InterfaceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.binding, self.dialect)
+        write!(f, "{} {}", self.binding, self.protocol_version)
     }
 }
 

@@ -4,16 +4,24 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 
 use crate::requirement::{Level, Requirement, requirements};
 
 /// Returns the level of a check in a protocol version and binding: that of the strictest requirement that
 /// names it there; `own`, which is the level in its case, if none does. Requirements of a section about the other
 /// binding do not count.
-pub fn level_in(dialect: Dialect, binding: Option<Binding>, check: &str, own: Level) -> Level {
-    static NAMED: LazyLock<BTreeMap<(Dialect, &str), Vec<CheckReference>>> = LazyLock::new(named);
-    let named = NAMED.get(&(dialect, check)).map_or(&[][..], Vec::as_slice);
+pub fn level_in(
+    protocol_version: ProtocolVersion,
+    binding: Option<Binding>,
+    check: &str,
+    own: Level,
+) -> Level {
+    static NAMED: LazyLock<BTreeMap<(ProtocolVersion, &str), Vec<CheckReference>>> =
+        LazyLock::new(named);
+    let named = NAMED
+        .get(&(protocol_version, check))
+        .map_or(&[][..], Vec::as_slice);
     let is_there = |named: &&CheckReference| match (named.binding, binding) {
         (Some(only), Some(binding)) => only == binding,
         _ => true,
@@ -29,15 +37,17 @@ struct CheckReference {
     binding: Option<Binding>,
 }
 
-fn named() -> BTreeMap<(Dialect, &'static str), Vec<CheckReference>> {
+fn named() -> BTreeMap<(ProtocolVersion, &'static str), Vec<CheckReference>> {
     let mut named: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for dialect in Dialect::ALL {
-        for requirement in requirements(*dialect) {
+    for protocol_version in ProtocolVersion::ALL {
+        for requirement in requirements(*protocol_version) {
             for check in &requirement.checks {
-                let of_check = named.entry((*dialect, check.as_str())).or_default();
+                let of_check = named
+                    .entry((*protocol_version, check.as_str()))
+                    .or_default();
                 of_check.push(CheckReference {
                     level: requirement.level,
-                    binding: binding_of(*dialect, requirement),
+                    binding: binding_of(*protocol_version, requirement),
                 });
             }
         }
@@ -46,14 +56,14 @@ fn named() -> BTreeMap<(Dialect, &'static str), Vec<CheckReference>> {
 }
 
 /// The binding that a requirement is about; none if it is about both.
-fn binding_of(dialect: Dialect, requirement: &Requirement) -> Option<Binding> {
+fn binding_of(protocol_version: ProtocolVersion, requirement: &Requirement) -> Option<Binding> {
     let all = [Binding::JsonRpc, Binding::HttpJson];
     if let Some(name) = &requirement.binding {
         return all.into_iter().find(|binding| binding.as_str() == name);
     }
-    let (json_rpc, http_json) = match dialect {
-        Dialect::V1_0 => ("9", "11"),
-        Dialect::V0_3 => ("3.2.1", "3.2.3"),
+    let (json_rpc, http_json) = match protocol_version {
+        ProtocolVersion::V1_0 => ("9", "11"),
+        ProtocolVersion::V0_3 => ("3.2.1", "3.2.3"),
         _ => return None,
     };
     let section = requirement.section.as_str();
@@ -76,8 +86,13 @@ mod tests {
     #[track_caller]
     fn check(id: &str, binding: Binding, expected: [Level; 4]) {
         let own = Level::May;
-        let found = [Dialect::V0_1, Dialect::V0_2, Dialect::V0_3, Dialect::V1_0]
-            .map(|dialect| level_in(dialect, Some(binding), id, own));
+        let found = [
+            ProtocolVersion::V0_1,
+            ProtocolVersion::V0_2,
+            ProtocolVersion::V0_3,
+            ProtocolVersion::V1_0,
+        ]
+        .map(|protocol_version| level_in(protocol_version, Some(binding), id, own));
         assert_eq!(found, expected, "{id} by {binding}");
     }
 
@@ -112,16 +127,28 @@ mod tests {
     #[test]
     fn level_is_that_of_the_strictest_requirement() {
         for check in checks() {
-            for dialect in Dialect::ALL.iter().filter(|one| check.applies(**one)) {
-                let covered = covered_by(&check.id).filter(|(of, _)| of == dialect);
+            for protocol_version in ProtocolVersion::ALL
+                .iter()
+                .filter(|one| check.applies(**one))
+            {
+                let covered = covered_by(&check.id).filter(|(of, _)| of == protocol_version);
                 let levels: Vec<_> = covered.map(|(_, one)| one.level).collect();
                 let own: Vec<_> = check.parts.iter().map(|part| part.level).collect();
                 let Some(strictest) = levels.iter().min() else {
-                    assert!(check.source().is_some(), "{} in {dialect}", check.id);
-                    assert_eq!(check.level_in(*dialect), own.iter().min().copied());
+                    assert!(
+                        check.source().is_some(),
+                        "{} in {protocol_version}",
+                        check.id
+                    );
+                    assert_eq!(check.level_in(*protocol_version), own.iter().min().copied());
                     continue;
                 };
-                assert_eq!(check.level_in(*dialect), Some(*strictest), "{}", check.id);
+                assert_eq!(
+                    check.level_in(*protocol_version),
+                    Some(*strictest),
+                    "{}",
+                    check.id
+                );
             }
         }
     }
@@ -133,17 +160,19 @@ mod tests {
         let mut stricter = Vec::new();
         for check in checks() {
             for part in &check.parts {
-                for (dialect, binding) in places(check, part) {
-                    let level = level_in(dialect, Some(binding), &check.id, part.level);
+                for (protocol_version, binding) in places(check, part) {
+                    let level = level_in(protocol_version, Some(binding), &check.id, part.level);
                     let covers = |one: &Requirement| {
-                        let of_binding = binding_of(dialect, one).is_none_or(|own| own == binding);
+                        let of_binding =
+                            binding_of(protocol_version, one).is_none_or(|own| own == binding);
                         let binds = one.binds.contains(&check.role);
                         one.level == Level::Must && of_binding && binds
                     };
-                    let mut covered = covered_by(&check.id).filter(|(of, _)| *of == dialect);
+                    let mut covered =
+                        covered_by(&check.id).filter(|(of, _)| *of == protocol_version);
                     let is_required = covered.any(|(_, one)| covers(one));
                     if level == Level::Must && !is_required && check.source().is_none() {
-                        stricter.push(format!("{} in {dialect} by {binding}", check.id));
+                        stricter.push(format!("{} in {protocol_version} by {binding}", check.id));
                     }
                 }
             }
@@ -152,12 +181,13 @@ mod tests {
     }
 
     /// Returns the versions and bindings in which a part of a check is made.
-    fn places(check: &Check, part: &CheckPart) -> Vec<(Dialect, Binding)> {
-        let pairs = part.dialects.iter().flat_map(|dialect| {
+    fn places(check: &Check, part: &CheckPart) -> Vec<(ProtocolVersion, Binding)> {
+        let pairs = part.protocol_versions.iter().flat_map(|protocol_version| {
             let bindings = part.bindings.iter();
-            bindings.map(|binding| (*dialect, *binding))
+            bindings.map(|binding| (*protocol_version, *binding))
         });
-        let is_made = |(dialect, binding): &_| has_one(*dialect, check.role, &[*binding]);
+        let is_made =
+            |(protocol_version, binding): &_| has_one(*protocol_version, check.role, &[*binding]);
         pairs.filter(is_made).collect()
     }
 }

@@ -19,7 +19,7 @@ Examples:
   a2a-conformance client --stdio 'python3 my-shim.py'
   a2a-conformance explain send.ended-task-refused   what a check does, and why
   a2a-conformance explain contract                  what an instrumented agent does
-  a2a-conformance list --dialect 1.0 --level must
+  a2a-conformance list --protocol-version 1.0 --level must
   a2a-conformance verify-card https://agent.example --jwks keys.json
   a2a-conformance lint card.json events.txt         whether documents are valid
   a2a-conformance diff old/report.json new/report.json

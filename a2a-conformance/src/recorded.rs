@@ -5,7 +5,7 @@ use a2a_jsonrpc::Limits;
 use a2a_transport::binding::{EventReader, read_reply};
 use a2a_transport::sse::{Bounds, Decoder};
 use a2a_transport::{Envelope, Error};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::reading::{Deviation, Mode};
 use http::StatusCode;
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct ExchangeFindings {
     pub operation: Option<&'static str>,
     /// The version.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<&'static str>,
+    pub protocol_version: Option<&'static str>,
     /// Number of events streamed.
     pub events: usize,
     /// Repairs of a lenient reader, which a strict one refuses, each with its place.
@@ -64,7 +64,7 @@ pub fn check(exchange: &Exchange) -> ExchangeFindings {
     };
     let envelope = question.envelope;
     found.operation = Some(envelope.operation.name());
-    found.dialect = Some(envelope.dialect.version());
+    found.protocol_version = Some(envelope.protocol_version.version());
     found.note_repairs("request", &question.repairs);
     match response {
         None => found.problems.push("no answer".to_owned()),
@@ -94,18 +94,22 @@ impl ExchangeFindings {
         let Ok(code) = StatusCode::from_u16(response.status) else {
             return self.problems.push(status(response));
         };
-        let read = |&dialect: &Dialect| {
+        let read = |&protocol_version: &ProtocolVersion| {
             let mut envelope = envelope.clone();
-            envelope.dialect = dialect;
+            envelope.protocol_version = protocol_version;
             match read_reply(&envelope, code, body, Mode::Lenient, &limits) {
-                Ok(read) => Ok((dialect, read.repairs)),
+                Ok(read) => Ok((protocol_version, read.repairs)),
                 // An error is an answer, too.
-                Err(Error::Agent(_)) => Ok((dialect, Vec::new())),
+                Err(Error::Agent(_)) => Ok((protocol_version, Vec::new())),
                 Err(error) => Err(error),
             }
         };
         // A request that several versions spell alike is answered in the version of the task.
-        let alike = [envelope.dialect, Dialect::V0_2, Dialect::V0_1];
+        let alike = [
+            envelope.protocol_version,
+            ProtocolVersion::V0_2,
+            ProtocolVersion::V0_1,
+        ];
         let count = if envelope.ambiguous { alike.len() } else { 1 };
         let mut readings: Vec<_> = alike[..count].iter().map(read).collect();
         readings.sort_by_key(|reading| {
@@ -114,8 +118,8 @@ impl ExchangeFindings {
                 .map_or(usize::MAX, |(_, repairs)| repairs.len())
         });
         match readings.swap_remove(0) {
-            Ok((dialect, repairs)) => {
-                self.dialect = Some(dialect.version());
+            Ok((protocol_version, repairs)) => {
+                self.protocol_version = Some(protocol_version.version());
                 self.note_repairs("answer", &repairs);
             }
             Err(error) => self.problems.push(format!("answer: {error}")),
@@ -191,7 +195,7 @@ mod tests {
         let result = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{task}}}"#);
         let found = check(&exchange("POST", "http://h/", get, 200, &result(7)));
         assert_eq!(
-            (found.operation, found.dialect),
+            (found.operation, found.protocol_version),
             (Some("GetTask"), Some("1.0"))
         );
         assert!(found.passes() && found.mended.is_empty(), "{found:?}");

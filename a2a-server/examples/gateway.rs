@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use a2a_client::credentials::Keyring;
-use a2a_client::{Cards, Credentials, Dialect, Error, HttpClient, HttpTransport, Origin};
+use a2a_client::{Cards, Credentials, Error, HttpClient, HttpTransport, Origin, ProtocolVersion};
 use a2a_gateway::Gateway;
 use a2a_server::{GatewayWebhooks, WebhookPolicy};
 use a2a_transport::http::{CredentialPlaces, Hosts, ServeOptions, serve};
@@ -38,7 +38,7 @@ struct Options {
     upstream: String,
     /// Protocol version of requests to the agent, by JSON-RPC. Default: that of its card.
     #[arg(long, value_name = "VERSION")]
-    speak: Option<Dialect>,
+    speak: Option<ProtocolVersion>,
     /// URL at which callers reach the gateway. Default: the address it listens on.
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -101,7 +101,7 @@ async fn run(options: Options) -> Result<(), String> {
         .public_url
         .unwrap_or_else(|| format!("http://{local}/"));
 
-    let spoken = agent.transport.dialect();
+    let spoken = agent.transport.protocol_version();
     // Callers are told apart by the agent, or not at all.
     let mut gateway = Gateway::new(agent.transport, spoken).share_tasks();
     if agent.has_card {
@@ -233,10 +233,10 @@ impl Agent {
 fn connect(
     url: &str,
     card: &AgentCard,
-    speak: Option<Dialect>,
+    speak: Option<ProtocolVersion>,
 ) -> Result<(HttpTransport, String), String> {
     let explained = |error| explain(url, &error);
-    let Some(dialect) = speak else {
+    let Some(protocol_version) = speak else {
         let interfaces = card.supported_interfaces.iter();
         let mut spoken = interfaces
             .filter_map(|interface| Some((HttpTransport::to(interface)?, interface.url.clone())));
@@ -246,11 +246,11 @@ fn connect(
         return Ok((first.map_err(explained)?, endpoint));
     };
     let endpoint = card.supported_interfaces.iter().find(|interface| {
-        interface.dialect() == Some(dialect)
+        interface.protocol_version() == Some(protocol_version)
             && interface.protocol_binding == AgentInterface::JSON_RPC
     });
     let endpoint = endpoint.map_or(url, |interface| &interface.url);
-    let agent = HttpTransport::new(endpoint, dialect).map_err(explained)?;
+    let agent = HttpTransport::new(endpoint, protocol_version).map_err(explained)?;
     Ok((agent.call_credentials(false), endpoint.to_owned()))
 }
 

@@ -10,7 +10,7 @@ use a2a_transport::http::{AuthError, Authenticator, Authorizer, Tenants};
 use a2a_transport::{Call, Principal};
 use a2a_types::AgentCard;
 #[cfg(feature = "card-signature")]
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -460,7 +460,7 @@ impl ServerBuilder {
             let interfaces = &card.supported_interfaces;
             if interfaces
                 .iter()
-                .any(|it| it.dialect() != Some(Dialect::LATEST))
+                .any(|it| it.protocol_version() != Some(ProtocolVersion::LATEST))
             {
                 name_skill_modes(card);
             }

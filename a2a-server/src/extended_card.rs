@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a_transport::{Context, Principal, Reply};
-use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind, Response};
+use a2a_types::{AgentCard, Error as A2aError, ErrorKind, ProtocolVersion, Response};
 
 use crate::card_security::CardSecurity;
 
@@ -47,7 +47,7 @@ pub(crate) fn answer(
         Some(extended) => {
             let mut card = extended.of(&context.principal);
             // Signatures are over the members of 1.0, which the card of an earlier version does not have.
-            if context.dialect != Dialect::LATEST {
+            if context.protocol_version != ProtocolVersion::LATEST {
                 card.signatures.clear();
                 name_skill_modes(&mut card);
             }

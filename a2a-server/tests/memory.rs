@@ -13,8 +13,8 @@ use a2a_client::{Client, SendMessageResponse};
 use a2a_server::{Append, Failure, MemoryStore, NewTask, Owner, Server, Store, StoreError, Turn};
 use a2a_transport::Principal;
 use a2a_types::{
-    AgentCard, Artifact, ContextId, Dialect, Event, Message, Part, Task, TaskArtifactUpdateEvent,
-    TaskId,
+    AgentCard, Artifact, ContextId, Event, Message, Part, ProtocolVersion, Task,
+    TaskArtifactUpdateEvent, TaskId,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -236,7 +236,12 @@ async fn a_full_store_holds_what_it_counts() {
         'full: loop {
             let task = Arc::new(Task::submitted(TaskId::random(), ContextId::random()));
             let (id, term) = (task.id.clone(), Duration::from_secs(3600));
-            let new = NewTask::new(Arc::clone(&task), Dialect::V1_0, "here".into(), term);
+            let new = NewTask::new(
+                Arc::clone(&task),
+                ProtocolVersion::V1_0,
+                "here".into(),
+                term,
+            );
             match store.create(&owner, new).await {
                 Err(StoreError::Full) => break,
                 created => created.unwrap(),

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use a2a_types::reading::Deviation;
-use a2a_types::{Dialect, Request, Response};
+use a2a_types::{ProtocolVersion, Request, Response};
 use tokio_stream::Stream;
 
 use crate::{Credentials, Error, SharedEvent, TraceContext};
@@ -39,7 +39,7 @@ pub struct Context {
     /// The tenant that the request names, once a server has looked. Only 1.0 has tenants.
     pub tenant: Option<Arc<str>>,
     /// Protocol version of the caller: how tasks behave depends on it.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// The extensions that the caller wants active, by URI.
     pub extensions: Vec<String>,
     /// Unproven statements of the caller about itself.
@@ -57,11 +57,11 @@ pub struct Context {
 
 impl Context {
     /// Makes the context of an anonymous caller in the same process with this protocol version.
-    pub fn new(dialect: Dialect) -> Self {
+    pub fn new(protocol_version: ProtocolVersion) -> Self {
         Self {
             principal: Principal::anonymous(),
             tenant: None,
-            dialect,
+            protocol_version,
             extensions: Vec::new(),
             claims: Claims::default(),
             last_event_id: None,
@@ -87,7 +87,7 @@ impl Context {
 impl Default for Context {
     /// Returns the context of an anonymous caller in the same process that speaks 1.0.
     fn default() -> Self {
-        Self::new(Dialect::LATEST)
+        Self::new(ProtocolVersion::LATEST)
     }
 }
 
@@ -186,7 +186,7 @@ pub struct Reply {
     pub answer: Answer,
     /// Protocol version in which the task was created: `tasks/get` and its like are spelled alike in three
     /// versions, and are answered in this one.
-    pub created_in: Option<Dialect>,
+    pub created_in: Option<ProtocolVersion>,
     /// Kept until the answer is written: a share of a budget of memory, for instance.
     pub held: Option<Arc<dyn Send + Sync>>,
 }
@@ -248,9 +248,9 @@ impl Reply {
         self
     }
 
-    /// Marks the reply as about a task that was created in `dialect`.
-    pub fn about_task_of(mut self, dialect: Dialect) -> Self {
-        self.created_in = Some(dialect);
+    /// Marks the reply as about a task that was created in `protocol_version`.
+    pub fn about_task_of(mut self, protocol_version: ProtocolVersion) -> Self {
+        self.created_in = Some(protocol_version);
         self
     }
 }

@@ -4,14 +4,14 @@ use std::fmt;
 
 use a2a_jsonrpc::Id;
 use a2a_types::v0_3::Flavour;
-use a2a_types::{AgentInterface, Dialect, Operation, TaskId};
+use a2a_types::{AgentInterface, Operation, ProtocolVersion, TaskId};
 
 /// Properties of a request that its answer has to repeat.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Envelope {
     /// Protocol version of the request.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// Binding of the request.
     pub binding: Binding,
     /// Operation of the request.
@@ -28,9 +28,9 @@ pub struct Envelope {
 
 impl Envelope {
     /// Creates an envelope without an id and a task; a request by JSON-RPC that expects an answer needs an id.
-    pub fn new(dialect: Dialect, binding: Binding, operation: Operation) -> Self {
+    pub fn new(protocol_version: ProtocolVersion, binding: Binding, operation: Operation) -> Self {
         Self {
-            dialect,
+            protocol_version,
             binding,
             operation,
             id: None,
@@ -42,14 +42,14 @@ impl Envelope {
 
     /// Sets the version of the answer to the one that the task was created in, if the request is
     /// [ambiguous](Self::ambiguous) and spelled alike in both.
-    pub fn settle(&mut self, created_in: Option<Dialect>) {
-        let alike = |dialect: &Dialect| {
-            dialect.method(self.operation) == self.dialect.method(self.operation)
+    pub fn settle(&mut self, created_in: Option<ProtocolVersion>) {
+        let alike = |protocol_version: &ProtocolVersion| {
+            protocol_version.method(self.operation) == self.protocol_version.method(self.operation)
         };
         if self.ambiguous
-            && let Some(dialect) = created_in.filter(alike)
+            && let Some(protocol_version) = created_in.filter(alike)
         {
-            self.dialect = dialect;
+            self.protocol_version = protocol_version;
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_types::reading::Violation;
-use a2a_types::{Dialect, ErrorKind, Operation};
+use a2a_types::{ErrorKind, Operation, ProtocolVersion};
 
 /// Reason for which a call did not get its answer.
 #[derive(Debug, thiserror::Error)]
@@ -29,12 +29,12 @@ pub enum Error {
         challenge: Option<String>,
     },
     /// The agent's protocol version has no such operation; nothing was sent.
-    #[error("{} does not exist in version {dialect}", operation.name())]
+    #[error("{} does not exist in version {protocol_version}", operation.name())]
     NotSupported {
         /// Operation of the call.
         operation: Operation,
         /// Protocol version of the agent.
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     },
     /// The agent answered with a redirect, which is not followed: the target may belong to another party.
     #[error(

@@ -5,8 +5,8 @@
 //!
 //! | name | kind | labels | what |
 //! |---|---|---|---|
-//! | `a2a_server_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
-//! | `a2a_server_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a request took, from its head to its answer or to the start of a stream. |
+//! | `a2a_server_requests_total` | counter | `operation`, `protocol_version`, `binding`, `outcome` | Requests to an endpoint; a stream counts when it ends. |
+//! | `a2a_server_request_duration_seconds` | histogram | `operation`, `protocol_version`, `binding` | How long a request took, from its head to its answer or to the start of a stream. |
 //! | `a2a_server_errors_total` | counter | `operation`, `error_type` | Requests that failed or were refused, those whose stream broke off too. |
 //! | `a2a_server_auth_refusals_total` | counter | `reason` | Requests that were not admitted, by an authenticator or an authorizer. |
 //! | `a2a_server_open_streams` | gauge | | Streams that callers are following. |
@@ -19,8 +19,8 @@
 //! | `a2a_server_tls_reloads_total` | counter | `outcome` | Times that changed files of TLS were read. |
 //! | `a2a_server_tls_reload_failing` | gauge | | 1 while the files of TLS cannot be used and the previous certificates are served, else 0. |
 //! | `a2a_server_tls_certificate_expiry_seconds` | gauge | | When the first of the certificates that are served expires, in Unix time. |
-//! | `a2a_client_requests_total` | counter | `operation`, `dialect`, `binding`, `outcome` | Calls of remote agents, each attempt by itself; a stream counts when it begins. |
-//! | `a2a_client_request_duration_seconds` | histogram | `operation`, `dialect`, `binding` | How long a remote agent took, to its answer or to the start of a stream. |
+//! | `a2a_client_requests_total` | counter | `operation`, `protocol_version`, `binding`, `outcome` | Calls of remote agents, each attempt by itself; a stream counts when it begins. |
+//! | `a2a_client_request_duration_seconds` | histogram | `operation`, `protocol_version`, `binding` | How long a remote agent took, to its answer or to the start of a stream. |
 //! | `a2a_client_errors_total` | counter | `operation`, `error_type` | Calls of remote agents that failed, each attempt by itself. |
 //! | `a2a_client_reconnections_total` | counter | | Times that a task was followed again after its stream broke. |
 //!
@@ -29,7 +29,7 @@
 //! | label | values |
 //! |---|---|
 //! | `operation` | the [operations](a2a_types::Operation), like `SendMessage`; `other` for what was not understood |
-//! | `dialect` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not known yet when the caller went away |
+//! | `protocol_version` | `0.1`, `0.2`, `0.3`, `1.0`; `other` where it was not known yet when the caller went away |
 //! | `binding` | `JSONRPC`, `HTTP+JSON` |
 //! | `outcome` of a request | `answered`, `failed`, `abandoned`: the caller went away before the answer was whole |
 //! | `error_type` | the [reasons](a2a_types::ErrorKind::reason) of the protocol's errors, like `TASK_NOT_FOUND`, or `UNKNOWN`; at the client also the [failures](crate::Error) that the agent did not send, like `timeout` |
@@ -66,9 +66,9 @@ macro_rules! metrics {
 }
 
 metrics! {
-    SERVER_REQUESTS = Counter "a2a_server_requests_total" ["operation", "dialect", "binding", "outcome"] Count
+    SERVER_REQUESTS = Counter "a2a_server_requests_total" ["operation", "protocol_version", "binding", "outcome"] Count
         "Requests to an endpoint; a stream counts when it ends.";
-    SERVER_REQUEST_SECONDS = Histogram "a2a_server_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
+    SERVER_REQUEST_SECONDS = Histogram "a2a_server_request_duration_seconds" ["operation", "protocol_version", "binding"] Seconds
         "How long a request took, from its head to its answer or to the start of a stream.";
     SERVER_ERRORS = Counter "a2a_server_errors_total" ["operation", "error_type"] Count
         "Requests that failed or were refused, those whose stream broke off too.";
@@ -94,9 +94,9 @@ metrics! {
         "1 while the files of TLS cannot be used and the previous certificates are served, else 0.";
     TLS_CERTIFICATE_EXPIRY = Gauge "a2a_server_tls_certificate_expiry_seconds" [] Seconds
         "When the first of the certificates that are served expires, in Unix time.";
-    CLIENT_REQUESTS = Counter "a2a_client_requests_total" ["operation", "dialect", "binding", "outcome"] Count
+    CLIENT_REQUESTS = Counter "a2a_client_requests_total" ["operation", "protocol_version", "binding", "outcome"] Count
         "Calls of remote agents, each attempt by itself; a stream counts when it begins.";
-    CLIENT_REQUEST_SECONDS = Histogram "a2a_client_request_duration_seconds" ["operation", "dialect", "binding"] Seconds
+    CLIENT_REQUEST_SECONDS = Histogram "a2a_client_request_duration_seconds" ["operation", "protocol_version", "binding"] Seconds
         "How long a remote agent took, to its answer or to the start of a stream.";
     CLIENT_ERRORS = Counter "a2a_client_errors_total" ["operation", "error_type"] Count
         "Calls of remote agents that failed, each attempt by itself.";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::wire_types::wire_types;
-use crate::{Dialect, Object, SecurityRequirement, SecurityScheme};
+use crate::{Object, ProtocolVersion, SecurityRequirement, SecurityScheme};
 
 wire_types! {
     /// Self-description of an agent: identity, skills and interfaces. Specification 1.0 §4.4.1.
@@ -74,12 +74,12 @@ impl AgentCard {
         let url = url.into();
         let rest = format!("{}/{}", url.trim_end_matches('/'), Self::HTTP_JSON_SEGMENT);
         self.supported_interfaces = vec![
-            AgentInterface::json_rpc(&url, Dialect::V1_0),
-            AgentInterface::http_json(&rest, Dialect::V1_0),
-            AgentInterface::json_rpc(&url, Dialect::V0_3),
-            AgentInterface::http_json(&rest, Dialect::V0_3),
-            AgentInterface::json_rpc(&url, Dialect::V0_2),
-            AgentInterface::json_rpc(&url, Dialect::V0_1),
+            AgentInterface::json_rpc(&url, ProtocolVersion::V1_0),
+            AgentInterface::http_json(&rest, ProtocolVersion::V1_0),
+            AgentInterface::json_rpc(&url, ProtocolVersion::V0_3),
+            AgentInterface::http_json(&rest, ProtocolVersion::V0_3),
+            AgentInterface::json_rpc(&url, ProtocolVersion::V0_2),
+            AgentInterface::json_rpc(&url, ProtocolVersion::V0_1),
         ];
         self
     }
@@ -108,27 +108,27 @@ impl AgentInterface {
     /// The `protocol_binding` of HTTP+JSON.
     pub const HTTP_JSON: &str = "HTTP+JSON";
 
-    /// Returns an interface that speaks `dialect` by JSON-RPC.
-    pub fn json_rpc(url: impl Into<String>, dialect: Dialect) -> Self {
+    /// Returns an interface that speaks `protocol_version` by JSON-RPC.
+    pub fn json_rpc(url: impl Into<String>, protocol_version: ProtocolVersion) -> Self {
         Self {
             url: url.into(),
             protocol_binding: Self::JSON_RPC.to_owned(),
             tenant: None,
-            protocol_version: dialect.version().to_owned(),
+            protocol_version: protocol_version.version().to_owned(),
         }
     }
 
-    /// Returns an interface that speaks `dialect` by HTTP+JSON.
-    pub fn http_json(url: impl Into<String>, dialect: Dialect) -> Self {
+    /// Returns an interface that speaks `protocol_version` by HTTP+JSON.
+    pub fn http_json(url: impl Into<String>, protocol_version: ProtocolVersion) -> Self {
         Self {
             protocol_binding: Self::HTTP_JSON.to_owned(),
-            ..Self::json_rpc(url, dialect)
+            ..Self::json_rpc(url, protocol_version)
         }
     }
 
     /// Returns the protocol version spoken there, if it is a known one.
-    pub fn dialect(&self) -> Option<Dialect> {
-        Dialect::from_version(&self.protocol_version)
+    pub fn protocol_version(&self) -> Option<ProtocolVersion> {
+        ProtocolVersion::from_version(&self.protocol_version)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::Dialect;
+use crate::ProtocolVersion;
 
 /// An error that crosses the wire.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,17 +136,17 @@ impl ErrorKind {
     ///
     /// -32006 to -32009 changed their meaning twice: an error that a version lacks is reported by a code that
     /// the version has.
-    pub fn code_in(self, dialect: Dialect) -> i64 {
+    pub fn code_in(self, protocol_version: ProtocolVersion) -> i64 {
         use ErrorKind::{
             ExtendedAgentCardNotConfigured, ExtensionSupportRequired, InvalidAgentResponse,
         };
-        match (dialect, self) {
-            (Dialect::V0_1, InvalidAgentResponse) => Self::Internal.code(),
-            (Dialect::V0_1 | Dialect::V0_2, ExtendedAgentCardNotConfigured) => {
+        match (protocol_version, self) {
+            (ProtocolVersion::V0_1, InvalidAgentResponse) => Self::Internal.code(),
+            (ProtocolVersion::V0_1 | ProtocolVersion::V0_2, ExtendedAgentCardNotConfigured) => {
                 Self::UnsupportedOperation.code()
             }
             (
-                Dialect::V0_1 | Dialect::V0_2 | Dialect::V0_3,
+                ProtocolVersion::V0_1 | ProtocolVersion::V0_2 | ProtocolVersion::V0_3,
                 ExtensionSupportRequired | Self::VersionNotSupported,
             ) => Self::InvalidRequest.code(),
             _ => self.code(),
@@ -155,9 +155,9 @@ impl ErrorKind {
 
     /// Returns the HTTP status in the HTTP+JSON binding of a protocol version. 0.3 has no table of its
     /// own; its peers answer as 1.0.0 §5.4 later specified.
-    pub fn http_status_in(self, dialect: Dialect) -> u16 {
-        match (dialect, self) {
-            (Dialect::V1_0, _) => self.http_status(),
+    pub fn http_status_in(self, protocol_version: ProtocolVersion) -> u16 {
+        match (protocol_version, self) {
+            (ProtocolVersion::V1_0, _) => self.http_status(),
             (_, Self::TaskNotCancelable) => 409,
             (_, Self::ContentTypeNotSupported) => 415,
             (_, Self::InvalidAgentResponse) => 502,
@@ -174,17 +174,17 @@ impl ErrorKind {
     }
 
     /// Returns the kind that a code stands for in a protocol version.
-    pub fn from_code(code: i64, dialect: Dialect) -> Self {
-        match (dialect, code) {
+    pub fn from_code(code: i64, protocol_version: ProtocolVersion) -> Self {
+        match (protocol_version, code) {
             (_, -32000) => Self::Other(code),
             // Only the text of 0.1.0 had these: streaming, authentication, authorization, state,
             // rate limit, resource.
-            (Dialect::V0_1, -32006 | -32009) => Self::UnsupportedOperation,
-            (Dialect::V0_1, -32007) => Self::Unauthenticated,
-            (Dialect::V0_1, -32008) => Self::PermissionDenied,
-            (Dialect::V0_1, -32010 | -32011) => Self::Unavailable,
-            (Dialect::V0_2, -32007) => Self::Other(code),
-            (Dialect::V0_2 | Dialect::V0_3, -32008 | -32009) => Self::Other(code),
+            (ProtocolVersion::V0_1, -32006 | -32009) => Self::UnsupportedOperation,
+            (ProtocolVersion::V0_1, -32007) => Self::Unauthenticated,
+            (ProtocolVersion::V0_1, -32008) => Self::PermissionDenied,
+            (ProtocolVersion::V0_1, -32010 | -32011) => Self::Unavailable,
+            (ProtocolVersion::V0_2, -32007) => Self::Other(code),
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, -32008 | -32009) => Self::Other(code),
             _ => Self::ALL
                 .iter()
                 .copied()
@@ -200,16 +200,16 @@ mod tests {
 
     #[test]
     fn a_code_read_back_is_the_kind_it_was_written_for_or_one_the_version_has() {
-        for &dialect in Dialect::ALL {
+        for &protocol_version in ProtocolVersion::ALL {
             for &kind in ErrorKind::ALL {
-                let read = ErrorKind::from_code(kind.code_in(dialect), dialect);
-                if dialect == Dialect::V1_0 && kind.code() != -32000 {
+                let read = ErrorKind::from_code(kind.code_in(protocol_version), protocol_version);
+                if protocol_version == ProtocolVersion::V1_0 && kind.code() != -32000 {
                     assert_eq!(read, kind);
                 }
                 assert_eq!(
-                    read.code_in(dialect),
-                    kind.code_in(dialect),
-                    "{kind:?} in {dialect}"
+                    read.code_in(protocol_version),
+                    kind.code_in(protocol_version),
+                    "{kind:?} in {protocol_version}"
                 );
             }
         }
@@ -218,21 +218,24 @@ mod tests {
     #[test]
     fn codes_are_read_by_version() {
         assert_eq!(
-            ErrorKind::from_code(-32006, Dialect::V0_1),
+            ErrorKind::from_code(-32006, ProtocolVersion::V0_1),
             ErrorKind::UnsupportedOperation
         );
         assert_eq!(
-            ErrorKind::from_code(-32006, Dialect::V0_2),
+            ErrorKind::from_code(-32006, ProtocolVersion::V0_2),
             ErrorKind::InvalidAgentResponse
         );
         assert_eq!(
-            ErrorKind::from_code(-32007, Dialect::V0_1),
+            ErrorKind::from_code(-32007, ProtocolVersion::V0_1),
             ErrorKind::Unauthenticated
         );
         assert_eq!(
-            ErrorKind::from_code(-32009, Dialect::V1_0),
+            ErrorKind::from_code(-32009, ProtocolVersion::V1_0),
             ErrorKind::VersionNotSupported
         );
-        assert_eq!(ErrorKind::from_code(7, Dialect::V1_0), ErrorKind::Other(7));
+        assert_eq!(
+            ErrorKind::from_code(7, ProtocolVersion::V1_0),
+            ErrorKind::Other(7)
+        );
     }
 }

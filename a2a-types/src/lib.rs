@@ -6,7 +6,7 @@
 //!
 //! The types at the root of this crate are the **canonical model**: protocol 1.0, spelled as its
 //! ProtoJSON is. Each older version has wire types of its own ([`v0_1`], [`v0_2`], [`v0_3`]) with
-//! conversions to and from the canonical model; [`Dialect`] names the versions, [`Operation`]
+//! conversions to and from the canonical model; [`ProtocolVersion`] names the versions, [`Operation`]
 //! the operations, [`ErrorKind`] the errors. [`reading`] reads a peer's text, strictly, leniently or tolerantly;
 //! [`extension`] types what extensions add; [`steps`] separates an agent's steps from its answer.
 //!
@@ -38,7 +38,6 @@ mod artifact;
 mod base64;
 mod by_name;
 mod card;
-mod dialect;
 mod error;
 mod event;
 pub mod extension;
@@ -52,6 +51,7 @@ mod params;
 mod part;
 mod pre_1_0;
 mod proto;
+mod protocol_version;
 mod push;
 pub mod reading;
 #[cfg(feature = "schema")]
@@ -76,7 +76,6 @@ pub use crate::card::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,
     AgentProvider, AgentSkill,
 };
-pub use crate::dialect::{Dialect, Rules, UnknownVersion};
 pub use crate::error::{Error, ErrorKind};
 pub use crate::event::{Event, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 pub use crate::fold::IllegalEvent;
@@ -91,6 +90,7 @@ pub use crate::params::{
     SendMessageConfiguration, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
 };
 pub use crate::part::{Content, Part};
+pub use crate::protocol_version::{ProtocolVersion, Rules, UnknownVersion};
 pub use crate::push::{AuthenticationInfo, TaskPushNotificationConfig};
 pub use crate::security::{
     ApiKeySecurityScheme, AuthorizationCodeOAuthFlow, ClientCredentialsOAuthFlow,

@@ -1,8 +1,8 @@
 //! Names of the operations and their parameters on JSON-RPC, by protocol version.
 
-use crate::{Dialect, Operation};
+use crate::{Operation, ProtocolVersion};
 
-impl Dialect {
+impl ProtocolVersion {
     /// Returns the name of an operation on JSON-RPC, or `None` if this version lacks the operation.
     pub fn method(self, operation: Operation) -> Option<&'static str> {
         if self == Self::V1_0 {
@@ -15,20 +15,20 @@ impl Dialect {
     /// Returns the operation of a JSON-RPC method and the versions that use this name for it.
     pub fn of_method(method: &str) -> Option<Method> {
         let alias = ALIASES.iter().find(|(name, ..)| *name == method);
-        if let Some((_, operation, dialect)) = alias {
+        if let Some((_, operation, protocol_version)) = alias {
             return Some(Method {
                 operation: *operation,
-                dialects: std::slice::from_ref(dialect),
+                protocol_versions: std::slice::from_ref(protocol_version),
             });
         }
         Operation::ALL.iter().find_map(|&operation| {
             // A name is that of one version, or of some that follow each other.
-            let uses = |dialect: &Self| dialect.method(operation) == Some(method);
+            let uses = |protocol_version: &Self| protocol_version.method(operation) == Some(method);
             let first = Self::ALL.iter().position(uses)?;
             let last = Self::ALL.iter().rposition(uses)?;
             Some(Method {
                 operation,
-                dialects: Self::ALL.get(first..=last)?,
+                protocol_versions: Self::ALL.get(first..=last)?,
             })
         })
     }
@@ -77,16 +77,20 @@ pub struct Method {
     /// The operation.
     pub operation: Operation,
     /// The versions that use the name for it, the oldest first; never empty.
-    pub dialects: &'static [Dialect],
+    pub protocol_versions: &'static [ProtocolVersion],
 }
 
 impl Method {
     /// Returns the version to answer in: `preferred` if it uses the name, else the latest that does.
     /// Specification 1.0 §3.6.2 treats a caller that names no version as one of 0.3.
-    pub fn dialect(&self, preferred: Option<Dialect>) -> Dialect {
-        let latest = self.dialects.last().copied().unwrap_or(Dialect::V0_3);
+    pub fn protocol_version(&self, preferred: Option<ProtocolVersion>) -> ProtocolVersion {
+        let latest = self
+            .protocol_versions
+            .last()
+            .copied()
+            .unwrap_or(ProtocolVersion::V0_3);
         preferred
-            .filter(|dialect| self.dialects.contains(dialect))
+            .filter(|protocol_version| self.protocol_versions.contains(protocol_version))
             .unwrap_or(latest)
     }
 }
@@ -109,16 +113,16 @@ const METHODS: &[(Operation, [Option<&str>; 3])] = &[
 
 /// Other names that were published: 0.3 §11.1.3 and a table of 0.2.6 for the extended card, the release
 /// candidates of 1.0 for the list.
-static ALIASES: [(&str, Operation, Dialect); 2] = [
+static ALIASES: [(&str, Operation, ProtocolVersion); 2] = [
     (
         "agent/authenticatedExtendedCard",
         Operation::GetExtendedAgentCard,
-        Dialect::V0_3,
+        ProtocolVersion::V0_3,
     ),
     (
         "ListTaskPushNotificationConfig",
         Operation::ListTaskPushNotificationConfigs,
-        Dialect::V1_0,
+        ProtocolVersion::V1_0,
     ),
 ];
 
@@ -128,22 +132,30 @@ mod tests {
 
     #[test]
     fn every_method_is_found_by_its_name() {
-        for &dialect in Dialect::ALL {
+        for &protocol_version in ProtocolVersion::ALL {
             for &operation in Operation::ALL {
-                let Some(name) = dialect.method(operation) else {
+                let Some(name) = protocol_version.method(operation) else {
                     continue;
                 };
-                let method = Dialect::of_method(name).unwrap();
+                let method = ProtocolVersion::of_method(name).unwrap();
                 assert_eq!(method.operation, operation, "{name}");
-                assert_eq!(method.dialect(Some(dialect)), dialect, "{name}");
-                let all_use_it = |dialect: &Dialect| dialect.method(operation) == Some(name);
-                assert!(method.dialects.iter().all(all_use_it), "{name}");
+                assert_eq!(
+                    method.protocol_version(Some(protocol_version)),
+                    protocol_version,
+                    "{name}"
+                );
+                let all_use_it = |protocol_version: &ProtocolVersion| {
+                    protocol_version.method(operation) == Some(name)
+                };
+                assert!(method.protocol_versions.iter().all(all_use_it), "{name}");
             }
         }
         assert_eq!(
-            Dialect::of_method("tasks/get").unwrap().dialect(None),
-            Dialect::V0_3
+            ProtocolVersion::of_method("tasks/get")
+                .unwrap()
+                .protocol_version(None),
+            ProtocolVersion::V0_3
         );
-        assert_eq!(Dialect::of_method("tasks/fly"), None);
+        assert_eq!(ProtocolVersion::of_method("tasks/fly"), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::schema::bundle;
 use serde_json::Value;
 
@@ -46,8 +46,13 @@ pub(crate) fn check() -> Result<(), Failure> {
 }
 
 fn bundles() -> impl Iterator<Item = (String, Value)> {
-    let file = |dialect: &Dialect| (format!("v{dialect}.json"), bundle(*dialect));
-    Dialect::ALL.iter().map(file)
+    let file = |protocol_version: &ProtocolVersion| {
+        (
+            format!("v{protocol_version}.json"),
+            bundle(*protocol_version),
+        )
+    };
+    ProtocolVersion::ALL.iter().map(file)
 }
 
 fn text(bundle: &Value) -> String {

@@ -85,10 +85,11 @@ impl AgentArgs {
         self,
         change: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Client, Failure> {
-        let (no_card, dialect) = (self.connection.no_card, self.connection.dialect);
+        let (no_card, protocol_version) =
+            (self.connection.no_card, self.connection.protocol_version);
         let builder = change(self.builder()?);
-        Ok(match dialect {
-            Some(dialect) if no_card => builder.connect_at(dialect.into())?,
+        Ok(match protocol_version {
+            Some(protocol_version) if no_card => builder.connect_at(protocol_version.into())?,
             _ => builder.connect().await?,
         })
     }

@@ -23,7 +23,7 @@ pub(crate) struct Config {
 pub(crate) struct NamedAgent {
     /// Its origin, base or card.
     pub(crate) url: String,
-    pub(crate) dialect: Option<String>,
+    pub(crate) protocol_version: Option<String>,
     pub(crate) binding: Option<String>,
     pub(crate) tenant: Option<String>,
     pub(crate) bearer: Option<String>,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use a2a_client::credentials::DevicePrompt;
-use a2a_client::{Binding, Dialect};
+use a2a_client::{Binding, ProtocolVersion};
 use a2a_inspector::{ClientCertificate, OAuthDevice, Settings, SettingsError};
 use clap::{Args, ValueEnum};
 use http::header::{HeaderName, HeaderValue};
@@ -19,12 +19,12 @@ use crate::show::note;
 pub(crate) struct ConnectionOptions {
     /// Use only this protocol version. Default: the newest that the card offers.
     #[arg(long, value_enum, value_name = "VERSION")]
-    pub(crate) dialect: Option<VersionName>,
+    pub(crate) protocol_version: Option<VersionName>,
     /// Use only this protocol binding.
     #[arg(long, value_enum)]
     pub(crate) binding: Option<BindingName>,
     /// Call the URL as the JSON-RPC endpoint, without fetching a card.
-    #[arg(long, requires = "dialect")]
+    #[arg(long, requires = "protocol_version")]
     pub(crate) no_card: bool,
     /// Tenant to name in requests (protocol 1.0).
     #[arg(long)]
@@ -96,7 +96,7 @@ pub(crate) enum VersionName {
     V1_0,
 }
 
-impl From<VersionName> for Dialect {
+impl From<VersionName> for ProtocolVersion {
     fn from(version: VersionName) -> Self {
         match version {
             VersionName::V0_1 => Self::V0_1,
@@ -133,9 +133,10 @@ impl ConnectionOptions {
             };
             text.as_ref().map(read).transpose()
         };
-        if let (None, Some(text)) = (self.dialect, &known.dialect) {
+        if let (None, Some(text)) = (self.protocol_version, &known.protocol_version) {
             let read = VersionName::from_str(text, true);
-            self.dialect = Some(read.map_err(|error| Failure::usage(format!("dialect: {error}")))?);
+            self.protocol_version =
+                Some(read.map_err(|error| Failure::usage(format!("protocol_version: {error}")))?);
         }
         if let (None, Some(text)) = (self.binding, &known.binding) {
             let read = BindingName::from_str(text, true);
@@ -176,7 +177,7 @@ impl ConnectionOptions {
             |secret: &Option<Secret>| secret.as_ref().map(|it| it.reveal().to_owned().into());
         let mut settings = Settings::default();
         settings.url = known.url;
-        settings.version = options.dialect.map(Into::into);
+        settings.version = options.protocol_version.map(Into::into);
         settings.binding = options.binding.map(Into::into);
         settings.no_card = options.no_card;
         settings.tenant = options.tenant.clone();

@@ -121,7 +121,7 @@ impl Failure {
                 "authenticate with --bearer, --basic, --api-key, --cert and --key, --oauth-client or --oauth-device; `a2a card AGENT` shows which of them the agent accepts"
             }
             Error::NotA2a { status: 404, .. } => {
-                "check the URL; for an agent without a card, name its version: --no-card --dialect 0.3"
+                "check the URL; for an agent without a card, name its version: --no-card --protocol-version 0.3"
             }
             Error::NotA2a { .. } | Error::Malformed(_) => "--verbose shows the answer",
             Error::Unverified(_) => {
@@ -130,7 +130,7 @@ impl Failure {
             Error::Redirected { .. } => "call the agent at that URL, if you trust it",
             Error::Timeout { .. } => "--timeout SECONDS sets another limit",
             Error::NotSupported { .. } => {
-                "`a2a card AGENT` shows which versions the agent speaks; --dialect chooses one"
+                "`a2a card AGENT` shows which versions the agent speaks; --protocol-version chooses one"
             }
             _ => return None,
         })

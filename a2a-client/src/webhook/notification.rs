@@ -4,7 +4,7 @@ use std::fmt;
 
 use a2a_transport::{Error, TraceContext};
 use a2a_types::reading::Violation;
-use a2a_types::{Dialect, Event, Task, TaskId};
+use a2a_types::{Event, ProtocolVersion, Task, TaskId};
 use http::Uri;
 
 use crate::Client;
@@ -20,7 +20,7 @@ pub struct Notification {
     pub event: Option<Event>,
     /// The protocol version of the body. A body that is the same in 0.2 and 0.3 counts as 0.3; one of
     /// no version as 0.1, which left bodies to the agent (0.1 §9.4).
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// Id of the delivery, the same for each attempt: `webhook-id`, or the `jti` of the token.
     pub delivery: Option<String>,
     /// The request URI: a path or query of your own identifies the subject even when the body does not.
@@ -35,7 +35,7 @@ impl fmt::Debug for Notification {
         f.debug_struct("Notification")
             .field("task", &self.task)
             .field("event", &self.event)
-            .field("dialect", &self.dialect)
+            .field("protocol_version", &self.protocol_version)
             .field("delivery", &self.delivery)
             .field("trace", &self.trace)
             .finish_non_exhaustive()

@@ -109,7 +109,7 @@ impl Receiver {
         let handled = (self.0.handler)(Notification {
             task: notice.task,
             event: notice.event,
-            dialect: notice.dialect,
+            protocol_version: notice.protocol_version,
             delivery: names.id,
             uri: head.uri,
             trace,

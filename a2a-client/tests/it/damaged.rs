@@ -6,8 +6,8 @@ use a2a_transport::binding::{EventReader, EventWriter, OutgoingReply, read_reply
 use a2a_transport::{Binding, Envelope, Error, SharedEvent};
 use a2a_types::reading::Mode;
 use a2a_types::{
-    AgentCard, AgentSkill, Artifact, Content, Dialect, Event, Message, Operation, Part, Response,
-    SendMessageResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent,
+    AgentCard, AgentSkill, Artifact, Content, Event, Message, Operation, Part, ProtocolVersion,
+    Response, SendMessageResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent,
 };
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -28,37 +28,37 @@ fn task() -> Task {
     task
 }
 
-const BINDINGS: [(Dialect, Binding); 6] = [
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+const BINDINGS: [(ProtocolVersion, Binding); 6] = [
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 fn answers() -> Vec<(String, Envelope, Value)> {
     let message = SendMessageResponse::Message(Message::agent(TEXT));
     let mut answers = Vec::new();
-    for (dialect, binding) in BINDINGS {
+    for (protocol_version, binding) in BINDINGS {
         let sent = Response::SendMessage(SendMessageResponse::Task(task()));
         let mut of_version = vec![
             (Operation::SendMessage, sent),
             (Operation::GetTask, Response::GetTask(task())),
         ];
-        if dialect != Dialect::V0_1 {
+        if protocol_version != ProtocolVersion::V0_1 {
             of_version.push((
                 Operation::SendMessage,
                 Response::SendMessage(message.clone()),
             ));
         }
         for (operation, response) in of_version {
-            let mut envelope = Envelope::new(dialect, binding, operation);
+            let mut envelope = Envelope::new(protocol_version, binding, operation);
             envelope.id = Some(Id::number(1));
             let OutgoingReply { body, .. } = write_reply(&envelope, Ok(response));
             let json = serde_json::from_slice(&body).unwrap();
             answers.push((
-                format!("{dialect} {binding} {}", operation.name()),
+                format!("{protocol_version} {binding} {}", operation.name()),
                 envelope,
                 json,
             ));
@@ -87,7 +87,7 @@ fn read(envelope: &Envelope, answer: &Value, mode: Mode) -> Result<(String, usiz
 }
 
 /// The events of a stream, as JSON.
-fn stream(dialect: Dialect, binding: Binding) -> (Envelope, Vec<Value>) {
+fn stream(protocol_version: ProtocolVersion, binding: Binding) -> (Envelope, Vec<Value>) {
     let chunk = |text: &str, append: bool| {
         Event::ArtifactUpdate(TaskArtifactUpdateEvent {
             task_id: "t".into(),
@@ -117,7 +117,7 @@ fn stream(dialect: Dialect, binding: Binding) -> (Envelope, Vec<Value>) {
         chunk(second, true),
         status(TaskState::Completed),
     ];
-    let mut envelope = Envelope::new(dialect, binding, Operation::SendStreamingMessage);
+    let mut envelope = Envelope::new(protocol_version, binding, Operation::SendStreamingMessage);
     envelope.id = Some(Id::number(1));
     let mut writer = EventWriter::new(&envelope);
     let mut lines = Vec::new();
@@ -258,11 +258,11 @@ fn a_damaged_member_costs_at_most_what_is_in_it() {
 #[test]
 fn a_damaged_event_costs_no_other_event() {
     let (mut whole, mut reported, mut lost) = (0, 0, Vec::new());
-    for (dialect, binding) in BINDINGS {
-        let (envelope, events) = stream(dialect, binding);
-        let name = format!("{dialect} {binding}");
+    for (protocol_version, binding) in BINDINGS {
+        let (envelope, events) = stream(protocol_version, binding);
+        let name = format!("{protocol_version} {binding}");
         let (first, second) = TEXT.split_at(4);
-        let last = if binding == Binding::HttpJson || dialect == Dialect::V1_0 {
+        let last = if binding == Binding::HttpJson || protocol_version == ProtocolVersion::V1_0 {
             "COMPLETED"
         } else {
             "completed"

@@ -7,7 +7,7 @@ use a2a_client::{Cards, Client, Error, HttpClient, Recorder};
 use a2a_transport::http::{Body, HttpService, ServeOptions, serve};
 use a2a_transport::{BoxFuture, Call, Reply, Transport};
 use a2a_types::{
-    AgentCard, AgentInterface, Dialect, Message, Request, Response, SendMessageResponse,
+    AgentCard, AgentInterface, Message, ProtocolVersion, Request, Response, SendMessageResponse,
 };
 use http::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
 use http::{Request as HttpRequest, Response as HttpResponse, StatusCode};
@@ -210,14 +210,14 @@ async fn the_first_interface_that_we_speak_wins() {
     let (first, second) = (agent("first").await, agent("second").await);
     let grpc = AgentInterface {
         protocol_binding: "GRPC".to_owned(),
-        ..AgentInterface::json_rpc("grpc://h.example", Dialect::V1_0)
+        ..AgentInterface::json_rpc("grpc://h.example", ProtocolVersion::V1_0)
     };
     let future = AgentInterface {
         protocol_version: "7.0".to_owned(),
-        ..AgentInterface::json_rpc(&second, Dialect::V1_0)
+        ..AgentInterface::json_rpc(&second, ProtocolVersion::V1_0)
     };
-    let rest = AgentInterface::http_json(&first, Dialect::V1_0);
-    let json_rpc = AgentInterface::json_rpc(&second, Dialect::V0_3);
+    let rest = AgentInterface::http_json(&first, ProtocolVersion::V1_0);
+    let json_rpc = AgentInterface::json_rpc(&second, ProtocolVersion::V0_3);
     let found = client(vec![grpc.clone(), future, rest, json_rpc])
         .await
         .unwrap();
@@ -231,15 +231,15 @@ async fn the_first_interface_that_we_speak_wins() {
 async fn an_interface_that_cannot_be_reached_gives_way_to_the_next() {
     let (gone, here) = ("http://127.0.0.1:1/", agent("here").await);
     let found = client(vec![
-        AgentInterface::json_rpc(gone, Dialect::V1_0),
-        AgentInterface::json_rpc(&here, Dialect::V0_3),
+        AgentInterface::json_rpc(gone, ProtocolVersion::V1_0),
+        AgentInterface::json_rpc(&here, ProtocolVersion::V0_3),
     ])
     .await
     .unwrap();
     assert_eq!(answered_by(&found).await, "here");
     assert_eq!(answered_by(&found).await, "here");
 
-    let found = client(vec![AgentInterface::json_rpc(gone, Dialect::V1_0)])
+    let found = client(vec![AgentInterface::json_rpc(gone, ProtocolVersion::V1_0)])
         .await
         .unwrap();
     let refused = found.send("hi").await;
@@ -252,10 +252,10 @@ async fn a_server_that_cannot_be_reached_is_tried_by_one_of_its_interfaces() {
     let (gone, here) = ("http://127.0.0.1:1/", agent("here").await);
     let mut card = AgentCard::new("n", "d");
     card.supported_interfaces = vec![
-        AgentInterface::json_rpc(gone, Dialect::V1_0),
-        AgentInterface::http_json(format!("{gone}rest"), Dialect::V1_0),
-        AgentInterface::json_rpc(&here, Dialect::V0_3),
-        AgentInterface::json_rpc(gone, Dialect::V0_1),
+        AgentInterface::json_rpc(gone, ProtocolVersion::V1_0),
+        AgentInterface::http_json(format!("{gone}rest"), ProtocolVersion::V1_0),
+        AgentInterface::json_rpc(&here, ProtocolVersion::V0_3),
+        AgentInterface::json_rpc(gone, ProtocolVersion::V0_1),
     ];
     let json = serde_json::to_string(&card).unwrap();
     let (url, _) = server(move |_| HttpResponse::new(json.clone())).await;
@@ -271,7 +271,7 @@ async fn a_server_that_cannot_be_reached_is_tried_by_one_of_its_interfaces() {
 #[tokio::test]
 async fn the_extended_card_takes_the_place_of_the_public_one() {
     let url = agent("agent").await;
-    let found = client(vec![AgentInterface::json_rpc(&url, Dialect::V1_0)])
+    let found = client(vec![AgentInterface::json_rpc(&url, ProtocolVersion::V1_0)])
         .await
         .unwrap();
     let clone = found.clone();

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use a2a_client::{Cards, Client, ClientBuilder, Credentials, Dialect, Error};
+use a2a_client::{Cards, Client, ClientBuilder, Credentials, Error, ProtocolVersion};
 use a2a_transport::BoxFuture;
 use a2a_types::AgentInterface;
 use http::header::{AUTHORIZATION, COOKIE, HeaderValue};
@@ -128,7 +128,7 @@ async fn credentials_are_sent_to_the_origin_of_the_card() {
     let own = Arc::clone(&home);
     let (url, received) = listen(move |request| match request.starts_with("GET") {
         true => {
-            let interface = AgentInterface::json_rpc(&*own.lock().unwrap(), Dialect::V1_0);
+            let interface = AgentInterface::json_rpc(&*own.lock().unwrap(), ProtocolVersion::V1_0);
             let card = card(json!({"supportedInterfaces": [interface]}));
             says(
                 "200 OK",
@@ -154,9 +154,9 @@ async fn other_origins_get_no_credentials_unless_trusted() {
         json!({"url": elsewhere, "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}),
         json!({"url": "http://127.0.0.1:1/", "protocolVersion": "0.3.0",
             "additionalInterfaces": [{"url": elsewhere, "transport": "JSONRPC"}]}),
-        json!({"supportedInterfaces": [AgentInterface::json_rpc(&elsewhere, Dialect::V1_0)],
+        json!({"supportedInterfaces": [AgentInterface::json_rpc(&elsewhere, ProtocolVersion::V1_0)],
             "signatures": [signature]}),
-        json!({"supportedInterfaces": [AgentInterface::http_json(&elsewhere, Dialect::V1_0)]}),
+        json!({"supportedInterfaces": [AgentInterface::http_json(&elsewhere, ProtocolVersion::V1_0)]}),
     ] {
         let (url, received) = agent(card(members.clone())).await;
         let client = ada(&url).connect().await.unwrap();
@@ -181,7 +181,7 @@ async fn other_origins_get_no_credentials_unless_trusted() {
 #[tokio::test]
 async fn credentials_of_a_call_go_to_trusted_origins_only() {
     let (elsewhere, foreign) = stranger().await;
-    let interface = AgentInterface::json_rpc(&elsewhere, Dialect::V1_0);
+    let interface = AgentInterface::json_rpc(&elsewhere, ProtocolVersion::V1_0);
     let (url, _) = agent(card(json!({"supportedInterfaces": [interface]}))).await;
     let found = |client: Client| async move {
         let sent = client.send("hi").credentials(Arc::new(Token)).await;
@@ -218,7 +218,7 @@ async fn redirects_are_reported_and_not_followed() {
         let (url, _) = listen(move |_| says(status, &location, "")).await;
         let found = ada(&url).connect().await.err().unwrap();
         let called = ada(&url)
-            .connect_at(Dialect::V0_3)
+            .connect_at(ProtocolVersion::V0_3)
             .unwrap()
             .send("hi")
             .await;

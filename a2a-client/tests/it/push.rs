@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use a2a_client::{Client, Dialect, Error, Transport};
+use a2a_client::{Client, Error, ProtocolVersion, Transport};
 use a2a_transport::{BoxFuture, Call, Reply};
 use a2a_types::{
     ErrorKind, ListTaskPushNotificationConfigsResponse, Operation, Request, Response,
@@ -102,8 +102,8 @@ async fn a_deletion_without_a_result_is_done() {
             let _ = stream.write_all(answer.as_bytes()).await;
         }
     });
-    for dialect in [Dialect::V0_3, Dialect::V1_0] {
-        let client = Client::at(&url, dialect).unwrap();
+    for protocol_version in [ProtocolVersion::V0_3, ProtocolVersion::V1_0] {
+        let client = Client::at(&url, protocol_version).unwrap();
         client.delete_push_config("t", "c").await.unwrap();
         let found = client.get_task("t", None).await;
         assert!(matches!(found, Err(Error::Malformed(_))), "{found:?}");

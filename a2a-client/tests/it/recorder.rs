@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use a2a_client::recorder::Exchange;
-use a2a_client::{Client, Dialect, Error, HttpClient, Recorder, Retries, StreamExt};
+use a2a_client::{Client, Error, HttpClient, ProtocolVersion, Recorder, Retries, StreamExt};
 use http::header::{AUTHORIZATION, HeaderValue};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -46,7 +46,7 @@ async fn exchanges_are_recorded() {
     let client = Client::builder(&url)
         .header(AUTHORIZATION, HeaderValue::from_static("Bearer s3cret"))
         .http(HttpClient::builder().wire_observer(recorder))
-        .connect_at(Dialect::V1_0)
+        .connect_at(ProtocolVersion::V1_0)
         .unwrap()
         .retries(Retries::none());
 

@@ -50,7 +50,7 @@ faults! {
     /// A stream never ends.
     OpenStream;
     /// Members are named as in another version.
-    MixedDialect;
+    MixedProtocolVersion;
     /// Answers are status 200 without a body.
     NoBody;
     /// Ended tasks are reported as working.
@@ -157,7 +157,7 @@ fn inject_into_message(message: &mut Value, fault: Fault) {
                 history.reverse();
             }
         }),
-        Fault::MixedDialect => each_object(message, &mut |object| {
+        Fault::MixedProtocolVersion => each_object(message, &mut |object| {
             let (session, context) = (object.remove("sessionId"), object.remove("contextId"));
             object.extend(session.map(|id| ("contextId".to_owned(), id)));
             object.extend(context.map(|id| ("sessionId".to_owned(), id)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use a2a_transport::sse::{Bounds, Decoder};
 use a2a_transport::{Binding, Envelope, Error};
-use a2a_types::{Dialect, Operation, Request};
+use a2a_types::{Operation, ProtocolVersion, Request};
 use http::header::HeaderMap;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -199,7 +199,10 @@ pub(super) fn write(
         params.entry("tenant").or_insert_with(tenant);
     }
     complete(&mut params);
-    let may_be_early = matches!(interface.dialect, Dialect::V0_2 | Dialect::V0_3);
+    let may_be_early = matches!(
+        interface.protocol_version,
+        ProtocolVersion::V0_2 | ProtocolVersion::V0_3
+    );
     if name == "SendMessage" && may_be_early && run.is_instrumented {
         wait(&mut params);
     }
@@ -305,8 +308,12 @@ fn first_event(headers: &Value, body: &[u8]) -> Option<Value> {
 fn envelope_of(interface: &Interface, outgoing: &WireRequest, json: &Value) -> (Envelope, bool) {
     let operation = match interface.binding {
         Binding::JsonRpc => {
-            let method = json["method"].as_str().and_then(Dialect::of_method);
-            let method = method.filter(|method| method.dialects.contains(&interface.dialect));
+            let method = json["method"].as_str().and_then(ProtocolVersion::of_method);
+            let method = method.filter(|method| {
+                method
+                    .protocol_versions
+                    .contains(&interface.protocol_version)
+            });
             method.map(|method| method.operation)
         }
         _ => {
@@ -319,7 +326,11 @@ fn envelope_of(interface: &Interface, outgoing: &WireRequest, json: &Value) -> (
     };
     let id = serde_json::from_value(json["id"].clone());
     let operation_or_get = operation.unwrap_or(Operation::GetTask);
-    let mut envelope = Envelope::new(interface.dialect, interface.binding, operation_or_get);
+    let mut envelope = Envelope::new(
+        interface.protocol_version,
+        interface.binding,
+        operation_or_get,
+    );
     envelope.id = Some(id.unwrap_or(a2a_jsonrpc::Id::Null));
     (envelope, operation.is_some())
 }
@@ -342,7 +353,7 @@ fn is_of_interface(interface: &Interface, outgoing: &WireRequest) -> bool {
 
 /// Returns the params of a request as they were sent: in 0.1 callers name tasks and sessions.
 fn as_sent(interface: &Interface, mut params: Value, outgoing: &WireRequest) -> Value {
-    if let (Dialect::V0_1, Some(body)) = (interface.dialect, &outgoing.body)
+    if let (ProtocolVersion::V0_1, Some(body)) = (interface.protocol_version, &outgoing.body)
         && params["message"].is_object()
         && let Ok(json) = serde_json::from_slice::<Value>(body)
     {

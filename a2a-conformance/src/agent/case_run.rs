@@ -49,7 +49,7 @@ impl<'t> CaseRun<'t> {
         let key = Uuid::new_v4().simple().to_string();
         let mut names = Variables::default();
         let methods = Operation::ALL.iter().filter_map(|operation| {
-            let method = interface.dialect.method(*operation)?;
+            let method = interface.protocol_version.method(*operation)?;
             Some((operation.name().to_owned(), Value::from(method)))
         });
         let values = [
@@ -61,11 +61,11 @@ impl<'t> CaseRun<'t> {
                 "tenant",
                 interface.tenant.clone().unwrap_or_default().into(),
             ),
-            ("version", interface.dialect.version().into()),
+            ("version", interface.protocol_version.version().into()),
             ("method", Value::Object(methods.collect::<Map<_, _>>())),
             ("card", target.document.clone()),
             ("card_url", target.place.clone().into()),
-            ("card_path", interface.dialect.card_path().into()),
+            ("card_path", interface.protocol_version.card_path().into()),
             ("base", target.base().into()),
         ];
         for (name, value) in values {
@@ -187,7 +187,8 @@ impl<'t> CaseRun<'t> {
         let binding = self.fill_text(binding)?;
         let mut interfaces = self.target.all_interfaces();
         let interface = interfaces.find(|interface| {
-            interface.dialect == self.interface.dialect && interface.binding.to_string() == binding
+            interface.protocol_version == self.interface.protocol_version
+                && interface.binding.to_string() == binding
         });
         interface.ok_or_else(|| {
             StopReason::InvalidCase(format!("there is no {binding} in this version"))

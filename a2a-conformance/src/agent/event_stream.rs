@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use a2a_transport::Envelope;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
-use a2a_types::{Dialect, ErrorKind, Operation};
+use a2a_types::{ErrorKind, Operation, ProtocolVersion};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -79,8 +79,8 @@ impl EventStream {
     ) -> Self {
         let mut headers = evidence.request.headers.iter();
         // Before 1.0 a follower of a task need not get earlier events.
-        let follows =
-            envelope.operation == Operation::SubscribeToTask && interface.dialect != Dialect::V1_0;
+        let follows = envelope.operation == Operation::SubscribeToTask
+            && interface.protocol_version != ProtocolVersion::V1_0;
         let resumes = follows || headers.any(|(name, _)| name == "last-event-id");
         Self {
             evidence,
@@ -143,7 +143,7 @@ impl EventStream {
         let answered = AgentResponse {
             late: false,
             evidence: self.evidence.clone(),
-            dialect: interface.dialect,
+            protocol_version: interface.protocol_version,
             binding: interface.binding,
             status: self.status,
             headers: self.headers.clone(),
@@ -152,7 +152,7 @@ impl EventStream {
         };
         self.record.is_coded = answered.json.as_ref().is_some_and(has_code);
         // 0.1 §7.2, §7.7: the body of an HTTP error may be anything.
-        let is_bare = interface.dialect == Dialect::V0_1
+        let is_bare = interface.protocol_version == ProtocolVersion::V0_1
             && self.status >= 400
             && matches!(answered.outcome, ResponseContent::Unreadable(_));
         if is_bare {

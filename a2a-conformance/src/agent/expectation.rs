@@ -1,7 +1,7 @@
 //! Comparison of answers with what a case expects.
 
 use a2a_transport::Binding;
-use a2a_types::{Dialect, ErrorKind};
+use a2a_types::{ErrorKind, ProtocolVersion};
 use serde_json::{Value, json};
 
 use super::case_run::{CaseRun, StopReason};
@@ -36,7 +36,7 @@ pub(super) fn answer(
     match (&expect.error, &answered.outcome) {
         (Some(wanted), ResponseContent::Error { kind, .. }) => {
             let format = ErrorFormat {
-                dialect: answered.dialect,
+                protocol_version: answered.protocol_version,
                 binding: answered.binding,
                 is_coded: answered.json.as_ref().is_some_and(has_code),
             };
@@ -86,7 +86,7 @@ pub(super) fn value(
         let rule =
             rule.ok_or_else(|| StopReason::InvalidCase(format!("`{name}` is not a rule")))?;
         let value = value.unwrap_or(&Value::Null);
-        let broken = rule(run.target, run.interface.dialect, value).into_iter();
+        let broken = rule(run.target, run.interface.protocol_version, value).into_iter();
         found.extend(broken.map(|mismatch| Mismatch {
             place: run.place(&mismatch.place),
             ..mismatch
@@ -140,18 +140,18 @@ pub(super) fn error(
     wanted: &Value,
     kind: ErrorKind,
 ) -> Option<Mismatch> {
-    let dialect = format.dialect;
+    let protocol_version = format.protocol_version;
     // Older versions have fewer codes.
     let named = |wanted: &Value| {
         let name = wanted.as_str().unwrap_or_default();
         let wanted = error_kind(name);
-        let code = wanted.map(|kind| kind.code_in(dialect));
+        let code = wanted.map(|kind| kind.code_in(protocol_version));
         match name {
             "any" => true,
             "refusal" => kind != ErrorKind::Internal,
             // An agent that does not look at credentials would find no such task.
             "rejection" => kind != ErrorKind::TaskNotFound,
-            _ if code == Some(kind.code_in(dialect)) => true,
+            _ if code == Some(kind.code_in(protocol_version)) => true,
             _ => wanted.is_some_and(|wanted| !format.distinguishes(wanted, kind)),
         }
     };
@@ -161,7 +161,7 @@ pub(super) fn error(
     };
     let found = || match kind {
         ErrorKind::Other(code) => format!("the error {code}"),
-        kind => format!("the error {kind:?} ({})", kind.code_in(dialect)),
+        kind => format!("the error {kind:?} ({})", kind.code_in(protocol_version)),
     };
     (!holds).then(|| Mismatch::new(run.place("the error"), errors(wanted), found()))
 }
@@ -174,7 +174,7 @@ fn error_kind(name: &str) -> Option<ErrorKind> {
 
 /// Format of an error.
 pub(super) struct ErrorFormat {
-    pub(super) dialect: Dialect,
+    pub(super) protocol_version: ProtocolVersion,
     pub(super) binding: Binding,
     /// `true` if the body names a code of JSON-RPC.
     pub(super) is_coded: bool,
@@ -186,10 +186,10 @@ impl ErrorFormat {
     /// differ.
     fn distinguishes(&self, one: ErrorKind, other: ErrorKind) -> bool {
         let has_no_reason = |kind: ErrorKind| (-32700..=-32600).contains(&kind.code());
-        let class = |kind: ErrorKind| kind.http_status_in(self.dialect) / 100;
-        let may_be_reported_alike = match (self.binding, self.dialect) {
+        let class = |kind: ErrorKind| kind.http_status_in(self.protocol_version) / 100;
+        let may_be_reported_alike = match (self.binding, self.protocol_version) {
             (Binding::JsonRpc, _) => false,
-            (_, Dialect::V1_0) => has_no_reason(one) && has_no_reason(other),
+            (_, ProtocolVersion::V1_0) => has_no_reason(one) && has_no_reason(other),
             _ => !self.is_coded,
         };
         !may_be_reported_alike || class(one) != class(other)
@@ -258,9 +258,14 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(binding: Binding, dialect: Dialect, is_coded: bool, apart: [bool; 2]) {
+    fn check(
+        binding: Binding,
+        protocol_version: ProtocolVersion,
+        is_coded: bool,
+        apart: [bool; 2],
+    ) {
         let format = ErrorFormat {
-            dialect,
+            protocol_version,
             binding,
             is_coded,
         };
@@ -268,16 +273,26 @@ mod tests {
             format.distinguishes(InvalidParams, InvalidRequest),
             format.distinguishes(TaskNotCancelable, TaskNotFound),
         ];
-        assert_eq!(found, apart, "{binding} {dialect} {is_coded}");
+        assert_eq!(found, apart, "{binding} {protocol_version} {is_coded}");
         assert!(format.distinguishes(InvalidParams, ErrorKind::Internal));
     }
 
     #[test]
     fn errors_without_their_own_reason_are_not_distinguished() {
-        check(Binding::JsonRpc, Dialect::V1_0, false, [true, true]);
-        check(Binding::HttpJson, Dialect::V1_0, false, [false, true]);
-        check(Binding::HttpJson, Dialect::V0_3, true, [true, true]);
-        check(Binding::HttpJson, Dialect::V0_3, false, [false, false]);
+        check(Binding::JsonRpc, ProtocolVersion::V1_0, false, [true, true]);
+        check(
+            Binding::HttpJson,
+            ProtocolVersion::V1_0,
+            false,
+            [false, true],
+        );
+        check(Binding::HttpJson, ProtocolVersion::V0_3, true, [true, true]);
+        check(
+            Binding::HttpJson,
+            ProtocolVersion::V0_3,
+            false,
+            [false, false],
+        );
         assert!(has_code(&json!({"error": {"code": -32602}})));
         assert!(!has_code(&json!({"error": {"code": 400}})));
     }

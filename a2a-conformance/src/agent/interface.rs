@@ -8,7 +8,7 @@ use a2a_jsonrpc::Id;
 use a2a_transport::binding::{OutgoingCall, write_call};
 use a2a_transport::http::HttpClient;
 use a2a_transport::{Binding, Envelope, Error};
-use a2a_types::{Dialect, Operation, Request};
+use a2a_types::{Operation, ProtocolVersion, Request};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue};
 use http_body_util::{BodyExt, Full};
@@ -28,7 +28,7 @@ use crate::wire::exchange::{
 
 /// An interface of the agent under test: one protocol version in one binding.
 pub(crate) struct Interface {
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     pub(crate) binding: Binding,
     /// URL of the interface.
     pub(crate) url: String,
@@ -63,7 +63,7 @@ impl Interface {
             None => Id::number(self.next_id.fetch_add(1, Ordering::Relaxed)),
         };
         let streams = request.operation().is_stream();
-        let asking = write_call(request, self.dialect, self.binding, &id)?;
+        let asking = write_call(request, self.protocol_version, self.binding, &id)?;
         let OutgoingCall {
             method,
             target,
@@ -72,9 +72,11 @@ impl Interface {
             ..
         } = asking;
         let mut headers = self.usual_headers(body.is_some());
-        let accept = match (streams, self.binding, self.dialect) {
+        let accept = match (streams, self.binding, self.protocol_version) {
             (true, ..) => "text/event-stream",
-            (false, Binding::HttpJson, Dialect::V1_0) => "application/a2a+json, application/json",
+            (false, Binding::HttpJson, ProtocolVersion::V1_0) => {
+                "application/a2a+json, application/json"
+            }
             (false, ..) => "application/json",
         };
         headers.insert("accept", HeaderValue::from_static(accept));
@@ -101,17 +103,17 @@ impl Interface {
     pub(crate) fn usual_headers(&self, has_body: bool) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if has_body {
-            let media_type = match (self.binding, self.dialect) {
-                (Binding::HttpJson, Dialect::V1_0) => "application/a2a+json",
+            let media_type = match (self.binding, self.protocol_version) {
+                (Binding::HttpJson, ProtocolVersion::V1_0) => "application/a2a+json",
                 _ => "application/json",
             };
             headers.insert("content-type", HeaderValue::from_static(media_type));
         }
-        if self.dialect == Dialect::V1_0 {
+        if self.protocol_version == ProtocolVersion::V1_0 {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
         }
-        let name = match self.dialect {
-            Dialect::V1_0 => "a2a-extensions",
+        let name = match self.protocol_version {
+            ProtocolVersion::V1_0 => "a2a-extensions",
             _ => "x-a2a-extensions",
         };
         if let Some(required) = &self.extensions {
@@ -128,7 +130,8 @@ impl Interface {
         operation: Operation,
         written: &WireRequest,
     ) -> Option<WireRequest> {
-        if (self.binding, self.dialect) != (Binding::HttpJson, Dialect::V0_3) || written.is_altered
+        if (self.binding, self.protocol_version) != (Binding::HttpJson, ProtocolVersion::V0_3)
+            || written.is_altered
         {
             return None;
         }
@@ -169,7 +172,7 @@ impl Interface {
         let mut answered = AgentResponse {
             late: false,
             evidence: Evidence::default(),
-            dialect: self.dialect,
+            protocol_version: self.protocol_version,
             binding: self.binding,
             status: 0,
             headers: Value::Null,

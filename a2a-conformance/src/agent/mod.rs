@@ -158,15 +158,16 @@ pub async fn run_until(
     results.retain(|result: &CheckResult| selection.wants(&result.id, result.level));
     for interface in &target.interfaces {
         let of_interface = invariants.iter().filter(|known| {
-            let level = known.level_in(interface.dialect, interface.binding);
-            known.applies(interface.dialect, interface.binding) && selection.wants(known.id, level)
+            let level = known.level_in(interface.protocol_version, interface.binding);
+            known.applies(interface.protocol_version, interface.binding)
+                && selection.wants(known.id, level)
         });
         for invariant in of_interface {
             merge_invariant(&mut results, invariant_result(invariant, &interface.judge));
         }
     }
     results.sort_by_key(|result| {
-        let interface = (result.dialect.clone(), result.binding.clone());
+        let interface = (result.protocol_version.clone(), result.binding.clone());
         (interface, result.id.clone())
     });
     Ok(Run {
@@ -196,13 +197,13 @@ fn settings(options: &Options) -> Settings {
         Level::Should => "should",
         Level::May => "may",
     });
-    let dialects = options.dialects.iter().map(ToString::to_string);
+    let protocol_versions = options.protocol_versions.iter().map(ToString::to_string);
     let bindings = options.bindings.iter().map(ToString::to_string);
     let filters: BTreeMap<_, Vec<_>> = [
         ("run", selection.run.clone()),
         ("skip", selection.skip.clone()),
         ("level", levels.map(str::to_owned).collect()),
-        ("dialect", dialects.collect()),
+        ("protocol_version", protocol_versions.collect()),
         ("binding", bindings.collect()),
     ]
     .into_iter()
@@ -230,11 +231,11 @@ fn jobs<'t>(
     for case in cases {
         let interfaces = target.interfaces.iter();
         let mut interfaces: Vec<_> = interfaces
-            .filter(|interface| case.applies(interface.dialect, interface.binding))
+            .filter(|interface| case.applies(interface.protocol_version, interface.binding))
             .collect();
         match case.per {
             CaseScope::Interface => {}
-            CaseScope::Version => interfaces.dedup_by_key(|interface| interface.dialect),
+            CaseScope::Version => interfaces.dedup_by_key(|interface| interface.protocol_version),
             // The latest version.
             CaseScope::Agent => drop(interfaces.drain(..interfaces.len().saturating_sub(1))),
         }
@@ -263,7 +264,7 @@ fn level_of(case: &Case, interface: &Interface) -> Level {
         CaseScope::Interface => Some(interface.binding),
         CaseScope::Version | CaseScope::Agent => None,
     };
-    case.level_in(interface.dialect, binding)
+    case.level_in(interface.protocol_version, binding)
 }
 
 async fn check_once(
@@ -278,7 +279,7 @@ async fn check_once(
     match case.per {
         CaseScope::Interface => {}
         CaseScope::Version => result.binding = None,
-        CaseScope::Agent => (result.dialect, result.binding) = (None, None),
+        CaseScope::Agent => (result.protocol_version, result.binding) = (None, None),
     }
     if let Some((verdict, reason)) = prerequisites::missing(target, case, interface, options).await
     {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use a2a_transport::Binding;
 use a2a_transport::http::HttpClient;
 use a2a_transport::webhook::Jwks;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use http::header::{HeaderMap, HeaderValue};
 
 use crate::case::Profile;
@@ -20,7 +20,7 @@ pub struct Options {
     /// Kind of agent: any, or one that keeps the behaviour contract.
     pub profile: Profile,
     /// Protocol versions to test; all that the card offers if empty.
-    pub dialects: Vec<Dialect>,
+    pub protocol_versions: Vec<ProtocolVersion>,
     /// Bindings to test; all that the card offers if empty.
     pub bindings: Vec<Binding>,
     /// Checks to make.
@@ -69,7 +69,7 @@ impl Options {
         Self {
             url: url.into(),
             profile: Profile::Instrumented,
-            dialects: Vec::new(),
+            protocol_versions: Vec::new(),
             bindings: Vec::new(),
             selection: Selection::default(),
             prompt: "hello".to_owned(),

@@ -1,7 +1,7 @@
 //! Prerequisites of a case, and which of them is missing.
 
 use a2a_transport::Binding;
-use a2a_types::{Dialect, ErrorKind, Operation, Request};
+use a2a_types::{ErrorKind, Operation, ProtocolVersion, Request};
 use bytes::Bytes;
 use http_body_util::Full;
 use serde_json::json;
@@ -102,13 +102,13 @@ fn missing_of(
     let old = || {
         target
             .all_interfaces()
-            .any(|interface| interface.dialect < Dialect::V1_0)
+            .any(|interface| interface.protocol_version < ProtocolVersion::V1_0)
     };
     // A request without a version differs from others only where both versions share a URL.
     let old_there = || {
         let place = |interface: &Interface| interface.url.trim_end_matches('/').to_owned();
         let is_there = |other: &Interface| {
-            other.dialect == Dialect::V0_3
+            other.protocol_version == ProtocolVersion::V0_3
                 && other.binding == Binding::JsonRpc
                 && place(other) == place(interface)
         };
@@ -118,7 +118,7 @@ fn missing_of(
         let bindings = [Binding::JsonRpc, Binding::HttpJson];
         bindings
             .into_iter()
-            .all(|binding| target.serves(interface.dialect, binding))
+            .all(|binding| target.serves(interface.protocol_version, binding))
     };
     let (has, capability) = match need {
         Prerequisite::Streaming => (capabilities.streaming == Some(true), "streams"),

@@ -2,7 +2,7 @@
 
 use a2a_transport::card_signature::{CardVerifier, SignatureForm};
 use a2a_transport::webhook::{Jwks, TokenError, key_id};
-use a2a_types::{Dialect, Operation, schema};
+use a2a_types::{Operation, ProtocolVersion, schema};
 use http::Uri;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::requirement::{Level, requirement};
 use crate::wire::exchange::items;
 
 /// Function that returns every place where a value breaks the rule.
-pub(super) type ValueRule = fn(&Target, Dialect, &Value) -> Vec<Mismatch>;
+pub(super) type ValueRule = fn(&Target, ProtocolVersion, &Value) -> Vec<Mismatch>;
 
 /// All rules.
 const RULES: &[(&str, ValueRule)] = &[
@@ -55,7 +55,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// Checks that the token of a notification is signed by a key that the agent publishes or the user trusts, and is about
 /// its body.
-fn notification_signature(target: &Target, _: Dialect, value: &Value) -> Vec<Mismatch> {
+fn notification_signature(target: &Target, _: ProtocolVersion, value: &Value) -> Vec<Mismatch> {
     let (notification, published) = (&value["notification"], &value["keys"]);
     let published = serde_json::from_value(published.clone()).unwrap_or_default();
     let trusted = target.card_keys.clone().unwrap_or_default();
@@ -95,48 +95,51 @@ fn notification_signature(target: &Target, _: Dialect, value: &Value) -> Vec<Mis
 }
 
 /// Checks the answer to a message against the schema of 0.3, whichever version is tested.
-fn answer_of_0_3(_: &Target, _: Dialect, answer: &Value) -> Vec<Mismatch> {
-    let definition = schema::response_definition(Dialect::V0_3, Operation::SendMessage);
+fn answer_of_0_3(_: &Target, _: ProtocolVersion, answer: &Value) -> Vec<Mismatch> {
+    let definition = schema::response_definition(ProtocolVersion::V0_3, Operation::SendMessage);
     let schema_violation = definition.and_then(|definition| {
-        let schema_violation = schema_violation(Dialect::V0_3, definition, answer)?;
+        let schema_violation = schema_violation(ProtocolVersion::V0_3, definition, answer)?;
         Some(schema_violation.mismatch("", definition))
     });
     schema_violation.into_iter().collect()
 }
 
 /// Checks a card against the schema and the requirements of the text.
-fn card_valid(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
-    let mut broken = card_problems("card.valid", dialect, card);
-    let some = dialect < Dialect::V1_0 || !items(&card["supportedInterfaces"]).is_empty();
+fn card_valid(_: &Target, protocol_version: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
+    let mut broken = card_problems("card.valid", protocol_version, card);
+    let some =
+        protocol_version < ProtocolVersion::V1_0 || !items(&card["supportedInterfaces"]).is_empty();
     let place = "$.supportedInterfaces";
     broken.extend(unless(some, place, "an interface", "none"));
     broken
 }
 
 /// Checks a card against the recommendations of the text.
-fn card_recommended(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
-    card_problems("card.recommended", dialect, card)
+fn card_recommended(_: &Target, protocol_version: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
+    card_problems("card.recommended", protocol_version, card)
 }
 
 /// Returns the problems of a card under the requirements that a check covers.
-fn card_problems(check: &str, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
-    let broken = problems(card, dialect).into_iter().filter_map(|problem| {
-        let required = requirement(problem.requirement)?;
-        // Advice does not make card.valid fail.
-        let counts = check != "card.valid" || problem.level == Level::Must;
-        let covered = counts && required.checks.iter().any(|name| name == check);
-        unless(!covered, &problem.path, &required.says, problem.problem)
-    });
+fn card_problems(check: &str, protocol_version: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
+    let broken = problems(card, protocol_version)
+        .into_iter()
+        .filter_map(|problem| {
+            let required = requirement(problem.requirement)?;
+            // Advice does not make card.valid fail.
+            let counts = check != "card.valid" || problem.level == Level::Must;
+            let covered = counts && required.checks.iter().any(|name| name == check);
+            unless(!covered, &problem.path, &required.says, problem.problem)
+        });
     broken.collect()
 }
 
 /// Checks that the agent is called over TLS.
-fn card_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+fn card_https(_: &Target, _: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
     in_the_clear(urls(card))
 }
 
 /// Checks that callers log in over TLS.
-fn card_login_https(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+fn card_login_https(_: &Target, _: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
     let mut texts = Vec::new();
     find_texts(&card["securitySchemes"], "$.securitySchemes", &mut texts);
     texts.retain(|(place, _)| {
@@ -174,7 +177,7 @@ fn in_the_clear(urls: Vec<(String, &str)>) -> Vec<Mismatch> {
 }
 
 /// Checks that the public card has no secrets.
-fn card_no_secrets(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+fn card_no_secrets(_: &Target, _: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
     let mut texts = Vec::new();
     find_texts(card, "$", &mut texts);
     let broken = texts.into_iter().filter_map(|(place, text)| {
@@ -212,12 +215,16 @@ fn card_no_secrets(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
 }
 
 /// Checks that required security schemes are declared.
-fn card_security_declared(_: &Target, dialect: Dialect, card: &Value) -> Vec<Mismatch> {
-    card_problems("card.security-declared", dialect, card)
+fn card_security_declared(
+    _: &Target,
+    protocol_version: ProtocolVersion,
+    card: &Value,
+) -> Vec<Mismatch> {
+    card_problems("card.security-declared", protocol_version, card)
 }
 
 /// Checks that no URL has two transports (0.3 §5.6.4).
-fn card_no_conflicting_urls(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+fn card_no_conflicting_urls(_: &Target, _: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
     let own = (
         &card["url"],
         card["preferredTransport"].as_str().unwrap_or("JSONRPC"),
@@ -243,7 +250,7 @@ fn card_no_conflicting_urls(_: &Target, _: Dialect, card: &Value) -> Vec<Mismatc
 }
 
 /// Checks that the card has a signature over itself by a trusted key (1.0 §8.4).
-fn card_signature(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
+fn card_signature(target: &Target, _: ProtocolVersion, card: &Value) -> Vec<Mismatch> {
     let keys = target.card_keys.clone().unwrap_or_default();
     // Not the form of §8.4.1.
     let verifier = CardVerifier::new(keys).refuse(SignatureForm::Sdk);
@@ -256,7 +263,7 @@ fn card_signature(target: &Target, _: Dialect, card: &Value) -> Vec<Mismatch> {
 }
 
 /// Checks that the `uri` of every item is an absolute URI.
-fn absolute_uris(_: &Target, _: Dialect, list: &Value) -> Vec<Mismatch> {
+fn absolute_uris(_: &Target, _: ProtocolVersion, list: &Value) -> Vec<Mismatch> {
     let broken = items(list).iter().enumerate().filter_map(|(index, uri)| {
         let text = uri["uri"].as_str().unwrap_or_default();
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
@@ -269,7 +276,7 @@ fn absolute_uris(_: &Target, _: Dialect, list: &Value) -> Vec<Mismatch> {
 }
 
 /// Checks that the texts of all parts together are `1 2 … 20 `.
-fn counts_to_20(_: &Target, _: Dialect, parts: &Value) -> Vec<Mismatch> {
+fn counts_to_20(_: &Target, _: ProtocolVersion, parts: &Value) -> Vec<Mismatch> {
     let texts = items(parts).iter().filter_map(|part| part["text"].as_str());
     let whole: String = texts.collect();
     let expected: String = (1..=20).map(|number| format!("{number} ")).collect();

@@ -40,7 +40,7 @@ async fn run_steps(run: &mut CaseRun<'_>, steps: &[Step]) -> Result<(), StopReas
     let among =
         |names: &[String], name: &str| names.is_empty() || names.iter().any(|known| known == name);
     let (version, binding) = (
-        run.interface.dialect.version(),
+        run.interface.protocol_version.version(),
         run.interface.binding.to_string(),
     );
     for (index, step) in steps.iter().enumerate() {

@@ -87,7 +87,7 @@ fn mismatches(
     let mut found = Vec::new();
     let error = |wanted, kind| {
         let format = ErrorFormat {
-            dialect: stream.record.envelope.dialect,
+            protocol_version: stream.record.envelope.protocol_version,
             binding: stream.record.envelope.binding,
             is_coded: stream.record.is_coded,
         };

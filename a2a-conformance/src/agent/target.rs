@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use a2a_client::Cards;
 use a2a_transport::Binding;
 use a2a_transport::webhook::Jwks;
-use a2a_types::{AgentCard, Dialect};
+use a2a_types::{AgentCard, ProtocolVersion};
 use http::HeaderValue;
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -73,7 +73,9 @@ impl Target {
         let own = Arc::new(OwnTasks::default());
         let patience = Arc::new(Patience::default());
         for declared in &card.supported_interfaces {
-            let (Some(dialect), Some(binding)) = (declared.dialect(), Binding::of(declared)) else {
+            let (Some(protocol_version), Some(binding)) =
+                (declared.protocol_version(), Binding::of(declared))
+            else {
                 continue;
             };
             // `card.valid` reports a URL that cannot be called.
@@ -81,11 +83,13 @@ impl Target {
                 continue;
             }
             let mut known = interfaces.iter().chain(&other_interfaces);
-            if known.any(|interface| (interface.dialect, interface.binding) == (dialect, binding)) {
+            if known.any(|interface| {
+                (interface.protocol_version, interface.binding) == (protocol_version, binding)
+            }) {
                 continue;
             }
             let interface = Interface {
-                dialect,
+                protocol_version,
                 binding,
                 url: declared.url.clone(),
                 tenant: declared.tenant.clone().filter(|tenant| !tenant.is_empty()),
@@ -98,18 +102,20 @@ impl Target {
                 delivery_timeout: options
                     .delivery_timeout
                     .mul_f64(options.scale.clamp(0.01, 1000.0)),
-                judge: Judge::new(dialect, binding, Arc::clone(&own)),
+                judge: Judge::new(protocol_version, binding, Arc::clone(&own)),
                 next_id: AtomicU64::new(1),
                 webhooks: OnceCell::new(),
             };
-            let dialect_wanted = options.dialects.is_empty() || options.dialects.contains(&dialect);
+            let protocol_version_wanted = options.protocol_versions.is_empty()
+                || options.protocol_versions.contains(&protocol_version);
             let binding_wanted = options.bindings.is_empty() || options.bindings.contains(&binding);
-            match dialect_wanted && binding_wanted {
+            match protocol_version_wanted && binding_wanted {
                 true => interfaces.push(interface),
                 false => other_interfaces.push(interface),
             }
         }
-        interfaces.sort_by_key(|interface| (interface.dialect, interface.binding.to_string()));
+        interfaces
+            .sort_by_key(|interface| (interface.protocol_version, interface.binding.to_string()));
         let is_here = is_here(&place);
         let host = match (&options.webhook_host, is_here) {
             (Some(host), _) => Some(host.as_str()),
@@ -146,14 +152,17 @@ impl Target {
         self.interfaces.iter().chain(&self.other_interfaces)
     }
 
-    pub(crate) fn serves(&self, dialect: Dialect, binding: Binding) -> bool {
-        self.all_interfaces()
-            .any(|interface| (interface.dialect, interface.binding) == (dialect, binding))
+    pub(crate) fn serves(&self, protocol_version: ProtocolVersion, binding: Binding) -> bool {
+        self.all_interfaces().any(|interface| {
+            (interface.protocol_version, interface.binding) == (protocol_version, binding)
+        })
     }
 
     /// Returns the URL to which the path of the card is appended.
     pub(crate) fn base(&self) -> &str {
-        let paths = Dialect::ALL.iter().map(|dialect| dialect.card_path());
+        let paths = ProtocolVersion::ALL
+            .iter()
+            .map(|protocol_version| protocol_version.card_path());
         let mut bases = paths.filter_map(|path| self.place.strip_suffix(path));
         bases.next().unwrap_or(&self.place)
     }

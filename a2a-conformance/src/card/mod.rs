@@ -8,7 +8,7 @@
 //!     "defaultInputModes": [], "defaultOutputModes": [],
 //!     "supportedInterfaces": [{"url": "a.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}"#;
 //! let found = inspect(card).unwrap();
-//! assert_eq!(found.dialects, ["1.0"]);
+//! assert_eq!(found.protocol versions, ["1.0"]);
 //! assert_eq!(found.problems[0].path, "$.supportedInterfaces[0].url");
 //! assert_eq!(found.problems[0].requirement, "A2A10-4.4.6-M1");
 //! ```
@@ -20,7 +20,7 @@ pub(crate) mod security;
 mod tests;
 
 use a2a_jsonrpc::Limits;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::reading::Mode;
 use serde::Serialize;
 use serde_json::Value;
@@ -35,7 +35,7 @@ use self::problem::{Problems, of};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inspection {
     /// The protocol versions of the card, the newest first.
-    pub dialects: Vec<&'static str>,
+    pub protocol_versions: Vec<&'static str>,
     /// The violations found.
     pub problems: Vec<Problem>,
     /// The card.
@@ -62,62 +62,70 @@ pub fn inspect(text: &str) -> Result<Inspection, String> {
     if !card.is_object() {
         return Err("expected an object".to_owned());
     }
-    let dialects = dialects(&card);
+    let protocol_versions = protocol_versions(&card);
     let mut found = Problems::default();
-    for dialect in &dialects {
-        check_version(&mut found, &card, text, *dialect);
+    for protocol_version in &protocol_versions {
+        check_version(&mut found, &card, text, *protocol_version);
     }
     Ok(Inspection {
-        dialects: dialects.iter().map(|dialect| dialect.version()).collect(),
+        protocol_versions: protocol_versions
+            .iter()
+            .map(|protocol_version| protocol_version.version())
+            .collect(),
         problems: found.0,
         card,
     })
 }
 
-/// Returns the problems of a card as one of `dialect`, regardless of its other protocol versions.
-pub(crate) fn problems(card: &Value, dialect: Dialect) -> Vec<Problem> {
+/// Returns the problems of a card as one of `protocol_version`, regardless of its other protocol versions.
+pub(crate) fn problems(card: &Value, protocol_version: ProtocolVersion) -> Vec<Problem> {
     let mut found = Problems::default();
-    check_version(&mut found, card, &card.to_string(), dialect);
+    check_version(&mut found, card, &card.to_string(), protocol_version);
     found.0
 }
 
 /// Returns the protocol versions whose members a card has: one document may have several.
-pub(crate) fn dialects(card: &Value) -> Vec<Dialect> {
-    let mut dialects = Vec::new();
+pub(crate) fn protocol_versions(card: &Value) -> Vec<ProtocolVersion> {
+    let mut protocol_versions = Vec::new();
     let has = |member: &str| card.get(member).is_some();
     // In a card with interfaces of 1.0, `url` says nothing: a card of 1.0 may have members of its own.
     let version = card["protocolVersion"].as_str();
-    let version = version.and_then(Dialect::from_version);
+    let version = version.and_then(ProtocolVersion::from_version);
     let says_older = has("preferredTransport")
         || has("additionalInterfaces")
-        || has("protocolVersion") && version != Some(Dialect::V1_0);
+        || has("protocolVersion") && version != Some(ProtocolVersion::V1_0);
     let is_older = says_older || has("url") && !has("supportedInterfaces");
     if has("supportedInterfaces") || !is_older {
-        dialects.push(Dialect::V1_0);
+        protocol_versions.push(ProtocolVersion::V1_0);
     }
     if is_older {
         let by_members = || match has("description") && has("defaultInputModes") {
-            true if has("signatures") => Dialect::V0_3,
-            true => Dialect::V0_2,
-            false => Dialect::V0_1,
+            true if has("signatures") => ProtocolVersion::V0_3,
+            true => ProtocolVersion::V0_2,
+            false => ProtocolVersion::V0_1,
         };
-        let known = version.filter(|dialect| *dialect < Dialect::V1_0);
-        dialects.push(known.unwrap_or_else(by_members));
+        let known = version.filter(|protocol_version| *protocol_version < ProtocolVersion::V1_0);
+        protocol_versions.push(known.unwrap_or_else(by_members));
     }
-    dialects
+    protocol_versions
 }
 
 /// Checks a card as one of a protocol version.
-fn check_version(found: &mut Problems, card: &Value, text: &str, dialect: Dialect) {
-    check_schema(found, card, text, dialect);
-    rules::apply(card, dialect, found);
-    security::apply(card, dialect, found);
+fn check_version(
+    found: &mut Problems,
+    card: &Value,
+    text: &str,
+    protocol_version: ProtocolVersion,
+) {
+    check_schema(found, card, text, protocol_version);
+    rules::apply(card, protocol_version, found);
+    security::apply(card, protocol_version, found);
 }
 
 /// Validates by the schema; if that accepts the card, by the types.
-fn check_schema(found: &mut Problems, card: &Value, text: &str, dialect: Dialect) {
+fn check_schema(found: &mut Problems, card: &Value, text: &str, protocol_version: ProtocolVersion) {
     let members = of(
-        dialect,
+        protocol_version,
         [
             "A2A01-5.5-M1",
             "A2A02-5.5-M1",
@@ -125,21 +133,21 @@ fn check_schema(found: &mut Problems, card: &Value, text: &str, dialect: Dialect
             "A2A10-4.4.1-M1",
         ],
     );
-    let readable = match dialect {
+    let readable = match protocol_version {
         // 0.1 has every optional member as one that may be null.
-        Dialect::V0_1 => &without_nulls(card),
+        ProtocolVersion::V0_1 => &without_nulls(card),
         _ => card,
     };
-    let mut against = violations(dialect, "AgentCard", readable).unwrap_or_default();
+    let mut against = violations(protocol_version, "AgentCard", readable).unwrap_or_default();
     // The first releases of 0.2 did not have the member.
     let is_version = |problem: &str| problem.contains("\"protocolVersion\" is a required");
-    against.retain(|one| dialect != Dialect::V0_2 || !is_version(&one.problem));
+    against.retain(|one| protocol_version != ProtocolVersion::V0_2 || !is_version(&one.problem));
     if against.is_empty() {
-        let read = LintSubject::new(SubjectKind::Card, dialect).read(text, Mode::Strict);
+        let read = LintSubject::new(SubjectKind::Card, protocol_version).read(text, Mode::Strict);
         against.extend(read.err());
     }
     for violation in against {
-        let older = (dialect == Dialect::V1_0)
+        let older = (protocol_version == ProtocolVersion::V1_0)
             .then(|| older_scheme(card, &violation.path))
             .flatten();
         found.add(violation.path, older.unwrap_or(violation.problem), members);

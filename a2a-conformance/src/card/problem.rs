@@ -1,6 +1,6 @@
 //! Problems of a card.
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde::Serialize;
 
 use crate::requirement::{Level, requirement};
@@ -58,11 +58,14 @@ impl Problems {
 }
 
 /// Returns the value for a protocol version, of four.
-pub(super) fn of<T: Copy>(dialect: Dialect, [v0_1, v0_2, v0_3, v1_0]: [T; 4]) -> T {
-    match dialect {
-        Dialect::V0_1 => v0_1,
-        Dialect::V0_2 => v0_2,
-        Dialect::V0_3 => v0_3,
+pub(super) fn of<T: Copy>(
+    protocol_version: ProtocolVersion,
+    [v0_1, v0_2, v0_3, v1_0]: [T; 4],
+) -> T {
+    match protocol_version {
+        ProtocolVersion::V0_1 => v0_1,
+        ProtocolVersion::V0_2 => v0_2,
+        ProtocolVersion::V0_3 => v0_3,
         _ => v1_0,
     }
 }

@@ -2,26 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use http::Uri;
 use serde_json::Value;
 
 use super::problem::{Problems, of};
 
-pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
-    let interfaces = interfaces(card, dialect);
+pub(super) fn apply(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
+    let interfaces = interfaces(card, protocol_version);
     for interface in &interfaces {
-        interface.apply(dialect, found);
+        interface.apply(protocol_version, found);
     }
-    match dialect {
-        Dialect::V1_0 => order(&interfaces, found),
-        Dialect::V0_3 => transports(card, &interfaces, found),
+    match protocol_version {
+        ProtocolVersion::V1_0 => order(&interfaces, found),
+        ProtocolVersion::V0_3 => transports(card, &interfaces, found),
         _ => {}
     }
-    skills(card, dialect, found);
-    modes(card, dialect, found);
-    links(card, dialect, found);
-    extensions(card, dialect, found);
+    skills(card, protocol_version, found);
+    modes(card, protocol_version, found);
+    links(card, protocol_version, found);
+    extensions(card, protocol_version, found);
 }
 
 /// An interface of the agent.
@@ -32,9 +32,9 @@ struct Interface<'a> {
     version: Option<&'a str>,
 }
 
-fn interfaces(card: &Value, dialect: Dialect) -> Vec<Interface<'_>> {
-    let (list, binding) = match dialect {
-        Dialect::V1_0 => ("supportedInterfaces", "protocolBinding"),
+fn interfaces(card: &Value, protocol_version: ProtocolVersion) -> Vec<Interface<'_>> {
+    let (list, binding) = match protocol_version {
+        ProtocolVersion::V1_0 => ("supportedInterfaces", "protocolBinding"),
         _ => ("additionalInterfaces", "transport"),
     };
     let main = Interface {
@@ -43,7 +43,8 @@ fn interfaces(card: &Value, dialect: Dialect) -> Vec<Interface<'_>> {
         binding: card["preferredTransport"].as_str(),
         version: None,
     };
-    let main = (dialect != Dialect::V1_0 && card["url"].is_string()).then_some(main);
+    let main =
+        (protocol_version != ProtocolVersion::V1_0 && card["url"].is_string()).then_some(main);
     let listed = card[list].as_array().into_iter().flatten().enumerate();
     let listed = listed.map(|(index, one)| Interface {
         path: format!("$.{list}[{index}]"),
@@ -55,7 +56,7 @@ fn interfaces(card: &Value, dialect: Dialect) -> Vec<Interface<'_>> {
 }
 
 impl Interface<'_> {
-    fn apply(&self, dialect: Dialect, found: &mut Problems) {
+    fn apply(&self, protocol_version: ProtocolVersion, found: &mut Problems) {
         let Self {
             path,
             url,
@@ -64,7 +65,7 @@ impl Interface<'_> {
         } = self;
         let is_custom = binding.is_some_and(|binding| !BINDINGS.contains(&binding));
         let members = of(
-            dialect,
+            protocol_version,
             [
                 "A2A01-5.5-M1",
                 "A2A02-5.5-M1",
@@ -75,7 +76,7 @@ impl Interface<'_> {
         let at = format!("{path}.url");
         match absolute(url) {
             // 0.2 does not describe the URLs of further interfaces.
-            None if dialect == Dialect::V0_2 && path != "$" => {}
+            None if protocol_version == ProtocolVersion::V0_2 && path != "$" => {}
             None => found.add(at, "expected an absolute URL", members),
             Some(uri) => {
                 let scheme = uri.scheme_str().unwrap_or_default();
@@ -90,7 +91,7 @@ impl Interface<'_> {
                     // Only production has to be encrypted, and no card says whether it is for
                     // production.
                     let https = of(
-                        dialect,
+                        protocol_version,
                         [
                             "A2A01-4.1-S2",
                             "A2A02-3.1-M1",
@@ -108,15 +109,22 @@ impl Interface<'_> {
                     .authority()
                     .is_some_and(|host| host.as_str().contains('@'))
                 {
-                    found.add(&at, "expected no credentials in the URL", secrets(dialect));
+                    found.add(
+                        &at,
+                        "expected no credentials in the URL",
+                        secrets(protocol_version),
+                    );
                 }
             }
         }
         // Before 0.3 the transport is open.
-        let is_closed = matches!(dialect, Dialect::V0_3 | Dialect::V1_0);
+        let is_closed = matches!(
+            protocol_version,
+            ProtocolVersion::V0_3 | ProtocolVersion::V1_0
+        );
         if let (true, Some(binding)) = (is_custom && is_closed, binding) {
             let unknown = of(
-                dialect,
+                protocol_version,
                 [
                     "A2A01-5.5-M1",
                     "A2A02-5.5.5-M1",
@@ -124,10 +132,10 @@ impl Interface<'_> {
                     "A2A10-5.8-S1",
                 ],
             );
-            let is_uri = dialect == Dialect::V1_0 && binding.contains(':');
+            let is_uri = protocol_version == ProtocolVersion::V1_0 && binding.contains(':');
             if !is_uri {
-                let member = match dialect {
-                    Dialect::V1_0 => "protocolBinding",
+                let member = match protocol_version {
+                    ProtocolVersion::V1_0 => "protocolBinding",
                     _ if path == "$" => "preferredTransport",
                     _ => "transport",
                 };
@@ -176,7 +184,7 @@ fn order(interfaces: &[Interface<'_>], found: &mut Problems) {
     for (index, later) in interfaces.iter().enumerate() {
         let earlier = interfaces.get(..index).unwrap_or_default();
         let same = |one: &&Interface<'_>| one.binding == later.binding;
-        let of_version = |one: &Interface<'_>| one.version.and_then(Dialect::from_version);
+        let of_version = |one: &Interface<'_>| one.version.and_then(ProtocolVersion::from_version);
         if earlier
             .iter()
             .filter(same)
@@ -226,9 +234,9 @@ fn transports(card: &Value, interfaces: &[Interface<'_>], found: &mut Problems) 
     }
 }
 
-fn skills(card: &Value, dialect: Dialect, found: &mut Problems) {
+fn skills(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
     let rule = of(
-        dialect,
+        protocol_version,
         [
             "A2A01-5.5.4-M1",
             "A2A02-5.5.4-M1",
@@ -253,9 +261,9 @@ fn skills(card: &Value, dialect: Dialect, found: &mut Problems) {
 }
 
 /// Advises that media types have a type and a subtype; 0.1 allows `text` for `text/plain`, too.
-fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
+fn modes(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
     let rule = of(
-        dialect,
+        protocol_version,
         [
             "A2A01-5.5-M1",
             "A2A02-5.5-M1",
@@ -276,7 +284,8 @@ fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
             let is_type = kind
                 .split_once('/')
                 .is_some_and(|(one, other)| is_token(one) && is_token(other));
-            let is_short = dialect == Dialect::V0_1 && ["text", "file", "data"].contains(&mode);
+            let is_short = protocol_version == ProtocolVersion::V0_1
+                && ["text", "file", "data"].contains(&mode);
             if !is_type && !is_short {
                 let problem = format!("`{mode}` is not a media type: expected type/subtype");
                 found.advise(format!("{path}.{member}[{index}]"), problem, rule);
@@ -292,9 +301,9 @@ fn modes(card: &Value, dialect: Dialect, found: &mut Problems) {
 }
 
 /// Advises that links for people are absolute.
-fn links(card: &Value, dialect: Dialect, found: &mut Problems) {
+fn links(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
     let rule = of(
-        dialect,
+        protocol_version,
         [
             "A2A01-5.5-M1",
             "A2A02-5.5-M1",
@@ -315,9 +324,9 @@ fn links(card: &Value, dialect: Dialect, found: &mut Problems) {
     }
 }
 
-fn extensions(card: &Value, dialect: Dialect, found: &mut Problems) {
+fn extensions(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
     let rule = of(
-        dialect,
+        protocol_version,
         [
             "A2A01-5.5-M1",
             "A2A02-5.5.2.1-M1",
@@ -342,9 +351,9 @@ fn extensions(card: &Value, dialect: Dialect, found: &mut Problems) {
 }
 
 /// Returns the requirement that cards contain no secrets.
-pub(super) fn secrets(dialect: Dialect) -> &'static str {
+pub(super) fn secrets(protocol_version: ProtocolVersion) -> &'static str {
     of(
-        dialect,
+        protocol_version,
         [
             "A2A01-5.5.3-M1",
             "A2A02-5.4-M1",

@@ -1,28 +1,41 @@
 //! Rules about authentication and signatures.
 
 use a2a_transport::card_signature::header;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::Value;
 
 use super::problem::{Problems, of};
 use super::rules::secrets;
 
-pub(super) fn apply(card: &Value, dialect: Dialect, found: &mut Problems) {
-    requirements(card, dialect, card, "$", found);
+pub(super) fn apply(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
+    requirements(card, protocol_version, card, "$", found);
     for (index, skill) in card["skills"].as_array().into_iter().flatten().enumerate() {
-        requirements(card, dialect, skill, &format!("$.skills[{index}]"), found);
+        requirements(
+            card,
+            protocol_version,
+            skill,
+            &format!("$.skills[{index}]"),
+            found,
+        );
     }
-    if dialect == Dialect::V1_0 {
+    if protocol_version == ProtocolVersion::V1_0 {
         schemes(card, found);
     }
     // The text may say how to get credentials, or contain settings of a scheme (0.1 §5.5.3, §5.6).
     let credentials = card["authentication"]["credentials"].as_str();
-    if dialect == Dialect::V0_1 && credentials.is_some_and(looks_secret) {
+    if protocol_version == ProtocolVersion::V0_1 && credentials.is_some_and(looks_secret) {
         let problem = "expected no credentials on a card that anybody can read";
-        found.add("$.authentication.credentials", problem, secrets(dialect));
+        found.add(
+            "$.authentication.credentials",
+            problem,
+            secrets(protocol_version),
+        );
     }
-    if matches!(dialect, Dialect::V0_3 | Dialect::V1_0) {
-        signatures(card, dialect, found);
+    if matches!(
+        protocol_version,
+        ProtocolVersion::V0_3 | ProtocolVersion::V1_0
+    ) {
+        signatures(card, protocol_version, found);
     }
 }
 
@@ -38,28 +51,34 @@ pub(crate) fn looks_secret(text: &str) -> bool {
 }
 
 /// Checks that requirements name declared schemes.
-fn requirements(card: &Value, dialect: Dialect, holder: &Value, path: &str, found: &mut Problems) {
-    let rule = match dialect {
-        Dialect::V0_1 => return,
-        Dialect::V0_2 => "A2A02-5.5.3-M2",
-        Dialect::V0_3 => "A2A03-5.5.3-M2",
+fn requirements(
+    card: &Value,
+    protocol_version: ProtocolVersion,
+    holder: &Value,
+    path: &str,
+    found: &mut Problems,
+) {
+    let rule = match protocol_version {
+        ProtocolVersion::V0_1 => return,
+        ProtocolVersion::V0_2 => "A2A02-5.5.3-M2",
+        ProtocolVersion::V0_3 => "A2A03-5.5.3-M2",
         _ => "A2A10-4.5.1-M2",
     };
-    let member = match dialect {
-        Dialect::V1_0 => "securityRequirements",
+    let member = match protocol_version {
+        ProtocolVersion::V1_0 => "securityRequirements",
         _ => "security",
     };
     for (index, one) in holder[member].as_array().into_iter().flatten().enumerate() {
-        if let (Dialect::V1_0, false, Some(name)) = (
-            dialect,
+        if let (ProtocolVersion::V1_0, false, Some(name)) = (
+            protocol_version,
             one["schemes"].is_object(),
             one.as_object().and_then(|one| one.keys().next()),
         ) {
             let problem = format!("`{name}` stands where `schemes` belongs: the form of 0.3");
             found.add(format!("{path}.{member}[{index}]"), problem, rule);
         }
-        let named = match dialect {
-            Dialect::V1_0 => &one["schemes"],
+        let named = match protocol_version {
+            ProtocolVersion::V1_0 => &one["schemes"],
             _ => one,
         };
         for name in named
@@ -114,8 +133,11 @@ fn schemes(card: &Value, found: &mut Problems) {
 }
 
 /// Checks the headers of signatures. Verifying them takes the keys.
-fn signatures(card: &Value, dialect: Dialect, found: &mut Problems) {
-    let fields = of(dialect, ["", "", "A2A03-5.5.6-M1", "A2A10-4.4.7-M1"]);
+fn signatures(card: &Value, protocol_version: ProtocolVersion, found: &mut Problems) {
+    let fields = of(
+        protocol_version,
+        ["", "", "A2A03-5.5.6-M1", "A2A10-4.4.7-M1"],
+    );
     for (index, signature) in card["signatures"]
         .as_array()
         .into_iter()
@@ -138,10 +160,10 @@ fn signatures(card: &Value, dialect: Dialect, found: &mut Problems) {
             );
             found.advise(&at, problem, fields);
         }
-        if dialect == Dialect::V1_0 && header.kid.is_none() {
+        if protocol_version == ProtocolVersion::V1_0 && header.kid.is_none() {
             found.add(&at, "expected `kid`", "A2A10-8.4.2-M1");
         }
-        if dialect == Dialect::V1_0 && header.typ.as_deref() != Some("JOSE") {
+        if protocol_version == ProtocolVersion::V1_0 && header.typ.as_deref() != Some("JOSE") {
             found.add(&at, "expected `typ` to be `JOSE`", "A2A10-8.4.2-S1");
         }
         if header.jku.is_some_and(|url| !url.starts_with("https://")) {

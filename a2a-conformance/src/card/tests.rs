@@ -37,7 +37,7 @@ fn check(change: impl FnOnce(&mut Value), path: &str, requirement: &str) {
 fn a_card_without_a_fault_has_none() {
     let found = inspect(&card().to_string()).unwrap();
     assert_eq!(found.problems, []);
-    assert_eq!(found.dialects, ["1.0", "0.3"]);
+    assert_eq!(found.protocol_versions, ["1.0", "0.3"]);
     assert!(found.is_legal());
 }
 
@@ -183,20 +183,20 @@ fn two_schemes_in_one_and_algorithm_none_are_problems() {
 
 #[test]
 fn versions_are_detected() {
-    let dialects = |card: Value| inspect(&card.to_string()).unwrap().dialects;
+    let protocol_versions = |card: Value| inspect(&card.to_string()).unwrap().protocol_versions;
     assert_eq!(
-        dialects(json!({"url": "https://a.example", "authentication": {"schemes": []}})),
+        protocol_versions(json!({"url": "https://a.example", "authentication": {"schemes": []}})),
         ["0.1"]
     );
     assert_eq!(
-        dialects(json!({"url": "u", "description": "", "defaultInputModes": []})),
+        protocol_versions(json!({"url": "u", "description": "", "defaultInputModes": []})),
         ["0.2"]
     );
     assert_eq!(
-        dialects(json!({"url": "u", "protocolVersion": "0.2.5"})),
+        protocol_versions(json!({"url": "u", "protocolVersion": "0.2.5"})),
         ["0.2"]
     );
-    assert_eq!(dialects(json!({})), ["1.0"]);
+    assert_eq!(protocol_versions(json!({})), ["1.0"]);
     assert!(inspect("[]").is_err());
     assert!(
         inspect(r#"{"name": "a", "name": "b"}"#).is_err(),
@@ -237,7 +237,7 @@ fn our_own_card_is_legal() {
     let rules: Vec<_> = found.problems.iter().map(|one| one.requirement).collect();
     assert_eq!(rules, [""; 0], "{:#?}", found.problems);
     assert!(found.is_legal());
-    assert_eq!(found.dialects.len(), 2);
+    assert_eq!(found.protocol_versions.len(), 2);
 }
 
 /// Every rule is in the registry.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use a2a_transport::Binding;
-use a2a_types::{Dialect, Operation};
+use a2a_types::{Operation, ProtocolVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub struct Case {
     pub why: String,
     /// Protocol versions in which it applies; all if none is named.
     #[serde(default)]
-    pub dialects: Vec<String>,
+    pub protocol_versions: Vec<String>,
     /// Bindings in which it applies; all if none is named.
     #[serde(default)]
     pub bindings: Vec<String>,
@@ -292,24 +292,28 @@ pub enum StopCondition {
 
 impl Case {
     /// Returns whether the case applies in a protocol version and binding.
-    pub fn applies(&self, dialect: Dialect, binding: Binding) -> bool {
+    pub fn applies(&self, protocol_version: ProtocolVersion, binding: Binding) -> bool {
         let among = |names: &[String], name: &str| {
             names.is_empty() || names.iter().any(|known| known == name)
         };
-        among(&self.dialects, dialect.version()) && among(&self.bindings, &binding.to_string())
+        among(&self.protocol_versions, protocol_version.version())
+            && among(&self.bindings, &binding.to_string())
     }
 
     /// Returns its level in a protocol version and binding.
-    pub fn level_in(&self, dialect: Dialect, binding: Option<Binding>) -> Level {
-        level_in(dialect, binding, &self.id, self.level)
+    pub fn level_in(&self, protocol_version: ProtocolVersion, binding: Option<Binding>) -> Level {
+        level_in(protocol_version, binding, &self.id, self.level)
     }
 
     /// Returns the faults of the case itself.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        for dialect in &self.dialects {
-            if Dialect::ALL.iter().all(|known| known.version() != dialect) {
-                problems.push(format!("`{dialect}` is not a version"));
+        for protocol_version in &self.protocol_versions {
+            if ProtocolVersion::ALL
+                .iter()
+                .all(|known| known.version() != protocol_version)
+            {
+                problems.push(format!("`{protocol_version}` is not a version"));
             }
         }
         for binding in &self.bindings {

@@ -9,7 +9,7 @@ use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::Level;
 use a2a_transport::Binding;
 use a2a_transport::webhook::Jwks;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use clap::Args;
 
 use super::credentials::Credentials;
@@ -18,7 +18,7 @@ use super::interruption::interruption;
 use super::print::{UNREACHABLE, USAGE, failed_by, refused};
 use super::report_options::ReportOptions;
 use super::values::{
-    bindings, dialects, levels, read_factor, read_pattern, read_seconds, read_url,
+    bindings, levels, protocol_versions, read_factor, read_pattern, read_seconds, read_url,
 };
 
 /// Agent to test, and the checks to make.
@@ -27,7 +27,7 @@ use super::values::{
 Examples:
   a2a-conformance agent http://127.0.0.1:8080
   a2a-conformance agent https://agent.example --black-box --prompt 'summarize: hello'
-  a2a-conformance agent http://127.0.0.1:8080 --dialect 1.0 --run 'stream.*' --repeat 50
+  a2a-conformance agent http://127.0.0.1:8080 --protocol-version 1.0 --run 'stream.*' --repeat 50
   a2a-conformance agent --exec './my-agent --port {port}' --black-box
   a2a-conformance agent http://127.0.0.1:8080 --report html,junit -o reports/ --waivers known.yaml
   a2a-conformance agent https://agent.example --bearer TOKEN --second-header 'Authorization: Bearer …'
@@ -54,8 +54,8 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "hello")]
     prompt: String,
     /// Test only this protocol version.
-    #[arg(long, value_name = "VERSION", value_parser = dialects())]
-    dialect: Vec<Dialect>,
+    #[arg(long, value_name = "VERSION", value_parser = protocol_versions())]
+    protocol_version: Vec<ProtocolVersion>,
     /// Test only this protocol binding.
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
@@ -181,7 +181,7 @@ impl Arguments {
                 true => Profile::BlackBox,
                 false => Profile::Instrumented,
             },
-            dialects: self.dialect,
+            protocol_versions: self.protocol_version,
             bindings: self.binding,
             selection: Selection {
                 run: self.run,

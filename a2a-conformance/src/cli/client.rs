@@ -10,19 +10,19 @@ use a2a_conformance::record::{CheckResult, FORMAT, Run, Settings, Target};
 use a2a_conformance::report::Progress;
 use a2a_conformance::requirement::{Level, Role};
 use a2a_transport::Binding;
-use a2a_types::{Dialect, Timestamp};
+use a2a_types::{ProtocolVersion, Timestamp};
 use clap::{ArgGroup, Args};
 
 use super::interruption::interruption;
 use super::print::{failed, failed_by, refused};
 use super::report_options::ReportOptions;
-use super::values::{bindings, dialects, levels, read_factor, read_pattern};
+use super::values::{bindings, levels, protocol_versions, read_factor, read_pattern};
 
 /// Client to test, and the cases to run.
 #[derive(Args)]
 #[command(group = ArgGroup::new("client"), after_help = "\
 Examples:
-  a2a-conformance client --stdio 'python3 shims/client.py' --dialect 1.0 --binding jsonrpc
+  a2a-conformance client --stdio 'python3 shims/client.py' --protocol-version 1.0 --binding jsonrpc
   a2a-conformance client --exec './my-client {url}' --run 'client.redirect-*'
   a2a-conformance client --listen 127.0.0.1:9900 --report html,junit -o reports/
 
@@ -52,8 +52,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LEVEL", default_value = "may", value_parser = levels())]
     level: Level,
     /// Test only this protocol version.
-    #[arg(long, value_name = "VERSION", value_parser = dialects())]
-    dialect: Vec<Dialect>,
+    #[arg(long, value_name = "VERSION", value_parser = protocol_versions())]
+    protocol_version: Vec<ProtocolVersion>,
     /// Test only this protocol binding.
     #[arg(long, value_name = "BINDING", value_parser = bindings())]
     binding: Vec<Binding>,
@@ -79,7 +79,7 @@ pub(crate) async fn run(arguments: Arguments) -> ExitCode {
         run: arguments.run.clone(),
         skip: arguments.skip.clone(),
         level: arguments.level,
-        dialects: arguments.dialect.clone(),
+        protocol_versions: arguments.protocol_version.clone(),
         bindings: arguments.binding.clone(),
         jobs: arguments.jobs,
         scale: arguments.timeout_scale,

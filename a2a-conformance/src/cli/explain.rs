@@ -8,7 +8,7 @@ use a2a_conformance::check::{Check, CheckPart, check, checks, covered_by};
 use a2a_conformance::explanation::explanation;
 use a2a_conformance::mutants;
 use a2a_conformance::requirement::{Requirement, requirement, requirements};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::{Value, json};
 
 use super::print::{BOLD, DIM, ended, print_json, refused};
@@ -66,10 +66,10 @@ fn explain_requirement(requirement: &Requirement) -> io::Result<()> {
     let Requirement {
         id, says, section, ..
     } = requirement;
-    let of = Dialect::ALL
+    let of = ProtocolVersion::ALL
         .iter()
-        .find(|dialect| requirements(**dialect).contains(requirement))
-        .map_or("", |dialect| dialect.version());
+        .find(|protocol_version| requirements(**protocol_version).contains(requirement))
+        .map_or("", |protocol_version| protocol_version.version());
     let binds: Vec<_> = requirement.binds.iter().map(|role| role.name()).collect();
     writeln!(out, "{BOLD}{id}{BOLD:#}")?;
     writeln!(out, "{says}\n")?;
@@ -113,21 +113,23 @@ fn explain_check(check: &Check) -> io::Result<()> {
     writeln!(out, "Tests    {}", check.role.name())?;
     for (number, level) in check.levels().into_iter().enumerate() {
         let label = if number == 0 { "Level" } else { "" };
-        let all = Dialect::ALL.iter();
-        let so = all.filter(|dialect| check.level_in(**dialect) == Some(level));
-        let so: Vec<_> = so.map(|dialect| dialect.version()).collect();
+        let all = ProtocolVersion::ALL.iter();
+        let so = all.filter(|protocol_version| check.level_in(**protocol_version) == Some(level));
+        let so: Vec<_> = so
+            .map(|protocol_version| protocol_version.version())
+            .collect();
         writeln!(out, "{label:<8} {} in {}", level.name(), so.join(", "))?;
     }
     for (number, part) in check.parts.iter().enumerate() {
         let label = if number == 0 { "Made" } else { "" };
         writeln!(out, "{label:<8} {}", place(part))?;
     }
-    for (number, (dialect, requirement)) in covered_by(id).enumerate() {
+    for (number, (protocol_version, requirement)) in covered_by(id).enumerate() {
         let label = if number == 0 { "Covers" } else { "" };
         let Requirement {
             id, section, says, ..
         } = requirement;
-        let heading = format!("{id:<19} {DIM}§{section} of {dialect}{DIM:#}");
+        let heading = format!("{id:<19} {DIM}§{section} of {protocol_version}{DIM:#}");
         writeln!(out, "{label:<8} {heading} {says}")?;
     }
     if let Some(source) = check.source() {
@@ -151,14 +153,18 @@ fn explain_check(check: &Check) -> io::Result<()> {
 
 /// Describes a part of a check: a case or an invariant, and the versions and bindings in which it is made.
 fn place(part: &CheckPart) -> String {
-    let dialects: Vec<_> = part.dialects.iter().map(|one| one.version()).collect();
+    let protocol_versions: Vec<_> = part
+        .protocol_versions
+        .iter()
+        .map(|one| one.version())
+        .collect();
     let bindings: Vec<_> = part.bindings.iter().map(ToString::to_string).collect();
     let made = match part.case {
         Some(_) => "a case",
         None => "every exchange",
     };
-    let (dialects, bindings) = (dialects.join(", "), bindings.join(" and "));
-    format!("{made}, in {dialects}, by {bindings}")
+    let (protocol_versions, bindings) = (protocol_versions.join(", "), bindings.join(" and "));
+    format!("{made}, in {protocol_versions}, by {bindings}")
 }
 
 /// Ids that have something of what was asked for, at most eight.
@@ -166,10 +172,10 @@ fn similar_ids(id: &str) -> Vec<String> {
     let lower = id.to_lowercase();
     let words = lower.split(['.', '-']).filter(|word| word.len() > 3);
     let words: Vec<_> = words.filter(|word| !word.starts_with("a2a")).collect();
-    let ids = Dialect::ALL
+    let ids = ProtocolVersion::ALL
         .iter()
         .rev()
-        .flat_map(|dialect| requirements(*dialect))
+        .flat_map(|protocol_version| requirements(*protocol_version))
         .map(|requirement| requirement.id.as_str());
     let section = section_of(&lower);
     let likeness = |candidate: &&str| {

@@ -7,19 +7,19 @@ use std::process::ExitCode;
 use a2a_client::terminal::escape_line as line;
 use a2a_conformance::documents::StrictVerdict;
 use a2a_conformance::lint::{AppliedRepair, Context, DocumentKind, Finding, LintResult, lint};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::{Value, json};
 
 use super::print::{BAD, BOLD, DIM, FAIR, GOOD, ended, print_json, refused};
-use super::values::{dialects, kinds};
+use super::values::{kinds, protocol_versions};
 
 /// Documents to check.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   a2a-conformance lint card.json task.json events.txt
-  curl -sN … | a2a-conformance lint - --dialect 0.3
-  a2a-conformance lint --as SendMessageRequest --dialect 1.0 body.json
+  curl -sN … | a2a-conformance lint - --protocol-version 0.3
+  a2a-conformance lint --as SendMessageRequest --protocol-version 1.0 body.json
   a2a-conformance lint --request request.json answer.json
 
 Exit codes: 0 all are legal, 1 one is not, 2 usage, or a file that cannot be read.")]
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Protocol version of the documents. Default: detected in each document.
-    #[arg(long, value_name = "VERSION", value_parser = dialects())]
-    dialect: Option<Dialect>,
+    #[arg(long, value_name = "VERSION", value_parser = protocol_versions())]
+    protocol_version: Option<ProtocolVersion>,
     /// Kind of the documents. Default: detected in each document.
     #[arg(long = "as", value_name = "KIND", value_parser = kinds(), ignore_case = true)]
     kind: Option<&'static DocumentKind>,
@@ -66,18 +66,22 @@ fn judge(args: &Args) -> Result<Verdicts<'_>, String> {
     if inputs.filter(|file| *file == stdin).count() > 1 {
         return Err("the standard input is read once: expected `-` for one file".to_owned());
     }
-    if let (Some(kind), Some(dialect)) = (args.kind, args.dialect)
-        && !kind.is_in(dialect)
+    if let (Some(kind), Some(protocol_version)) = (args.kind, args.protocol_version)
+        && !kind.is_in(protocol_version)
     {
-        let having = Dialect::ALL.iter().filter(|dialect| kind.is_in(**dialect));
-        let having: Vec<_> = having.map(|dialect| dialect.version()).collect();
+        let having = ProtocolVersion::ALL
+            .iter()
+            .filter(|protocol_version| kind.is_in(**protocol_version));
+        let having: Vec<_> = having
+            .map(|protocol_version| protocol_version.version())
+            .collect();
         let (name, having) = (kind.name, having.join(", "));
         return Err(format!(
-            "A2A {dialect} has no {name}: expected one of {having}"
+            "A2A {protocol_version} has no {name}: expected one of {having}"
         ));
     }
     let context = Context {
-        dialect: args.dialect,
+        protocol_version: args.protocol_version,
         request: args.request.as_deref().map(read_request).transpose()?,
         kind: args.kind,
     };
@@ -100,7 +104,10 @@ fn read_request(file: &Path) -> Result<Value, String> {
     let bytes = read(file)?;
     let request: Value =
         serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
-    match request["method"].as_str().and_then(Dialect::of_method) {
+    match request["method"]
+        .as_str()
+        .and_then(ProtocolVersion::of_method)
+    {
         Some(_) => Ok(request),
         None => Err(refused(
             "expected a JSON-RPC request with a method of A2A".to_owned(),
@@ -130,7 +137,7 @@ fn no_text(valid: usize) -> LintResult {
     LintResult {
         event: None,
         kind: "unknown".to_owned(),
-        dialect: None,
+        protocol_version: None,
         verdict: StrictVerdict::Reject,
         findings: vec![Finding {
             path: "$".to_owned(),
@@ -174,8 +181,10 @@ fn print_one(out: &mut impl Write, place: &str, one: &LintResult) -> io::Result<
         StrictVerdict::Reject => (BAD, "refused"),
         StrictVerdict::RejectByRule => (BAD, "refused by the words of the specification"),
     };
-    let dialect = one.dialect.map(|dialect| format!(", A2A {dialect}"));
-    let kind = format!("{}{}", one.kind, dialect.unwrap_or_default());
+    let protocol_version = one
+        .protocol_version
+        .map(|protocol_version| format!(", A2A {protocol_version}"));
+    let kind = format!("{}{}", one.kind, protocol_version.unwrap_or_default());
     writeln!(
         out,
         "{BOLD}{}{BOLD:#}: {}: {style}{verdict}{style:#}",

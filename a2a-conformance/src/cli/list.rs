@@ -6,24 +6,24 @@ use std::process::ExitCode;
 
 use a2a_conformance::check::{Check, checks, covered_by};
 use a2a_conformance::requirement::{Level, Requirement, Role, requirements};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::{Value, json};
 
 use super::print::{BOLD, DIM, ended, print_json, refused};
-use super::values::{dialects, levels, roles};
+use super::values::{levels, protocol_versions, roles};
 
 /// Requirements and checks to list.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  a2a-conformance list --dialect 1.0 --role agent --level must
+  a2a-conformance list --protocol-version 1.0 --role agent --level must
   a2a-conformance list --json
 
 Exit codes: 0, or 2 if nothing is like that.")]
 pub(crate) struct Args {
     /// List only this protocol version.
-    #[arg(long, value_name = "VERSION", value_parser = dialects())]
-    dialect: Option<Dialect>,
+    #[arg(long, value_name = "VERSION", value_parser = protocol_versions())]
+    protocol_version: Option<ProtocolVersion>,
     /// List only what applies to this party.
     #[arg(long, value_name = "ROLE", value_parser = roles())]
     role: Option<Role>,
@@ -36,11 +36,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let listed: Vec<_> = Dialect::ALL
+    let listed: Vec<_> = ProtocolVersion::ALL
         .iter()
         .rev()
-        .filter(|dialect| args.dialect.is_none_or(|selected| selected == **dialect))
-        .map(|dialect| (*dialect, args.among(requirements(*dialect))))
+        .filter(|protocol_version| {
+            args.protocol_version
+                .is_none_or(|selected| selected == **protocol_version)
+        })
+        .map(|protocol_version| {
+            (
+                *protocol_version,
+                args.among(requirements(*protocol_version)),
+            )
+        })
         .filter(|(_, listed)| !listed.is_empty())
         .collect();
     let checks = args.checks();
@@ -54,7 +62,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     ended(&printed, 0)
 }
 
-type RequirementLists = [(Dialect, Vec<&'static Requirement>)];
+type RequirementLists = [(ProtocolVersion, Vec<&'static Requirement>)];
 
 impl Args {
     fn among(&self, all: &'static [Requirement]) -> Vec<&'static Requirement> {
@@ -69,24 +77,29 @@ impl Args {
 
     /// The checks of that party that count as that much in that version.
     fn checks(&self) -> Vec<&'static Check> {
-        let fits = |check: &Check, dialect: Dialect| {
-            let level = check.level_in(dialect);
-            let is_wanted = self.dialect.is_none_or(|selected| selected == dialect);
+        let fits = |check: &Check, protocol_version: ProtocolVersion| {
+            let level = check.level_in(protocol_version);
+            let is_wanted = self
+                .protocol_version
+                .is_none_or(|selected| selected == protocol_version);
             is_wanted && level.is_some_and(|own| self.level.is_none_or(|level| level == own))
         };
         let selected = |check: &&Check| {
             let of_role = self.role.is_none_or(|role| role == check.role);
-            of_role && Dialect::ALL.iter().any(|dialect| fits(check, *dialect))
+            of_role
+                && ProtocolVersion::ALL
+                    .iter()
+                    .any(|protocol_version| fits(check, *protocol_version))
         };
         checks().iter().filter(selected).collect()
     }
 }
 
 fn as_json(listed: &RequirementLists, checks: &[&Check]) -> Value {
-    let requirements = listed.iter().flat_map(|(dialect, listed)| {
+    let requirements = listed.iter().flat_map(|(protocol_version, listed)| {
         listed.iter().map(move |requirement| {
             let mut value = json!(requirement);
-            value["dialect"] = json!(dialect.version());
+            value["protocolVersion"] = json!(protocol_version.version());
             value
         })
     });
@@ -102,7 +115,7 @@ fn as_json(listed: &RequirementLists, checks: &[&Check]) -> Value {
             "role": check.role,
             "title": check.title,
             "levels": check.levels(),
-            "dialects": dialects_of(check),
+            "protocolVersions": protocol_versions_of(check),
             "bindings": bindings,
             "requirements": covered.collect::<Vec<_>>(),
             "source": check.source(),
@@ -114,18 +127,19 @@ fn as_json(listed: &RequirementLists, checks: &[&Check]) -> Value {
     })
 }
 
-fn dialects_of(check: &Check) -> Vec<&'static str> {
-    let all = Dialect::ALL.iter();
-    let made = all.filter(|dialect| check.applies(**dialect));
-    made.map(|dialect| dialect.version()).collect()
+fn protocol_versions_of(check: &Check) -> Vec<&'static str> {
+    let all = ProtocolVersion::ALL.iter();
+    let made = all.filter(|protocol_version| check.applies(**protocol_version));
+    made.map(|protocol_version| protocol_version.version())
+        .collect()
 }
 
 fn print(listed: &RequirementLists, checks: &[&Check]) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    for (dialect, listed) in listed {
+    for (protocol_version, listed) in listed {
         writeln!(
             out,
-            "{BOLD}A2A {dialect}: {} requirements{BOLD:#}",
+            "{BOLD}A2A {protocol_version}: {} requirements{BOLD:#}",
             listed.len()
         )?;
         for requirement in listed {
@@ -142,10 +156,11 @@ fn print(listed: &RequirementLists, checks: &[&Check]) -> io::Result<()> {
     for check in checks {
         let Check { id, title, .. } = check;
         let levels: Vec<_> = check.levels().iter().map(|level| level.name()).collect();
-        let (levels, dialects) = (levels.join(", "), dialects_of(check).join(" "));
+        let (levels, protocol_versions) =
+            (levels.join(", "), protocol_versions_of(check).join(" "));
         writeln!(
             out,
-            "  {id:<34} {levels:<13} {DIM}{dialects:<16}{DIM:#}{title}"
+            "  {id:<34} {levels:<13} {DIM}{protocol_versions:<16}{DIM:#}{title}"
         )?;
     }
     Ok(())

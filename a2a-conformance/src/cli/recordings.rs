@@ -109,13 +109,16 @@ fn print_result(
 ) -> std::io::Result<()> {
     let verdict = if found.passes() { "ok  " } else { "FAIL" };
     let operation = found.operation.unwrap_or("unknown");
-    let dialect = found.dialect.unwrap_or_default();
+    let protocol_version = found.protocol_version.unwrap_or_default();
     let events = match found.events {
         0 => String::new(),
         count => format!(", {count} events"),
     };
     let place = line(place);
-    writeln!(out, "{verdict} {place} {operation} {dialect}{events}")?;
+    writeln!(
+        out,
+        "{verdict} {place} {operation} {protocol_version}{events}"
+    )?;
     for problem in &found.problems {
         writeln!(out, "       {}", line(problem))?;
     }

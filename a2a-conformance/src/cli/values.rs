@@ -5,15 +5,15 @@ use std::time::Duration;
 use a2a_conformance::lint::DocumentKind;
 use a2a_conformance::requirement::{Level, Role};
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use globset::Glob;
 use http::Uri;
 use http::header::{HeaderName, HeaderValue};
 
 /// Reads a version.
-pub(crate) fn dialects() -> impl TypedValueParser<Value = Dialect> {
-    one_of(Dialect::ALL, Dialect::version)
+pub(crate) fn protocol_versions() -> impl TypedValueParser<Value = ProtocolVersion> {
+    one_of(ProtocolVersion::ALL, ProtocolVersion::version)
 }
 
 /// Reads a level.

@@ -9,7 +9,7 @@ use a2a_conformance::requirement::Level;
 use a2a_transport::card_signature::{
     CardVerifier, SignatureForm, Verification, VerifyError, canonical,
 };
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::json;
 
 use super::document::{DocumentError, fetch, is_url, read_file, read_keys};
@@ -78,8 +78,8 @@ async fn read_card(card: &str) -> Result<(String, String), DocumentError> {
     let base = card.trim_end_matches('/');
     let mut urls = Vec::new();
     if !card.ends_with(".json") {
-        urls.push(format!("{base}{}", Dialect::V1_0.card_path()));
-        urls.push(format!("{base}{}", Dialect::V0_1.card_path()));
+        urls.push(format!("{base}{}", ProtocolVersion::V1_0.card_path()));
+        urls.push(format!("{base}{}", ProtocolVersion::V0_1.card_path()));
     }
     urls.push(card.to_owned());
     let mut problems = Vec::new();
@@ -120,7 +120,7 @@ fn as_json(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> 
     };
     json!({
         "card": place,
-        "dialects": found.dialects,
+        "protocolVersions": found.protocol_versions,
         "problems": found.problems,
         "signature": signature,
     })
@@ -131,9 +131,12 @@ fn print(place: &str, found: &Inspection, verified: Option<&VerifyResult>) -> io
     let name = found.card["name"]
         .as_str()
         .unwrap_or("a card without a name");
-    let dialects = found.dialects.join(" and ");
+    let protocol_versions = found.protocol_versions.join(" and ");
     let (name, place) = (line(name), line(place));
-    writeln!(out, "{BOLD}{name}{BOLD:#}, A2A {dialects} ({place})")?;
+    writeln!(
+        out,
+        "{BOLD}{name}{BOLD:#}, A2A {protocol_versions} ({place})"
+    )?;
     for Problem {
         path,
         problem,

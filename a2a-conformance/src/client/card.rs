@@ -2,7 +2,7 @@
 
 use a2a_transport::Binding;
 use a2a_transport::webhook::SigningKey;
-use a2a_types::{AgentCard, AgentInterface, AgentSkill, Dialect, v0_1, v0_2};
+use a2a_types::{AgentCard, AgentInterface, AgentSkill, ProtocolVersion, v0_1, v0_2};
 use serde_json::{Value, json};
 
 use super::case::Agent;
@@ -42,8 +42,8 @@ pub(super) fn canonical(
     let mut card = AgentCard::new("Conformance", "An agent that tries its clients");
     card.capabilities.push_notifications = Some(true);
     card.capabilities.extended_agent_card = matches!(
-        interface.dialect,
-        Dialect::V0_2 | Dialect::V0_3 | Dialect::V1_0
+        interface.protocol_version,
+        ProtocolVersion::V0_2 | ProtocolVersion::V0_3 | ProtocolVersion::V1_0
     )
     .then_some(true);
     card.skills = vec![AgentSkill {
@@ -55,8 +55,8 @@ pub(super) fn canonical(
     }];
     let endpoint = endpoint(interface, url);
     card.supported_interfaces = vec![match interface.binding {
-        Binding::JsonRpc => AgentInterface::json_rpc(endpoint, interface.dialect),
-        _ => AgentInterface::http_json(endpoint, interface.dialect),
+        Binding::JsonRpc => AgentInterface::json_rpc(endpoint, interface.protocol_version),
+        _ => AgentInterface::http_json(endpoint, interface.protocol_version),
     }];
     let mut card = serde_json::to_value(card).map_err(|error| error.to_string())?;
     merge_patch(&mut card, &names.fill(&Value::Object(agent.card.clone()))?);
@@ -71,8 +71,8 @@ pub(super) fn written(
     names: &Variables,
     signers: &Signers<'_>,
 ) -> Result<Value, String> {
-    let mut card = match interface.dialect {
-        Dialect::V0_1 => {
+    let mut card = match interface.protocol_version {
+        ProtocolVersion::V0_1 => {
             let mut card = json!(v0_1::AgentCard::from(card));
             // Without this member the card cannot be distinguished from one of 0.2.
             if card.get("authentication").is_none() {
@@ -80,8 +80,8 @@ pub(super) fn written(
             }
             card
         }
-        Dialect::V0_2 => json!(v0_2::AgentCard::from(card).of_0_2()),
-        Dialect::V0_3 => json!(v0_2::AgentCard::from(card)),
+        ProtocolVersion::V0_2 => json!(v0_2::AgentCard::from(card).of_0_2()),
+        ProtocolVersion::V0_3 => json!(v0_2::AgentCard::from(card)),
         _ => json!(card),
     };
     merge_patch(

@@ -1,7 +1,7 @@
 //! A case as data: the instructions to the client, the answers of the suite, and the expected outcome.
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -29,7 +29,7 @@ pub struct Case {
     pub source: Option<String>,
     /// The protocol versions it applies to; all if none is named.
     #[serde(default)]
-    pub dialects: Vec<DialectName>,
+    pub protocol_versions: Vec<ProtocolVersionName>,
     /// The bindings it applies to; all that the protocol version has if none is named.
     #[serde(default)]
     pub bindings: Vec<BindingName>,
@@ -268,9 +268,9 @@ enum LevelName {
     May,
 }
 
-/// A [`Dialect`] as it is written.
+/// A [`ProtocolVersion`] as it is written.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
-pub enum DialectName {
+pub enum ProtocolVersionName {
     /// 0.1
     #[serde(rename = "0.1")]
     V0_1,
@@ -296,13 +296,13 @@ pub enum BindingName {
     HttpJson,
 }
 
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
+impl From<ProtocolVersionName> for ProtocolVersion {
+    fn from(name: ProtocolVersionName) -> Self {
         match name {
-            DialectName::V0_1 => Self::V0_1,
-            DialectName::V0_2 => Self::V0_2,
-            DialectName::V0_3 => Self::V0_3,
-            DialectName::V1_0 => Self::V1_0,
+            ProtocolVersionName::V0_1 => Self::V0_1,
+            ProtocolVersionName::V0_2 => Self::V0_2,
+            ProtocolVersionName::V0_3 => Self::V0_3,
+            ProtocolVersionName::V1_0 => Self::V1_0,
         }
     }
 }
@@ -320,9 +320,12 @@ impl Case {
     /// Returns every version and binding in which the case applies.
     pub fn interface_kinds(&self) -> impl Iterator<Item = InterfaceKind> + '_ {
         InterfaceKind::ALL.iter().copied().filter(|interface| {
-            let dialect = |name: &DialectName| Dialect::from(*name) == interface.dialect;
+            let protocol_version = |name: &ProtocolVersionName| {
+                ProtocolVersion::from(*name) == interface.protocol_version
+            };
             let binding = |name: &BindingName| Binding::from(*name) == interface.binding;
-            (self.dialects.is_empty() || self.dialects.iter().any(dialect))
+            (self.protocol_versions.is_empty()
+                || self.protocol_versions.iter().any(protocol_version))
                 && (self.bindings.is_empty() || self.bindings.iter().any(binding))
         })
     }
@@ -330,7 +333,7 @@ impl Case {
     /// Returns its level in a version and binding.
     pub fn level_in(&self, interface: InterfaceKind) -> Level {
         level_in(
-            interface.dialect,
+            interface.protocol_version,
             Some(interface.binding),
             &self.id,
             self.level,

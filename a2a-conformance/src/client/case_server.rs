@@ -117,7 +117,11 @@ fn key(case: &Case, interface: InterfaceKind) -> String {
         Binding::JsonRpc => "jsonrpc",
         _ => "http-json",
     };
-    format!("{}~{}~{binding}", case.id, interface.dialect.version())
+    format!(
+        "{}~{}~{binding}",
+        case.id,
+        interface.protocol_version.version()
+    )
 }
 
 impl HostedCases {

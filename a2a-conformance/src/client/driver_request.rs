@@ -97,7 +97,7 @@ impl DriverRequest {
             let common = json!({
                 "case": self.fixture.case.id,
                 "url": self.fixture.url,
-                "dialect": self.fixture.interface.dialect.version(),
+                "protocol_version": self.fixture.interface.protocol_version.version(),
                 "binding": self.fixture.interface.binding.to_string(),
             });
             crate::case::merge_patch(&mut line, &common);
@@ -138,7 +138,7 @@ impl DriverRequest {
             ..
         } = &*self.fixture;
         sender
-            .send(&case.notify, url, interface.dialect, names)
+            .send(&case.notify, url, interface.protocol_version, names)
             .await
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use a2a_transport::Binding;
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -67,8 +67,8 @@ pub(super) enum Listener {
 
 /// Returns a state that no version has, in the spelling of this one.
 fn strange_state(interface: InterfaceKind) -> &'static str {
-    match (interface.dialect, interface.binding) {
-        (Dialect::V1_0, _) | (_, Binding::HttpJson) => "TASK_STATE_PONDERING",
+    match (interface.protocol_version, interface.binding) {
+        (ProtocolVersion::V1_0, _) | (_, Binding::HttpJson) => "TASK_STATE_PONDERING",
         _ => "pondering",
     }
 }
@@ -76,16 +76,18 @@ fn strange_state(interface: InterfaceKind) -> &'static str {
 /// Returns a security scheme that clients do not know, as far as the version allows one: the schemas before
 /// 1.0 list all types, but any may have more members.
 fn strange_scheme(interface: InterfaceKind) -> Value {
-    match interface.dialect {
-        Dialect::V1_0 => json!({"type": "quantum", "quantumSecurityScheme": {"spin": "up"}}),
+    match interface.protocol_version {
+        ProtocolVersion::V1_0 => {
+            json!({"type": "quantum", "quantumSecurityScheme": {"spin": "up"}})
+        }
         _ => json!({"type": "http", "scheme": "bearer", "futureMember": {"spin": "up"}}),
     }
 }
 
 /// Returns the start of the media type of a body, as a regular expression.
 fn media_type(interface: InterfaceKind) -> &'static str {
-    match (interface.dialect, interface.binding) {
-        (Dialect::V1_0, Binding::HttpJson) => r"(?i)^application/(a2a\+)?json\b",
+    match (interface.protocol_version, interface.binding) {
+        (ProtocolVersion::V1_0, Binding::HttpJson) => r"(?i)^application/(a2a\+)?json\b",
         _ => r"(?i)^application/json\b",
     }
 }
@@ -114,11 +116,11 @@ impl Fixture {
             ("elsewhere", &elsewhere),
             ("endpoint", &card::endpoint(interface, &url)),
             ("binding", &interface.binding.to_string()),
-            ("card_path", interface.dialect.card_path()),
+            ("card_path", interface.protocol_version.card_path()),
             ("media_type", media_type(interface)),
             ("strange_state", strange_state(interface)),
             ("big", &"é".repeat(100_000)),
-            ("dialect", interface.dialect.version()),
+            ("protocol_version", interface.protocol_version.version()),
             ("task", "task-1"),
             ("context", "context-1"),
         ] {
@@ -151,7 +153,7 @@ impl Fixture {
 
     /// Returns the path of the card.
     pub(super) fn card_path(&self) -> &'static str {
-        self.interface.dialect.card_path()
+        self.interface.protocol_version.card_path()
     }
 
     /// Records a request; returns its index in the list, and its number among the requests of its operation.
@@ -239,8 +241,8 @@ impl Fixture {
         };
         let params = &parsed.params;
         // In 0.1 the caller names the task.
-        let task = match self.interface.dialect {
-            Dialect::V0_1 => parsed
+        let task = match self.interface.protocol_version {
+            ProtocolVersion::V0_1 => parsed
                 .envelope
                 .as_ref()
                 .and_then(|envelope| envelope.task.clone()),

@@ -134,13 +134,13 @@ fn compare(fixture: &Fixture, outcome: &DriverOutcome) -> Result<(Vec<Mismatch>,
 
 /// Returns an empty result of a case.
 pub(super) fn blank(case: &Case, interface: InterfaceKind) -> CheckResult {
-    let covers = requirements(interface.dialect).iter();
+    let covers = requirements(interface.protocol_version).iter();
     let covers = covers.filter(|requirement| requirement.checks.contains(&case.id));
     CheckResult {
         id: case.id.clone(),
         title: case.title.clone(),
         level: case.level_in(interface),
-        dialect: Some(interface.dialect.version().to_owned()),
+        protocol_version: Some(interface.protocol_version.version().to_owned()),
         binding: Some(interface.binding.to_string()),
         requirements: covers.map(|requirement| requirement.id.clone()).collect(),
         verdict: Verdict::Pass,

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use a2a_transport::webhook::{
     Algorithm, CHALLENGE, Claims, Jwks, SigningKey, TOKENS, WEBHOOK_ID, write_notification,
 };
-use a2a_types::{Dialect, Event};
+use a2a_types::{Event, ProtocolVersion};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
@@ -89,7 +89,7 @@ impl Sender {
         &self,
         all: &[Notification],
         url: &str,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         names: &Variables,
     ) -> Vec<Value> {
         let mut sent: Vec<Sent> = Vec::new();
@@ -105,7 +105,7 @@ impl Sender {
                 .and_then(|number| sent.get(number.checked_sub(1)?))
             {
                 Some(earlier) => Ok(earlier.clone()),
-                None => self.make(notify, url, dialect, names),
+                None => self.make(notify, url, protocol_version, names),
             };
             answers.push(match made {
                 Ok(made) => {
@@ -122,13 +122,14 @@ impl Sender {
         &self,
         notify: &Notification,
         url: &str,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         names: &Variables,
     ) -> Result<Sent, String> {
         let event: Event = serde_json::from_value(names.fill(&notify.event)?)
             .map_err(|error| format!("the event: {error}"))?;
-        let pushed = write_notification(event, dialect)
-            .ok_or_else(|| format!("{dialect} has no push notification for such an event"))?;
+        let pushed = write_notification(event, protocol_version).ok_or_else(|| {
+            format!("{protocol_version} has no push notification for such an event")
+        })?;
         let mut headers = vec![(CONTENT_TYPE, pushed.media_type.to_owned())];
         if let Some(token) = &notify.token {
             headers.extend(TOKENS.map(|name| (name, token.clone())));

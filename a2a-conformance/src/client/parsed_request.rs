@@ -4,7 +4,7 @@ use a2a_transport::binding::rest::Route;
 use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
 use a2a_transport::{Binding, Envelope};
 use a2a_types::reading::Mode;
-use a2a_types::{Content, Dialect, Operation, Part, Request as A2aRequest, schema};
+use a2a_types::{Content, Operation, Part, ProtocolVersion, Request as A2aRequest, schema};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -44,9 +44,9 @@ pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest
     };
     let path = request.path();
     if request.method == "GET"
-        && Dialect::ALL
+        && ProtocolVersion::ALL
             .iter()
-            .any(|dialect| dialect.card_path() == path)
+            .any(|protocol_version| protocol_version.card_path() == path)
     {
         parsed.operation = Some("AgentCard");
         return parsed;
@@ -55,7 +55,7 @@ pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest
         let operation = Operation::GetExtendedAgentCard;
         parsed.operation = Some(operation.name());
         parsed.envelope = Some(Envelope::new(
-            interface.dialect,
+            interface.protocol_version,
             Binding::HttpJson,
             operation,
         ));
@@ -69,12 +69,14 @@ pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest
         }
     };
     let question = match question {
-        Ok(question) if question.envelope.dialect == interface.dialect => question,
+        Ok(question) if question.envelope.protocol_version == interface.protocol_version => {
+            question
+        }
         Ok(question) => {
-            let dialect = question.envelope.dialect;
+            let protocol_version = question.envelope.protocol_version;
             parsed.problems.push(format!(
-                "a request of {dialect}, not of {}",
-                interface.dialect
+                "a request of {protocol_version}, not of {}",
+                interface.protocol_version
             ));
             return parsed;
         }
@@ -82,13 +84,15 @@ pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest
     };
     let operation = question.envelope.operation;
     if interface.binding == Binding::JsonRpc {
-        parsed
-            .problems
-            .extend(schema_problems(interface.dialect, operation, &parsed.body));
+        parsed.problems.extend(schema_problems(
+            interface.protocol_version,
+            operation,
+            &parsed.body,
+        ));
     }
     parsed.problems.extend(file_problems(&question.request));
     parsed.problems.extend(config_problem(&question.request));
-    if interface.dialect == Dialect::V1_0 {
+    if interface.protocol_version == ProtocolVersion::V1_0 {
         parsed
             .problems
             .extend(invalid_member_names(&parsed.body, "$"));
@@ -102,9 +106,11 @@ pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest
 
 /// Returns whether a request is the GET by which 0.2 fetches the extended card.
 fn is_extended_card(request: &Request, interface: InterfaceKind) -> bool {
-    interface.dialect == Dialect::V0_2
+    interface.protocol_version == ProtocolVersion::V0_2
         && request.method == "GET"
-        && request.path().ends_with(Dialect::EXTENDED_CARD_PATH)
+        && request
+            .path()
+            .ends_with(ProtocolVersion::EXTENDED_CARD_PATH)
 }
 
 fn understand(
@@ -114,7 +120,7 @@ fn understand(
 ) -> Result<IncomingCall, String> {
     let mut reading = ReadOptions::default();
     reading.mode = mode;
-    reading.prefer = Some(interface.dialect);
+    reading.prefer = Some(interface.protocol_version);
     let version = request.header("a2a-version");
     let read = match interface.binding {
         Binding::JsonRpc if request.method != "POST" => {
@@ -143,11 +149,13 @@ fn understand(
                     ));
                 }
             };
-            let dialect = version.and_then(Dialect::from_version).or(match mode {
-                Mode::Lenient | Mode::Tolerant => Some(interface.dialect),
-                Mode::Strict => None,
-            });
-            let route = Route::find(&method, path, dialect, mode)
+            let protocol_version = version
+                .and_then(ProtocolVersion::from_version)
+                .or(match mode {
+                    Mode::Lenient | Mode::Tolerant => Some(interface.protocol_version),
+                    Mode::Strict => None,
+                });
+            let route = Route::find(&method, path, protocol_version, mode)
                 .map_err(|_| format!("no operation has {method} {path}"))?;
             rest::read_call(route, request.query(), &request.body, &reading)
         }
@@ -225,10 +233,14 @@ fn invalid_query_names(query: Option<&str>) -> Vec<String> {
 }
 
 /// Returns the places where the body does not fit the schema of the version.
-fn schema_problems(dialect: Dialect, operation: Operation, body: &Value) -> Vec<String> {
-    let definition = schema::request_definition(dialect, operation);
+fn schema_problems(
+    protocol_version: ProtocolVersion,
+    operation: Operation,
+    body: &Value,
+) -> Vec<String> {
+    let definition = schema::request_definition(protocol_version, operation);
     let schema_violations =
-        definition.map(|definition| schema_violations(dialect, definition, body));
+        definition.map(|definition| schema_violations(protocol_version, definition, body));
     let problems = schema_violations
         .into_iter()
         .flatten()
@@ -267,18 +279,23 @@ mod tests {
     use crate::case::merge_patch;
 
     /// Returns the problems of a request by JSON-RPC.
-    fn by_json_rpc(dialect: Dialect, body: &Value) -> Vec<String> {
+    fn by_json_rpc(protocol_version: ProtocolVersion, body: &Value) -> Vec<String> {
         let interface = InterfaceKind {
-            dialect,
+            protocol_version,
             binding: Binding::JsonRpc,
         };
-        let request = request(dialect, "POST", RPC, &body.to_string());
+        let request = request(protocol_version, "POST", RPC, &body.to_string());
         read(&request, interface).problems
     }
 
-    fn request(dialect: Dialect, method: &str, target: &str, body: &str) -> Request {
+    fn request(
+        protocol_version: ProtocolVersion,
+        method: &str,
+        target: &str,
+        body: &str,
+    ) -> Request {
         let version = ("a2a-version".to_owned(), "1.0".to_owned());
-        let is_last = dialect == Dialect::V1_0;
+        let is_last = protocol_version == ProtocolVersion::V1_0;
         Request {
             method: method.to_owned(),
             target: target.to_owned(),
@@ -289,14 +306,18 @@ mod tests {
 
     /// Checks that a request is good, and that each change makes it a bad one.
     #[track_caller]
-    fn check_faults(dialect: Dialect, good: &Value, faults: &[Value]) {
-        assert_eq!(by_json_rpc(dialect, good), [""; 0]);
+    fn check_faults(protocol_version: ProtocolVersion, good: &Value, faults: &[Value]) {
+        assert_eq!(by_json_rpc(protocol_version, good), [""; 0]);
         let unseen = faults.iter().filter(|fault| {
             let mut bad = good.clone();
             merge_patch(&mut bad, fault);
-            by_json_rpc(dialect, &bad).is_empty()
+            by_json_rpc(protocol_version, &bad).is_empty()
         });
-        assert_eq!(unseen.collect::<Vec<_>>(), [&Value::Null; 0], "{dialect}");
+        assert_eq!(
+            unseen.collect::<Vec<_>>(),
+            [&Value::Null; 0],
+            "{protocol_version}"
+        );
     }
 
     #[test]
@@ -335,7 +356,7 @@ mod tests {
             with(json!({"parts": [{"url": 7}]})),
             with(json!({"contextId": 7})),
         ];
-        check_faults(Dialect::V1_0, &good, &faults);
+        check_faults(ProtocolVersion::V1_0, &good, &faults);
         let good = json!({"jsonrpc": "2.0", "id": "a", "method": "GetTask", "params": {"id": "t"}});
         let faults = [
             json!({"method": "tasks/get"}),
@@ -346,7 +367,7 @@ mod tests {
             json!({"params": {"historyLength": 1.5}}),
             json!({"params": {"history_length": 1}}),
         ];
-        check_faults(Dialect::V1_0, &good, &faults);
+        check_faults(ProtocolVersion::V1_0, &good, &faults);
     }
 
     #[test]
@@ -368,8 +389,8 @@ mod tests {
             with(json!({"parts": [{"kind": "file", "file": {}}]})),
             with(json!({"parts": [{"kind": "data", "data": "text"}]})),
         ];
-        check_faults(Dialect::V0_3, &good, &faults);
-        check_faults(Dialect::V0_2, &good, &faults);
+        check_faults(ProtocolVersion::V0_3, &good, &faults);
+        check_faults(ProtocolVersion::V0_2, &good, &faults);
         let good = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tasks/send",
             "params": {"id": "t", "message": {"role": "user", "parts": [{"type": "text", "text": "hello"}]}},
@@ -381,7 +402,7 @@ mod tests {
             with(json!({"parts": [{"kind": "text", "text": "hello"}]})),
             with(json!({"parts": null})),
         ];
-        check_faults(Dialect::V0_1, &good, &faults);
+        check_faults(ProtocolVersion::V0_1, &good, &faults);
     }
 
     #[test]
@@ -391,51 +412,76 @@ mod tests {
         flat["taskId"] = json!("t");
         let good = json!({"jsonrpc": "2.0", "id": 1, "method": "CreateTaskPushNotificationConfig", "params": flat});
         let no_task = [json!(null), json!("")].map(|task| json!({"params": {"taskId": task}}));
-        check_faults(Dialect::V1_0, &good, &no_task);
+        check_faults(ProtocolVersion::V1_0, &good, &no_task);
         let nested = json!({"taskId": "t", "pushNotificationConfig": config});
         let good = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/pushNotificationConfig/set", "params": nested});
-        check_faults(Dialect::V0_3, &good, &no_task);
-        check_faults(Dialect::V0_2, &good, &no_task);
+        check_faults(ProtocolVersion::V0_3, &good, &no_task);
+        check_faults(ProtocolVersion::V0_2, &good, &no_task);
     }
 
     #[test]
     fn bad_requests_by_http_have_problems() {
         let message = r#"{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a"}]}}"#;
-        let problems = |dialect, method: &str, target: &str, body: &str| {
+        let problems = |protocol_version, method: &str, target: &str, body: &str| {
             let interface = InterfaceKind {
-                dialect,
+                protocol_version,
                 binding: Binding::HttpJson,
             };
-            read(&request(dialect, method, target, body), interface).problems
+            read(&request(protocol_version, method, target, body), interface).problems
         };
-        for (dialect, method, target, body) in [
-            (Dialect::V1_0, "POST", "/rest/message:send", message),
-            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=3", ""),
-            (Dialect::V1_0, "POST", "/rest/tasks/t:cancel", "{}"),
+        for (protocol_version, method, target, body) in [
+            (ProtocolVersion::V1_0, "POST", "/rest/message:send", message),
+            (
+                ProtocolVersion::V1_0,
+                "GET",
+                "/rest/tasks/t?historyLength=3",
+                "",
+            ),
+            (ProtocolVersion::V1_0, "POST", "/rest/tasks/t:cancel", "{}"),
         ] {
-            let found = problems(dialect, method, target, body);
+            let found = problems(protocol_version, method, target, body);
             assert_eq!(found, [""; 0], "{method} {target}");
         }
-        for (dialect, method, target, body) in [
-            (Dialect::V1_0, "POST", "/message:send", message),
-            (Dialect::V1_0, "POST", "/rest/message/send", message),
-            (Dialect::V1_0, "PUT", "/rest/message:send", message),
-            (Dialect::V1_0, "GET", "/rest/message:send", ""),
-            (Dialect::V1_0, "POST", "/rest/tasks/t", "{}"),
-            (Dialect::V1_0, "GET", "/rest/tasks/t:cancel", ""),
-            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=-3", ""),
-            (Dialect::V1_0, "GET", "/rest/tasks/t?historyLength=x", ""),
-            (Dialect::V1_0, "GET", "/rest/tasks/t?history_length=3", ""),
-            (Dialect::V1_0, "GET", "/rest/tasks?status=working", ""),
+        for (protocol_version, method, target, body) in [
+            (ProtocolVersion::V1_0, "POST", "/message:send", message),
+            (ProtocolVersion::V1_0, "POST", "/rest/message/send", message),
+            (ProtocolVersion::V1_0, "PUT", "/rest/message:send", message),
+            (ProtocolVersion::V1_0, "GET", "/rest/message:send", ""),
+            (ProtocolVersion::V1_0, "POST", "/rest/tasks/t", "{}"),
+            (ProtocolVersion::V1_0, "GET", "/rest/tasks/t:cancel", ""),
             (
-                Dialect::V1_0,
+                ProtocolVersion::V1_0,
+                "GET",
+                "/rest/tasks/t?historyLength=-3",
+                "",
+            ),
+            (
+                ProtocolVersion::V1_0,
+                "GET",
+                "/rest/tasks/t?historyLength=x",
+                "",
+            ),
+            (
+                ProtocolVersion::V1_0,
+                "GET",
+                "/rest/tasks/t?history_length=3",
+                "",
+            ),
+            (
+                ProtocolVersion::V1_0,
+                "GET",
+                "/rest/tasks?status=working",
+                "",
+            ),
+            (
+                ProtocolVersion::V1_0,
                 "GET",
                 "/rest/tasks?includeArtifacts=True",
                 "",
             ),
-            (Dialect::V0_3, "POST", "/rest/message:send", message),
+            (ProtocolVersion::V0_3, "POST", "/rest/message:send", message),
         ] {
-            let found = problems(dialect, method, target, body);
+            let found = problems(protocol_version, method, target, body);
             assert!(!found.is_empty(), "{method} {target}");
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use futures_util::{StreamExt, stream};
 use rust_embed::RustEmbed;
 use serde_json::json;
@@ -58,7 +58,7 @@ pub struct Selection {
     /// Lowest level to include.
     pub level: Level,
     /// Protocol versions to include; all if empty.
-    pub dialects: Vec<Dialect>,
+    pub protocol_versions: Vec<ProtocolVersion>,
     /// Bindings to include; all if empty.
     pub bindings: Vec<Binding>,
     /// Number of cases that run concurrently.
@@ -75,7 +75,7 @@ impl Default for Selection {
             run: Vec::new(),
             skip: Vec::new(),
             level: Level::May,
-            dialects: Vec::new(),
+            protocol_versions: Vec::new(),
             bindings: Vec::new(),
             jobs: 16,
             scale: 1.0,
@@ -98,7 +98,8 @@ impl Selection {
         for case in cases()?.iter().filter(is_chosen) {
             let interface_kinds = case.interface_kinds().filter(|interface| {
                 case.level_in(*interface) <= self.level
-                    && (self.dialects.is_empty() || self.dialects.contains(&interface.dialect))
+                    && (self.protocol_versions.is_empty()
+                        || self.protocol_versions.contains(&interface.protocol_version))
                     && (self.bindings.is_empty() || self.bindings.contains(&interface.binding))
             });
             let case = self.with_floods(case);

@@ -215,7 +215,8 @@ fn once(
     let written = write_reply(envelope, outcome);
     let body = edited(written.body, &answer.edit, names)?;
     let mut all = WireAnswer::json(written.status.as_u16(), body);
-    let own = envelope.binding == Binding::HttpJson && envelope.dialect == a2a_types::Dialect::V1_0;
+    let own = envelope.binding == Binding::HttpJson
+        && envelope.protocol_version == a2a_types::ProtocolVersion::V1_0;
     if own {
         all.headers = vec![content_type("application/a2a+json")];
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use a2a_types::{Dialect, Object, Operation, Part, TaskState};
+use a2a_types::{Object, Operation, Part, ProtocolVersion, TaskState};
 use rust_embed::RustEmbed;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -39,8 +39,8 @@ pub struct Example {
     /// Place in its document.
     pub source: Source,
     /// The version it belongs to.
-    #[serde(deserialize_with = "dialect")]
-    pub(crate) dialect: Dialect,
+    #[serde(deserialize_with = "protocol_version")]
+    pub(crate) protocol_version: ProtocolVersion,
     /// A profile of the version, like `trpc`.
     pub(crate) profile: Option<String>,
     /// Kind of document that it shows.
@@ -138,8 +138,8 @@ pub struct Exchange {
     /// Names the exchange.
     pub(crate) id: String,
     /// The version it is spoken in.
-    #[serde(deserialize_with = "dialect")]
-    pub(crate) dialect: Dialect,
+    #[serde(deserialize_with = "protocol_version")]
+    pub(crate) protocol_version: ProtocolVersion,
     /// `true` if both ends declare the profile of the document on their cards.
     #[serde(default)]
     pub(crate) profile: bool,
@@ -323,7 +323,7 @@ impl Example {
 
     /// Returns the operation of a request, or `None` if its method is unknown.
     pub(crate) fn operation(&self) -> Option<Operation> {
-        let method = Dialect::of_method(self.corrected_value()["method"].as_str()?)?;
+        let method = ProtocolVersion::of_method(self.corrected_value()["method"].as_str()?)?;
         Some(method.operation)
     }
 }
@@ -347,7 +347,10 @@ fn read<F: RustEmbed, T: DeserializeOwned>(file: &str) -> Result<T, String> {
     read.map_err(|problem| format!("{file}: {problem}"))
 }
 
-fn dialect<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
+fn protocol_version<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<ProtocolVersion, D::Error> {
     let version = String::deserialize(deserializer)?;
-    Dialect::from_version(&version).ok_or_else(|| D::Error::custom(format!("no version {version}")))
+    ProtocolVersion::from_version(&version)
+        .ok_or_else(|| D::Error::custom(format!("no version {version}")))
 }

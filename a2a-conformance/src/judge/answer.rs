@@ -1,6 +1,6 @@
 //! Checks of a result against its request and against earlier reports on the same task.
 
-use a2a_types::{Dialect, Operation};
+use a2a_types::{Operation, ProtocolVersion};
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -38,7 +38,8 @@ pub(super) fn check(judge: &Judge, answer: &Answer<'_>) -> Findings {
     if params.is_null() {
         return findings;
     }
-    for (place, wanted, found) in echoed_members(judge.dialect, *operation, params, result) {
+    for (place, wanted, found) in echoed_members(judge.protocol_version, *operation, params, result)
+    {
         let same = unless(found == wanted, place, wanted.to_string(), found);
         findings.push(("task.asked-for", same));
     }
@@ -70,7 +71,12 @@ pub(super) fn history_length(
 ) -> Option<Finding> {
     let most = length.and_then(Value::as_u64)?;
     // The texts of 0.3 contradict each other about 0, and 0.1 lets the agent include messages all the same.
-    if most == 0 && matches!(judge.dialect, Dialect::V0_1 | Dialect::V0_3) {
+    if most == 0
+        && matches!(
+            judge.protocol_version,
+            ProtocolVersion::V0_1 | ProtocolVersion::V0_3
+        )
+    {
         return None;
     }
     let history = items(&task["history"]).len() as u64;
@@ -149,7 +155,7 @@ fn clock(answer: &Answer<'_>) -> Option<Finding> {
 
 /// Returns the members of a result that must be as in the request: path, expected value, found value.
 fn echoed_members<'a>(
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     operation: Operation,
     params: &'a Value,
     result: &'a Value,
@@ -158,7 +164,7 @@ fn echoed_members<'a>(
         Operation::GetTask | Operation::CancelTask => vec![("$.id", &params["id"], &result["id"])],
         Operation::SendMessage => {
             let (message, task, reply) = (&params["message"], &result["task"], &result["message"]);
-            let context = kept_context(dialect, message).unwrap_or(&Value::Null);
+            let context = kept_context(protocol_version, message).unwrap_or(&Value::Null);
             vec![
                 ("$.task.id", &message["taskId"], &task["id"]),
                 ("$.task.contextId", context, &task["contextId"]),
@@ -195,8 +201,11 @@ fn echoed_members<'a>(
 
 /// Returns the `contextId` of a message if the agent has to keep it: in 0.2 and 0.3 it may replace one that comes without a
 /// `taskId`.
-pub(super) fn kept_context(dialect: Dialect, message: &Value) -> Option<&Value> {
-    let may_replace = matches!(dialect, Dialect::V0_2 | Dialect::V0_3);
+pub(super) fn kept_context(protocol_version: ProtocolVersion, message: &Value) -> Option<&Value> {
+    let may_replace = matches!(
+        protocol_version,
+        ProtocolVersion::V0_2 | ProtocolVersion::V0_3
+    );
     message
         .get("contextId")
         .filter(|_| !may_replace || message.get("taskId").is_some())

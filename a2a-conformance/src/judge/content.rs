@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ pub(super) fn check(judge: &Judge, result: &Value) -> Findings {
                 findings.push(("task.bytes", unless(read, &place, "Base64", text)));
             }
         }
-        if judge.dialect == Dialect::V1_0 && value.get("kind").is_some() {
+        if judge.protocol_version == ProtocolVersion::V1_0 && value.get("kind").is_some() {
             let found = unless(false, place, "no `kind`, which 1.0 does not have", value);
             findings.push(("task.no-kind", found));
         }
@@ -51,12 +51,15 @@ pub(super) fn check(judge: &Judge, result: &Value) -> Findings {
 /// Checks that a task has its ids, no id twice in a list, and no message that names another task.
 fn task(judge: &Judge, place: &str, task: &Value) -> Findings {
     let mut findings = Findings::new();
-    let context = match judge.dialect {
-        Dialect::V0_1 => "sessionId",
+    let context = match judge.protocol_version {
+        ProtocolVersion::V0_1 => "sessionId",
         _ => "contextId",
     };
     let has = |name: &str| task[name].as_str().is_some_and(|id| !id.is_empty());
-    let optional = matches!(judge.dialect, Dialect::V0_1 | Dialect::V1_0);
+    let optional = matches!(
+        judge.protocol_version,
+        ProtocolVersion::V0_1 | ProtocolVersion::V1_0
+    );
     let holds = has("id") && (optional || has(context));
     let ids = json!({"id": task["id"], "contextId": task["contextId"]});
     let expected = match optional {
@@ -64,7 +67,7 @@ fn task(judge: &Judge, place: &str, task: &Value) -> Findings {
         false => format!("`id` and `{context}`"),
     };
     findings.push(("task.shape", unless(holds, place, expected, ids)));
-    if judge.dialect == Dialect::V0_1 {
+    if judge.protocol_version == ProtocolVersion::V0_1 {
         return findings;
     }
     for (list, id) in [("artifacts", "artifactId"), ("history", "messageId")] {
@@ -98,7 +101,7 @@ fn status(judge: &Judge, place: &str, owner: &Value) -> Findings {
     if let Some(time) = status.get("timestamp") {
         let text = time.as_str().unwrap_or_default();
         let zoned = text.rfind(['+', '-']).is_some_and(|at| at > 10);
-        let is_1_0 = judge.dialect == Dialect::V1_0;
+        let is_1_0 = judge.protocol_version == ProtocolVersion::V1_0;
         let read = text.parse::<jiff::Timestamp>().is_ok();
         // 0.1 reads a time without a zone as UTC, and ISO 8601 allows it as well.
         let is_iso = text.as_bytes().get(10).is_some_and(u8::is_ascii_alphabetic);
@@ -117,7 +120,7 @@ fn status(judge: &Judge, place: &str, owner: &Value) -> Findings {
     if let Some(message) = message.into_iter().flatten().next() {
         let place = format!("{place}.status.message");
         findings.push(("task.speaker", role_mismatch(&place, message)));
-        if judge.dialect != Dialect::V0_1 {
+        if judge.protocol_version != ProtocolVersion::V0_1 {
             findings.push(("task.identities", id_mismatch(&place, owner, message)));
         }
     }
@@ -134,14 +137,14 @@ fn message_or_artifact(judge: &Judge, place: &str, value: &Value) -> Findings {
         findings.push(("extension.in-metadata", unless(holds, &place, "URIs", list)));
     }
     let full = !items(&value["parts"]).is_empty();
-    if judge.dialect == Dialect::V0_1 {
+    if judge.protocol_version == ProtocolVersion::V0_1 {
         // §6.4, §6.7.
         findings.push((
             "task.shape",
             unless(full, place, "at least one part", value),
         ));
     }
-    if judge.dialect == Dialect::V1_0 {
+    if judge.protocol_version == ProtocolVersion::V1_0 {
         let id = value.get("messageId").or_else(|| value.get("artifactId"));
         let named = id.is_some_and(|id| id.as_str().is_some_and(|id| !id.is_empty()));
         let expected = "an id, and at least one part";

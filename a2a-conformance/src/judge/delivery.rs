@@ -4,7 +4,7 @@ use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::EventReader;
 use a2a_transport::{Binding, Envelope};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Operation};
+use a2a_types::{Operation, ProtocolVersion};
 use serde_json::{Value, json};
 
 use super::invariants::Findings;
@@ -17,8 +17,8 @@ use crate::wire::exchange::ResponseContent;
 pub(crate) fn with_event(judge: &Judge, mut delivery: Value) -> Value {
     let body = &delivery["body"];
     // The form that its version requires is a check of its own: `push.body`.
-    let (own, other) = match judge.dialect {
-        Dialect::V1_0 => (event_in(judge, body), task_in(judge, body)),
+    let (own, other) = match judge.protocol_version {
+        ProtocolVersion::V1_0 => (event_in(judge, body), task_in(judge, body)),
         _ => (task_in(judge, body), event_in(judge, body)),
     };
     let event = own.or(other);
@@ -29,12 +29,12 @@ pub(crate) fn with_event(judge: &Judge, mut delivery: Value) -> Value {
 /// Reads a body as a stream event of the version.
 fn event_in(judge: &Judge, body: &Value) -> Option<Value> {
     let operation = Operation::SendStreamingMessage;
-    let (envelope, document) = match judge.dialect {
-        Dialect::V1_0 => {
-            let envelope = Envelope::new(Dialect::V1_0, Binding::HttpJson, operation);
+    let (envelope, document) = match judge.protocol_version {
+        ProtocolVersion::V1_0 => {
+            let envelope = Envelope::new(ProtocolVersion::V1_0, Binding::HttpJson, operation);
             (envelope, body.to_string())
         }
-        dialect => (in_json_rpc(dialect, operation), enveloped(body)),
+        protocol_version => (in_json_rpc(protocol_version, operation), enveloped(body)),
     };
     let mut reader = EventReader::new(envelope, Mode::Lenient, Limits::default());
     let read = reader.read(document.as_bytes()).ok()?;
@@ -43,7 +43,7 @@ fn event_in(judge: &Judge, body: &Value) -> Option<Value> {
 
 /// Reads a body as a task.
 fn task_in(judge: &Judge, body: &Value) -> Option<Value> {
-    let envelope = in_json_rpc(judge.dialect, Operation::GetTask);
+    let envelope = in_json_rpc(judge.protocol_version, Operation::GetTask);
     match response::read(judge, &envelope, 200, enveloped(body).as_bytes()) {
         ResponseContent::Result(task) if task["status"]["state"].is_string() => {
             Some(json!({ "task": task }))
@@ -57,15 +57,15 @@ pub(crate) fn check(judge: &Judge, delivery: &Value) -> Findings {
     let body = &delivery["body"];
     // The method has a check of its own; 0.1 leaves the body open.
     let is_other = delivery["method"] != "POST";
-    let is_open = judge.dialect == Dialect::V0_1 && body.get("status").is_none();
+    let is_open = judge.protocol_version == ProtocolVersion::V0_1 && body.get("status").is_none();
     if is_other || is_open {
         return Findings::new();
     }
-    let definition = match judge.dialect {
-        Dialect::V1_0 => "StreamResponse",
+    let definition = match judge.protocol_version {
+        ProtocolVersion::V1_0 => "StreamResponse",
         _ => "Task",
     };
-    let schema_violation = schema_violation(judge.dialect, definition, body);
+    let schema_violation = schema_violation(judge.protocol_version, definition, body);
     // The body of a notification is open: only one that has the form of an answer is judged as such.
     let is_answer = schema_violation.is_none();
     let found = schema_violation
@@ -90,8 +90,8 @@ pub(crate) fn evidence(step: usize, delivery: &Value) -> Evidence {
     }
 }
 
-fn in_json_rpc(dialect: Dialect, operation: Operation) -> Envelope {
-    let mut envelope = Envelope::new(dialect, Binding::JsonRpc, operation);
+fn in_json_rpc(protocol_version: ProtocolVersion, operation: Operation) -> Envelope {
+    let mut envelope = Envelope::new(protocol_version, Binding::JsonRpc, operation);
     envelope.id = Some(Id::number(1));
     envelope
 }

@@ -1,7 +1,7 @@
 //! Checks of the errors that an agent answers with.
 
 use a2a_transport::Binding;
-use a2a_types::{Dialect, ErrorKind};
+use a2a_types::{ErrorKind, ProtocolVersion};
 use serde_json::Value;
 
 use super::Judge;
@@ -26,12 +26,14 @@ pub(super) fn check(judge: &Judge, answered: &AgentResponse) -> Findings {
     };
     let mut findings = Findings::from_iter(internals(answered));
     let is_guarded = GUARDS.contains(&answered.status);
-    if (judge.binding, judge.dialect) == (Binding::HttpJson, Dialect::V0_3) && !is_guarded {
+    if (judge.binding, judge.protocol_version) == (Binding::HttpJson, ProtocolVersion::V0_3)
+        && !is_guarded
+    {
         findings.push(("error.body", error_without_message(json)));
     }
     // A proxy in front of the agent may refuse in a format of its own.
     let Some(error) = json.get("error").filter(|error| error.is_object()) else {
-        if judge.binding == Binding::HttpJson && judge.dialect == Dialect::V1_0 {
+        if judge.binding == Binding::HttpJson && judge.protocol_version == ProtocolVersion::V1_0 {
             let expected = "`error` with `code`, `status` and `message`";
             findings.push(("error.body", unless(false, "$", expected, json)));
         }
@@ -56,14 +58,14 @@ pub(crate) fn internals(answered: &AgentResponse) -> Option<Finding> {
 /// Checks an error object of JSON-RPC: its members, its code and, in 1.0, its details.
 pub(super) fn object(judge: &Judge, error: &Value, kind: ErrorKind) -> Findings {
     let mut findings = Findings::new();
-    let data_fits = match (judge.dialect, error.get("data")) {
+    let data_fits = match (judge.protocol_version, error.get("data")) {
         (_, None) => true,
-        (Dialect::V1_0, Some(data)) => data.is_array() || data.is_null(),
+        (ProtocolVersion::V1_0, Some(data)) => data.is_array() || data.is_null(),
         _ => true,
     };
     let shaped = error["code"].is_i64() && error["message"].is_string() && data_fits;
-    let expected = match judge.dialect {
-        Dialect::V1_0 => "an integer `code`, a `message`, and `data` an array if there",
+    let expected = match judge.protocol_version {
+        ProtocolVersion::V1_0 => "an integer `code`, a `message`, and `data` an array if there",
         _ => "an integer `code` and a `message`",
     };
     findings.push(("error.object", unless(shaped, "$.error", expected, error)));
@@ -71,14 +73,16 @@ pub(super) fn object(judge: &Judge, error: &Value, kind: ErrorKind) -> Findings 
     let code = error["code"].as_i64().unwrap_or_default();
     let of_version = ErrorKind::ALL
         .iter()
-        .any(|kind| kind.code_in(judge.dialect) == code);
+        .any(|kind| kind.code_in(judge.protocol_version) == code);
     // Codes that JSON-RPC reserves; agents may define other codes in the range of server errors (0.3 §8.2).
     let reserved = (-32768..=-32100).contains(&code);
     // 1.0 tells errors of A2A apart by their details, too: both have to say the same.
-    let agrees = judge.dialect != Dialect::V1_0 || !is_of_a2a(kind) || kind.code() == code;
-    let is_allowed = agrees && (of_version || !reserved || judge.dialect == Dialect::V0_1);
+    let agrees =
+        judge.protocol_version != ProtocolVersion::V1_0 || !is_of_a2a(kind) || kind.code() == code;
+    let is_allowed =
+        agrees && (of_version || !reserved || judge.protocol_version == ProtocolVersion::V0_1);
     let expected = match agrees {
-        true => format!("a code of {}", judge.dialect),
+        true => format!("a code of {}", judge.protocol_version),
         false => format!("{}, the code of {kind:?}", kind.code()),
     };
     let found = format!("{code} ({kind:?})");
@@ -86,7 +90,7 @@ pub(super) fn object(judge: &Judge, error: &Value, kind: ErrorKind) -> Findings 
         "error.codes",
         unless(is_allowed, "$.error.code", expected, found),
     ));
-    if judge.dialect == Dialect::V1_0 {
+    if judge.protocol_version == ProtocolVersion::V1_0 {
         findings.extend(details(error, "data", kind));
     }
     findings
@@ -105,10 +109,10 @@ fn body(judge: &Judge, status: u16, error: &Value, kind: ErrorKind) -> Findings 
     };
     // HTTP has statuses of its own for errors outside A2A.
     let of_http = [404, 405, 406, 408, 413, 415, 429, 431, 503].contains(&status);
-    let same = match judge.dialect {
-        Dialect::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
+    let same = match judge.protocol_version {
+        ProtocolVersion::V1_0 if is_of_a2a(kind) => status == expected || status == earlier,
         // No table lists these errors.
-        Dialect::V1_0 => status / 100 == expected / 100 || of_http,
+        ProtocolVersion::V1_0 => status / 100 == expected / 100 || of_http,
         // The official SDK of 0.3 says by 501 that an operation is not supported.
         _ if status == 501 => is_support(kind),
         // No table lists statuses; 404 means that something is not there.
@@ -123,7 +127,7 @@ fn body(judge: &Judge, status: u16, error: &Value, kind: ErrorKind) -> Findings 
             status,
         ),
     ));
-    if judge.dialect == Dialect::V1_0 {
+    if judge.protocol_version == ProtocolVersion::V1_0 {
         let is_name = |text: &str| {
             !text.is_empty()
                 && text

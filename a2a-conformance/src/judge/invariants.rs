@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 
 use crate::excerpt::excerpt;
 use crate::level::level_in;
@@ -21,9 +21,9 @@ pub(crate) struct Invariant {
     /// The binding in which it applies; both if none.
     pub(crate) binding: Option<Binding>,
     /// The first version in which it applies.
-    pub(crate) since: Dialect,
+    pub(crate) since: ProtocolVersion,
     /// The last version in which it applies.
-    pub(crate) until: Dialect,
+    pub(crate) until: ProtocolVersion,
 }
 
 const fn must(id: &'static str, title: &'static str) -> Invariant {
@@ -32,8 +32,8 @@ const fn must(id: &'static str, title: &'static str) -> Invariant {
         title,
         level: Level::Must,
         binding: None,
-        since: Dialect::V0_1,
-        until: Dialect::V1_0,
+        since: ProtocolVersion::V0_1,
+        until: ProtocolVersion::V1_0,
     }
 }
 
@@ -46,7 +46,7 @@ const fn by(binding: Binding, id: &'static str, title: &'static str) -> Invarian
 
 const fn since_1_0(id: &'static str, title: &'static str) -> Invariant {
     Invariant {
-        since: Dialect::V1_0,
+        since: ProtocolVersion::V1_0,
         ..must(id, title)
     }
 }
@@ -74,7 +74,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         "A JSON-RPC result has a 2xx HTTP status",
     ),
     Invariant {
-        until: Dialect::V0_3,
+        until: ProtocolVersion::V0_3,
         ..by(
             Binding::HttpJson,
             "rest.content-type",
@@ -82,7 +82,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         )
     },
     Invariant {
-        since: Dialect::V1_0,
+        since: ProtocolVersion::V1_0,
         level: Level::Should,
         ..by(
             Binding::HttpJson,
@@ -91,7 +91,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         )
     },
     Invariant {
-        since: Dialect::V0_3,
+        since: ProtocolVersion::V0_3,
         ..by(
             Binding::HttpJson,
             "error.status",
@@ -99,7 +99,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         )
     },
     Invariant {
-        since: Dialect::V0_3,
+        since: ProtocolVersion::V0_3,
         ..by(
             Binding::HttpJson,
             "error.body",
@@ -107,7 +107,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         )
     },
     Invariant {
-        since: Dialect::V1_0,
+        since: ProtocolVersion::V1_0,
         level: Level::Should,
         ..by(
             Binding::HttpJson,
@@ -121,7 +121,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         "No error uses a reserved code that its protocol version does not define",
     ),
     Invariant {
-        since: Dialect::V1_0,
+        since: ProtocolVersion::V1_0,
         level: Level::Should,
         ..by(
             Binding::JsonRpc,
@@ -130,7 +130,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         )
     },
     Invariant {
-        since: Dialect::V1_0,
+        since: ProtocolVersion::V1_0,
         ..by(
             Binding::HttpJson,
             "error.info",
@@ -138,7 +138,7 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         )
     },
     Invariant {
-        since: Dialect::V1_0,
+        since: ProtocolVersion::V1_0,
         ..must("error.details-typed", "Error details have an `@type`")
     },
     Invariant {
@@ -189,18 +189,18 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
         "A task in a terminal state keeps its state and artifacts",
     ),
     Invariant {
-        since: Dialect::V0_2,
+        since: ProtocolVersion::V0_2,
         ..must(
             "extension.in-metadata",
             "Messages and artifacts name their extensions by URIs",
         )
     },
     Invariant {
-        since: Dialect::V0_2,
+        since: ProtocolVersion::V0_2,
         ..must("send.names-new-task", "Every new task has a unique id")
     },
     Invariant {
-        since: Dialect::V0_2,
+        since: ProtocolVersion::V0_2,
         ..must(
             "task.messages-kept",
             "Messages in the history keep the role and parts they were sent with",
@@ -271,21 +271,21 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
     ),
     Invariant {
         level: Level::Should,
-        until: Dialect::V0_3,
+        until: ProtocolVersion::V0_3,
         ..must(
             "stream.connection-closed",
             "The connection closes after the final status of a stream",
         )
     },
     Invariant {
-        until: Dialect::V0_3,
+        until: ProtocolVersion::V0_3,
         ..must(
             "stream.final",
             "The last status update of a stream, and no earlier one, is final",
         )
     },
     Invariant {
-        since: Dialect::V1_0,
+        since: ProtocolVersion::V1_0,
         ..must(
             "stream.begins-with-task",
             "A stream begins with a task or a message",
@@ -294,14 +294,14 @@ pub(crate) const INVARIANTS: &[Invariant] = &[
 ];
 
 impl Invariant {
-    pub(crate) fn applies(&self, dialect: Dialect, binding: Binding) -> bool {
-        let of_version = (self.since..=self.until).contains(&dialect);
+    pub(crate) fn applies(&self, protocol_version: ProtocolVersion, binding: Binding) -> bool {
+        let of_version = (self.since..=self.until).contains(&protocol_version);
         self.binding.is_none_or(|own| own == binding) && of_version
     }
 
     /// Returns its level in a version and binding.
-    pub(crate) fn level_in(&self, dialect: Dialect, binding: Binding) -> Level {
-        level_in(dialect, Some(binding), self.id, self.level)
+    pub(crate) fn level_in(&self, protocol_version: ProtocolVersion, binding: Binding) -> Level {
+        level_in(protocol_version, Some(binding), self.id, self.level)
     }
 }
 

@@ -18,7 +18,7 @@ mod tasks;
 use std::sync::Arc;
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::Value;
 
 use self::invariants::{Finding, Observation, Observations};
@@ -28,7 +28,7 @@ use crate::record::Evidence;
 
 /// Judge of the exchanges on one interface of an agent.
 pub(crate) struct Judge {
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     pub(crate) binding: Binding,
     observations: Observations,
     /// Records of the agent's reports on its tasks.
@@ -38,9 +38,13 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    pub(crate) fn new(dialect: Dialect, binding: Binding, own: Arc<OwnTasks>) -> Self {
+    pub(crate) fn new(
+        protocol_version: ProtocolVersion,
+        binding: Binding,
+        own: Arc<OwnTasks>,
+    ) -> Self {
         Self {
-            dialect,
+            protocol_version,
             binding,
             observations: Observations::default(),
             task_records: TaskRecords::default(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use a2a_types::v0_3::Flavour;
-use a2a_types::{Dialect, Operation, schema};
+use a2a_types::{Operation, ProtocolVersion, schema};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(crate) fn schema_violation(
     json: &Value,
 ) -> Option<(SchemaViolation, &'static str)> {
     let proto = against_proto(operation, json)?;
-    let name = schema::response_definition(Dialect::V0_3, operation)?;
+    let name = schema::response_definition(ProtocolVersion::V0_3, operation)?;
     let plain = against_plain(operation, name, json)?;
     Some(match Flavour::of(&json.to_string()) {
         Some(Flavour::Plain) => (plain, name),
@@ -53,7 +53,7 @@ fn against_plain(
         _ => inner.unwrap_or(json),
     };
     let whole = json!({"jsonrpc": "2.0", "id": 1, "result": result});
-    let schema_violation = lint::schema_violation(Dialect::V0_3, name, &whole)?;
+    let schema_violation = lint::schema_violation(ProtocolVersion::V0_3, name, &whole)?;
     let outer = member.map_or("$".to_owned(), |member| format!("$.{member}"));
     Some(schema_violation.within("$.result", &outer))
 }

@@ -4,7 +4,7 @@ use a2a_jsonrpc::Limits;
 use a2a_transport::binding::read_reply;
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Operation, Response, schema};
+use a2a_types::{Operation, ProtocolVersion, Response, schema};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
@@ -69,8 +69,10 @@ pub(crate) fn check_raw(
     let mut findings = Findings::from_iter(errors::internals(answered));
     // An agent that accepts a request that the specification does not allow may give its message back as it came.
     let is_legal = match judge.binding {
-        Binding::JsonRpc => schema::request_definition(judge.dialect, envelope.operation)
-            .is_none_or(|request| schema_violation(judge.dialect, request, raw.json).is_none()),
+        Binding::JsonRpc => schema::request_definition(judge.protocol_version, envelope.operation)
+            .is_none_or(|request| {
+                schema_violation(judge.protocol_version, request, raw.json).is_none()
+            }),
         _ => raw.json.is_null(),
     };
     let is_proper = raw.is_of_interface && raw.is_known && is_legal;
@@ -110,7 +112,7 @@ pub(super) fn form(
     place: &str,
 ) -> Findings {
     // 0.1 allows null for every optional member.
-    if judge.dialect == Dialect::V0_1
+    if judge.protocol_version == ProtocolVersion::V0_1
         && let Some(result) = json.get_mut("result")
     {
         *result = without_nulls(result);
@@ -178,9 +180,9 @@ fn media_type(judge: &Judge, answered: &AgentResponse) -> Option<Finding> {
     if !has_body && has_slash && answered.status == 404 && judge.binding == Binding::HttpJson {
         return None;
     }
-    let (check, is_json) = match (judge.binding, judge.dialect) {
+    let (check, is_json) = match (judge.binding, judge.protocol_version) {
         (Binding::JsonRpc, _) => ("rpc.content-type", essence == "application/json"),
-        (_, Dialect::V1_0) => {
+        (_, ProtocolVersion::V1_0) => {
             let known = ["application/a2a+json", "application/json"];
             ("rest.content-type", known.contains(&essence.as_str()))
         }
@@ -206,7 +208,7 @@ fn against_schema(
     json: &Value,
     place: &str,
 ) -> Option<Mismatch> {
-    if (judge.binding, judge.dialect) == (Binding::HttpJson, Dialect::V0_3) {
+    if (judge.binding, judge.protocol_version) == (Binding::HttpJson, ProtocolVersion::V0_3) {
         let (schema_violation, definition) = protojson::schema_violation(operation, json)?;
         return Some(schema_violation.mismatch(place, definition));
     }
@@ -214,12 +216,12 @@ fn against_schema(
     if operation == Operation::DeleteTaskPushNotificationConfig {
         return None;
     }
-    let definition = schema::response_definition(judge.dialect, operation)?;
+    let definition = schema::response_definition(judge.protocol_version, operation)?;
     let schema_violation = match judge.binding {
-        Binding::JsonRpc => schema_violation(judge.dialect, definition, json)?,
+        Binding::JsonRpc => schema_violation(judge.protocol_version, definition, json)?,
         _ => {
             let whole = json!({"jsonrpc": "2.0", "id": 1, "result": json});
-            schema_violation(judge.dialect, definition, &whole)?.within("$.result", "$")
+            schema_violation(judge.protocol_version, definition, &whole)?.within("$.result", "$")
         }
     };
     Some(schema_violation.mismatch(place, definition))
@@ -311,12 +313,12 @@ mod tests {
     /// Judges the answer to a request for the task `t`, whose id is 1.
     #[track_caller]
     fn check_answer(body: Value, expected: &[&str]) {
-        let judge = Judge::new(Dialect::V1_0, Binding::JsonRpc, Arc::default());
-        let mut envelope = Envelope::new(judge.dialect, judge.binding, Operation::GetTask);
+        let judge = Judge::new(ProtocolVersion::V1_0, Binding::JsonRpc, Arc::default());
+        let mut envelope = Envelope::new(judge.protocol_version, judge.binding, Operation::GetTask);
         envelope.id = Some(Id::number(1));
         let answered = AgentResponse {
             evidence: Evidence::default(),
-            dialect: judge.dialect,
+            protocol_version: judge.protocol_version,
             binding: judge.binding,
             status: 200,
             headers: json!({"content-type": "application/json"}),

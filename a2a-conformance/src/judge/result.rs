@@ -1,7 +1,7 @@
 //! Results of checks.
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 
 use super::Judge;
 use super::invariants::Invariant;
@@ -11,7 +11,7 @@ use crate::requirement::{Level, requirement, requirements};
 /// Returns the result of an invariant by the observations of a judge.
 pub(crate) fn invariant_result(invariant: &Invariant, judge: &Judge) -> CheckResult {
     let observation = judge.observation(invariant.id);
-    let level = invariant.level_in(judge.dialect, judge.binding);
+    let level = invariant.level_in(judge.protocol_version, judge.binding);
     let mut result = initial_result(invariant.id, invariant.title, level, judge);
     result.verdict = match (observation.times, observation.found.is_empty()) {
         (0, _) => Verdict::NotApplicable,
@@ -60,7 +60,7 @@ const SHAPES: [&str; 3] = ["task.shape", "stream.event-shapes", "push.body"];
 
 /// Returns the covered requirements that are about the objects in which mismatches were found.
 fn broken_requirements(result: &CheckResult, judge: &Judge) -> Vec<String> {
-    let covered = requirements(judge.dialect)
+    let covered = requirements(judge.protocol_version)
         .iter()
         .filter(|one| result.requirements.contains(&one.id));
     let covered: Vec<_> = covered.collect();
@@ -80,7 +80,7 @@ fn broken_requirements(result: &CheckResult, judge: &Judge) -> Vec<String> {
 
 /// Returns the sections about the object at a place like `event 2: $.result.task.status.state`, the narrowest first.
 fn sections_of(place: &str, judge: &Judge) -> Vec<&'static str> {
-    let is_1_0 = judge.dialect == Dialect::V1_0;
+    let is_1_0 = judge.protocol_version == ProtocolVersion::V1_0;
     let names = place
         .rsplit('.')
         .map(|name| name.split('[').next().unwrap_or_default());
@@ -114,8 +114,12 @@ const SECTIONS: &[(&str, &str, &str)] = &[
 /// Adds the result of an invariant: to that of the case of the same id, if there is one.
 pub(crate) fn merge_invariant(results: &mut Vec<CheckResult>, invariant: CheckResult) {
     let same = |result: &&mut CheckResult| {
-        (&result.id, &result.dialect, &result.binding)
-            == (&invariant.id, &invariant.dialect, &invariant.binding)
+        (&result.id, &result.protocol_version, &result.binding)
+            == (
+                &invariant.id,
+                &invariant.protocol_version,
+                &invariant.binding,
+            )
     };
     let Some(result) = results.iter_mut().find(same) else {
         return results.push(invariant);
@@ -163,14 +167,14 @@ pub(crate) fn unmet_verdict(level: Level) -> Verdict {
 }
 
 pub(crate) fn initial_result(id: &str, title: &str, level: Level, judge: &Judge) -> CheckResult {
-    let covered = requirements(judge.dialect)
+    let covered = requirements(judge.protocol_version)
         .iter()
         .filter(|requirement| requirement.checks.iter().any(|check| check == id));
     CheckResult {
         id: id.to_owned(),
         title: title.to_owned(),
         level,
-        dialect: Some(judge.dialect.version().to_owned()),
+        protocol_version: Some(judge.protocol_version.version().to_owned()),
         binding: Some(judge.binding.to_string()),
         requirements: covered.map(|requirement| requirement.id.clone()).collect(),
         verdict: Verdict::Pass,

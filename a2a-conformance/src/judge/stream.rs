@@ -5,7 +5,7 @@ use a2a_transport::binding::EventReader;
 use a2a_transport::sse::ServerSentEvent;
 use a2a_transport::{Binding, Envelope, Error};
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, ErrorKind, Event, Task, TaskState};
+use a2a_types::{ErrorKind, Event, ProtocolVersion, Task, TaskState};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ impl StreamRecord {
 
     /// Returns whether the last status said that no more events come, as it does before 1.0.
     pub(crate) fn is_final(&self) -> bool {
-        self.envelope.dialect != Dialect::V1_0 && self.last == Some(true)
+        self.envelope.protocol_version != ProtocolVersion::V1_0 && self.last == Some(true)
     }
 
     /// Reads an event of a response with this HTTP status, and checks it.
@@ -119,7 +119,7 @@ impl StreamRecord {
                 // An error in place of a stream has a status of its own (1.0 §5.4, §11.6; 0.3 §3.2.3).
                 let is_refusal = judge.binding == Binding::HttpJson && self.events.is_empty();
                 if is_refusal && error.kind != ErrorKind::Internal {
-                    let expected = error.kind.http_status_in(judge.dialect);
+                    let expected = error.kind.http_status_in(judge.protocol_version);
                     let expected = format!("{expected} for {:?}", error.kind);
                     let found = unless(false, "HTTP status", expected, status);
                     findings.push(("error.status", found));
@@ -152,25 +152,30 @@ impl StreamRecord {
             self.since = at.or(self.since);
         }
         let state = event.status().map(|status| status.state);
-        if let (Event::StatusUpdate(_), Some(state), true) =
-            (event, state, judge.dialect != Dialect::V1_0)
-        {
+        if let (Event::StatusUpdate(_), Some(state), true) = (
+            event,
+            state,
+            judge.protocol_version != ProtocolVersion::V1_0,
+        ) {
             self.last = Some(last);
             // 0.1 names the states at which a stream ends (§7.2.1), later versions do not.
-            if last && judge.dialect == Dialect::V0_1 {
+            if last && judge.protocol_version == ProtocolVersion::V0_1 {
                 let settled = state.is_settled() || state == TaskState::Unspecified;
                 let found = unless(settled, place, "final only at the end", state.as_str());
                 findings.push(("stream.final", found));
             }
         }
         // A stream may stay open while the task waits for input; in 0.1 it ends there (documentation at launch).
-        let asks =
-            |state: TaskState| state == TaskState::InputRequired && judge.dialect == Dialect::V0_1;
+        let asks = |state: TaskState| {
+            state == TaskState::InputRequired && judge.protocol_version == ProtocolVersion::V0_1
+        };
         let ends = state.is_some_and(|state| state.is_terminal() || asks(state));
         // Before 1.0 no text says that nothing follows a message.
         let is_message = matches!(event, Event::Message(_));
         self.answered |= is_message;
-        self.ended |= ends || last && !is_message || is_message && judge.dialect == Dialect::V1_0;
+        self.ended |= ends
+            || last && !is_message
+            || is_message && judge.protocol_version == ProtocolVersion::V1_0;
         fold(&mut self.folded, event);
         if let Some(id) = event.task_id().filter(|_| !self.is_altered()) {
             judge.own.add(id.as_str());
@@ -219,7 +224,7 @@ pub(crate) fn end(judge: &Judge, stream: &StreamRecord, end: &StreamEnd) -> Find
         let expected = "closed after the last event";
         let found = unless(end.closed, "the stream", expected, text);
         findings.push(("stream.closes", found));
-        if judge.dialect != Dialect::V1_0
+        if judge.protocol_version != ProtocolVersion::V1_0
             && let Some(last) = stream.last
         {
             let found = unless(last, "the last status", "`final: true`", "`final: false`");
@@ -232,7 +237,7 @@ pub(crate) fn end(judge: &Judge, stream: &StreamRecord, end: &StreamEnd) -> Find
 /// Checks the envelope of an event, and its content against the schema.
 fn frame(judge: &Judge, stream: &StreamRecord, json: &Value, place: &str) -> Findings {
     // In 0.1 an event may have `error: null` (§7.2.1).
-    let may_be_null = judge.dialect == Dialect::V0_1;
+    let may_be_null = judge.protocol_version == ProtocolVersion::V0_1;
     let error = json.get("error");
     // By HTTP+JSON no text says what an error in a stream looks like.
     let is_bare_error = judge.binding == Binding::HttpJson
@@ -272,13 +277,16 @@ fn order(
     place: &str,
 ) -> Findings {
     let mut findings = Findings::new();
-    if judge.dialect == Dialect::V1_0 && stream.events.is_empty() && !stream.resumes {
+    if judge.protocol_version == ProtocolVersion::V1_0
+        && stream.events.is_empty()
+        && !stream.resumes
+    {
         let begins = matches!(event, Event::Task(_) | Event::Message(_));
         let found = unless(begins, place, "a task or a message", value);
         findings.push(("stream.begins-with-task", found));
     }
-    let may_follow =
-        !stream.ended || judge.dialect == Dialect::V1_0 && repeats_ended_task(stream, event);
+    let may_follow = !stream.ended
+        || judge.protocol_version == ProtocolVersion::V1_0 && repeats_ended_task(stream, event);
     findings.push(("stream.closes", unless(may_follow, place, "nothing", value)));
     if let (Some(known), Some(status)) = (&stream.folded, event.status()) {
         let before = known.status.state;
@@ -327,7 +335,7 @@ fn ids(
     ];
     let contexts = [
         folded.and_then(|task| Some(text(task.context_id.as_ref()?))),
-        kept_context(judge.dialect, message).cloned(),
+        kept_context(judge.protocol_version, message).cloned(),
     ];
     let same = |found: &Option<Value>, expected: &[Option<Value>]| {
         let mut expected = expected.iter().flatten();
@@ -426,9 +434,9 @@ mod tests {
     /// Judges a stream of 1.0 by HTTP+JSON that the agent closes.
     #[track_caller]
     fn check(events: &[&Value], expected: &[&str]) {
-        let judge = Judge::new(Dialect::V1_0, Binding::HttpJson, Arc::default());
+        let judge = Judge::new(ProtocolVersion::V1_0, Binding::HttpJson, Arc::default());
         let operation = Operation::SendStreamingMessage;
-        let envelope = Envelope::new(judge.dialect, judge.binding, operation);
+        let envelope = Envelope::new(judge.protocol_version, judge.binding, operation);
         let mut stream = StreamRecord::new(envelope, json!({}), false);
         let mut findings = Findings::new();
         for event in events {

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use a2a_transport::Binding;
-use a2a_types::{Dialect, Operation, TaskState};
+use a2a_types::{Operation, ProtocolVersion, TaskState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn history(judge: &Judge, task: &Value) -> Findings {
         let id = message["messageId"].as_str().unwrap_or_default();
         let Some(before) = sent.get(id) else { continue };
         let mut before = before.clone();
-        if (judge.binding, judge.dialect) == (Binding::HttpJson, Dialect::V0_3) {
+        if (judge.binding, judge.protocol_version) == (Binding::HttpJson, ProtocolVersion::V0_3) {
             without_part_members(&mut before);
         }
         let same = ["role", "parts"].iter().all(|name| {
@@ -61,7 +61,7 @@ pub(super) fn report(
     let record = tasks.entry(id.to_owned()).or_default();
     let message = &params["message"];
     let is_send = operation == Operation::SendMessage;
-    if judge.dialect == Dialect::V0_1 {
+    if judge.protocol_version == ProtocolVersion::V0_1 {
         if is_send {
             // In 0.1 a message may restart a task.
             record.ended = None;

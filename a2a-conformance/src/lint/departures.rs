@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use a2a_types::{Base64, Dialect, Timestamp};
+use a2a_types::{Base64, ProtocolVersion, Timestamp};
 use serde_json::Value;
 
 /// Adds the codes of the departures that need no repair: they are understood as they are.
-pub(super) fn accepted_departures(value: &Value, dialect: Dialect, codes: &mut BTreeSet<String>) {
+pub(super) fn accepted_departures(
+    value: &Value,
+    protocol_version: ProtocolVersion,
+    codes: &mut BTreeSet<String>,
+) {
     match value {
         Value::Object(object) => {
             for (name, member) in object {
@@ -17,7 +21,7 @@ pub(super) fn accepted_departures(value: &Value, dialect: Dialect, codes: &mut B
                     "data" if object.contains_key("mimeType") => {
                         text.is_some_and(is_not_base64).then_some("B64")
                     }
-                    "configuration" if dialect == Dialect::V0_2 => {
+                    "configuration" if protocol_version == ProtocolVersion::V0_2 => {
                         member["acceptedOutputModes"].is_null().then_some("NOAOM")
                     }
                     "uri" if object.contains_key("params") => {
@@ -26,12 +30,12 @@ pub(super) fn accepted_departures(value: &Value, dialect: Dialect, codes: &mut B
                     _ => None,
                 };
                 codes.extend(found.map(str::to_owned));
-                accepted_departures(member, dialect, codes);
+                accepted_departures(member, protocol_version, codes);
             }
         }
         Value::Array(items) => items
             .iter()
-            .for_each(|item| accepted_departures(item, dialect, codes)),
+            .for_each(|item| accepted_departures(item, protocol_version, codes)),
         _ => {}
     }
 }

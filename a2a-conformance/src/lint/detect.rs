@@ -3,7 +3,7 @@
 use a2a_jsonrpc::Id;
 use a2a_transport::{Binding, Envelope};
 use a2a_types::v0_3::Flavour;
-use a2a_types::{Dialect, Operation};
+use a2a_types::{Operation, ProtocolVersion};
 use serde_json::Value;
 
 use super::kind::{DocumentKind, Form};
@@ -13,7 +13,11 @@ use crate::card;
 
 /// Returns the kinds of a document, or nothing if it is not an A2A document; `known` is its protocol version, if given.
 /// A card may be of several versions.
-pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> Vec<LintSubject> {
+pub(crate) fn detect(
+    value: &Value,
+    is_event: bool,
+    known: Option<ProtocolVersion>,
+) -> Vec<LintSubject> {
     let has = |member: &str| value.get(member).is_some();
     let is_enveloped = has("jsonrpc") || has("result") || is_json_rpc_error(value);
     if value["method"].is_string() || has("jsonrpc") && has("params") {
@@ -35,9 +39,9 @@ pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> V
     let is_hybrid = kind.form == Form::Card && has("supportedInterfaces") && has("url");
     match known {
         None if is_hybrid => {
-            let dialects = card::dialects(value).into_iter();
-            dialects
-                .map(|dialect| LintSubject::new(SubjectKind::Card, dialect))
+            let protocol_versions = card::protocol_versions(value).into_iter();
+            protocol_versions
+                .map(|protocol_version| LintSubject::new(SubjectKind::Card, protocol_version))
                 .collect()
         }
         _ => vec![as_kind(kind, value, known)],
@@ -45,103 +49,120 @@ pub(crate) fn detect(value: &Value, is_event: bool, known: Option<Dialect>) -> V
 }
 
 /// The document as one of a kind.
-pub(crate) fn as_kind(kind: &DocumentKind, value: &Value, known: Option<Dialect>) -> LintSubject {
+pub(crate) fn as_kind(
+    kind: &DocumentKind,
+    value: &Value,
+    known: Option<ProtocolVersion>,
+) -> LintSubject {
     match kind.form {
         Form::Request => request(value, known),
         Form::Response => response(value, known),
         Form::Event => event(value, known),
         Form::Card => {
-            let dialect = known.unwrap_or_else(|| dialect_of(value, kind));
-            LintSubject::new(SubjectKind::Card, dialect)
+            let protocol_version = known.unwrap_or_else(|| protocol_version_of(value, kind));
+            LintSubject::new(SubjectKind::Card, protocol_version)
         }
         Form::Object(_) => {
-            let dialect = known.unwrap_or_else(|| dialect_of(value, kind));
-            let flavour = flavour(value, dialect);
-            let plain = || kind.form.definition(dialect, Flavour::Plain);
-            let definition = kind.form.definition(dialect, flavour);
+            let protocol_version = known.unwrap_or_else(|| protocol_version_of(value, kind));
+            let flavour = flavour(value, protocol_version);
+            let plain = || kind.form.definition(protocol_version, Flavour::Plain);
+            let definition = kind.form.definition(protocol_version, flavour);
             let (flavour, definition) = match (definition, plain()) {
                 (Some(name), _) => (flavour, Some(name)),
                 (None, Some(name)) => (Flavour::Plain, Some(name)),
                 (None, None) => (
                     Flavour::Proto,
-                    kind.form.definition(dialect, Flavour::Proto),
+                    kind.form.definition(protocol_version, Flavour::Proto),
                 ),
             };
             let kind = SubjectKind::Object(definition.unwrap_or(kind.name));
-            LintSubject::new(kind, dialect).in_flavour(flavour)
+            LintSubject::new(kind, protocol_version).in_flavour(flavour)
         }
     }
 }
 
 /// 0.3 has two forms of JSON where JSON-RPC is not around it.
-fn flavour(value: &Value, dialect: Dialect) -> Flavour {
-    match dialect {
-        Dialect::V0_3 => Flavour::of(&value.to_string()).unwrap_or(Flavour::Plain),
+fn flavour(value: &Value, protocol_version: ProtocolVersion) -> Flavour {
+    match protocol_version {
+        ProtocolVersion::V0_3 => Flavour::of(&value.to_string()).unwrap_or(Flavour::Plain),
         _ => Flavour::Plain,
     }
 }
 
-fn request(value: &Value, known: Option<Dialect>) -> LintSubject {
+fn request(value: &Value, known: Option<ProtocolVersion>) -> LintSubject {
     let version = known.or_else(|| marked(value));
-    let method = value["method"].as_str().and_then(Dialect::of_method);
-    let is_known = |dialect: &Dialect| {
+    let method = value["method"]
+        .as_str()
+        .and_then(ProtocolVersion::of_method);
+    let is_known = |protocol_version: &ProtocolVersion| {
         let method = method.as_ref();
-        method.is_some_and(|method| method.dialects.contains(dialect))
+        method.is_some_and(|method| method.protocol_versions.contains(protocol_version))
     };
     match (&method, known) {
         (Some(method), None) => LintSubject::new(
             SubjectKind::Request(method.operation),
-            method.dialect(version),
+            method.protocol_version(version),
         ),
-        (Some(method), Some(dialect)) if is_known(&dialect) => {
-            LintSubject::new(SubjectKind::Request(method.operation), dialect)
+        (Some(method), Some(protocol_version)) if is_known(&protocol_version) => {
+            LintSubject::new(SubjectKind::Request(method.operation), protocol_version)
         }
         _ => LintSubject::new(
             SubjectKind::UnknownRequest,
-            version.unwrap_or(Dialect::V1_0),
+            version.unwrap_or(ProtocolVersion::V1_0),
         ),
     }
 }
 
-fn event(value: &Value, known: Option<Dialect>) -> LintSubject {
+fn event(value: &Value, known: Option<ProtocolVersion>) -> LintSubject {
     let is_enveloped = ["jsonrpc", "result", "error"]
         .iter()
         .any(|member| value.get(member).is_some());
-    let proto = || (!is_enveloped && is_proto_json(value)).then_some(Dialect::V0_3);
-    let dialect = known.or_else(proto);
-    let dialect = dialect.unwrap_or_else(|| answered_in(value));
-    let is_bare = wraps(value) && !is_enveloped && matches!(dialect, Dialect::V1_0 | Dialect::V0_3);
+    let proto = || (!is_enveloped && is_proto_json(value)).then_some(ProtocolVersion::V0_3);
+    let protocol_version = known.or_else(proto);
+    let protocol_version = protocol_version.unwrap_or_else(|| answered_in(value));
+    let is_bare = wraps(value)
+        && !is_enveloped
+        && matches!(
+            protocol_version,
+            ProtocolVersion::V1_0 | ProtocolVersion::V0_3
+        );
     let binding = match is_bare {
         true => Binding::HttpJson,
         false => Binding::JsonRpc,
     };
     let operation = Operation::SendStreamingMessage;
-    let subject = answer(SubjectKind::Event, value, dialect, binding, operation);
+    let subject = answer(
+        SubjectKind::Event,
+        value,
+        protocol_version,
+        binding,
+        operation,
+    );
     match is_bare {
-        true => subject.in_flavour(flavour(value, dialect)),
+        true => subject.in_flavour(flavour(value, protocol_version)),
         false => subject,
     }
 }
 
-fn response(value: &Value, known: Option<Dialect>) -> LintSubject {
-    let dialect = known.unwrap_or_else(|| answered_in(value));
-    let (kind, operation) = answered(&value["result"], dialect);
-    answer(kind, value, dialect, Binding::JsonRpc, operation)
+fn response(value: &Value, known: Option<ProtocolVersion>) -> LintSubject {
+    let protocol_version = known.unwrap_or_else(|| answered_in(value));
+    let (kind, operation) = answered(&value["result"], protocol_version);
+    answer(kind, value, protocol_version, Binding::JsonRpc, operation)
 }
 
 fn answer(
     kind: SubjectKind,
     value: &Value,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     binding: Binding,
     operation: Operation,
 ) -> LintSubject {
     let id = serde_json::from_value(value["id"].clone()).unwrap_or(Id::Null);
-    let mut envelope = Envelope::new(dialect, binding, operation);
+    let mut envelope = Envelope::new(protocol_version, binding, operation);
     envelope.id = (binding == Binding::JsonRpc).then_some(id);
     LintSubject {
         envelope: Some(envelope),
-        ..LintSubject::new(kind, dialect)
+        ..LintSubject::new(kind, protocol_version)
     }
 }
 
@@ -165,14 +186,14 @@ fn is_json_rpc_error(value: &Value) -> bool {
 }
 
 /// Infers the kind and the operation of an answer from its result.
-fn answered(result: &Value, dialect: Dialect) -> (SubjectKind, Operation) {
+fn answered(result: &Value, protocol_version: ProtocolVersion) -> (SubjectKind, Operation) {
     let has = |member: &str| result.get(member).is_some();
     let is_kind = |kind: &str| result["kind"] == kind;
     let is_update = is_kind("status-update")
         || is_kind("artifact-update")
         || has("statusUpdate")
         || has("artifactUpdate")
-        || (dialect == Dialect::V0_1 && (has("artifact") || has("final")));
+        || (protocol_version == ProtocolVersion::V0_1 && (has("artifact") || has("final")));
     let operation = match result {
         _ if is_update => return (SubjectKind::Event, Operation::SendStreamingMessage),
         Value::Array(_) => Operation::ListTaskPushNotificationConfigs,
@@ -184,14 +205,14 @@ fn answered(result: &Value, dialect: Dialect) -> (SubjectKind, Operation) {
             Operation::CreateTaskPushNotificationConfig
         }
         _ if has("skills") || has("capabilities") => Operation::GetExtendedAgentCard,
-        _ if has("status") && dialect == Dialect::V1_0 => Operation::GetTask,
+        _ if has("status") && protocol_version == ProtocolVersion::V1_0 => Operation::GetTask,
         _ => Operation::SendMessage,
     };
     (SubjectKind::Response, operation)
 }
 
 /// Returns the name of the definition of an object that stands alone, or `None` if it is unknown.
-fn object(value: &Value, known: Option<Dialect>) -> Option<&'static str> {
+fn object(value: &Value, known: Option<ProtocolVersion>) -> Option<&'static str> {
     let has = |member: &str| value.get(member).is_some();
     let is_text = |member: &str| value[member].is_string();
     Some(match value["kind"].as_str().unwrap_or_default() {
@@ -220,7 +241,8 @@ fn object(value: &Value, known: Option<Dialect>) -> Option<&'static str> {
         _ if has("protocolBinding") || has("transport") => "AgentInterface",
         _ if has("pushNotificationConfig") => "TaskPushNotificationConfig",
         _ if has("url") && (has("token") || has("authentication") || has("taskId")) => {
-            let is_older = known.is_some_and(|dialect| dialect < Dialect::V1_0);
+            let is_older =
+                known.is_some_and(|protocol_version| protocol_version < ProtocolVersion::V1_0);
             match is_older || value["authentication"]["schemes"].is_array() {
                 true => "PushNotificationConfig",
                 false => "TaskPushNotificationConfig",
@@ -262,58 +284,58 @@ fn is_problem(value: &Value) -> bool {
 }
 
 /// The version of an answer that does not say it.
-fn answered_in(value: &Value) -> Dialect {
-    if let Some(dialect) = declared_version(value).or_else(|| marked(value)) {
-        return dialect;
+fn answered_in(value: &Value) -> ProtocolVersion {
+    if let Some(protocol_version) = declared_version(value).or_else(|| marked(value)) {
+        return protocol_version;
     }
     match (&value["error"], &value["result"]) {
-        (Value::Null, Value::Null) => Dialect::V0_3,
-        (Value::Null, Value::Object(members)) if members.is_empty() => Dialect::V1_0,
+        (Value::Null, Value::Null) => ProtocolVersion::V0_3,
+        (Value::Null, Value::Object(members)) if members.is_empty() => ProtocolVersion::V1_0,
         (Value::Null, result) if result["tasks"].is_array() || result["configs"].is_array() => {
-            Dialect::V1_0
+            ProtocolVersion::V1_0
         }
-        (Value::Null, Value::Array(_)) => Dialect::V0_3,
-        (Value::Null, _) => Dialect::V0_1,
+        (Value::Null, Value::Array(_)) => ProtocolVersion::V0_3,
+        (Value::Null, _) => ProtocolVersion::V0_1,
         (error, _) => match error.get("data") {
-            None | Some(Value::Array(_)) => Dialect::V1_0,
-            Some(_) => Dialect::V0_3,
+            None | Some(Value::Array(_)) => ProtocolVersion::V1_0,
+            Some(_) => ProtocolVersion::V0_3,
         },
     }
 }
 
 /// The version of a document of a kind that does not say it.
-fn dialect_of(value: &Value, kind: &DocumentKind) -> Dialect {
+fn protocol_version_of(value: &Value, kind: &DocumentKind) -> ProtocolVersion {
     let is_flat_error = kind.name == "HttpError" && value["error"].is_null() && !is_problem(value);
-    let proto = || (is_flat_error || is_proto_json(value)).then_some(Dialect::V0_3);
+    let proto = || (is_flat_error || is_proto_json(value)).then_some(ProtocolVersion::V0_3);
     let is_flat = kind.name == "TaskPushNotificationConfig" && value["url"].is_string();
-    let flat = || is_flat.then_some(Dialect::V1_0);
+    let flat = || is_flat.then_some(ProtocolVersion::V1_0);
     let found = declared_version(value).or_else(proto).or_else(flat);
     let found = found.or_else(|| marked(value));
     let default = match kind.form {
-        Form::Card if value["url"].is_null() => Dialect::V1_0,
-        Form::Object(_) if !kind.is_in(Dialect::V0_1) => Dialect::V1_0,
-        _ => Dialect::V0_1,
+        Form::Card if value["url"].is_null() => ProtocolVersion::V1_0,
+        Form::Object(_) if !kind.is_in(ProtocolVersion::V0_1) => ProtocolVersion::V1_0,
+        _ => ProtocolVersion::V0_1,
     };
-    let dialect = found.unwrap_or(default);
-    match kind.is_in(dialect) {
-        true => dialect,
+    let protocol_version = found.unwrap_or(default);
+    match kind.is_in(protocol_version) {
+        true => protocol_version,
         false => {
-            let mut newer = Dialect::ALL.iter().copied();
-            let newer = newer.find(|newer| *newer > dialect && kind.is_in(*newer));
-            newer.unwrap_or(Dialect::V0_3)
+            let mut newer = ProtocolVersion::ALL.iter().copied();
+            let newer = newer.find(|newer| *newer > protocol_version && kind.is_in(*newer));
+            newer.unwrap_or(ProtocolVersion::V0_3)
         }
     }
 }
 
 /// The version that a card says.
-fn declared_version(value: &Value) -> Option<Dialect> {
+fn declared_version(value: &Value) -> Option<ProtocolVersion> {
     let card = match &value["result"] {
         Value::Null => value,
         result => result,
     };
     let is_interface = card.get("protocolBinding").is_some();
     let version = card["protocolVersion"].as_str().filter(|_| !is_interface);
-    version.and_then(Dialect::from_version)
+    version.and_then(ProtocolVersion::from_version)
 }
 
 #[cfg(test)]
@@ -323,21 +345,25 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(value: &Value, name: &str, dialect: Dialect) {
+    fn check(value: &Value, name: &str, protocol_version: ProtocolVersion) {
         let subjects = detect(value, false, None);
         let [subject] = &subjects[..] else {
             panic!("{value} is of {} kinds", subjects.len());
         };
         assert_eq!(
-            (&*subject.name(), subject.dialect),
-            (name, dialect),
+            (&*subject.name(), subject.protocol_version),
+            (name, protocol_version),
             "{value}"
         );
     }
 
     #[test]
     fn document_kinds_are_detected() {
-        let (old, middle, new) = (Dialect::V0_1, Dialect::V0_2, Dialect::V1_0);
+        let (old, middle, new) = (
+            ProtocolVersion::V0_1,
+            ProtocolVersion::V0_2,
+            ProtocolVersion::V1_0,
+        );
         let rpc = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let answer = |result: Value| json!({"jsonrpc": "2.0", "id": 1, "result": result});
         check(&rpc("tasks/send", json!({})), "request of SendMessage", old);
@@ -349,7 +375,7 @@ mod tests {
         check(
             &rpc("message/send", json!({})),
             "request of SendMessage",
-            Dialect::V0_3,
+            ProtocolVersion::V0_3,
         );
         check(
             &rpc("tasks/get", json!({"id": "t", "sessionId": "s"})),
@@ -383,7 +409,7 @@ mod tests {
         check(
             &json!({"name": "n", "skills": [], "protocolVersion": "0.3.0"}),
             "AgentCard",
-            Dialect::V0_3,
+            ProtocolVersion::V0_3,
         );
         check(&json!({"name": "n", "skills": []}), "AgentCard", new);
         check(

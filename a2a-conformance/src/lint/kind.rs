@@ -1,6 +1,6 @@
 //! The kinds of documents, by the names that `--as` takes.
 
-use a2a_types::{Dialect, v0_3::Flavour};
+use a2a_types::{ProtocolVersion, v0_3::Flavour};
 
 /// A kind of document.
 #[derive(Debug, Eq, PartialEq)]
@@ -38,10 +38,10 @@ impl DocumentKind {
     }
 
     /// Returns whether a protocol version has such documents.
-    pub fn is_in(&self, dialect: Dialect) -> bool {
+    pub fn is_in(&self, protocol_version: ProtocolVersion) -> bool {
         match self.form {
-            Form::Object(names) => names[dialect as usize]
-                .or(names[PROTO].filter(|_| dialect == Dialect::V0_3))
+            Form::Object(names) => names[protocol_version as usize]
+                .or(names[PROTO].filter(|_| protocol_version == ProtocolVersion::V0_3))
                 .is_some(),
             _ => true,
         }
@@ -50,10 +50,16 @@ impl DocumentKind {
 
 impl Form {
     /// The definition of an object in a version.
-    pub(crate) fn definition(self, dialect: Dialect, flavour: Flavour) -> Option<&'static str> {
+    pub(crate) fn definition(
+        self,
+        protocol_version: ProtocolVersion,
+        flavour: Flavour,
+    ) -> Option<&'static str> {
         match (self, flavour) {
-            (Self::Object(names), Flavour::Proto) if dialect == Dialect::V0_3 => names[PROTO],
-            (Self::Object(names), _) => names[dialect as usize],
+            (Self::Object(names), Flavour::Proto) if protocol_version == ProtocolVersion::V0_3 => {
+                names[PROTO]
+            }
+            (Self::Object(names), _) => names[protocol_version as usize],
             _ => None,
         }
     }
@@ -62,7 +68,7 @@ impl Form {
 const PROTO: usize = 4;
 
 /// An object of one name in every version that has it.
-const fn same(since: Dialect, name: &'static str) -> Form {
+const fn same(since: ProtocolVersion, name: &'static str) -> Form {
     let mut names = [Some(name); 5];
     let mut index = 0;
     while index < since as usize {
@@ -82,27 +88,27 @@ const KINDS: &[DocumentKind] = &[
     kind("response", "JSON-RPC response: a result or an error", Form::Response),
     kind("event", "data of one event of a stream, over JSON-RPC or HTTP+JSON", Form::Event),
     kind("AgentCard", "card, public or extended", Form::Card),
-    kind("AgentCardSignature", "signature of a card", same(Dialect::V0_3, "AgentCardSignature")),
+    kind("AgentCardSignature", "signature of a card", same(ProtocolVersion::V0_3, "AgentCardSignature")),
     kind("SignatureHeader", "protected header of a signature, decoded", Form::Object([None, None, Some("SignatureHeader"), Some("SignatureHeader"), Some("SignatureHeader")])),
     kind("AgentInterface", "where an agent is reached", Form::Object([None, Some("AgentInterface"), Some("AgentInterface"), Some("AgentInterface"), Some("AgentInterface")])),
-    kind("AgentSkill", "skill of a card", same(Dialect::V0_1, "AgentSkill")),
-    kind("SecurityScheme", "way to authenticate", same(Dialect::V0_2, "SecurityScheme")),
+    kind("AgentSkill", "skill of a card", same(ProtocolVersion::V0_1, "AgentSkill")),
+    kind("SecurityScheme", "way to authenticate", same(ProtocolVersion::V0_2, "SecurityScheme")),
     kind("SendMessageRequest", "body of message:send and message:stream; params of the methods", Form::Object([Some("TaskSendParams"), Some("MessageSendParams"), Some("MessageSendParams"), Some("SendMessageRequest"), Some("SendMessageRequest")])),
     kind("SendMessageResponse", "answer of message:send", Form::Object([None, None, None, Some("SendMessageResponse"), Some("SendMessageResponse")])),
     kind("StreamResponse", "event over HTTP+JSON; body of a push notification in 1.0", Form::Object([None, None, None, Some("StreamResponse"), Some("StreamResponse")])),
     kind("ListTasksRequest", "params of ListTasks", Form::Object([None, None, Some("ListTasksParams"), Some("ListTasksRequest"), None])),
     kind("ListTasksResponse", "page of tasks", Form::Object([None, None, Some("ListTasksResult"), Some("ListTasksResponse"), Some("ListTasksResponse")])),
     kind("CancelTaskRequest", "params of CancelTask; over HTTP+JSON its id is in the path", Form::Object([Some("TaskIdParams"), Some("TaskIdParams"), Some("TaskIdParams"), Some("CancelTaskRequest"), None])),
-    kind("TaskPushNotificationConfig", "webhook of a task", same(Dialect::V0_1, "TaskPushNotificationConfig")),
+    kind("TaskPushNotificationConfig", "webhook of a task", same(ProtocolVersion::V0_1, "TaskPushNotificationConfig")),
     kind("PushNotificationConfig", "webhook, without its task (until 0.3)", Form::Object([Some("PushNotificationConfig"), Some("PushNotificationConfig"), Some("PushNotificationConfig"), None, Some("PushNotificationConfig")])),
     kind("ListTaskPushNotificationConfigsResponse", "page of webhooks", Form::Object([None, None, None, Some("ListTaskPushNotificationConfigsResponse"), Some("ListTaskPushNotificationConfigResponse")])),
-    kind("Task", "task; body of a push notification until 0.3", same(Dialect::V0_1, "Task")),
-    kind("TaskStatus", "status of a task", same(Dialect::V0_1, "TaskStatus")),
-    kind("Message", "message", same(Dialect::V0_1, "Message")),
-    kind("Part", "part of a message or of an artifact", same(Dialect::V0_1, "Part")),
-    kind("Artifact", "artifact", same(Dialect::V0_1, "Artifact")),
-    kind("TaskStatusUpdateEvent", "status update, without the member of 1.0 around it", same(Dialect::V0_1, "TaskStatusUpdateEvent")),
-    kind("TaskArtifactUpdateEvent", "artifact update, without the member of 1.0 around it", same(Dialect::V0_1, "TaskArtifactUpdateEvent")),
+    kind("Task", "task; body of a push notification until 0.3", same(ProtocolVersion::V0_1, "Task")),
+    kind("TaskStatus", "status of a task", same(ProtocolVersion::V0_1, "TaskStatus")),
+    kind("Message", "message", same(ProtocolVersion::V0_1, "Message")),
+    kind("Part", "part of a message or of an artifact", same(ProtocolVersion::V0_1, "Part")),
+    kind("Artifact", "artifact", same(ProtocolVersion::V0_1, "Artifact")),
+    kind("TaskStatusUpdateEvent", "status update, without the member of 1.0 around it", same(ProtocolVersion::V0_1, "TaskStatusUpdateEvent")),
+    kind("TaskArtifactUpdateEvent", "artifact update, without the member of 1.0 around it", same(ProtocolVersion::V0_1, "TaskArtifactUpdateEvent")),
     kind("HttpError", "error over HTTP+JSON", Form::Object([None, Some("FlatHttpError"), Some("FlatHttpError"), Some("HttpError"), Some("FlatHttpError")])),
 ];
 
@@ -122,20 +128,23 @@ mod tests {
                 "{}",
                 kind.name
             );
-            for &dialect in Dialect::ALL {
+            for &protocol_version in ProtocolVersion::ALL {
                 for flavour in [Flavour::Plain, Flavour::Proto] {
-                    if flavour == Flavour::Proto && dialect != Dialect::V0_3 {
+                    if flavour == Flavour::Proto && protocol_version != ProtocolVersion::V0_3 {
                         continue;
                     }
-                    let Some(name) = kind.form.definition(dialect, flavour) else {
+                    let Some(name) = kind.form.definition(protocol_version, flavour) else {
                         continue;
                     };
-                    let subject =
-                        LintSubject::new(SubjectKind::Object(name), dialect).in_flavour(flavour);
+                    let subject = LintSubject::new(SubjectKind::Object(name), protocol_version)
+                        .in_flavour(flavour);
                     let (bundle, name) = subject
                         .definition(&Value::Null)
                         .expect("it has a definition");
-                    assert!(bundle.definitions()[name].is_object(), "{dialect} {name}");
+                    assert!(
+                        bundle.definitions()[name].is_object(),
+                        "{protocol_version} {name}"
+                    );
                 }
             }
         }

@@ -1,10 +1,10 @@
 //! Marks of the protocol versions in documents that do not name theirs.
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::Value;
 
 /// The version that the members and the spelling of values are of.
-pub(super) fn marked(value: &Value) -> Option<Dialect> {
+pub(super) fn marked(value: &Value) -> Option<ProtocolVersion> {
     let mut marks = VersionMarks::default();
     marks.scan(value);
     let VersionMarks {
@@ -16,10 +16,10 @@ pub(super) fn marked(value: &Value) -> Option<Dialect> {
         has_plain_words,
     } = marks;
     match () {
-        () if of_1_0 || has_bare_part && !has_plain_words => Some(Dialect::V1_0),
-        () if of_0_3 => Some(Dialect::V0_3),
-        () if of_0_1 && !of_0_2 => Some(Dialect::V0_1),
-        () if of_0_2 => Some(Dialect::V0_2),
+        () if of_1_0 || has_bare_part && !has_plain_words => Some(ProtocolVersion::V1_0),
+        () if of_0_3 => Some(ProtocolVersion::V0_3),
+        () if of_0_1 && !of_0_2 => Some(ProtocolVersion::V0_1),
+        () if of_0_2 => Some(ProtocolVersion::V0_2),
         () => None,
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! let message = r#"{"role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "hi"}]}"#;
 //! let [found] = &lint(message, &Context::default())[..] else { panic!() };
-//! assert_eq!((&*found.kind, found.dialect), ("Message", Some("0.2")));
+//! assert_eq!((&*found.kind, found.protocol version), ("Message", Some("0.2")));
 //! assert_eq!(found.findings[0].path, "$");
 //! assert_eq!(found.findings[0].problem, r#""kind" is a required property"#);
 //! assert_eq!(found.repairs[0].code, "NOKIND");
@@ -26,7 +26,7 @@ mod words;
 
 use std::collections::BTreeSet;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::reading::{Mode, Violation};
 use serde::Serialize;
 use serde_json::Value;
@@ -50,7 +50,7 @@ use crate::requirement::Level;
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// Its version; else the one that it looks like.
-    pub dialect: Option<Dialect>,
+    pub protocol_version: Option<ProtocolVersion>,
     /// The request that it answers; else any request that it could answer.
     pub request: Option<Value>,
     /// Its kind; else the one that it looks like.
@@ -67,7 +67,7 @@ pub struct LintResult {
     /// Name of its kind, like `request of SendMessage` or `AgentCard`.
     pub kind: String,
     /// Its version.
-    pub dialect: Option<&'static str>,
+    pub protocol_version: Option<&'static str>,
     /// Verdict of a strict reader.
     pub verdict: StrictVerdict,
     /// Findings of a strict reader; empty if it is accepted.
@@ -128,7 +128,8 @@ fn refuse_after_message(blocks: &[String], results: &mut [LintResult]) {
     if !blocks.iter().any(is_message) {
         return;
     }
-    let of_1_0 = |one: &&mut LintResult| one.dialect == Some(Dialect::V1_0.version());
+    let of_1_0 =
+        |one: &&mut LintResult| one.protocol_version == Some(ProtocolVersion::V1_0.version());
     for result in results.iter_mut().filter(of_1_0).skip(1) {
         let problem = "a stream with a message has nothing else";
         result
@@ -205,7 +206,9 @@ fn lint_one(text: &str, event: Option<usize>, context: &Context) -> Vec<LintResu
             kind: subject
                 .as_ref()
                 .map_or("unknown".to_owned(), LintSubject::name),
-            dialect: subject.as_ref().map(|subject| subject.dialect.version()),
+            protocol_version: subject
+                .as_ref()
+                .map(|subject| subject.protocol_version.version()),
             verdict,
             findings,
             repairs,
@@ -251,7 +254,7 @@ fn lenient(
     }
     let mut seen = BTreeSet::new();
     if let (Some(subject), Some(value)) = (subject, value) {
-        accepted_departures(value, subject.dialect, &mut seen);
+        accepted_departures(value, subject.protocol_version, &mut seen);
     }
     let known = |code: &&String| !repairs.iter().any(|repair| repair.code == **code);
     let more: Vec<_> = seen
@@ -267,8 +270,8 @@ const UNKNOWN: &str = "no document of A2A: expected one of the kinds that --as t
 
 fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<LintSubject> {
     let mut subjects = match context.kind {
-        Some(kind) => vec![as_kind(kind, value, context.dialect)],
-        None => detect(value, is_event, context.dialect),
+        Some(kind) => vec![as_kind(kind, value, context.protocol_version)],
+        None => detect(value, is_event, context.protocol_version),
     };
     let Some(request) = &context.request else {
         return subjects;
@@ -277,7 +280,7 @@ fn subjects_of(value: &Value, is_event: bool, context: &Context) -> Vec<LintSubj
         if !matches!(subject.kind, SubjectKind::Response | SubjectKind::Event) {
             continue;
         }
-        subject.envelope = envelope_of(request, &request["id"], subject.dialect);
+        subject.envelope = envelope_of(request, &request["id"], subject.protocol_version);
         let envelope = subject.envelope.as_ref();
         let streams = envelope.is_some_and(|envelope| envelope.operation.is_stream());
         // An error before the stream begins is an answer as to any other request.
@@ -353,9 +356,9 @@ fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Findi
     let envelope = subject.envelope_violations(value);
     findings.extend(envelope.into_iter().map(finding("JSON-RPC")));
     if let Some((bundle, definition)) = subject.definition(value) {
-        let readable = match subject.dialect {
+        let readable = match subject.protocol_version {
             // In 0.1 optional members may be null, and in ProtoJSON null is absent.
-            Dialect::V0_1 | Dialect::V1_0 => &readable(value),
+            ProtocolVersion::V0_1 | ProtocolVersion::V1_0 => &readable(value),
             _ => value,
         };
         let mut found = violations_in(bundle, definition, readable).unwrap_or_else(|problem| {
@@ -366,10 +369,12 @@ fn against_schema(text: &str, value: &Value, subject: &LintSubject) -> Vec<Findi
             // The first releases of 0.2 did not have the member.
             let is_version =
                 |one: &Violation| one.problem.contains("\"protocolVersion\" is a required");
-            found.retain(|one| subject.dialect != Dialect::V0_2 || !is_version(one));
+            found.retain(|one| {
+                subject.protocol_version != ProtocolVersion::V0_2 || !is_version(one)
+            });
             for one in found
                 .iter_mut()
-                .filter(|_| subject.dialect == Dialect::V1_0)
+                .filter(|_| subject.protocol_version == ProtocolVersion::V1_0)
             {
                 if let Some(problem) = card::older_scheme(value, &one.path) {
                     one.problem = problem;
@@ -407,7 +412,7 @@ fn against_words(value: &Value, subject: &LintSubject, known: &[Finding]) -> Vec
         );
     }
     if subject.kind == SubjectKind::Card {
-        let problems = card::problems(value, subject.dialect).into_iter();
+        let problems = card::problems(value, subject.protocol_version).into_iter();
         let musts = problems.filter(|problem| problem.level == Level::Must);
         for problem in musts {
             let is_said = |one: &Finding| one.path == problem.path;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use a2a_types::reading::Violation;
-use a2a_types::{Dialect, schema};
+use a2a_types::{ProtocolVersion, schema};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::record::{Mismatch, MismatchKind};
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Bundle {
     /// The data and the JSON-RPC of a version.
-    Of(Dialect),
+    Of(ProtocolVersion),
     /// The ProtoJSON of 0.3's HTTP+JSON.
     ProtoJson,
     /// Documents that no schema of a version defines: HTTP errors, headers of signatures.
@@ -27,8 +27,13 @@ impl Bundle {
     pub(crate) fn definitions(self) -> &'static Value {
         static ALL: LazyLock<Vec<(Bundle, Value)>> = LazyLock::new(|| {
             let read = |text| serde_json::from_str::<Value>(text).unwrap_or_default();
-            let own = |dialect: &Dialect| (Bundle::Of(*dialect), schema::bundle(*dialect));
-            let mut all: Vec<_> = Dialect::ALL.iter().map(own).collect();
+            let own = |protocol_version: &ProtocolVersion| {
+                (
+                    Bundle::Of(*protocol_version),
+                    schema::bundle(*protocol_version),
+                )
+            };
+            let mut all: Vec<_> = ProtocolVersion::ALL.iter().map(own).collect();
             all.push((Bundle::ProtoJson, read(PROTO_JSON)));
             all.push((Bundle::Other, read(OTHER)));
             all
@@ -45,11 +50,11 @@ const OTHER: &str = include_str!("../../schemas/documents.json");
 ///
 /// Errors: there is no such definition.
 pub(crate) fn violations(
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     definition: &'static str,
     value: &Value,
 ) -> Result<Vec<Violation>, String> {
-    violations_in(Bundle::Of(dialect), definition, value)
+    violations_in(Bundle::Of(protocol_version), definition, value)
 }
 
 /// Returns everything in a value that a definition of a bundle does not allow.
@@ -68,23 +73,23 @@ pub(crate) fn violations_in(
 ///
 /// Errors: there is no such definition.
 pub(crate) fn schema_violations(
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     definition: &'static str,
     value: &Value,
 ) -> Result<Vec<SchemaViolation>, String> {
     Ok(validate(
-        &*validator(Bundle::Of(dialect), definition)?,
+        &*validator(Bundle::Of(protocol_version), definition)?,
         value,
     ))
 }
 
 /// Returns the first violation of a definition of our schema in a value.
 pub(crate) fn schema_violation(
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     definition: &'static str,
     value: &Value,
 ) -> Option<SchemaViolation> {
-    match schema_violations(dialect, definition, value) {
+    match schema_violations(protocol_version, definition, value) {
         Ok(schema_violations) => schema_violations.into_iter().next(),
         Err(problem) => Some(SchemaViolation {
             path: "$".to_owned(),
@@ -291,8 +296,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(dialect: Dialect, definition: &'static str, value: &Value, expected: &[&str]) {
-        let found = violations(dialect, definition, value).unwrap();
+    fn check(
+        protocol_version: ProtocolVersion,
+        definition: &'static str,
+        value: &Value,
+        expected: &[&str],
+    ) {
+        let found = violations(protocol_version, definition, value).unwrap();
         let paths: Vec<_> = found.iter().map(|violation| &*violation.path).collect();
         assert_eq!(paths, expected, "{found:#?}");
     }
@@ -300,12 +310,12 @@ mod tests {
     #[test]
     fn closest_alternative_is_reported() {
         let message = json!({"role": "user", "kind": "message", "messageId": "m", "parts": [{"kind": "text"}]});
-        check(Dialect::V0_2, "Message", &message, &["$.parts[0]"]);
+        check(ProtocolVersion::V0_2, "Message", &message, &["$.parts[0]"]);
         let task =
             json!({"id": 1, "contextId": "c", "kind": "task", "status": {"state": "completed"}});
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": task});
         check(
-            Dialect::V0_2,
+            ProtocolVersion::V0_2,
             "SendMessageResponse",
             &answer,
             &["$.result.id"],
@@ -316,7 +326,7 @@ mod tests {
     fn expected_value_is_reported() {
         #[track_caller]
         fn check(task: &Value, expected: [&str; 3]) {
-            let schema_violation = schema_violation(Dialect::V1_0, "Task", task).unwrap();
+            let schema_violation = schema_violation(ProtocolVersion::V1_0, "Task", task).unwrap();
             let describe = schema_violation
                 .within("$", "$.result")
                 .mismatch("event 2", "Task");
@@ -342,16 +352,21 @@ mod tests {
             ],
         );
         let fine = json!({"id": "t", "status": {"state": "TASK_STATE_WORKING"}});
-        assert_eq!(schema_violation(Dialect::V1_0, "Task", &fine), None);
-        assert!(schema_violation(Dialect::V1_0, "Tusk", &fine).is_some());
+        assert_eq!(schema_violation(ProtocolVersion::V1_0, "Task", &fine), None);
+        assert!(schema_violation(ProtocolVersion::V1_0, "Tusk", &fine).is_some());
     }
 
     #[test]
     fn all_violations_are_reported() {
         let task = json!({"id": 1, "status": {"state": "done"}});
-        check(Dialect::V1_0, "Task", &task, &["$.id", "$.status.state"]);
+        check(
+            ProtocolVersion::V1_0,
+            "Task",
+            &task,
+            &["$.id", "$.status.state"],
+        );
         let fine = json!({"id": "t", "status": {"state": "TASK_STATE_WORKING"}});
-        check(Dialect::V1_0, "Task", &fine, &[]);
-        assert!(violations(Dialect::V1_0, "Tusk", &fine).is_err());
+        check(ProtocolVersion::V1_0, "Task", &fine, &[]);
+        assert!(violations(ProtocolVersion::V1_0, "Tusk", &fine).is_err());
     }
 }

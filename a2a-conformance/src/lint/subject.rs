@@ -8,7 +8,7 @@ use a2a_types::reading::{
     Deviation, Hints, Mode, Violation, Wire, WithRepairs, read, read_canonical,
 };
 use a2a_types::v0_3::Flavour;
-use a2a_types::{AgentCard, Artifact, Dialect, Event, Message, Operation, Part, Task};
+use a2a_types::{AgentCard, Artifact, Event, Message, Operation, Part, ProtocolVersion, Task};
 use a2a_types::{SendMessageRequest, SendMessageResponse, TaskPushNotificationConfig};
 use a2a_types::{schema, v0_1, v0_2, v0_3};
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use super::schema::Bundle;
 #[derive(Clone, Debug)]
 pub(crate) struct LintSubject {
     pub(crate) kind: SubjectKind,
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     /// The form of JSON, if the version has two.
     pub(crate) flavour: Flavour,
     /// Envelope of the request that an answer or an event answers.
@@ -45,10 +45,10 @@ pub(crate) enum SubjectKind {
 }
 
 impl LintSubject {
-    pub(crate) fn new(kind: SubjectKind, dialect: Dialect) -> Self {
+    pub(crate) fn new(kind: SubjectKind, protocol_version: ProtocolVersion) -> Self {
         Self {
             kind,
-            dialect,
+            protocol_version,
             flavour: Flavour::Plain,
             envelope: None,
         }
@@ -81,24 +81,26 @@ impl LintSubject {
 
     /// The definition that it must satisfy.
     pub(crate) fn definition(&self, value: &Value) -> Option<(Bundle, &'static str)> {
-        let own = Bundle::Of(self.dialect);
+        let own = Bundle::Of(self.protocol_version);
         let answered = self.envelope.as_ref();
         let name = match self.kind {
-            SubjectKind::Request(operation) => schema::request_definition(self.dialect, operation)?,
+            SubjectKind::Request(operation) => {
+                schema::request_definition(self.protocol_version, operation)?
+            }
             SubjectKind::UnknownRequest => return None,
-            SubjectKind::Event if self.is_bare() => match self.dialect {
-                Dialect::V0_3 => return Some((Bundle::ProtoJson, "StreamResponse")),
-                Dialect::V1_0 => "StreamResponse",
+            SubjectKind::Event if self.is_bare() => match self.protocol_version {
+                ProtocolVersion::V0_3 => return Some((Bundle::ProtoJson, "StreamResponse")),
+                ProtocolVersion::V1_0 => "StreamResponse",
                 _ => return None,
             },
             SubjectKind::Response | SubjectKind::Event if !value["error"].is_null() => {
-                match self.dialect {
-                    Dialect::V0_1 => "JSONRPCResponse",
+                match self.protocol_version {
+                    ProtocolVersion::V0_1 => "JSONRPCResponse",
                     _ => "JSONRPCErrorResponse",
                 }
             }
             SubjectKind::Response | SubjectKind::Event => {
-                schema::response_definition(self.dialect, answered?.operation)?
+                schema::response_definition(self.protocol_version, answered?.operation)?
             }
             SubjectKind::Card if self.flavour == Flavour::Proto => {
                 return Some((Bundle::ProtoJson, "AgentCard"));
@@ -167,21 +169,21 @@ impl LintSubject {
 
     /// Explains why a method is not one of this version, and which one may be meant.
     fn unknown_method(&self, method: &Value) -> String {
-        let dialect = self.dialect;
+        let protocol_version = self.protocol_version;
         let Some(name) = method.as_str() else {
             return match method {
                 Value::Null => "missing".to_owned(),
                 other => format!("expected a string, found {}", clip(other)),
             };
         };
-        let elsewhere = Dialect::of_method(name);
-        let meant = elsewhere.and_then(|method| dialect.method(method.operation));
+        let elsewhere = ProtocolVersion::of_method(name);
+        let meant = elsewhere.and_then(|method| protocol_version.method(method.operation));
         let hint = match meant {
             Some(meant) => format!(", expected `{meant}`"),
             None => String::new(),
         };
         let name: String = name.chars().take(64).collect();
-        format!("`{name}` is not a method of A2A {dialect}{hint}")
+        format!("`{name}` is not a method of A2A {protocol_version}{hint}")
     }
 
     /// Reads it with the types of its version, and returns the repairs.
@@ -191,11 +193,11 @@ impl LintSubject {
             SubjectKind::Request(_) => {
                 let mut reading = ReadOptions::default();
                 reading.mode = mode;
-                reading.prefer = Some(self.dialect);
+                reading.prefer = Some(self.protocol_version);
                 reading.limits = limits;
                 // The version is in a header, which a document does not show.
-                let version = Some(self.dialect.version());
-                let version = version.filter(|_| self.dialect == Dialect::V1_0);
+                let version = Some(self.protocol_version.version());
+                let version = version.filter(|_| self.protocol_version == ProtocolVersion::V1_0);
                 let question = read_call(text.as_bytes(), version, &reading);
                 let question = question.map_err(|refused| located(&refused.error.message))?;
                 Ok(question.repairs)
@@ -225,44 +227,52 @@ impl LintSubject {
         if self.flavour == Flavour::Proto {
             return read_proto(name, text, mode);
         }
-        match (self.dialect, name) {
-            (Dialect::V0_1, "AgentCard") => wire::<v0_1::AgentCard>(text, mode),
-            (Dialect::V0_1, "Task") => wire::<v0_1::Task>(text, mode),
-            (Dialect::V0_1, "Message") => wire::<v0_1::Message>(text, mode),
-            (Dialect::V0_1, "TaskStatusUpdateEvent") => {
+        match (self.protocol_version, name) {
+            (ProtocolVersion::V0_1, "AgentCard") => wire::<v0_1::AgentCard>(text, mode),
+            (ProtocolVersion::V0_1, "Task") => wire::<v0_1::Task>(text, mode),
+            (ProtocolVersion::V0_1, "Message") => wire::<v0_1::Message>(text, mode),
+            (ProtocolVersion::V0_1, "TaskStatusUpdateEvent") => {
                 wire::<v0_1::TaskStatusUpdateEvent>(text, mode)
             }
-            (Dialect::V0_1, "TaskArtifactUpdateEvent") => {
+            (ProtocolVersion::V0_1, "TaskArtifactUpdateEvent") => {
                 wire::<v0_1::TaskArtifactUpdateEvent>(text, mode)
             }
-            (Dialect::V0_1, "TaskPushNotificationConfig") => {
+            (ProtocolVersion::V0_1, "TaskPushNotificationConfig") => {
                 wire::<v0_1::TaskPushNotificationConfig>(text, mode)
             }
-            (Dialect::V1_0, "AgentCard") => canonical::<AgentCard>(text),
-            (Dialect::V1_0, "Task") => canonical::<Task>(text),
-            (Dialect::V1_0, "Message") => canonical::<Message>(text),
-            (Dialect::V1_0, "Artifact") => canonical::<Artifact>(text),
-            (Dialect::V1_0, "Part") => canonical::<Part>(text),
-            (Dialect::V1_0, "StreamResponse") => canonical::<Event>(text),
-            (Dialect::V1_0, "SendMessageRequest") => canonical::<SendMessageRequest>(text),
-            (Dialect::V1_0, "SendMessageResponse") => canonical::<SendMessageResponse>(text),
-            (Dialect::V1_0, "TaskPushNotificationConfig") => {
+            (ProtocolVersion::V1_0, "AgentCard") => canonical::<AgentCard>(text),
+            (ProtocolVersion::V1_0, "Task") => canonical::<Task>(text),
+            (ProtocolVersion::V1_0, "Message") => canonical::<Message>(text),
+            (ProtocolVersion::V1_0, "Artifact") => canonical::<Artifact>(text),
+            (ProtocolVersion::V1_0, "Part") => canonical::<Part>(text),
+            (ProtocolVersion::V1_0, "StreamResponse") => canonical::<Event>(text),
+            (ProtocolVersion::V1_0, "SendMessageRequest") => canonical::<SendMessageRequest>(text),
+            (ProtocolVersion::V1_0, "SendMessageResponse") => {
+                canonical::<SendMessageResponse>(text)
+            }
+            (ProtocolVersion::V1_0, "TaskPushNotificationConfig") => {
                 canonical::<TaskPushNotificationConfig>(text)
             }
-            (Dialect::V0_2 | Dialect::V0_3, "AgentCard") => wire::<v0_2::AgentCard>(text, mode),
-            (Dialect::V0_1, "TaskSendParams") => wire::<v0_1::TaskSendParams>(text, mode),
-            (Dialect::V0_2 | Dialect::V0_3, "MessageSendParams") => {
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "AgentCard") => {
+                wire::<v0_2::AgentCard>(text, mode)
+            }
+            (ProtocolVersion::V0_1, "TaskSendParams") => wire::<v0_1::TaskSendParams>(text, mode),
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "MessageSendParams") => {
                 wire::<v0_2::MessageSendParams>(text, mode)
             }
-            (Dialect::V0_2 | Dialect::V0_3, "Task") => wire::<v0_2::Task>(text, mode),
-            (Dialect::V0_2 | Dialect::V0_3, "Message") => wire::<v0_2::Message>(text, mode),
-            (Dialect::V0_2 | Dialect::V0_3, "TaskStatusUpdateEvent") => {
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "Task") => {
+                wire::<v0_2::Task>(text, mode)
+            }
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "Message") => {
+                wire::<v0_2::Message>(text, mode)
+            }
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "TaskStatusUpdateEvent") => {
                 wire::<v0_2::TaskStatusUpdateEvent>(text, mode)
             }
-            (Dialect::V0_2 | Dialect::V0_3, "TaskArtifactUpdateEvent") => {
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "TaskArtifactUpdateEvent") => {
                 wire::<v0_2::TaskArtifactUpdateEvent>(text, mode)
             }
-            (Dialect::V0_2 | Dialect::V0_3, "TaskPushNotificationConfig") => {
+            (ProtocolVersion::V0_2 | ProtocolVersion::V0_3, "TaskPushNotificationConfig") => {
                 wire::<v0_2::TaskPushNotificationConfig>(text, mode)
             }
             // Pieces without types of their own to read: the schema has judged them.
@@ -282,15 +292,19 @@ pub(crate) fn limits() -> Limits {
 }
 
 /// The envelope of a request that is answered, as its text has it.
-pub(crate) fn envelope_of(request: &Value, id: &Value, dialect: Dialect) -> Option<Envelope> {
-    let method = Dialect::of_method(request["method"].as_str()?)?;
+pub(crate) fn envelope_of(
+    request: &Value,
+    id: &Value,
+    protocol_version: ProtocolVersion,
+) -> Option<Envelope> {
+    let method = ProtocolVersion::of_method(request["method"].as_str()?)?;
     let params = &request["params"];
     let task = [
         &params["id"],
         &params["message"]["taskId"],
         &params["taskId"],
     ];
-    let mut envelope = Envelope::new(dialect, Binding::JsonRpc, method.operation);
+    let mut envelope = Envelope::new(protocol_version, Binding::JsonRpc, method.operation);
     envelope.id = Some(serde_json::from_value(id.clone()).unwrap_or(Id::Null));
     envelope.task = task.iter().find_map(|id| id.as_str()).map(Into::into);
     Some(envelope)

@@ -1,6 +1,6 @@
 //! Table of the rules that the specification states in prose and no schema expresses.
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::reading::Violation;
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ impl DefinitionWalker<'_> {
     /// Finds a member of 1.0 that is written in snake_case (§5.5).
     fn member_case(&mut self, schema: &Value, name: &str, path: &str) {
         let properties = &schema["properties"];
-        if self.bundle != Bundle::Of(Dialect::V1_0) || !name.contains('_') {
+        if self.bundle != Bundle::Of(ProtocolVersion::V1_0) || !name.contains('_') {
             return;
         }
         let mut words = name.split('_');
@@ -139,9 +139,9 @@ impl DefinitionWalker<'_> {
 
     fn section(&self, section: &str) -> String {
         let version = match self.bundle {
-            Bundle::Of(dialect) => dialect,
-            Bundle::ProtoJson => Dialect::V0_3,
-            Bundle::Other => Dialect::V1_0,
+            Bundle::Of(protocol_version) => protocol_version,
+            Bundle::ProtoJson => ProtocolVersion::V0_3,
+            Bundle::Other => ProtocolVersion::V1_0,
         };
         format!("{version} §{section}")
     }
@@ -176,15 +176,18 @@ const fn rule(
     }
 }
 
-const V0_1: &[Bundle] = &[Bundle::Of(Dialect::V0_1)];
-const V0_2: &[Bundle] = &[Bundle::Of(Dialect::V0_2), Bundle::Of(Dialect::V0_3)];
+const V0_1: &[Bundle] = &[Bundle::Of(ProtocolVersion::V0_1)];
+const V0_2: &[Bundle] = &[
+    Bundle::Of(ProtocolVersion::V0_2),
+    Bundle::Of(ProtocolVersion::V0_3),
+];
 const V0_3_PROTO: &[Bundle] = &[Bundle::ProtoJson];
 const SINCE_0_2: &[Bundle] = &[
-    Bundle::Of(Dialect::V0_2),
-    Bundle::Of(Dialect::V0_3),
+    Bundle::Of(ProtocolVersion::V0_2),
+    Bundle::Of(ProtocolVersion::V0_3),
     Bundle::ProtoJson,
 ];
-const V1_0: &[Bundle] = &[Bundle::Of(Dialect::V1_0)];
+const V1_0: &[Bundle] = &[Bundle::Of(ProtocolVersion::V1_0)];
 const OTHER: &[Bundle] = &[Bundle::Other];
 
 #[rustfmt::skip]

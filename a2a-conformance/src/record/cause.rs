@@ -361,7 +361,7 @@ mod tests {
         CheckResult {
             id: id.to_owned(),
             level,
-            dialect: Some("1.0".to_owned()),
+            protocol_version: Some("1.0".to_owned()),
             binding: Some("JSONRPC".to_owned()),
             verdict: match level {
                 Level::Must => Verdict::Fail,
@@ -595,7 +595,7 @@ mod tests {
     fn client_failures_share_a_cause_only_if_silent() {
         let silent = ("the client", "x", SILENCE);
         let mut elsewhere = result("client.sends-version", Level::Must, &[silent]);
-        elsewhere.dialect = Some("0.3".to_owned());
+        elsewhere.protocol_version = Some("0.3".to_owned());
         check(
             vec![
                 result("client.reads-card", Level::Must, &[silent]),

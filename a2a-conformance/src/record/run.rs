@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,7 +90,7 @@ pub struct Settings {
     /// `true` if the run fails for a SHOULD that is not met, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
-    /// Values of `--run`, `--skip`, `--level`, `--dialect`, `--binding`.
+    /// Values of `--run`, `--skip`, `--level`, `--protocol-version`, `--binding`.
     #[serde(default)]
     pub filters: BTreeMap<String, Vec<String>>,
 }
@@ -107,7 +107,7 @@ pub struct CheckResult {
     pub level: Level,
     /// The version, like `1.0`; none if that makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<String>,
+    pub protocol_version: Option<String>,
     /// The binding, `JSONRPC` or `HTTP+JSON`; none if that makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<String>,
@@ -141,7 +141,7 @@ impl CheckResult {
     /// Returns where it was made, like `1.0 JSONRPC`; `every version` if that makes no difference.
     pub fn column(&self) -> Column {
         Column {
-            dialect: self.dialect.clone(),
+            protocol_version: self.protocol_version.clone(),
             binding: self.binding.clone(),
         }
     }
@@ -152,8 +152,8 @@ impl CheckResult {
     }
 
     /// The version.
-    pub fn dialect(&self) -> Option<Dialect> {
-        Dialect::from_version(self.dialect.as_deref()?)
+    pub fn protocol_version(&self) -> Option<ProtocolVersion> {
+        ProtocolVersion::from_version(self.protocol_version.as_deref()?)
     }
 
     /// Returns the distinct mismatches, each with its number of occurrences.
@@ -335,7 +335,7 @@ fn is_zero(number: &usize) -> bool {
 pub struct Column {
     /// The version, like `1.0`; none for the checks for which it makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<String>,
+    pub protocol_version: Option<String>,
     /// The binding; none for the checks for which it makes no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<String>,
@@ -343,8 +343,8 @@ pub struct Column {
 
 impl fmt::Display for Column {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.dialect, &self.binding) {
-            (Some(dialect), Some(binding)) => write!(out, "{dialect} {binding}"),
+        match (&self.protocol_version, &self.binding) {
+            (Some(protocol_version), Some(binding)) => write!(out, "{protocol_version} {binding}"),
             (Some(only), None) | (None, Some(only)) => out.write_str(only),
             (None, None) => out.write_str("every version"),
         }
@@ -396,10 +396,11 @@ impl Run {
             }
         }
         let age = |column: &Column| {
-            let dialect = Dialect::from_version(column.dialect.as_deref()?);
-            Dialect::ALL
+            let protocol_version =
+                ProtocolVersion::from_version(column.protocol_version.as_deref()?);
+            ProtocolVersion::ALL
                 .iter()
-                .position(|known| Some(*known) == dialect)
+                .position(|known| Some(*known) == protocol_version)
         };
         columns.sort_by_key(|column| {
             let binding = ["JSONRPC", "HTTP+JSON", "GRPC"];
@@ -410,7 +411,7 @@ impl Run {
                 .as_ref()
                 .map(|name| rank(name).unwrap_or(unknown));
             (
-                column.dialect.is_none(),
+                column.protocol_version.is_none(),
                 Reverse(age(column)),
                 binding.unwrap_or(usize::MAX),
             )
@@ -427,13 +428,18 @@ impl Run {
     }
 
     /// Returns the score of the checks of a level, in one version and binding or in all.
-    pub fn score(&self, level: Level, dialect: Option<&str>, binding: Option<&str>) -> Score {
+    pub fn score(
+        &self,
+        level: Level,
+        protocol_version: Option<&str>,
+        binding: Option<&str>,
+    ) -> Score {
         let same = |wanted: Option<&str>, found: &Option<String>| {
             wanted.is_none() || found.as_deref() == wanted
         };
         let results = self.checks.iter().filter(|result| {
             result.level == level
-                && same(dialect, &result.dialect)
+                && same(protocol_version, &result.protocol_version)
                 && same(binding, &result.binding)
         });
         results.collect()

@@ -11,7 +11,7 @@ pub struct Waiver {
     pub check: String,
     /// The protocol version; all if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<String>,
+    pub protocol_version: Option<String>,
     /// The binding; all if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<String>,

@@ -10,12 +10,17 @@ use crate::requirement::Level;
 /// common to all: red if the run fails for one of these checks, grey if the suite itself did not work
 /// or was interrupted, yellow if a requirement is waived, green if only advice is not followed.
 pub fn badge(run: &Run) -> Value {
-    let newest = run.columns().into_iter().find_map(|column| column.dialect);
+    let newest = run
+        .columns()
+        .into_iter()
+        .find_map(|column| column.protocol_version);
     let label = match &newest {
-        Some(dialect) => format!("A2A {dialect}"),
+        Some(protocol_version) => format!("A2A {protocol_version}"),
         None => "A2A".to_owned(),
     };
-    let of_newest = |result: &&CheckResult| result.dialect.is_none() || result.dialect == newest;
+    let of_newest = |result: &&CheckResult| {
+        result.protocol_version.is_none() || result.protocol_version == newest
+    };
     let score = |level| -> Score {
         let checks = run.checks.iter().filter(of_newest);
         checks.filter(|result| result.level == level).collect()

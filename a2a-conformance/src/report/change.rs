@@ -214,7 +214,7 @@ fn by_key(run: &Run) -> BTreeMap<Key<'_>, &CheckResult> {
 fn key(result: &CheckResult) -> Key<'_> {
     (
         &result.id,
-        result.dialect.as_deref(),
+        result.protocol_version.as_deref(),
         result.binding.as_deref(),
     )
 }

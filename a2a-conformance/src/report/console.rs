@@ -365,7 +365,7 @@ mod tests {
             id: id.to_owned(),
             title: String::new(),
             level: Level::Must,
-            dialect: Some("1.0".to_owned()),
+            protocol_version: Some("1.0".to_owned()),
             binding: None,
             requirements: Vec::new(),
             explanation: String::new(),

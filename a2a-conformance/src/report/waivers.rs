@@ -103,7 +103,7 @@ fn is_about(waiver: &Waiver, result: &CheckResult) -> bool {
     let same =
         |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
     names(waiver, &result.id)
-        && same(&waiver.dialect, &result.dialect)
+        && same(&waiver.protocol_version, &result.protocol_version)
         && same(&waiver.binding, &result.binding)
 }
 
@@ -136,11 +136,11 @@ mod tests {
     use crate::requirement::Level;
 
     fn run() -> Run {
-        let result = |id: &str, dialect: &str, verdict| CheckResult {
+        let result = |id: &str, protocol_version: &str, verdict| CheckResult {
             id: id.to_owned(),
             title: String::new(),
             level: Level::Must,
-            dialect: Some(dialect.to_owned()),
+            protocol_version: Some(protocol_version.to_owned()),
             binding: Some("JSONRPC".to_owned()),
             requirements: Vec::new(),
             explanation: String::new(),
@@ -186,8 +186,7 @@ mod tests {
     fn failed_checks_are_waived_until_the_expiry() {
         use WaiverState::{Expired, Stale, Used};
         let all = "- {check: 'push.*', reason: r, expires: 2026-06-01}\n";
-        let one =
-            "- {check: push.a, dialect: '1.0', binding: JSONRPC, reason: r, expires: 2026-06-01}\n";
+        let one = "- {check: push.a, protocolVersion: '1.0', binding: JSONRPC, reason: r, expires: 2026-06-01}\n";
         let over = "- {check: 'push.*', reason: r, expires: 2026-05-31}\n";
         let broken = "- {check: 'send.*', reason: r, expires: 2027-05-31}\n";
         let met = "- {check: push.b, reason: r, expires: 2027-05-31}\n";

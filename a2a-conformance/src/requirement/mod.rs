@@ -191,38 +191,45 @@ impl Role {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use a2a_types::Dialect;
+    use a2a_types::ProtocolVersion;
 
     use super::source::{File, RequirementFiles};
     use super::*;
     use crate::yaml;
 
-    fn all() -> impl Iterator<Item = (Dialect, &'static Requirement)> {
-        let with = |dialect: &Dialect| {
-            let dialect = *dialect;
-            requirements(dialect).iter().map(move |one| (dialect, one))
+    fn all() -> impl Iterator<Item = (ProtocolVersion, &'static Requirement)> {
+        let with = |protocol_version: &ProtocolVersion| {
+            let protocol_version = *protocol_version;
+            requirements(protocol_version)
+                .iter()
+                .map(move |one| (protocol_version, one))
         };
-        Dialect::ALL.iter().flat_map(with)
+        ProtocolVersion::ALL.iter().flat_map(with)
     }
 
     #[test]
     fn every_file_can_be_read() {
-        for dialect in Dialect::ALL {
-            let file = RequirementFiles::get(&format!("{dialect}.yaml")).expect("there is a file");
+        for protocol_version in ProtocolVersion::ALL {
+            let file = RequirementFiles::get(&format!("{protocol_version}.yaml"))
+                .expect("there is a file");
             let text = String::from_utf8(file.data.into_owned()).expect("it is text");
             let read = yaml::read::<File>(&text);
-            let read = read.unwrap_or_else(|error| panic!("{dialect}.yaml: {error}"));
+            let read = read.unwrap_or_else(|error| panic!("{protocol_version}.yaml: {error}"));
             let read = read.expand();
-            assert!(read.len() >= 100, "{dialect} has {} entries", read.len());
+            assert!(
+                read.len() >= 100,
+                "{protocol_version} has {} entries",
+                read.len()
+            );
         }
     }
 
     #[test]
     fn ids_tell_version_section_and_level() {
         let mut ids = BTreeSet::new();
-        for (dialect, requirement) in all() {
+        for (protocol_version, requirement) in all() {
             let Requirement { id, section, .. } = requirement;
-            let version = dialect.version().replace('.', "");
+            let version = protocol_version.version().replace('.', "");
             let letter = requirement.level.letter();
             let prefix = format!("A2A{version}-{section}-{letter}");
             let number = id.strip_prefix(&prefix).unwrap_or_default();
@@ -239,8 +246,8 @@ mod tests {
     #[test]
     fn numbers_ascend() {
         let mut last = BTreeMap::new();
-        for (dialect, requirement) in all() {
-            let group = (dialect, &requirement.section, requirement.level);
+        for (protocol_version, requirement) in all() {
+            let group = (protocol_version, &requirement.section, requirement.level);
             let digits = requirement
                 .id
                 .rsplit(|letter: char| !letter.is_ascii_digit());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use rust_embed::RustEmbed;
 use serde::Deserialize;
 
@@ -11,19 +11,20 @@ use super::Requirement;
 use crate::yaml;
 
 /// Returns all requirements of a version, in order of their sections.
-pub fn requirements(dialect: Dialect) -> &'static [Requirement] {
-    static ALL: LazyLock<BTreeMap<Dialect, Vec<Requirement>>> = LazyLock::new(|| {
-        let read = |dialect: &Dialect| (*dialect, read(*dialect));
-        Dialect::ALL.iter().map(read).collect()
+pub fn requirements(protocol_version: ProtocolVersion) -> &'static [Requirement] {
+    static ALL: LazyLock<BTreeMap<ProtocolVersion, Vec<Requirement>>> = LazyLock::new(|| {
+        let read =
+            |protocol_version: &ProtocolVersion| (*protocol_version, read(*protocol_version));
+        ProtocolVersion::ALL.iter().map(read).collect()
     });
-    ALL.get(&dialect).map_or(&[], Vec::as_slice)
+    ALL.get(&protocol_version).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the requirement of that id.
 pub fn requirement(id: &str) -> Option<&'static Requirement> {
-    let mut all = Dialect::ALL
+    let mut all = ProtocolVersion::ALL
         .iter()
-        .flat_map(|dialect| requirements(*dialect));
+        .flat_map(|protocol_version| requirements(*protocol_version));
     all.find(|requirement| requirement.id == id)
 }
 
@@ -31,8 +32,8 @@ pub fn requirement(id: &str) -> Option<&'static Requirement> {
 #[folder = "requirements/"]
 pub(super) struct RequirementFiles;
 
-fn read(dialect: Dialect) -> Vec<Requirement> {
-    let file = RequirementFiles::get(&format!("{}.yaml", dialect.version()));
+fn read(protocol_version: ProtocolVersion) -> Vec<Requirement> {
+    let file = RequirementFiles::get(&format!("{}.yaml", protocol_version.version()));
     let text = file.map(|file| String::from_utf8_lossy(&file.data).into_owned());
     // A test reads every file, so that an unreadable one is never built in.
     let file = text.and_then(|text| yaml::read::<File>(&text).ok());

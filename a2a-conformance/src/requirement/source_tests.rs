@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 
 use super::Basis;
 use super::source::REPOSITORY;
@@ -143,13 +143,13 @@ fn fault(requirement: &Requirement, citation: &Citation<'_>, text: &str) -> Stri
 
 #[test]
 fn every_requirement_has_a_source_and_a_verdict() {
-    for dialect in Dialect::ALL {
+    for protocol_version in ProtocolVersion::ALL {
         for Requirement {
             id,
             source,
             reading,
             ..
-        } in requirements(*dialect)
+        } in requirements(*protocol_version)
         {
             assert!(source.starts_with("https://"), "{id}: {source:?}");
             // Text and code from before the first tag are cited by commit, as a whole or by heading.
@@ -164,9 +164,9 @@ fn every_requirement_has_a_source_and_a_verdict() {
 
 #[test]
 fn requirements_without_a_normative_sentence_are_no_must() {
-    for requirement in Dialect::ALL
+    for requirement in ProtocolVersion::ALL
         .iter()
-        .flat_map(|dialect| requirements(*dialect))
+        .flat_map(|protocol_version| requirements(*protocol_version))
     {
         let weak = matches!(
             requirement.basis,
@@ -185,9 +185,9 @@ fn requirements_without_a_normative_sentence_are_no_must() {
 fn sources_point_at_the_sentence() {
     let mut texts: BTreeMap<PathBuf, String> = BTreeMap::new();
     let (mut faults, mut missing) = (Vec::new(), 0);
-    for requirement in Dialect::ALL
+    for requirement in ProtocolVersion::ALL
         .iter()
-        .flat_map(|dialect| requirements(*dialect))
+        .flat_map(|protocol_version| requirements(*protocol_version))
     {
         let Some(citation) = Citation::of(&requirement.source) else {
             continue;

@@ -1,7 +1,7 @@
 //! Requests and answers of an exchange with an agent, as data.
 
 use a2a_transport::{Binding, Error};
-use a2a_types::{Dialect, ErrorKind};
+use a2a_types::{ErrorKind, ProtocolVersion};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
@@ -11,7 +11,7 @@ use crate::record::{Evidence, MismatchKind};
 /// Answer to a request that is answered once.
 pub(crate) struct AgentResponse {
     pub(crate) evidence: Evidence,
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     pub(crate) binding: Binding,
     pub(crate) status: u16,
     /// Headers by their names in lower case.

@@ -12,7 +12,7 @@ use a2a_transport::card_signature::sign;
 use a2a_transport::http::{AuthError, Authenticator, HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
 use a2a_transport::{Binding, BoxFuture, Principal};
-use a2a_types::{AgentCard, AgentExtension, AgentSkill, Dialect};
+use a2a_types::{AgentCard, AgentExtension, AgentSkill, ProtocolVersion};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
 use serde_json::json;
@@ -74,7 +74,10 @@ fn describe(run: &Run) -> String {
         .iter()
         .filter(|result| !result.verdict.is_met() && result.verdict != Verdict::NotApplicable);
     let lines = unmet.map(|result| {
-        let interface = (result.dialect.as_deref(), result.binding.as_deref());
+        let interface = (
+            result.protocol_version.as_deref(),
+            result.binding.as_deref(),
+        );
         let (verdict, id) = (result.verdict, &result.id);
         format!(
             "{verdict:?} {id} {interface:?}: {:?} {:#?}",
@@ -212,7 +215,7 @@ async fn push_signature_may_be_of_a_key_that_is_given() {
     ] {
         let options = Options {
             card_keys: keys,
-            dialects: vec![Dialect::V1_0],
+            protocol_versions: vec![ProtocolVersion::V1_0],
             bindings: vec![Binding::JsonRpc],
             selection: Selection {
                 run: vec![CHECK.to_owned()],
@@ -260,14 +263,15 @@ async fn a_server_that_offers_little_passes() {
 }
 
 /// Runs the checks on a server with that card, over JSON-RPC in that protocol version.
-async fn checked(card: AgentCard, checks: &[&str], dialect: Dialect) -> Run {
+async fn checked(card: AgentCard, checks: &[&str], protocol_version: ProtocolVersion) -> Run {
     let bound = Server::builder(card.clone(), Reference).build().unwrap();
     let bound = bound.bind("127.0.0.1:0").await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let mut card = card.at(&url);
     card.supported_interfaces.retain(|interface| {
-        interface.dialect() == Some(dialect) && interface.protocol_binding == "JSONRPC"
+        interface.protocol_version() == Some(protocol_version)
+            && interface.protocol_binding == "JSONRPC"
     });
     let bound = bound.public_url(&url).authenticator(Accounts);
     let service = bound.service().card(&card);
@@ -297,13 +301,13 @@ async fn card_and_served_interfaces_agree() {
     const CHECKS: [&str; 2] = ["card.extended-not-configured", "card.bindings-declared"];
     let mut card = Reference::card();
     card.capabilities.extended_agent_card = Some(true);
-    for dialect in [Dialect::V0_3, Dialect::V1_0] {
-        let run = checked(card.clone(), &CHECKS, dialect).await;
+    for protocol_version in [ProtocolVersion::V0_3, ProtocolVersion::V1_0] {
+        let run = checked(card.clone(), &CHECKS, protocol_version).await;
         let found = CHECKS.map(|check| verdict(&run, check));
         let expected = [Some(Verdict::Pass), Some(Verdict::Pass)];
-        assert_eq!(found, expected, "{dialect}: {:#?}", run.checks);
+        assert_eq!(found, expected, "{protocol_version}: {:#?}", run.checks);
     }
-    let run = checked(card, &CHECKS[..1], Dialect::V0_2).await;
+    let run = checked(card, &CHECKS[..1], ProtocolVersion::V0_2).await;
     assert_eq!(verdict(&run, CHECKS[0]), Some(Verdict::Pass), "{run:#?}");
 }
 
@@ -327,7 +331,11 @@ async fn a_server_that_requires_an_extension_passes() {
     };
     let options = Options {
         selection,
-        dialects: vec![Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
+        protocol_versions: vec![
+            ProtocolVersion::V0_2,
+            ProtocolVersion::V0_3,
+            ProtocolVersion::V1_0,
+        ],
         ..options(&url)
     };
     let run = run(&options, |_, _| {}).await.unwrap();
@@ -353,7 +361,7 @@ async fn small_python_agents_pass_the_black_box_musts() {
     check_small_agent("agent_1_0.py", "1.0").await;
 }
 
-async fn check_small_agent(name: &str, dialect: &str) {
+async fn check_small_agent(name: &str, protocol_version: &str) {
     let script = format!("{}/shims/{name}", env!("CARGO_MANIFEST_DIR"));
     let command = format!("exec python3 {script} {{port}}");
     let agent = Process::start(&command, Duration::from_secs(30))
@@ -370,6 +378,6 @@ async fn check_small_agent(name: &str, dialect: &str) {
     let run = run(&options, |_, _| {}).await.unwrap();
     let problems = describe(&run);
     assert!(problems.is_empty(), "{name}: {problems}");
-    let score = run.score(Level::Must, Some(dialect), Some("JSONRPC"));
+    let score = run.score(Level::Must, Some(protocol_version), Some("JSONRPC"));
     assert!(score.met > 30 && score.untestable == 0, "{name}: {score:?}");
 }

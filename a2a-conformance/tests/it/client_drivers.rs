@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use a2a_conformance::client::{CaseServer, Selection};
 use a2a_conformance::record::{CheckResult, Run, Verdict};
 use a2a_conformance::requirement::Level;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::{Value, json};
 
 const SUITE: &str = env!("CARGO_BIN_EXE_a2a-conformance");
@@ -41,7 +41,7 @@ fn unimplemented_features_are_reported() {
     let arguments = [
         "--exec",
         "exit 89; :",
-        "--dialect",
+        "--protocol-version",
         "1.0",
         "--binding",
         "jsonrpc",
@@ -57,7 +57,7 @@ fn unimplemented_features_are_reported() {
 
 #[test]
 fn a_client_that_never_does_anything_is_one_finding() {
-    let run = report(1, &["--exec", "exit 1; :", "--dialect", "1.0"]);
+    let run = report(1, &["--exec", "exit 1; :", "--protocol-version", "1.0"]);
     let missing = run.checks.iter().filter(|check| check.is_missing());
     let counted: Vec<_> = missing
         .filter(|check| check.same_cause_as.is_none())
@@ -78,7 +78,7 @@ fn hanging_client_is_killed_with_its_children() {
             "client.silent-answer-given-up",
             "--run",
             "client.request-valid",
-            "--dialect",
+            "--protocol-version",
             "1.0",
             "--timeout-scale",
             "0.05",
@@ -148,7 +148,7 @@ fn typescript_shim_meets_every_must() {
 fn check_shim(program: &str, name: &str, at_least: usize) {
     let command = format!("{program} {}/shims/{name}", env!("CARGO_MANIFEST_DIR"));
     let arguments = [
-        "--dialect",
+        "--protocol-version",
         "1.0",
         "--binding",
         "jsonrpc",
@@ -169,7 +169,7 @@ async fn client_that_fetches_its_cases_passes() {
             "client.message-is-answered".to_owned(),
             "client.fetches-card".to_owned(),
         ],
-        dialects: vec![Dialect::V1_0],
+        protocol_versions: vec![ProtocolVersion::V1_0],
         ..Selection::default()
     };
     let reception = CaseServer::open("127.0.0.1:0".parse().unwrap(), &selection)
@@ -202,14 +202,16 @@ async fn client_that_fetches_its_cases_passes() {
 
 /// Follows the instructions of a context with our client.
 async fn use_agent(context: &Value) -> Value {
-    let dialect = Dialect::from_version(context["ask"][0]["dialect"].as_str().unwrap()).unwrap();
+    let protocol_version =
+        ProtocolVersion::from_version(context["ask"][0]["protocol_version"].as_str().unwrap())
+            .unwrap();
     let binding = match context["ask"][0]["binding"].as_str() {
         Some("HTTP+JSON") => a2a_transport::Binding::HttpJson,
         _ => a2a_transport::Binding::JsonRpc,
     };
     let client = a2a_client::Client::builder(context["url"].as_str().unwrap());
     let client = client
-        .dialect(dialect)
+        .protocol_version(protocol_version)
         .binding(binding)
         .connect()
         .await

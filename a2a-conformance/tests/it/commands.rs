@@ -45,18 +45,26 @@ fn list_prints_requirements_and_checks() {
     let total = all["requirements"].as_array().map_or(0, Vec::len);
     let by_level = ["must", "should", "may"].map(|level| of(&["--level", level]));
     assert_eq!(by_level.iter().sum::<usize>(), total);
-    let by_dialect = ["0.1", "0.2", "0.3", "1.0"].map(|dialect| of(&["--dialect", dialect]));
-    assert_eq!(by_dialect.iter().sum::<usize>(), total);
-    let client = json(&["list", "--json", "--role", "client", "--dialect", "1.0"]);
+    let by_protocol_version = ["0.1", "0.2", "0.3", "1.0"]
+        .map(|protocol_version| of(&["--protocol-version", protocol_version]));
+    assert_eq!(by_protocol_version.iter().sum::<usize>(), total);
+    let client = json(&[
+        "list",
+        "--json",
+        "--role",
+        "client",
+        "--protocol-version",
+        "1.0",
+    ]);
     for requirement in client["requirements"].as_array().expect("requirements") {
-        assert_eq!(requirement["dialect"], "1.0");
+        assert_eq!(requirement["protocolVersion"], "1.0");
         let binds = requirement["binds"].as_array().expect("parties");
         assert!(binds.contains(&"client".into()), "{requirement}");
     }
     for check in client["checks"].as_array().expect("checks") {
         assert_eq!(check["role"], "client", "{check}");
     }
-    let text = run(&["list", "--dialect", "0.1"], 0);
+    let text = run(&["list", "--protocol-version", "0.1"], 0);
     assert!(text.contains("A2A01-6.1-M1") && text.contains("send.session"));
     assert!(text.contains("error.codes") && !text.contains("list.pages"));
 }
@@ -66,7 +74,7 @@ fn a_list_of_nothing_is_an_error() {
     run(
         &[
             "list",
-            "--dialect",
+            "--protocol-version",
             "0.2",
             "--role",
             "operator",
@@ -75,7 +83,7 @@ fn a_list_of_nothing_is_an_error() {
         ],
         2,
     );
-    run(&["list", "--dialect", "0.9"], 2);
+    run(&["list", "--protocol-version", "0.9"], 2);
 }
 
 #[test]
@@ -153,7 +161,7 @@ fn lint_ends_with_0_if_all_is_legal_and_2_if_a_file_is_not_there() {
     let task = r#"{"id": "t", "status": {"state": "TASK_STATE_WORKING"}}"#;
     let (_folder, path) = file("task.json", task);
     assert!(run(&["lint", &path], 0).contains("Task, A2A 1.0: accepted"));
-    run(&["lint", &path, "--dialect", "0.3"], 1);
+    run(&["lint", &path, "--protocol-version", "0.3"], 1);
     run(&["lint", &format!("{path}.gone")], 2);
     run(&["lint"], 2);
 }
@@ -182,7 +190,14 @@ fn lint_takes_the_kind_from_the_caller() {
     assert!(run(&["lint", "--as", "Task", &path], 1).contains(r#""id" is a required property"#));
     run(&["lint", "--as", "Taks", &path], 2);
     run(
-        &["lint", "--as", "StreamResponse", "--dialect", "0.1", &path],
+        &[
+            "lint",
+            "--as",
+            "StreamResponse",
+            "--protocol-version",
+            "0.1",
+            &path,
+        ],
         2,
     );
     run(&["lint", "--request", &path, &path], 2);

@@ -20,7 +20,7 @@ async fn verdicts(url: &str, arguments: &[&str]) -> Verdicts {
     let mut command = Command::new(env!("CARGO_BIN_EXE_a2a-conformance"));
     command
         .args(["agent", url, "--black-box", "--json", "--run", "auth.*"])
-        .args(["--dialect", "1.0", "--binding", "jsonrpc"])
+        .args(["--protocol-version", "1.0", "--binding", "jsonrpc"])
         .args(arguments)
         .stdin(Stdio::null());
     let output = tokio::task::spawn_blocking(move || command.output());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use a2a_conformance::documents::StrictVerdict;
 use a2a_conformance::lint::{Context, LintResult, lint};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ struct Exception {
     /// The file and the line at which the block begins, like `v1.0.1/specification.md:2138`.
     at: String,
     /// The version that the example is of, if not that of the text.
-    dialect: Option<String>,
+    protocol_version: Option<String>,
     /// Section that refuses the example although the official schema allows it.
     refused: Option<String>,
     /// `true` if it is not a document of the protocol.
@@ -76,7 +76,7 @@ fn folder() -> Option<PathBuf> {
 /// A fenced block of JSON, of Server-Sent Events, or of HTTP with either.
 struct Block {
     at: String,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     text: String,
 }
 
@@ -105,7 +105,7 @@ fn blocks_of(folder: &Path, file: &Path) -> Vec<Block> {
     let name = file.strip_prefix(folder).expect("it is in there");
     let name = name.to_str().expect("the name is text");
     let version = name.trim_start_matches('v').split('/').next();
-    let Some(dialect) = version.and_then(Dialect::from_version) else {
+    let Some(protocol_version) = version.and_then(ProtocolVersion::from_version) else {
         return Vec::new();
     };
     let text = std::fs::read_to_string(file).expect("a text");
@@ -125,7 +125,7 @@ fn blocks_of(folder: &Path, file: &Path) -> Vec<Block> {
         if !body.trim().is_empty() {
             blocks.push(Block {
                 at: format!("{name}:{}", number + 1),
-                dialect,
+                protocol_version,
                 text: body,
             });
         }
@@ -156,25 +156,25 @@ fn content(message: &str) -> String {
 /// One document of a block, as it was judged.
 struct JudgedDocument {
     text: String,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     linted: LintResult,
 }
 
 impl Block {
     fn judge(&self, exception: Option<&Exception>) -> Vec<JudgedDocument> {
-        let other = exception.and_then(|exception| exception.dialect.as_deref());
-        let dialect = other
-            .and_then(Dialect::from_version)
-            .unwrap_or(self.dialect);
+        let other = exception.and_then(|exception| exception.protocol_version.as_deref());
+        let protocol_version = other
+            .and_then(ProtocolVersion::from_version)
+            .unwrap_or(self.protocol_version);
         let context = Context {
-            dialect: Some(dialect),
+            protocol_version: Some(protocol_version),
             ..Context::default()
         };
         let judged = lint(&self.text, &context).into_iter();
         judged
             .map(|linted| JudgedDocument {
                 text: self.document(linted.event),
-                dialect,
+                protocol_version,
                 linted,
             })
             .collect()
@@ -203,7 +203,7 @@ impl JudgedDocument {
     ) -> Result<(), String> {
         let Self {
             text,
-            dialect,
+            protocol_version,
             linted,
         } = self;
         let is_accepted = linted.verdict == StrictVerdict::Accept;
@@ -227,7 +227,7 @@ impl JudgedDocument {
         if (linted.kind == "unknown") != foreign {
             return Err(format!("foreign: {foreign}, recognised as {}", linted.kind));
         }
-        let legal = !foreign && official.allows(&value, *dialect, &linted.kind)?;
+        let legal = !foreign && official.allows(&value, *protocol_version, &linted.kind)?;
         let refused = exception.and_then(|exception| exception.refused.as_deref());
         match (legal, is_accepted, refused) {
             (true, true, None) | (false, false, None) => Ok(()),
@@ -255,27 +255,38 @@ impl JudgedDocument {
 }
 
 /// The official schemas, and that derived from the official proto.
-struct OfficialSchemas(BTreeMap<Dialect, Value>);
+struct OfficialSchemas(BTreeMap<ProtocolVersion, Value>);
 
 impl OfficialSchemas {
     fn read(folder: &Path) -> Self {
         let files = [
-            (Dialect::V0_1, "v0.1.json"),
-            (Dialect::V0_2, "v0.2.6.json"),
-            (Dialect::V0_3, "v0.3.0.json"),
-            (Dialect::V1_0, "v1.0.1.derived.json"),
+            (ProtocolVersion::V0_1, "v0.1.json"),
+            (ProtocolVersion::V0_2, "v0.2.6.json"),
+            (ProtocolVersion::V0_3, "v0.3.0.json"),
+            (ProtocolVersion::V1_0, "v1.0.1.derived.json"),
         ];
         let read = |name: &str| {
             let text = std::fs::read_to_string(folder.join(name)).expect("a schema");
             serde_json::from_str(&text).expect("JSON")
         };
-        Self(files.map(|(dialect, name)| (dialect, read(name))).into())
+        Self(
+            files
+                .map(|(protocol_version, name)| (protocol_version, read(name)))
+                .into(),
+        )
     }
 
     /// Returns whether the schema allows a document of this kind.
-    fn allows(&self, value: &Value, dialect: Dialect, kind: &str) -> Result<bool, String> {
+    fn allows(
+        &self,
+        value: &Value,
+        protocol_version: ProtocolVersion,
+        kind: &str,
+    ) -> Result<bool, String> {
         let is = |names: &[&str], value: &Value| {
-            let mut valid = names.iter().map(|name| self.is_valid(dialect, name, value));
+            let mut valid = names
+                .iter()
+                .map(|name| self.is_valid(protocol_version, name, value));
             valid.try_fold(false, |any, one| one.map(|one| any || one))
         };
         if kind == "HttpError" {
@@ -291,21 +302,22 @@ impl OfficialSchemas {
         }
         if let Some(operation) = kind.strip_prefix("request of ") {
             let is_enveloped = value["jsonrpc"] == "2.0" && !value["id"].is_null();
-            let names = self.names(dialect);
-            let is_valid = match (dialect, operation) {
-                (Dialect::V1_0, "GetExtendedAgentCard") => Ok(true),
-                (Dialect::V1_0, "SendStreamingMessage") => {
+            let names = self.names(protocol_version);
+            let is_valid = match (protocol_version, operation) {
+                (ProtocolVersion::V1_0, "GetExtendedAgentCard") => Ok(true),
+                (ProtocolVersion::V1_0, "SendStreamingMessage") => {
                     is(&["SendMessageRequest"], &value["params"])
                 }
-                (Dialect::V1_0, "CreateTaskPushNotificationConfig") => {
+                (ProtocolVersion::V1_0, "CreateTaskPushNotificationConfig") => {
                     is(&["TaskPushNotificationConfig"], &value["params"])
                 }
-                (Dialect::V1_0, operation) => {
+                (ProtocolVersion::V1_0, operation) => {
                     is(&[&format!("{operation}Request")], &value["params"])
                 }
                 _ => {
                     let of_method = |name: &&&str| {
-                        let method = &self.definition(dialect, name)["properties"]["method"];
+                        let method =
+                            &self.definition(protocol_version, name)["properties"]["method"];
                         method["const"] == value["method"]
                     };
                     let names: Vec<_> = names.iter().filter(of_method).copied().collect();
@@ -314,9 +326,9 @@ impl OfficialSchemas {
             };
             return Ok(is_enveloped && is_valid?);
         }
-        let answers: &[&str] = match dialect {
-            Dialect::V0_1 => &["SendTaskResponse", "SendTaskStreamingResponse"],
-            Dialect::V1_0 => &[
+        let answers: &[&str] = match protocol_version {
+            ProtocolVersion::V0_1 => &["SendTaskResponse", "SendTaskStreamingResponse"],
+            ProtocolVersion::V1_0 => &[
                 "SendMessageResponse",
                 "StreamResponse",
                 "Task",
@@ -328,11 +340,11 @@ impl OfficialSchemas {
         if kind == "answer" || kind == "event of a stream" {
             let is_enveloped = value["jsonrpc"] == "2.0" && value.get("id").is_some();
             let error = &value["error"];
-            let is_valid = match dialect {
-                Dialect::V1_0 if error.is_object() => {
+            let is_valid = match protocol_version {
+                ProtocolVersion::V1_0 if error.is_object() => {
                     error["code"].is_i64() && error["message"].is_string()
                 }
-                Dialect::V1_0 => is(answers, &value["result"])?,
+                ProtocolVersion::V1_0 => is(answers, &value["result"])?,
                 _ => is(answers, value)?,
             };
             return Ok(is_enveloped && is_valid);
@@ -344,8 +356,8 @@ impl OfficialSchemas {
         }
     }
 
-    fn names(&self, dialect: Dialect) -> Vec<&str> {
-        let definitions = self.definitions(dialect).as_object();
+    fn names(&self, protocol_version: ProtocolVersion) -> Vec<&str> {
+        let definitions = self.definitions(protocol_version).as_object();
         definitions
             .into_iter()
             .flatten()
@@ -353,23 +365,28 @@ impl OfficialSchemas {
             .collect()
     }
 
-    fn definitions(&self, dialect: Dialect) -> &Value {
-        let schema = &self.0[&dialect];
+    fn definitions(&self, protocol_version: ProtocolVersion) -> &Value {
+        let schema = &self.0[&protocol_version];
         match &schema["$defs"] {
             Value::Null => &schema["definitions"],
             definitions => definitions,
         }
     }
 
-    fn definition(&self, dialect: Dialect, name: &str) -> &Value {
-        &self.definitions(dialect)[name]
+    fn definition(&self, protocol_version: ProtocolVersion, name: &str) -> &Value {
+        &self.definitions(protocol_version)[name]
     }
 
-    fn is_valid(&self, dialect: Dialect, name: &str, value: &Value) -> Result<bool, String> {
-        if self.definition(dialect, name).is_null() {
-            return Err(format!("the schema of {dialect} has no {name}"));
+    fn is_valid(
+        &self,
+        protocol_version: ProtocolVersion,
+        name: &str,
+        value: &Value,
+    ) -> Result<bool, String> {
+        if self.definition(protocol_version, name).is_null() {
+            return Err(format!("the schema of {protocol_version} has no {name}"));
         }
-        let mut whole = self.0[&dialect].clone();
+        let mut whole = self.0[&protocol_version].clone();
         let holder = if whole["$defs"].is_null() {
             "definitions"
         } else {

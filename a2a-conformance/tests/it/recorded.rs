@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use a2a_client::{Binding, Client, Dialect, HttpClient, Recorder, StreamExt};
+use a2a_client::{Binding, Client, HttpClient, ProtocolVersion, Recorder, StreamExt};
 use a2a_conformance::recorded::check;
 use a2a_server::Server;
 use a2a_server::demo::Reference;
@@ -19,18 +19,18 @@ async fn exchanges_of_client_and_server_conform() {
     tokio::spawn(bound.run(std::future::pending()));
     let directory = tempfile::tempdir().unwrap();
     let versions = [
-        (Dialect::V0_1, Binding::JsonRpc),
-        (Dialect::V0_2, Binding::JsonRpc),
-        (Dialect::V0_3, Binding::JsonRpc),
-        (Dialect::V0_3, Binding::HttpJson),
-        (Dialect::V1_0, Binding::JsonRpc),
-        (Dialect::V1_0, Binding::HttpJson),
+        (ProtocolVersion::V0_1, Binding::JsonRpc),
+        (ProtocolVersion::V0_2, Binding::JsonRpc),
+        (ProtocolVersion::V0_3, Binding::JsonRpc),
+        (ProtocolVersion::V0_3, Binding::HttpJson),
+        (ProtocolVersion::V1_0, Binding::JsonRpc),
+        (ProtocolVersion::V1_0, Binding::HttpJson),
     ];
-    for (dialect, binding) in versions {
+    for (protocol_version, binding) in versions {
         let recorder = Arc::new(Recorder::into(directory.path()).unwrap());
         let client = Client::builder(&url)
             .http(HttpClient::builder().wire_observer(recorder))
-            .dialect(dialect)
+            .protocol_version(protocol_version)
             .binding(binding)
             .connect()
             .await

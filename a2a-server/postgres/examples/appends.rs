@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use a2a_postgres::{PostgresOptions, PostgresStore};
 use a2a_server::{Append, NewTask, Owner, Principal, Store};
-use a2a_types::{Artifact, Dialect, Event, Part, Task, TaskArtifactUpdateEvent, TaskId};
+use a2a_types::{Artifact, Event, Part, ProtocolVersion, Task, TaskArtifactUpdateEvent, TaskId};
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
@@ -63,7 +63,7 @@ async fn store(url: &str, writers: usize) -> Result<f64, Failure> {
             store
                 .create(
                     &owner,
-                    NewTask::new(task, Dialect::LATEST, "h".into(), term),
+                    NewTask::new(task, ProtocolVersion::LATEST, "h".into(), term),
                 )
                 .await?;
             let mut sequence = 1;

@@ -1,7 +1,7 @@
 //! Columns of rows, read as the types of the canonical model.
 
 use a2a_server::{Owner, StoreError};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
 
@@ -22,9 +22,9 @@ pub(crate) fn number(row: &Row, column: usize) -> Result<usize, StoreError> {
 }
 
 /// Reads a protocol version.
-pub(crate) fn dialect(version: &str) -> Result<Dialect, StoreError> {
+pub(crate) fn protocol_version(version: &str) -> Result<ProtocolVersion, StoreError> {
     let unknown = || StoreError::failed(format!("there is no protocol version `{version}`"));
-    Dialect::from_version(version).ok_or_else(unknown)
+    ProtocolVersion::from_version(version).ok_or_else(unknown)
 }
 
 /// Reads the owner and the id of a task from the first two columns.

@@ -104,7 +104,7 @@ async fn try_create(
         seq: 0,
         server: SystemTime::UNIX_EPOCH,
     };
-    let mut later = Fold::new(row, Arc::clone(task), new.dialect, 1);
+    let mut later = Fold::new(row, Arc::clone(task), new.protocol_version, 1);
     let (messages, bytes, state) = later.admit(rows)?;
     new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
     (later.messages, later.bytes) = (messages, bytes);
@@ -114,7 +114,7 @@ async fn try_create(
     parts.document = later.document(task.status.state)?;
     let (owner, of) = (key.0.to_json(), owner_key(&key.0));
     let context = task.context_id.as_ref().map(|id| column(id.as_str()));
-    let (version, name) = (new.dialect.version(), state.as_str());
+    let (version, name) = (new.protocol_version.version(), state.as_str());
     let time = time(rows.status().unwrap_or(&task.status));
     let active = limits::is_active(state, 1, messages);
     let leased = !rows.release;
@@ -123,7 +123,7 @@ async fn try_create(
     let (holder, term) = (&*new.holder, micros(new.term));
     let mut query = Query::new("");
     query.add(
-        "with u as (insert into @task(key, owner_key, owner, id, context_id, dialect, sequence, state,
+        "with u as (insert into @task(key, owner_key, owner, id, context_id, protocol_version, sequence, state,
            status_time, active, busy, ended, waits, messages, bytes, lease_owner, lease_epoch, lease_until, turn)
          select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? or ?, case when ? then clock_timestamp() end,
            case when ? then clock_timestamp() end, ?, ?, ?, 1,
@@ -155,7 +155,7 @@ async fn try_create(
     let (body, notifies) = (rows.config.as_deref(), !parts.notified.is_empty());
     if config.is_some() {
         query.add(
-            ", c as (insert into @push_config(task, config, position, dialect, due, body)
+            ", c as (insert into @push_config(task, config, position, protocol_version, due, body)
              select seq, ?, 0, ?, case when ? then clock_timestamp() end, ? from u returning task, config)",
             &[
                 (&config, Type::UUID),

@@ -7,7 +7,7 @@ use a2a_transport::{Claims, Context};
 use a2a_types::SendMessageRequest;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::dialect;
+use crate::columns::protocol_version;
 
 /// Number of this format. A server takes only mail of formats up to the one that it knows, so whatever a server of this
 /// release could not read, or would misread, has a higher number.
@@ -94,7 +94,7 @@ impl Caller {
         Self {
             principal: context.principal.name().map(Into::into),
             tenant: context.tenant.clone(),
-            version: context.dialect.version().to_owned(),
+            version: context.protocol_version.version().to_owned(),
             extensions: context.extensions.clone(),
             user_id: context.claims.user_id.clone(),
             user_agent: context.claims.user_agent.clone(),
@@ -105,7 +105,7 @@ impl Caller {
     }
 
     fn into_context(self) -> Result<Context, StoreError> {
-        let mut context = Context::new(dialect(&self.version)?);
+        let mut context = Context::new(protocol_version(&self.version)?);
         context.principal = self
             .principal
             .map_or_else(Principal::anonymous, Principal::named);
@@ -127,13 +127,13 @@ impl Caller {
 mod tests {
     use std::time::Duration;
 
-    use a2a_types::{Dialect, Message};
+    use a2a_types::{Message, ProtocolVersion};
 
     use super::*;
 
     #[test]
     fn message_arrives_as_it_was_posted() {
-        let mut context = Context::new(Dialect::LATEST)
+        let mut context = Context::new(ProtocolVersion::LATEST)
             .principal(Principal::named("ada"))
             .tenant(Some(Arc::from("tenant")));
         context.extensions = vec!["urn:x".to_owned()];

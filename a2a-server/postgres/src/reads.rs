@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
-use crate::columns::{dialect, get, number};
+use crate::columns::{get, number, protocol_version};
 use crate::connections::{Connections, Query, Repeat};
 use crate::names::{Key, column, owner_key, task_key};
 use crate::recent::{Folded, TaskRow};
@@ -131,9 +131,9 @@ async fn load_rest(
 /// A task and the end of its log, in one row. Of a task over the limit only the numbers are read. The last columns are
 /// the log after the known part, or after the document; whether the known part is part of the log; and the server.
 const LOAD: &str = "
-with t as materialized (select seq, dialect, sequence, messages, bytes, turn,
+with t as materialized (select seq, protocol_version, sequence, messages, bytes, turn,
   seq = $2 and sequence >= $3 and pg_postmaster_start_time() = $5 as is_known from @task where key = $1)
-select t.seq, t.dialect, t.sequence, t.messages, t.bytes, t.bytes <= $4,
+select t.seq, t.protocol_version, t.sequence, t.messages, t.bytes, t.bytes <= $4,
   d.sequence, d.body, c.body, l.sequences, l.bodies, t.is_known, pg_postmaster_start_time(),
   t.turn
 from t
@@ -169,7 +169,7 @@ fn from_document(row: &Row) -> Result<Folded, StoreError> {
     Ok(Fold::new(
         stored,
         task.into(),
-        dialect(get(row, 1)?)?,
+        protocol_version(get(row, 1)?)?,
         written,
     ))
 }

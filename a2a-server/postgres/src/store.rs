@@ -7,7 +7,9 @@ use a2a_server::{
     Append, Appended, Listing, Mail, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
     Retention, Settlement, SharedStore, Snapshot, Store, StoreFuture, Tail, WakeHub,
 };
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
@@ -136,10 +138,15 @@ impl Store for PostgresStore {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> StoreFuture<'a, ()> {
         let connections = self.connections();
-        Box::pin(webhooks::put_config(connections, owner, config, dialect))
+        Box::pin(webhooks::put_config(
+            connections,
+            owner,
+            config,
+            protocol_version,
+        ))
     }
 
     fn configs<'a>(

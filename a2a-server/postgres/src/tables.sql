@@ -8,7 +8,7 @@ create table @task (
   owner text collate "C" not null,
   id text collate "C" not null,
   context_id text collate "C",
-  dialect text not null,
+  protocol_version text not null,
   sequence bigint not null,
   state text collate "C" not null,
   status_time bigint not null,
@@ -90,7 +90,7 @@ create table @push_config (
   task bigint not null,
   config uuid not null,
   position integer not null,
-  dialect text not null,
+  protocol_version text not null,
   due timestamptz,
   body bytea not null,
   primary key (task, config)

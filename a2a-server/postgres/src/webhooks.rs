@@ -4,11 +4,11 @@ use std::time::{Duration, SystemTime};
 
 use a2a_server::log_rows::{parse, write};
 use a2a_server::{Notification, Owner, Settlement, StoreError, TraceContext, limits};
-use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, ProtocolVersion, TaskId, TaskPushNotificationConfig};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::columns::{dialect, get, number};
+use crate::columns::{get, number, protocol_version};
 use crate::connections::{Connections, Query, Repeat};
 use crate::names::{config_key, task_key};
 use crate::statement::micros;
@@ -19,13 +19,13 @@ pub(crate) async fn put_config(
     connections: &Connections,
     owner: &Owner,
     config: TaskPushNotificationConfig,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
 ) -> Result<(), StoreError> {
     limits::admit_config(&config)?;
     let (task, id) = (task_key(owner, &config.task_id), config_key(&config.id));
     let (body, version, most) = (
         write(&config)?,
-        dialect.version(),
+        protocol_version.version(),
         limits::MAX_CONFIGS as i64,
     );
     for _ in 0..MAX_TRIES {
@@ -127,7 +127,7 @@ pub(crate) async fn dead_letters(
 ) -> Result<Vec<Notification>, StoreError> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let query = Query::new(
-        "select t.owner, c.body, c.dialect, o.sequence, o.attempt, o.traceparent, o.tracestate
+        "select t.owner, c.body, c.protocol_version, o.sequence, o.attempt, o.traceparent, o.tracestate
          from @push_outbox o join @task t on t.seq = o.task
            join @push_config c on c.task = o.task and c.config = o.config
          where o.dead is not null order by o.dead, o.sequence limit $1",
@@ -209,9 +209,9 @@ const PUT: &str = "
 with t as (select seq from @task where key = $1 for no key update),
 known as (select count(*) as count, coalesce(max(position) + 1, 0) as next, coalesce(bool_or(config = $2), false) as has
   from @push_config where task = (select seq from t)),
-put as (insert into @push_config(task, config, position, dialect, body)
+put as (insert into @push_config(task, config, position, protocol_version, body)
   select t.seq, $2, known.next, $3, $4 from t, known where known.has or known.count < $5
-  on conflict (task, config) do update set dialect = excluded.dialect, body = excluded.body returning 1)
+  on conflict (task, config) do update set protocol_version = excluded.protocol_version, body = excluded.body returning 1)
 select (select count(*) from put), known.count from t, known";
 
 /// Takes the first notification of each webhook that is not dead, if it is due and no other server takes it. Returns a row
@@ -238,7 +238,7 @@ taken as (
   update @push_outbox o set attempt = attempt + 1, next_at = clock_timestamp() + $2 * interval '1 microsecond'
   from first f where f.is_due and o.task = f.task and o.config = f.config and o.sequence = f.sequence
   returning o.task, o.config, o.sequence, o.attempt - 1 as attempt, o.traceparent, o.tracestate)
-select t.owner, c.body, c.dialect, o.sequence, o.attempt, o.traceparent, o.tracestate,
+select t.owner, c.body, c.protocol_version, o.sequence, o.attempt, o.traceparent, o.tracestate,
   coalesce($3, statement_timestamp())
 from first f join @task t on t.seq = f.task
   join @push_config c on c.task = f.task and c.config = f.config
@@ -248,7 +248,8 @@ order by f.task, o.sequence";
 fn notification(row: &Row) -> Result<Notification, StoreError> {
     let owner = Owner::from_json(get(row, 0)?)?;
     let (config, sequence) = (parse(get(row, 1)?)?, number(row, 3)? as u64);
-    let mut notification = Notification::new(owner, config, dialect(get(row, 2)?)?, sequence);
+    let mut notification =
+        Notification::new(owner, config, protocol_version(get(row, 2)?)?, sequence);
     notification.attempt = u32::try_from(number(row, 4)?).unwrap_or(u32::MAX);
     let (parent, state): (Option<&str>, Option<&str>) = (get(row, 5)?, get(row, 6)?);
     notification.trace = parent.and_then(|parent| TraceContext::parse(parent, state));

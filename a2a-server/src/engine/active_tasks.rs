@@ -244,7 +244,7 @@ fn key(writer: &TaskWriter) -> TaskKey {
 #[cfg(test)]
 mod tests {
     use a2a_transport::Principal;
-    use a2a_types::{Dialect, Task};
+    use a2a_types::{ProtocolVersion, Task};
 
     use super::*;
     use crate::engine::store_handle::StoreHandle;
@@ -257,7 +257,7 @@ mod tests {
         let known = Snapshot::new(
             Task::submitted("t".into(), "c".into()).into(),
             1,
-            Dialect::V1_0,
+            ProtocolVersion::V1_0,
         );
         let owner = Owner::from(Principal::named("ada"));
         let writer = Arc::new(TaskWriter::for_known(store_handle.into(), owner, &known));

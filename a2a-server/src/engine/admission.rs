@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use a2a_types::{
-    Dialect, Error as A2aError, ErrorKind, Message, TaskPushNotificationConfig, TaskState,
+    Error as A2aError, ErrorKind, Message, ProtocolVersion, TaskPushNotificationConfig, TaskState,
 };
 use futures_util::FutureExt;
 use tokio::time::Instant;
@@ -231,7 +231,7 @@ impl Engine {
                 let task_id = id.clone();
                 let config = with_id(TaskPushNotificationConfig { task_id, ..*config }, context);
                 self.store()
-                    .put_config(&owner, config, context.dialect)
+                    .put_config(&owner, config, context.protocol_version)
                     .await?;
             }
             let placing = receipt.clone();
@@ -242,11 +242,12 @@ impl Engine {
                     Ok(AdmissionOutcome::Elsewhere(pending, head))
                 }
                 Some(busy) => {
-                    let (state, dialect) = (snapshot.task.status.state, snapshot.dialect);
+                    let (state, protocol_version) =
+                        (snapshot.task.status.state, snapshot.protocol_version);
                     // It may have to wait: a copy of the task for each message that does would be too much.
                     drop(snapshot);
                     let message = (pending, placing, first_step);
-                    self.enqueue(busy, (state, dialect), message).await
+                    self.enqueue(busy, (state, protocol_version), message).await
                 }
                 None => {
                     self.resume_idle(snapshot, (pending, placing, first_step))
@@ -287,7 +288,7 @@ impl Engine {
     ) -> Result<AdmissionOutcome, A2aError> {
         let owner = Owner::of(&pending.context);
         let writer = TaskWriter::for_known(Arc::clone(&self.store_handle), owner.clone(), &known);
-        let (state, dialect) = (known.task.status.state, known.dialect);
+        let (state, protocol_version) = (known.task.status.state, known.protocol_version);
         let head = LogPosition::from(&known);
         drop(known);
         let permit = self.enter(&owner).await?;
@@ -311,7 +312,7 @@ impl Engine {
             Err(error) => return Err(error.into()),
         };
         Arc::make_mut(&mut pending).number = place.number;
-        let from = position(&writer, dialect, place.sequence);
+        let from = position(&writer, protocol_version, place.sequence);
         let snapshot = first_snapshot(&writer, first_step).await;
         run.start(pending, first_step.of_known(), Some(permit));
         let accepted = Accepted::Run {
@@ -330,7 +331,7 @@ impl Engine {
     async fn enqueue(
         &self,
         busy: Arc<TaskWriter>,
-        (state, dialect): (TaskState, Dialect),
+        (state, protocol_version): (TaskState, ProtocolVersion),
         (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
     ) -> Result<AdmissionOutcome, A2aError> {
         busy.begun().await;
@@ -372,7 +373,7 @@ impl Engine {
             }
             Err(error) => return Err(error.into()),
         };
-        let from = position(&busy, dialect, place.sequence);
+        let from = position(&busy, protocol_version, place.sequence);
         let snapshot = first_snapshot(&busy, first_step).await;
         // The turn that the message waits for has it to itself.
         drop(pending);
@@ -401,11 +402,11 @@ async fn first_snapshot(writer: &TaskWriter, first_step: FirstStep) -> Option<Sn
 }
 
 /// The place that a message has in the log of a task that is being worked on.
-fn position(writer: &TaskWriter, dialect: Dialect, sequence: u64) -> LogPosition {
+fn position(writer: &TaskWriter, protocol_version: ProtocolVersion, sequence: u64) -> LogPosition {
     LogPosition {
         task: writer.task_id().clone(),
         sequence,
-        dialect,
+        protocol_version,
         is_settled: false,
     }
 }

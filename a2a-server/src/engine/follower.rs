@@ -184,7 +184,7 @@ pub(crate) fn stuck(failure: Uuid) -> A2aError {
 
 #[cfg(test)]
 mod tests {
-    use a2a_types::{Dialect, Task, TaskStatusUpdateEvent};
+    use a2a_types::{ProtocolVersion, Task, TaskStatusUpdateEvent};
     use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
     use super::*;
@@ -206,7 +206,7 @@ mod tests {
         let owner = Owner::from(a2a_transport::Principal::named("ada"));
         let new = NewTask::new(
             Task::submitted("t".into(), "c".into()).into(),
-            Dialect::V1_0,
+            ProtocolVersion::V1_0,
             "here".into(),
             Duration::from_secs(1 << 30),
         );

@@ -153,7 +153,7 @@ impl SendRegistry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use a2a_types::{Dialect, Message};
+    use a2a_types::{Message, ProtocolVersion};
 
     fn open(
         in_flight_sends: &InFlightSends,
@@ -167,7 +167,7 @@ mod tests {
             },
             ..SendMessageRequest::default()
         };
-        let context = Context::new(Dialect::V1_0);
+        let context = Context::new(ProtocolVersion::V1_0);
         let opened = in_flight_sends.open(&request, &context)?;
         Ok(opened.expect("messages are recognised"))
     }

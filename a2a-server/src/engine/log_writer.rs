@@ -199,12 +199,12 @@ impl LogWriter {
         self.state = state.or(self.state);
         self.epoch = (!released).then_some(appended.epoch);
         self.pending.clear();
-        let begun = self.new.take().map(|new| new.dialect);
+        let begun = self.new.take().map(|new| new.protocol_version);
         let settled = state.is_some_and(TaskState::is_settled);
         if begun.is_some() || settled {
             self.active.run_state.change(|run| {
-                if let Some(dialect) = begun {
-                    run.progress = Progress::Open(dialect);
+                if let Some(protocol_version) = begun {
+                    run.progress = Progress::Open(protocol_version);
                 }
                 if settled {
                     run.settled = appended.sequence;

@@ -190,7 +190,7 @@ fn needs_agent(snapshot: &Snapshot) -> bool {
 fn resumed(owner: &Owner, snapshot: Snapshot) -> PendingMessage {
     let pending = PendingMessage::from_history(owner, &snapshot, snapshot.turn);
     let pending = pending.unwrap_or_else(|| {
-        let context = Context::new(snapshot.dialect);
+        let context = Context::new(snapshot.protocol_version);
         PendingMessage::new(SendMessageRequest::default(), context)
     });
     let checkpoint = snapshot.checkpoint;

@@ -38,7 +38,12 @@ pub(crate) fn new_task(
         config,
         receipt,
         trace: context.trace.clone(),
-        ..NewTask::new(Arc::new(task), context.dialect, holder, store_handle.term)
+        ..NewTask::new(
+            Arc::new(task),
+            context.protocol_version,
+            holder,
+            store_handle.term,
+        )
     };
     (Box::new(new), message)
 }
@@ -59,6 +64,6 @@ pub(crate) fn with_id(
     if !config.id.is_empty() {
         return config;
     }
-    let id = context.dialect.new_config_id();
+    let id = context.protocol_version.new_config_id();
     TaskPushNotificationConfig { id, ..config }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Message, TaskId};
+use a2a_types::{Error as A2aError, ErrorKind, Message, ProtocolVersion, TaskId};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
@@ -38,7 +38,7 @@ pub(crate) enum Outcome {
 pub(crate) struct LogPosition {
     pub(crate) task: TaskId,
     pub(crate) sequence: u64,
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     /// `true` if the task was settled there.
     pub(crate) is_settled: bool,
 }
@@ -48,7 +48,7 @@ impl From<&Snapshot> for LogPosition {
         Self {
             task: snapshot.task.id.clone(),
             sequence: snapshot.sequence,
-            dialect: snapshot.dialect,
+            protocol_version: snapshot.protocol_version,
             is_settled: snapshot.task.status.state.is_settled(),
         }
     }
@@ -101,10 +101,10 @@ impl Accepted {
             }
         }
         match writer.run_state().is(|run| run.progress.clone()) {
-            Progress::Open(dialect) => Ok(Outcome::Task(LogPosition {
+            Progress::Open(protocol_version) => Ok(Outcome::Task(LogPosition {
                 task: writer.task_id().clone(),
                 sequence: 1,
-                dialect,
+                protocol_version,
                 is_settled: false,
             })),
             Progress::Answered(message) => Ok(Outcome::Message(Message::clone(&message))),

@@ -47,7 +47,7 @@ impl PendingMessage {
         };
         let Owner { principal, tenant } = owner.clone();
         let principal = principal.map_or_else(Principal::anonymous, Principal::named);
-        let context = Context::new(snapshot.dialect)
+        let context = Context::new(snapshot.protocol_version)
             .principal(principal)
             .tenant(tenant);
         Some(Self {
@@ -85,22 +85,23 @@ impl PendingMessage {
 
     /// Returns whether the message is recognised when it is sent again.
     pub(crate) fn is_recognised(&self) -> bool {
-        self.context.dialect.rules().names_messages && !self.request.message.message_id.is_empty()
+        self.context.protocol_version.rules().names_messages
+            && !self.request.message.message_id.is_empty()
     }
 
     /// Returns whether the message may begin a task whose id it chooses.
     pub(crate) fn may_name_new_task(&self) -> bool {
-        self.context.dialect.rules().caller_names_tasks
+        self.context.protocol_version.rules().caller_names_tasks
     }
 
     /// Returns whether a message may answer it, without a task.
     pub(crate) fn may_be_answered_directly(&self) -> bool {
-        self.context.dialect.rules().answers_directly
+        self.context.protocol_version.rules().answers_directly
     }
 
     /// Returns whether the message has an ended task submitted again.
     pub(crate) fn reopens_ended_task(&self) -> bool {
-        self.context.dialect.rules().reopens_ended_tasks
+        self.context.protocol_version.rules().reopens_ended_tasks
     }
 
     /// Returns the receipt that the store keeps of the message, if it is recognised when it is sent again.

@@ -10,7 +10,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a_types::{Dialect, Message};
+use a2a_types::{Message, ProtocolVersion};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -58,8 +58,8 @@ pub(crate) enum Progress {
     /// Nothing yet.
     #[default]
     Pending,
-    /// There is a task, begun in this dialect.
-    Open(Dialect),
+    /// There is a task, begun in this protocol version.
+    Open(ProtocolVersion),
     /// The agent answered with a message, there will be no task.
     Answered(Arc<Message>),
 }

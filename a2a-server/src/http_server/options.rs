@@ -7,7 +7,7 @@ use a2a_transport::binding::ReadOptions;
 #[cfg(feature = "tls")]
 use a2a_transport::http::ServerTls;
 use a2a_transport::http::{Authenticator, Probes, ServeOptions};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::reading::Mode;
 
 use crate::server::Server;
@@ -123,8 +123,8 @@ impl<L> HttpServer<L> {
     }
 
     /// Sets the protocol version of requests that several versions share.
-    pub fn prefer(mut self, dialect: Dialect) -> Self {
-        self.settings.reading.prefer = Some(dialect);
+    pub fn prefer(mut self, protocol_version: ProtocolVersion) -> Self {
+        self.settings.reading.prefer = Some(protocol_version);
         self
     }
 

@@ -109,11 +109,13 @@ impl ServerState {
 
 /// Returns the context of a request about a task, in the protocol version that its caller is taken to speak.
 pub(crate) fn settled(mut context: Context, snapshot: &Snapshot) -> Context {
-    context.dialect = context.dialect.about_task_of(snapshot.dialect);
+    context.protocol_version = context
+        .protocol_version
+        .about_task_of(snapshot.protocol_version);
     context
 }
 
 /// Returns the history length for callers that set none; `None` means all.
 pub(crate) fn unasked(context: &Context) -> Option<u32> {
-    (!context.dialect.rules().history_when_not_asked).then_some(0)
+    (!context.protocol_version.rules().history_when_not_asked).then_some(0)
 }

@@ -22,11 +22,15 @@ pub(crate) async fn create_config(
     server
         .engine
         .store()
-        .put_config(&Owner::of(&context), config.clone(), context.dialect)
+        .put_config(
+            &Owner::of(&context),
+            config.clone(),
+            context.protocol_version,
+        )
         .await?;
     Ok(
         Reply::once(Response::CreateTaskPushNotificationConfig(masked(config)))
-            .about_task_of(snapshot.dialect),
+            .about_task_of(snapshot.protocol_version),
     )
 }
 
@@ -48,10 +52,8 @@ pub(crate) async fn get_config(
         A2aError::new(ErrorKind::TaskNotFound, text)
     })?;
     let config = masked(config);
-    Ok(
-        Reply::once(Response::GetTaskPushNotificationConfig(config))
-            .about_task_of(snapshot.dialect),
-    )
+    Ok(Reply::once(Response::GetTaskPushNotificationConfig(config))
+        .about_task_of(snapshot.protocol_version))
 }
 
 pub(crate) async fn list_configs(
@@ -70,10 +72,8 @@ pub(crate) async fn list_configs(
         configs: configs.into_iter().map(masked).collect(),
         next_page_token: String::new(),
     };
-    Ok(
-        Reply::once(Response::ListTaskPushNotificationConfigs(list))
-            .about_task_of(snapshot.dialect),
-    )
+    Ok(Reply::once(Response::ListTaskPushNotificationConfigs(list))
+        .about_task_of(snapshot.protocol_version))
 }
 
 pub(crate) async fn delete_config(
@@ -87,7 +87,8 @@ pub(crate) async fn delete_config(
         .store()
         .delete_config(&Owner::of(&context), &params.task_id, &params.id)
         .await?;
-    Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(())).about_task_of(snapshot.dialect))
+    Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))
+        .about_task_of(snapshot.protocol_version))
 }
 
 /// Returns an error if the policy refuses the webhook.
@@ -100,7 +101,7 @@ pub(crate) async fn check_webhook(
     let Some(webhooks) = &server.webhooks else {
         return Ok(());
     };
-    let checked = webhooks.check(config, context.dialect).await;
+    let checked = webhooks.check(config, context.protocol_version).await;
     checked.map_err(|refusal| {
         let text = format!("the push notification config is refused: {refusal}");
         A2aError::new(ErrorKind::InvalidParams, text)

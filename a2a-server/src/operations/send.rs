@@ -34,7 +34,7 @@ pub(crate) fn send(
     );
     let configuration = params.configuration.as_ref();
     let soon = configuration.is_some_and(|configuration| configuration.return_immediately);
-    let (owner, rules) = (Owner::of(&context), context.dialect.rules());
+    let (owner, rules) = (Owner::of(&context), context.protocol_version.rules());
     let pending = Arc::new(PendingMessage::new(params, context));
     async move {
         let first_step = match soon {
@@ -84,7 +84,7 @@ pub(crate) fn send(
         let task = Arc::unwrap_or_clone(snapshot.task);
         let response = Response::SendMessage(format.answer(task, options));
         let reply = Reply::once(response).holding(snapshot.share.held());
-        Ok(reply.about_task_of(from.dialect))
+        Ok(reply.about_task_of(from.protocol_version))
     }
 }
 

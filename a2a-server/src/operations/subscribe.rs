@@ -26,7 +26,7 @@ pub(crate) async fn subscribe(
     let snapshot = server.engine.snapshot(&params.id, &owner).await?;
     let context = settled(context, &snapshot);
     let format = ReplyFormat::of_reader(&context, &snapshot.task, server.profile_support());
-    let (state, rules) = (snapshot.task.status.state, context.dialect.rules());
+    let (state, rules) = (snapshot.task.status.state, context.protocol_version.rules());
     let ends = match rules.follows_waiting_tasks {
         true => TaskState::is_terminal,
         false => TaskState::ends_stream,
@@ -38,7 +38,7 @@ pub(crate) async fn subscribe(
         let task = snapshot.task.id.clone();
         let later = server.engine.follow(task, None, seen, &owner, ends).await?;
         let updates = format.apply(StreamStart::Task, later);
-        return Ok(Reply::stream(updates).about_task_of(snapshot.dialect));
+        return Ok(Reply::stream(updates).about_task_of(snapshot.protocol_version));
     }
     if state.is_terminal() && !rules.subscribes_to_ended_tasks {
         let text = "the task has ended, there is nothing to follow";
@@ -47,7 +47,7 @@ pub(crate) async fn subscribe(
     if ends(state) && rules.ends_by_status {
         let last = Update::new(last_status(&snapshot.task), Some(snapshot.sequence));
         let last = tokio_stream::once(Ok(last));
-        return Ok(Reply::stream(last).about_task_of(snapshot.dialect));
+        return Ok(Reply::stream(last).about_task_of(snapshot.protocol_version));
     }
     let start = (format, StreamStart::Task);
     stream_task(server, snapshot, None, context, start, ends).await
@@ -62,7 +62,7 @@ pub(crate) async fn stream_task(
     (format, beginning): (ReplyFormat, StreamStart),
     ends: fn(TaskState) -> bool,
 ) -> Result<Reply, A2aError> {
-    let (sequence, dialect) = (snapshot.sequence, snapshot.dialect);
+    let (sequence, protocol_version) = (snapshot.sequence, snapshot.protocol_version);
     let task = &snapshot.task;
     let (id, ended) = (task.id.clone(), ends(task.status.state));
     let owner = Owner::of(&context);
@@ -94,7 +94,7 @@ pub(crate) async fn stream_task(
             format.apply(beginning, all)
         }
     };
-    Ok(Reply::stream(updates).about_task_of(dialect))
+    Ok(Reply::stream(updates).about_task_of(protocol_version))
 }
 
 fn last_status(task: &Task) -> Event {

@@ -20,7 +20,7 @@ pub(crate) async fn get(
     let mut task = Arc::unwrap_or_clone(snapshot.task);
     server.present(&mut task, params.history_length, &context);
     let reply = Reply::once(Response::GetTask(task)).holding(snapshot.share.held());
-    Ok(reply.about_task_of(snapshot.dialect))
+    Ok(reply.about_task_of(snapshot.protocol_version))
 }
 
 pub(crate) async fn cancel(
@@ -35,5 +35,5 @@ pub(crate) async fn cancel(
     let mut task = Arc::unwrap_or_clone(snapshot.task);
     server.present(&mut task, None, &context);
     let reply = Reply::once(Response::CancelTask(task)).holding(snapshot.share.held());
-    Ok(reply.about_task_of(snapshot.dialect))
+    Ok(reply.about_task_of(snapshot.protocol_version))
 }

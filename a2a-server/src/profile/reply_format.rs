@@ -9,7 +9,7 @@ use a2a_types::extension::trpc::{
 };
 use a2a_types::steps::{has_steps, hide_steps, is_step};
 use a2a_types::{
-    AgentCard, Dialect, Event, Message, Role, SendMessageConfiguration, SendMessageRequest,
+    AgentCard, Event, Message, ProtocolVersion, Role, SendMessageConfiguration, SendMessageRequest,
     SendMessageResponse, Task,
 };
 use futures_util::{Stream, StreamExt, stream};
@@ -49,7 +49,7 @@ impl ReplyFormat {
         agent: ProfileSupport,
     ) -> Self {
         // Its streams have a form of their own.
-        if context.dialect == Dialect::V0_1 {
+        if context.protocol_version == ProtocolVersion::V0_1 {
             return Self::Plain;
         }
         let declared = match message.and_then(Version::of_message) {

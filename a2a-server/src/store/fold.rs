@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use a2a_transport::SharedEvent;
 use a2a_types::size::size_of_object;
-use a2a_types::{Dialect, Object, Task, TaskState};
+use a2a_types::{Object, ProtocolVersion, Task, TaskState};
 
 use super::limits::{self, FoldSize};
 use super::log_rows::{LogRows, write};
@@ -25,7 +25,7 @@ pub struct Fold<R> {
     /// State of the task at the end of the log.
     pub state: TaskState,
     /// Protocol version in which the task was begun.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// Checkpoint that the agent stored in the turn.
     pub checkpoint: Option<Arc<Object>>,
     /// Number of messages that the caller has sent.
@@ -42,7 +42,7 @@ pub struct Fold<R> {
 
 impl<R> Fold<R> {
     /// Makes the fold of a log up to a sequence number: 1 for a new task, or that of a document.
-    pub fn new(row: R, task: Arc<Task>, dialect: Dialect, sequence: u64) -> Self {
+    pub fn new(row: R, task: Arc<Task>, protocol_version: ProtocolVersion, sequence: u64) -> Self {
         let size = FoldSize::of(&task);
         Self {
             row,
@@ -50,7 +50,7 @@ impl<R> Fold<R> {
             folded: sequence,
             sequence,
             state: task.status.state,
-            dialect,
+            protocol_version,
             checkpoint: None,
             messages: task.history.len(),
             turn: 1,
@@ -210,7 +210,7 @@ impl<R> From<Fold<R>> for Snapshot {
         Self {
             checkpoint: fold.checkpoint.map(Arc::unwrap_or_clone),
             turn: fold.turn,
-            ..Self::new(fold.base, fold.sequence, fold.dialect)
+            ..Self::new(fold.base, fold.sequence, fold.protocol_version)
         }
     }
 }

@@ -24,7 +24,9 @@ mod write;
 
 use std::time::Duration;
 
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use tokio::sync::watch;
 
 pub use budget::{TaskBudget, TaskShare};
@@ -131,7 +133,7 @@ pub trait Store: Send + Sync + 'static {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> StoreFuture<'a, ()>;
 
     /// The webhooks of a task, in order of creation.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use a2a_transport::{SharedEvent, TraceContext};
 use a2a_types::{
-    ContextId, Dialect, Message, Object, Role, Task, TaskId, TaskPushNotificationConfig, TaskState,
-    TaskStatus, Timestamp,
+    ContextId, Message, Object, ProtocolVersion, Role, Task, TaskId, TaskPushNotificationConfig,
+    TaskState, TaskStatus, Timestamp,
 };
 
 use super::{Owner, TaskShare};
@@ -20,7 +20,7 @@ pub struct Snapshot {
     /// The length of its log.
     pub sequence: u64,
     /// Protocol version in which it was created.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// Checkpoint of the agent, for a turn that resumes after a crash.
     pub checkpoint: Option<Object>,
     /// Number of the caller's message whose turn began last, counted from 1: see [`Append::turn`](super::Append::turn).
@@ -31,11 +31,11 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Makes the snapshot of a task at a sequence number, in the turn of its first message and without a checkpoint.
-    pub fn new(task: Arc<Task>, sequence: u64, dialect: Dialect) -> Self {
+    pub fn new(task: Arc<Task>, sequence: u64, protocol_version: ProtocolVersion) -> Self {
         Self {
             task,
             sequence,
-            dialect,
+            protocol_version,
             checkpoint: None,
             turn: 1,
             share: TaskShare::default(),
@@ -235,7 +235,7 @@ pub struct Notification {
     /// The webhook, and its task.
     pub config: TaskPushNotificationConfig,
     /// Protocol version in which the webhook was asked for.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// Sequence number of the event in the log of the task.
     pub sequence: u64,
     /// Number of earlier attempts.
@@ -249,13 +249,13 @@ impl Notification {
     pub const fn new(
         owner: Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         sequence: u64,
     ) -> Self {
         Self {
             owner,
             config,
-            dialect,
+            protocol_version,
             sequence,
             attempt: 0,
             trace: None,

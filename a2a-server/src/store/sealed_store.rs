@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use tokio::sync::watch;
 
 use super::sealing_keys::SealingKeys;
@@ -89,10 +91,10 @@ impl Store for SealedStore {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> StoreFuture<'a, ()> {
         match self.seal(owner, config) {
-            Ok(sealed) => self.store.put_config(owner, sealed, dialect),
+            Ok(sealed) => self.store.put_config(owner, sealed, protocol_version),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::metric;
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -84,7 +86,7 @@ timed! {
 
 #[cfg(feature = "push")]
 timed! {
-    put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
+    put_config(owner: &'a Owner, config: TaskPushNotificationConfig, protocol_version: ProtocolVersion) -> ();
     configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
     notifications(limit: usize, term: Duration) -> Vec<Notification>;
     dead_letters(limit: usize) -> Vec<Notification>;

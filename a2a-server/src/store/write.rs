@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use a2a_transport::TraceContext;
 use a2a_types::steps::is_step;
-use a2a_types::{Dialect, Event, MessageId, Object, Task, TaskPushNotificationConfig, TaskState};
+use a2a_types::{
+    Event, MessageId, Object, ProtocolVersion, Task, TaskPushNotificationConfig, TaskState,
+};
 
 use super::Snapshot;
 
@@ -16,7 +18,7 @@ pub struct NewTask {
     /// The task, submitted.
     pub task: Arc<Task>,
     /// Protocol version in which it was asked for.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// A webhook that came with it.
     pub config: Option<TaskPushNotificationConfig>,
     /// The message that began it, so that it begins none twice.
@@ -37,10 +39,15 @@ pub struct NewTask {
 
 impl NewTask {
     /// Makes a task to be kept that nothing has happened to yet, without a webhook and a receipt.
-    pub fn new(task: Arc<Task>, dialect: Dialect, holder: Arc<str>, term: Duration) -> Self {
+    pub fn new(
+        task: Arc<Task>,
+        protocol_version: ProtocolVersion,
+        holder: Arc<str>,
+        term: Duration,
+    ) -> Self {
         Self {
             task,
-            dialect,
+            protocol_version,
             config: None,
             receipt: None,
             holder,
@@ -54,7 +61,7 @@ impl NewTask {
 
     /// Returns the task as it begins, before [`events`](Self::events).
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot::new(Arc::clone(&self.task), 1, self.dialect)
+        Snapshot::new(Arc::clone(&self.task), 1, self.protocol_version)
     }
 
     /// Takes the events that have happened to the task already, as the first append to its log.

@@ -33,7 +33,7 @@ pub use self::url_policy::WebhookPolicy;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use a2a_types::{Dialect, TaskPushNotificationConfig};
+use a2a_types::{ProtocolVersion, TaskPushNotificationConfig};
 use tokio_util::sync::CancellationToken;
 
 use self::headers::headers_for;
@@ -85,12 +85,12 @@ impl Webhooks {
     pub(crate) async fn check(
         &self,
         config: &TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> Result<(), Refusal> {
         self.policy.check(&config.url)?;
         headers_for(config)?;
-        match (self.challenge, dialect) {
-            (Challenge::Always, _) | (Challenge::OfOldCallers, Dialect::V0_1) => {
+        match (self.challenge, protocol_version) {
+            (Challenge::Always, _) | (Challenge::OfOldCallers, ProtocolVersion::V0_1) => {
                 self.sender.challenge(&config.url).await
             }
             (Challenge::Never | Challenge::OfOldCallers, _) => Ok(()),

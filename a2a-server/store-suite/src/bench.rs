@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use a2a_server::{NewTask, Notification, Orphan, Owner, Store, StoreError};
-use a2a_types::{Dialect, Message, MessageId};
+use a2a_types::{Message, MessageId, ProtocolVersion};
 use tokio::time::MissedTickBehavior;
 
 use crate::observation::{Checked, Observation};
@@ -41,7 +41,9 @@ impl Bench {
     pub(crate) async fn watched(&self, id: &str) -> Checked<Writer> {
         let writer = self.begin(id).await?;
         let config = sample::config(&writer.task, "c");
-        let put = self.store.put_config(&writer.owner, config, Dialect::V1_0);
+        let put = self
+            .store
+            .put_config(&writer.owner, config, ProtocolVersion::V1_0);
         put.await?;
         Ok(writer)
     }

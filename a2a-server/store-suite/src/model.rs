@@ -11,7 +11,7 @@ use a2a_server::{
     StoreError, TraceContext,
 };
 use a2a_types::steps::is_step;
-use a2a_types::{Dialect, Event, Role, TaskPushNotificationConfig};
+use a2a_types::{Event, ProtocolVersion, Role, TaskPushNotificationConfig};
 
 use crate::observation::{Checked, Observation, same, short};
 use crate::writer::Look;
@@ -36,7 +36,7 @@ pub(crate) struct Log {
     /// None if it was handed back.
     lasts: Option<bool>,
     /// The protocol version in which each webhook was asked for.
-    dialects: BTreeMap<String, Dialect>,
+    protocol_versions: BTreeMap<String, ProtocolVersion>,
     outbox: BTreeMap<String, VecDeque<Row>>,
 }
 
@@ -105,14 +105,15 @@ impl Model {
         }
         let first = new.split();
         let outcome = Outcome::Task(new.task.id.clone());
-        let dialect = |config: &TaskPushNotificationConfig| (config.id.to_string(), new.dialect);
+        let protocol_version =
+            |config: &TaskPushNotificationConfig| (config.id.to_string(), new.protocol_version);
         let mut log = Log {
-            dialects: new.config.iter().map(dialect).collect(),
+            protocol_versions: new.config.iter().map(protocol_version).collect(),
             messages: new.task.history.len(),
             look: Look {
                 task: Arc::unwrap_or_clone(new.task),
                 sequence: 1,
-                dialect: new.dialect,
+                protocol_version: new.protocol_version,
                 checkpoint: None,
                 turn: 1,
                 events: Vec::new(),
@@ -171,7 +172,7 @@ impl Model {
         &mut self,
         owner: &Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> Vec<StoreError> {
         let key = (owner.clone(), config.task_id.to_string());
         let too_long = is_too_long(&config).then_some(StoreError::ConfigTooLong(MAX_CONFIG_BYTES));
@@ -186,7 +187,8 @@ impl Model {
             reasons.push(StoreError::TooManyConfigs(MAX_CONFIGS));
         }
         if reasons.is_empty() {
-            log.dialects.insert(config.id.to_string(), dialect);
+            log.protocol_versions
+                .insert(config.id.to_string(), protocol_version);
             match known {
                 Some(place) => configs[place] = config,
                 None => configs.push(config),
@@ -335,9 +337,13 @@ impl Log {
     fn notification(&self, owner: &Owner, config: &str, row: &Row) -> Option<Notification> {
         let mut configs = self.look.configs.iter();
         let webhook = configs.find(|known| known.id.as_str() == config)?;
-        let dialect = *self.dialects.get(config)?;
-        let mut notification =
-            Notification::new(owner.clone(), webhook.clone(), dialect, row.sequence);
+        let protocol_version = *self.protocol_versions.get(config)?;
+        let mut notification = Notification::new(
+            owner.clone(),
+            webhook.clone(),
+            protocol_version,
+            row.sequence,
+        );
         (notification.attempt, notification.trace) = (row.attempt, row.trace.clone());
         Some(notification)
     }

@@ -170,8 +170,8 @@ impl Round {
 
 /// Compares part by part, so that a difference can be read.
 fn looks_like(found: Look, expected: &Look) -> Checked {
-    let end = |look: &Look| (look.sequence, look.dialect);
-    same("sequence and dialect", end(&found), end(expected))?;
+    let end = |look: &Look| (look.sequence, look.protocol_version);
+    same("sequence and protocol_version", end(&found), end(expected))?;
     let point = |look: &Look| look.checkpoint.clone();
     same("the checkpoint", point(&found), point(expected))?;
     same_each("the events", &found.events, &expected.events)?;

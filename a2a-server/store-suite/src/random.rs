@@ -4,7 +4,7 @@ use a2a_server::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
 use a2a_server::{
     Append, Lease, Notification, Outcome, Owner, Place, Principal, Receipt, Settlement,
 };
-use a2a_types::{ConfigId, ContextId, Dialect, Message, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, ContextId, Message, ProtocolVersion, TaskPushNotificationConfig};
 
 use crate::bench::Bench;
 use crate::case::promises;
@@ -163,7 +163,7 @@ impl Round {
         task.status.timestamp = self.dice.time();
         let count = self.dice.one_of(&[0, 0, 1, 3]);
         let mut new = new(&key.1);
-        new.dialect = self.dice.one_of(Dialect::ALL);
+        new.protocol_version = self.dice.one_of(ProtocolVersion::ALL);
         new.config = self.dice.chance(2).then(|| self.config(&key.1));
         new.receipt = self.dice.chance(2).then(|| self.receipt());
         new.holder = self.dice.one_of(&HOLDERS).into();
@@ -224,11 +224,20 @@ impl Round {
     }
 
     async fn put_config(&mut self, owner: &Owner, config: TaskPushNotificationConfig) -> Checked {
-        let dialect = self.dice.one_of(Dialect::ALL);
-        self.asked = format!("put_config by {owner:?}, {dialect:?}: {}", short(&config));
-        let put = self.bench.store.put_config(owner, config.clone(), dialect);
+        let protocol_version = self.dice.one_of(ProtocolVersion::ALL);
+        self.asked = format!(
+            "put_config by {owner:?}, {protocol_version:?}: {}",
+            short(&config)
+        );
+        let put = self
+            .bench
+            .store
+            .put_config(owner, config.clone(), protocol_version);
         let put = put.await;
-        agrees(&put, &self.model.put_config(owner, config, dialect))
+        agrees(
+            &put,
+            &self.model.put_config(owner, config, protocol_version),
+        )
     }
 
     async fn delete_config(&mut self, key: &Key, webhook: &str) -> Checked {

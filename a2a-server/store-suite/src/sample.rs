@@ -5,8 +5,8 @@ use std::time::Duration;
 use a2a_server::{Lease, NewTask, Owner, Principal, Receipt, Retention};
 use a2a_types::steps::{MARK, reasoning_artifact};
 use a2a_types::{
-    Artifact, AuthenticationInfo, ConfigId, Dialect, Event, Message, Object, Part, Role, Task,
-    TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus,
+    Artifact, AuthenticationInfo, ConfigId, Event, Message, Object, Part, ProtocolVersion, Role,
+    Task, TaskArtifactUpdateEvent, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus,
     TaskStatusUpdateEvent, Timestamp,
 };
 use serde_json::json;
@@ -53,7 +53,7 @@ pub(crate) fn task(id: &str) -> Task {
 
 /// A task to be kept, worked on by `h` for long.
 pub(crate) fn new(id: &str) -> NewTask {
-    NewTask::new(task(id).into(), Dialect::V1_0, "h".into(), LONG)
+    NewTask::new(task(id).into(), ProtocolVersion::V1_0, "h".into(), LONG)
 }
 
 /// A task to be kept that a message of this receipt began.

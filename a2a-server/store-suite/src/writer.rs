@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use a2a_server::{Append, Appended, Lease, Logged, Owner, Snapshot, Store, StoreError, Tail};
-use a2a_types::{Dialect, Event, Object, Task, TaskId, TaskPushNotificationConfig, TaskState};
+use a2a_types::{
+    Event, Object, ProtocolVersion, Task, TaskId, TaskPushNotificationConfig, TaskState,
+};
 
 use crate::observation::{Checked, Observation, same};
 use crate::sample;
@@ -115,7 +117,7 @@ impl Writer {
         Ok(Look {
             task: Arc::unwrap_or_clone(snapshot.task),
             sequence: snapshot.sequence,
-            dialect: snapshot.dialect,
+            protocol_version: snapshot.protocol_version,
             checkpoint: snapshot.checkpoint,
             turn: snapshot.turn,
             events: self.read(1).await?,
@@ -129,7 +131,7 @@ impl Writer {
 pub(crate) struct Look {
     pub(crate) task: Task,
     pub(crate) sequence: u64,
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     pub(crate) checkpoint: Option<Object>,
     pub(crate) turn: usize,
     pub(crate) events: Vec<Event>,

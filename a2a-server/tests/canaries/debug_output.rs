@@ -14,9 +14,9 @@ use a2a_transport::http::{HttpClient, HttpTransport};
 use a2a_transport::webhook::Claims;
 use a2a_transport::{Binding, Call, Context, TraceContext};
 use a2a_types::{
-    AuthenticationInfo, Base64, Dialect, ListTaskPushNotificationConfigsResponse, Message, Request,
-    Response, SendMessageConfiguration, SendMessageRequest, Task, TaskPushNotificationConfig, v0_1,
-    v0_2, v0_3,
+    AuthenticationInfo, Base64, ListTaskPushNotificationConfigsResponse, Message, ProtocolVersion,
+    Request, Response, SendMessageConfiguration, SendMessageRequest, Task,
+    TaskPushNotificationConfig, v0_1, v0_2, v0_3,
 };
 use http::HeaderValue;
 use http::header::{self, HeaderName};
@@ -95,14 +95,14 @@ fn calls_and_replies_hide_their_secrets() {
             request: request.clone(),
             context: Context::default(),
         });
-        for (dialect, binding) in [
-            (Dialect::V0_1, Binding::JsonRpc),
-            (Dialect::V0_3, Binding::JsonRpc),
-            (Dialect::V0_3, Binding::HttpJson),
-            (Dialect::V1_0, Binding::JsonRpc),
-            (Dialect::V1_0, Binding::HttpJson),
+        for (protocol_version, binding) in [
+            (ProtocolVersion::V0_1, Binding::JsonRpc),
+            (ProtocolVersion::V0_3, Binding::JsonRpc),
+            (ProtocolVersion::V0_3, Binding::HttpJson),
+            (ProtocolVersion::V1_0, Binding::JsonRpc),
+            (ProtocolVersion::V1_0, Binding::HttpJson),
         ] {
-            let asking = write_call(request.clone(), dialect, binding, &1.into()).unwrap();
+            let asking = write_call(request.clone(), protocol_version, binding, &1.into()).unwrap();
             check(&asking);
             let configs = vec![webhook()];
             let list = ListTaskPushNotificationConfigsResponse {
@@ -116,7 +116,7 @@ fn calls_and_replies_hide_their_secrets() {
             if let (Some(body), Binding::JsonRpc) = (asking.body, binding) {
                 check(&jsonrpc::read_call(
                     &body,
-                    Some(dialect.version()),
+                    Some(protocol_version.version()),
                     &Default::default(),
                 ));
             }
@@ -131,11 +131,11 @@ fn server_values_hide_their_secrets() {
     check(&secret());
     check(&secret().public().unwrap());
     let owner = Owner::from(Principal::anonymous());
-    let mut notification = Notification::new(owner, webhook(), Dialect::V0_1, 1);
+    let mut notification = Notification::new(owner, webhook(), ProtocolVersion::V0_1, 1);
     notification.trace = trace();
     check(&notification);
     let task = Task::submitted("t".into(), "c".into()).into();
-    let mut new = NewTask::new(task, Dialect::V0_1, "us".into(), Duration::ZERO);
+    let mut new = NewTask::new(task, ProtocolVersion::V0_1, "us".into(), Duration::ZERO);
     new.config = Some(webhook());
     new.notify = true;
     new.trace = trace();
@@ -158,7 +158,7 @@ fn trace() -> Option<TraceContext> {
 
 /// A transport that shows the agent all that a caller has.
 fn transport(url: &str) -> HttpTransport {
-    let mut transport = HttpTransport::new(url, Dialect::V1_0).unwrap();
+    let mut transport = HttpTransport::new(url, ProtocolVersion::V1_0).unwrap();
     for (name, value) in [
         (header::AUTHORIZATION, format!("Bearer {AUTHORIZATION}")),
         (header::COOKIE, format!("session={COOKIE}")),

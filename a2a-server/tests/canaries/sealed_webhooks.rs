@@ -7,7 +7,7 @@ use std::time::Duration;
 use a2a_server::{Principal, SealingKeys, Server, ServerBuilder, SqliteStore, Transport};
 use a2a_transport::{Answer, Call, Context, Error};
 use a2a_types::{
-    AuthenticationInfo, Dialect, Message, Request, Response, SendMessageRequest,
+    AuthenticationInfo, Message, ProtocolVersion, Request, Response, SendMessageRequest,
     SendMessageResponse, TaskId, TaskPushNotificationConfig,
 };
 use a2a_types::{GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigsRequest};
@@ -52,7 +52,7 @@ fn serve_from(
 }
 
 async fn ask(server: &Server, name: &str, request: impl Into<Request>) -> Result<Response, Error> {
-    let context = Context::new(Dialect::V1_0).principal(Principal::named(name));
+    let context = Context::new(ProtocolVersion::V1_0).principal(Principal::named(name));
     let request = request.into();
     let reply = server.call(Call { request, context }).await?;
     match reply.answer {

@@ -3,7 +3,7 @@
 use a2a_server::{BuildError, Failure, Server, ServerBuilder, Turn};
 use a2a_transport::Principal;
 use a2a_transport::http::{AuthError, Authenticator, Body, HttpService};
-use a2a_types::{AgentCard, AgentCardSignature, AgentInterface, Dialect};
+use a2a_types::{AgentCard, AgentCardSignature, AgentInterface, ProtocolVersion};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -22,10 +22,10 @@ fn card(interfaces: &[AgentInterface]) -> AgentCard {
 }
 
 /// A card that names one version, by both bindings.
-fn speaks(dialect: Dialect) -> AgentCard {
+fn speaks(protocol_version: ProtocolVersion) -> AgentCard {
     card(&[
-        AgentInterface::json_rpc("http://agent.example/", dialect),
-        AgentInterface::http_json("http://agent.example/rest", dialect),
+        AgentInterface::json_rpc("http://agent.example/", protocol_version),
+        AgentInterface::http_json("http://agent.example/rest", protocol_version),
     ])
 }
 
@@ -73,7 +73,7 @@ async fn call(
 #[tokio::test]
 async fn versions_that_the_card_does_not_offer_are_refused() {
     let task = || json!({"id": "t"});
-    let latest = service(speaks(Dialect::V1_0)).await;
+    let latest = service(speaks(ProtocolVersion::V1_0)).await;
     // Without a version it is a caller of 0.3.
     for (version, asked) in [
         (None, "0.3"),
@@ -108,7 +108,7 @@ async fn versions_that_the_card_does_not_offer_are_refused() {
         assert_eq!(status == 400, reason == "VERSION_NOT_SUPPORTED", "{body}");
     }
 
-    let older = service(speaks(Dialect::V0_3)).await;
+    let older = service(speaks(ProtocolVersion::V0_3)).await;
     assert_eq!(
         call(&older, "tasks/get", task(), None).await["code"],
         -32001
@@ -151,8 +151,14 @@ async fn a_card_has_no_members_of_versions_that_it_does_not_offer() {
     let of_0_3 = "protocolVersion url preferredTransport additionalInterfaces";
     let all = "supportedInterfaces protocolVersion url authentication preferredTransport \
                additionalInterfaces";
-    assert_eq!(members(speaks(Dialect::V1_0)).await, [of_1_0, of_1_0]);
-    assert_eq!(members(speaks(Dialect::V0_3)).await, [of_0_3, of_0_3]);
+    assert_eq!(
+        members(speaks(ProtocolVersion::V1_0)).await,
+        [of_1_0, of_1_0]
+    );
+    assert_eq!(
+        members(speaks(ProtocolVersion::V0_3)).await,
+        [of_0_3, of_0_3]
+    );
     assert_eq!(members(card(&[])).await, [all, of_1_0]);
 }
 
@@ -202,7 +208,7 @@ async fn the_card_has_the_host_that_its_caller_used() {
         .public_url("https://agent.example/a");
     let (_, document) = get(&proxied.service(), "/agent-card", &[]).await;
     assert_eq!(document["url"], "https://agent.example/a");
-    let named = service(speaks(Dialect::V1_0)).await;
+    let named = service(speaks(ProtocolVersion::V1_0)).await;
     let (_, document) = get(&named, "/agent-card", &[]).await;
     assert_eq!(
         document["supportedInterfaces"][0]["url"],
@@ -214,9 +220,9 @@ async fn the_card_has_the_host_that_its_caller_used() {
 async fn tenants_that_the_card_does_not_name_are_refused() {
     let acme = AgentInterface {
         tenant: Some("acme".to_owned()),
-        ..AgentInterface::json_rpc("http://agent.example/", Dialect::V1_0)
+        ..AgentInterface::json_rpc("http://agent.example/", ProtocolVersion::V1_0)
     };
-    let rest = AgentInterface::http_json("http://agent.example/rest", Dialect::V1_0);
+    let rest = AgentInterface::http_json("http://agent.example/rest", ProtocolVersion::V1_0);
     let list = |tenant: &str| json!({"tenant": tenant});
     /// The code by JSON-RPC, and the statuses by a parameter and by the path of HTTP+JSON.
     async fn found(service: &HttpService<Server>, tenant: &str) -> (Value, u16, u16) {
@@ -241,7 +247,7 @@ async fn tenants_that_the_card_does_not_name_are_refused() {
     // A path that begins like one of 0.3 may begin with a tenant.
     let v1 = AgentInterface {
         tenant: Some("v1".to_owned()),
-        ..AgentInterface::http_json("http://agent.example/rest", Dialect::V1_0)
+        ..AgentInterface::http_json("http://agent.example/rest", ProtocolVersion::V1_0)
     };
     let v1 = service(card(&[v1])).await;
     assert_eq!(get(&v1, "/rest/v1/tasks", &[]).await.0, 200);
@@ -255,7 +261,11 @@ fn a_signed_card_names_its_interfaces() {
     };
     let refused = builder(signed(card(&[]))).build().err();
     assert_eq!(refused, Some(BuildError::SignedWithoutInterfaces));
-    assert!(builder(signed(speaks(Dialect::V1_0))).build().is_ok());
+    assert!(
+        builder(signed(speaks(ProtocolVersion::V1_0)))
+            .build()
+            .is_ok()
+    );
 }
 
 /// Returns the log of this work.

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use a2a_server::{Failure, Server, Turn};
 use a2a_transport::http::{AuthError, Authenticator};
 use a2a_transport::{BoxFuture, Principal};
-use a2a_types::{AgentCard, AgentInterface, Dialect};
+use a2a_types::{AgentCard, AgentInterface, ProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -185,7 +185,7 @@ async fn a_binding_that_the_card_does_not_name_is_not_answered() {
         let mut card = AgentCard::new("Silent", "Says nothing");
         let interfaces = bindings.iter().map(|binding| AgentInterface {
             protocol_binding: (*binding).to_owned(),
-            ..AgentInterface::json_rpc("http://agent.example/", Dialect::V1_0)
+            ..AgentInterface::json_rpc("http://agent.example/", ProtocolVersion::V1_0)
         });
         card.supported_interfaces = interfaces.collect();
         server(card)

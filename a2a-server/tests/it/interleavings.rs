@@ -17,7 +17,7 @@ use a2a_server::{
     Append, Appended, Lease, MemoryStore, NewTask, Owner, Principal, Store, StoreError, Tail,
 };
 use a2a_types::{
-    Artifact, Dialect, Event, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
+    Artifact, Event, ProtocolVersion, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
     TaskStatusUpdateEvent,
 };
 use shuttle::future::{block_on, spawn, yield_now};
@@ -268,7 +268,7 @@ impl TaskUnderTest {
         };
         let new = NewTask::new(
             Task::submitted(task.task.clone(), "c".into()).into(),
-            Dialect::V1_0,
+            ProtocolVersion::V1_0,
             "first".into(),
             LONG,
         );

@@ -2,17 +2,17 @@
 
 use a2a_transport::binding::have_same_notifications;
 use a2a_transport::{Call, Error};
-use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind, Operation, Request};
+use a2a_types::{AgentCard, Error as A2aError, ErrorKind, Operation, ProtocolVersion, Request};
 
 /// Refuses what the agent's card excludes, and, unless the gateway relays them, webhooks of callers whose version has
 /// other notifications than the agent's: it would send them its own. Specification 1.0 §3.3.4.
 pub(crate) fn require(
     card: Option<&AgentCard>,
-    agent: Dialect,
+    agent: ProtocolVersion,
     relays: bool,
     call: &Call,
 ) -> Result<(), A2aError> {
-    let (caller, request) = (call.context.dialect, &call.request);
+    let (caller, request) = (call.context.protocol_version, &call.request);
     let operation = request.operation();
     if is_about_webhooks(operation) || names_webhook(request) {
         let refuse = |text: String| {
@@ -77,7 +77,7 @@ pub(crate) fn shown(mut card: AgentCard, relays: bool) -> AgentCard {
 
 /// Returns an error of the agent as one of the caller's version: an operation that the agent lacks exists in
 /// that version, and is not supported here.
-pub(crate) fn translate(operation: Operation, agent: Dialect, error: Error) -> Error {
+pub(crate) fn translate(operation: Operation, agent: ProtocolVersion, error: Error) -> Error {
     let is_optional = operation.is_stream()
         || matches!(
             operation,

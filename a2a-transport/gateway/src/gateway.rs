@@ -7,7 +7,7 @@ use a2a_transport::http::HttpService;
 use a2a_transport::webhook::NotificationSender;
 use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
 use a2a_types::{
-    AgentCard, ContextId, Dialect, Error as A2aError, ErrorKind, Event, Request, Response,
+    AgentCard, ContextId, Error as A2aError, ErrorKind, Event, ProtocolVersion, Request, Response,
     SendMessageResponse, Task, TaskId,
 };
 use futures_util::StreamExt;
@@ -43,7 +43,7 @@ use crate::task_map::{Foreign, KnownTask, TaskMap};
 /// [`share_tasks`](Self::share_tasks) switches this off.
 pub struct Gateway<T> {
     pub(crate) agent: Arc<T>,
-    version: Dialect,
+    version: ProtocolVersion,
     card: Option<Arc<AgentCard>>,
     shared: bool,
     max_wait: Duration,
@@ -55,7 +55,7 @@ pub struct Gateway<T> {
 
 impl<T: Transport> Gateway<T> {
     /// Creates a gateway to `agent`, which speaks `version`.
-    pub fn new(agent: T, version: Dialect) -> Self {
+    pub fn new(agent: T, version: ProtocolVersion) -> Self {
         Self {
             agent: Arc::new(agent),
             version,
@@ -155,7 +155,7 @@ impl<T: Transport> Gateway<T> {
         if let Some(relay) = self.webhook_relay(&owned) {
             let reply = Reply::once(relay.answer(&owned).await?);
             return Ok(match &owned.known {
-                Some(known) => reply.about_task_of(known.dialect),
+                Some(known) => reply.about_task_of(known.protocol_version),
                 None => reply,
             });
         }
@@ -219,12 +219,12 @@ impl<T: Transport> Gateway<T> {
     /// Sends a message, and waits for its task as the caller's version has it.
     async fn send(&self, mut owned: OwnedCall, beginning: Beginning) -> Result<Reply, Error> {
         let until = Instant::now() + self.max_wait;
-        let caller = owned.context().dialect;
+        let caller = owned.context().protocol_version;
         let mut waits = match (caller, self.version) {
             // It must have ended or be interrupted (1.0 §3.2.2).
-            (Dialect::V1_0, _) => true,
+            (ProtocolVersion::V1_0, _) => true,
             // 0.1 has no `blocking`, so its agents do not know that the caller waits.
-            (_, Dialect::V0_1) => caller != Dialect::V0_1,
+            (_, ProtocolVersion::V0_1) => caller != ProtocolVersion::V0_1,
             _ => false,
         };
         if let Request::SendMessage(params) = &mut owned.call.request {
@@ -269,7 +269,7 @@ impl<T: Transport> Gateway<T> {
         let is_soon = configuration.is_some_and(|it| it.return_immediately);
         let card = self.card.as_ref();
         let streams = card.is_some_and(|card| card.capabilities.streaming == Some(true));
-        is_soon && streams && self.version == Dialect::V0_1
+        is_soon && streams && self.version == ProtocolVersion::V0_1
     }
 
     /// Sends a message by a stream, and returns with its first event: the task as it begins. The task goes on
@@ -318,7 +318,10 @@ impl<T: Transport> Gateway<T> {
 
     /// Checks that a message finds its task, or begins one, by the rules of its sender's version.
     async fn place(&self, owned: &mut OwnedCall) -> Result<(), Error> {
-        let (caller, agent) = (owned.context().dialect.rules(), self.version.rules());
+        let (caller, agent) = (
+            owned.context().protocol_version.rules(),
+            self.version.rules(),
+        );
         if let (Some(named), false) = (&owned.named, caller.caller_names_tasks) {
             if agent.caller_names_tasks {
                 // This agent would start a task of that name, or restart an ended one.
@@ -332,7 +335,7 @@ impl<T: Transport> Gateway<T> {
             owned.call.request.set_task_id(None);
         }
         let known = owned.known_context(&self.tasks);
-        let names_contexts = self.version == Dialect::V0_1;
+        let names_contexts = self.version == ProtocolVersion::V0_1;
         let mut sent = None;
         if let Request::SendMessage(params) | Request::SendStreamingMessage(params) =
             &mut owned.call.request
@@ -361,7 +364,7 @@ impl<T: Transport> Gateway<T> {
         let task = KnownTask {
             id,
             context: context.map(|context| owned.agent_context(&context, &self.tasks)),
-            dialect: owned.context().dialect,
+            protocol_version: owned.context().protocol_version,
         };
         let given = self.tasks.give(&owned.owner, name, task);
         given.map_err(|Foreign| Error::from(ErrorKind::TaskNotFound))?;
@@ -371,7 +374,10 @@ impl<T: Transport> Gateway<T> {
 
     /// Refuses to follow an ended task for a caller of 1.0.
     async fn require_open(&self, owned: &OwnedCall) -> Result<(), Error> {
-        let (caller, agent) = (owned.context().dialect.rules(), self.version.rules());
+        let (caller, agent) = (
+            owned.context().protocol_version.rules(),
+            self.version.rules(),
+        );
         if let Some(named) = &owned.named
             && agent.subscribes_to_ended_tasks
             && !caller.subscribes_to_ended_tasks
@@ -395,7 +401,7 @@ impl<T: Transport> Gateway<T> {
         mut rewrite: Rewrite,
         reply: Reply,
     ) -> Result<Reply, Error> {
-        let created_in = owned.known.as_ref().map(|known| known.dialect);
+        let created_in = owned.known.as_ref().map(|known| known.protocol_version);
         let answer = match reply.answer {
             Answer::Once(mut response) => {
                 rewrite.response(&mut response)?;

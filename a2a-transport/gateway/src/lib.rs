@@ -9,7 +9,7 @@
 //! use a2a_gateway::Gateway;
 //! use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
 //! use a2a_types::{
-//!     Dialect, ErrorKind, Message, Request, Response, SendMessageRequest, SendMessageResponse,
+//!     ProtocolVersion, ErrorKind, Message, Request, Response, SendMessageRequest, SendMessageResponse,
 //! };
 //!
 //! /// An agent of 0.3 that says everything back; over HTTP it would be an `HttpTransport`.
@@ -28,7 +28,7 @@
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
-//! let gateway = Gateway::new(Echo, Dialect::V0_3);
+//! let gateway = Gateway::new(Echo, ProtocolVersion::V0_3);
 //! let params = SendMessageRequest { message: Message::user("hello"), ..Default::default() };
 //! assert!(gateway.call(Call::new(Request::SendMessage(params))).await.is_ok());
 //!

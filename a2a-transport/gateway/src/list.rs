@@ -237,12 +237,12 @@ fn invalid(member: &str, problem: &str) -> A2aError {
 mod tests {
     use super::*;
     use a2a_transport::{Context, Principal};
-    use a2a_types::Dialect;
+    use a2a_types::ProtocolVersion;
 
     #[test]
     fn page_token_counts_for_its_owner_alone() {
         let owner = |name: &str| {
-            let context = Context::new(Dialect::V1_0).principal(Principal::named(name));
+            let context = Context::new(ProtocolVersion::V1_0).principal(Principal::named(name));
             Owner::of(&Request::ListTasks(ListTasksRequest::default()), &context)
         };
         let (ada, bob) = (owner("ada"), owner("bob"));

@@ -2,7 +2,8 @@
 
 use a2a_transport::{Call, Context};
 use a2a_types::{
-    ContextId, Dialect, Operation, Request, SendMessageRequest, TaskId, TaskPushNotificationConfig,
+    ContextId, Operation, ProtocolVersion, Request, SendMessageRequest, TaskId,
+    TaskPushNotificationConfig,
 };
 
 use crate::owner::{Owner, Scope};
@@ -50,15 +51,15 @@ impl OwnedCall {
         let name = self.named.as_ref();
         self.known = name.and_then(|name| tasks.get(&self.owner, name));
         if let Some(known) = &self.known {
-            let caller = &mut self.call.context.dialect;
-            *caller = caller.about_task_of(known.dialect);
+            let caller = &mut self.call.context.protocol_version;
+            *caller = caller.about_task_of(known.protocol_version);
         }
     }
 
     /// Asks for the whole history, unless the caller says how much: an agent of this version leaves it out if it is
     /// not asked for, and the caller's version has it.
-    pub(crate) fn ask_for_history(&mut self, agent: Dialect) {
-        let (caller, agent) = (self.context().dialect.rules(), agent.rules());
+    pub(crate) fn ask_for_history(&mut self, agent: ProtocolVersion) {
+        let (caller, agent) = (self.context().protocol_version.rules(), agent.rules());
         if !caller.history_when_not_asked || agent.history_when_not_asked {
             return;
         }
@@ -95,7 +96,7 @@ impl OwnedCall {
 
     /// Returns whether the call is a message that begins the task which it names, if there is none (0.1).
     pub(crate) fn may_begin_by_name(&self) -> bool {
-        self.is_message() && self.context().dialect.rules().caller_names_tasks
+        self.is_message() && self.context().protocol_version.rules().caller_names_tasks
     }
 
     /// Returns the caller's id of the task's conversation.

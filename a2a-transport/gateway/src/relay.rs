@@ -13,9 +13,9 @@ use a2a_transport::webhook::{
 };
 use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, TraceContext, Transport};
 use a2a_types::{
-    ConfigId, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError, ErrorKind,
-    Event, GetTaskRequest, ListTaskPushNotificationConfigsResponse, Request, Response, Task,
-    TaskId, TaskPushNotificationConfig, TaskState,
+    ConfigId, DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind, Event,
+    GetTaskRequest, ListTaskPushNotificationConfigsResponse, ProtocolVersion, Request, Response,
+    Task, TaskId, TaskPushNotificationConfig, TaskState,
 };
 use http::StatusCode;
 use tokio::sync::OnceCell;
@@ -44,7 +44,7 @@ impl<T: Transport> Relay<T> {
     /// Replaces the webhook of a message by one of the gateway. Returns what is to be
     /// done with the task of the message; without a task the webhook is removed.
     pub(crate) async fn replace(&self, owned: &mut OwnedCall) -> Result<Option<OnTask>, Error> {
-        let dialect = owned.context().dialect;
+        let protocol_version = owned.context().protocol_version;
         let (Request::SendMessage(params) | Request::SendStreamingMessage(params)) =
             &mut owned.call.request
         else {
@@ -55,7 +55,7 @@ impl<T: Transport> Relay<T> {
         else {
             return Ok(None);
         };
-        let webhook = self.webhook(*config, dialect)?;
+        let webhook = self.webhook(*config, protocol_version)?;
         // Without access, the agent refuses the message.
         if self.check_access(owned).await.is_ok() && self.added(owned, &webhook)? {
             return Ok(None);
@@ -90,7 +90,7 @@ impl<T: Transport> Relay<T> {
         };
         match &owned.call.request {
             Request::CreateTaskPushNotificationConfig(config) => {
-                let webhook = self.webhook(config.clone(), owned.context().dialect)?;
+                let webhook = self.webhook(config.clone(), owned.context().protocol_version)?;
                 if !self.added(owned, &webhook)? {
                     self.register(owned, webhook.clone()).await?;
                 }
@@ -136,18 +136,18 @@ impl<T: Transport> Relay<T> {
     fn webhook(
         &self,
         mut config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> Result<Webhook, Error> {
         self.sender.check(&config).map_err(|problem| {
             let text = format!("the push notification config is refused: {problem}");
             A2aError::new(ErrorKind::InvalidParams, text)
         })?;
         if config.id.is_empty() {
-            config.id = dialect.new_config_id();
+            config.id = protocol_version.new_config_id();
         }
         Ok(Webhook {
             config,
-            dialect,
+            protocol_version,
             delivered: None,
         })
     }
@@ -339,7 +339,7 @@ impl<T: Transport> Relay<T> {
         let whole = OnceCell::new();
         let mut status = StatusCode::OK;
         for webhook in &webhooks.webhooks {
-            let event = match (&event, notifies_of_events(webhook.dialect)) {
+            let event = match (&event, notifies_of_events(webhook.protocol_version)) {
                 (Some(event), true) | (Some(event @ Event::Task(_)), _) => Some(event.clone()),
                 (Some(event), false) if !is_notified(event) => None,
                 (event, _) => {
@@ -392,11 +392,11 @@ impl<T: Transport> Relay<T> {
         let mut rewrite = Rewrite::of_notification(
             (owner.clone(), webhooks.scope.clone()),
             name.or_else(|| webhooks.named.clone()),
-            webhook.dialect,
+            webhook.protocol_version,
             Arc::clone(&self.tasks),
         );
         let event = rewrite.event(event)?;
-        let Some(body) = write_notification(event, webhook.dialect) else {
+        let Some(body) = write_notification(event, webhook.protocol_version) else {
             return Ok(NotificationOutcome::Delivered);
         };
         let hash = digest(&body.body);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use a2a_transport::{Error, Update};
 use a2a_types::{
-    ContextId, Dialect, Error as A2aError, ErrorKind, Event, Message, Request, Response,
+    ContextId, Error as A2aError, ErrorKind, Event, Message, ProtocolVersion, Request, Response,
     SendMessageResponse, Task, TaskId, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 
@@ -18,7 +18,7 @@ use crate::task_map::{Foreign, KnownTask, TaskMap};
 pub(crate) struct Rewrite {
     owner: Owner,
     scope: Scope,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     /// The caller's id of the task.
     named: Option<TaskId>,
     conversation: Option<ContextId>,
@@ -52,7 +52,7 @@ pub(crate) type OnTask = Box<dyn FnOnce(&TaskId) + Send>;
 impl Rewrite {
     pub(crate) fn new(owned: &OwnedCall, tasks: Arc<TaskMap>) -> Self {
         let request = &owned.call.request;
-        let rules = owned.context().dialect.rules();
+        let rules = owned.context().protocol_version.rules();
         let conversation = match request {
             Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
                 params.message.context_id.clone()
@@ -65,7 +65,7 @@ impl Rewrite {
             sent_context,
             owner: owned.owner.clone(),
             scope: owned.scope.clone(),
-            dialect: owned.context().dialect,
+            protocol_version: owned.context().protocol_version,
             named: owned.named.clone(),
             conversation: conversation.or_else(|| owned.known_context(&tasks)),
             begins: owned.is_message(),
@@ -84,13 +84,13 @@ impl Rewrite {
     pub(crate) fn of_notification(
         (owner, scope): (Owner, Scope),
         named: Option<TaskId>,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         tasks: Arc<TaskMap>,
     ) -> Self {
         Self {
             owner,
             scope,
-            dialect,
+            protocol_version,
             named,
             conversation: None,
             sent_context: None,
@@ -245,7 +245,7 @@ impl Rewrite {
         let task = KnownTask {
             id: id.clone(),
             context: context.or(self.sent_context.as_ref()).cloned(),
-            dialect: self.dialect,
+            protocol_version: self.protocol_version,
         };
         let name = self.named.clone().unwrap_or_else(|| id.clone());
         self.tasks

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_transport::{Error, Transport, Update, UpdateStream};
 use a2a_types::{
-    Artifact, ArtifactId, Dialect, Error as A2aError, ErrorKind, Event, Operation, Task,
+    Artifact, ArtifactId, Error as A2aError, ErrorKind, Event, Operation, ProtocolVersion, Task,
     TaskArtifactUpdateEvent, TaskId,
 };
 use futures_util::{StreamExt, stream};
@@ -21,7 +21,7 @@ use crate::settle::{Held, is_passing, read_task, settled};
 pub(crate) struct GatewayStream<T> {
     pub(crate) agent: Arc<T>,
     /// Protocol version of the agent.
-    pub(crate) version: Dialect,
+    pub(crate) version: ProtocolVersion,
     pub(crate) owned: OwnedCall,
     pub(crate) rewrite: Rewrite,
     pub(crate) updates: UpdateStream,
@@ -41,7 +41,7 @@ pub(crate) struct GatewayStream<T> {
 impl<T: Transport> GatewayStream<T> {
     pub(crate) fn new(
         agent: Arc<T>,
-        version: Dialect,
+        version: ProtocolVersion,
         (owned, rewrite): (OwnedCall, Rewrite),
         updates: UpdateStream,
         max_wait: Duration,
@@ -108,7 +108,7 @@ impl<T: Transport> GatewayStream<T> {
     /// Queues what an update of the agent is for the caller.
     fn take(&mut self, update: Update) -> Result<(), Error> {
         self.seen.add(&update.event);
-        let caller = self.owned.context().dialect;
+        let caller = self.owned.context().protocol_version;
         let update = self.rewrite.update(update)?;
         let status = update.event.status();
         if status.is_some_and(|status| status.state.ends_stream())
@@ -118,7 +118,7 @@ impl<T: Transport> GatewayStream<T> {
             self.has_ended = true;
         }
         let is_first = !std::mem::replace(&mut self.has_begun, true);
-        match is_first && caller == Dialect::V1_0 && self.version != Dialect::V1_0 {
+        match is_first && caller == ProtocolVersion::V1_0 && self.version != ProtocolVersion::V1_0 {
             // In 1.0 a stream begins with the task.
             true => self.queue.extend(stream_beginning(update)),
             false => self.queue.push_back(update),
@@ -174,7 +174,7 @@ impl<T: Transport> GatewayStream<T> {
 
     /// Returns the events that bring a caller from what it has seen to a task.
     fn rest_of(&self, mut task: Task) -> Vec<Event> {
-        if !self.has_begun && self.owned.context().dialect == Dialect::V1_0 {
+        if !self.has_begun && self.owned.context().protocol_version == ProtocolVersion::V1_0 {
             return vec![Event::Task(task)];
         }
         let artifacts = std::mem::take(&mut task.artifacts).into_iter();
@@ -202,7 +202,7 @@ async fn ended_task<T: Transport>(
     owned: &OwnedCall,
     refusal: Error,
 ) -> Result<Update, Error> {
-    let caller = owned.context().dialect.rules();
+    let caller = owned.context().protocol_version.rules();
     let is_refused = matches!(&refusal, Error::Agent(A2aError { kind, .. }) if *kind == ErrorKind::UnsupportedOperation);
     let id = owned.agent_task();
     match id {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a_transport::Principal;
-use a2a_types::{ContextId, Dialect, TaskId};
+use a2a_types::{ContextId, ProtocolVersion, TaskId};
 
 use crate::owner::Owner;
 
@@ -16,7 +16,7 @@ pub(crate) struct KnownTask {
     /// The agent's id of the conversation, if it sent one.
     pub(crate) context: Option<ContextId>,
     /// The protocol version in which the task was begun.
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
 }
 
 /// The task belongs to another owner.
@@ -292,7 +292,7 @@ mod tests {
         let known = KnownTask {
             id: task.into(),
             context: None,
-            dialect: Dialect::V1_0,
+            protocol_version: ProtocolVersion::V1_0,
         };
         map.give(&owner(name), task.into(), known)
     }

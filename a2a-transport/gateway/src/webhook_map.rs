@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_transport::Context;
 use a2a_types::TaskPushNotificationConfig as Config;
-use a2a_types::{ConfigId, ContextId, Dialect, Error as A2aError, ErrorKind, TaskId};
+use a2a_types::{ConfigId, ContextId, Error as A2aError, ErrorKind, ProtocolVersion, TaskId};
 
 use crate::owner::{Owner, Scope};
 
@@ -31,7 +31,7 @@ pub(crate) struct TaskWebhooks {
 pub(crate) struct Webhook {
     pub(crate) config: Config,
     /// Protocol version of its caller.
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     /// Hash of the last body that it has accepted.
     pub(crate) delivered: Option<[u8; 32]>,
 }
@@ -245,7 +245,7 @@ mod tests {
                 id: id.into(),
                 ..Config::default()
             },
-            dialect: Dialect::V1_0,
+            protocol_version: ProtocolVersion::V1_0,
             delivered: None,
         }
     }

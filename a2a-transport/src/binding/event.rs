@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Mode, StreamItem, WithRepairs};
-use a2a_types::{Dialect, Error as A2aError};
+use a2a_types::{Error as A2aError, ProtocolVersion};
 
 use super::{Line, jsonrpc, rest};
 use crate::{Binding, Envelope, Error, SharedEvent};
@@ -10,7 +10,7 @@ use crate::{Binding, Envelope, Error, SharedEvent};
 /// Writes the events of one stream, each a line of JSON.
 #[derive(Debug)]
 pub struct EventWriter {
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     writer: Writer,
 }
 
@@ -24,7 +24,7 @@ impl EventWriter {
     /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         Self {
-            dialect: envelope.dialect,
+            protocol_version: envelope.protocol_version,
             writer: match envelope.binding {
                 Binding::JsonRpc => Writer::JsonRpc(jsonrpc::EventWriter::new(envelope)),
                 Binding::HttpJson => Writer::Rest(rest::EventWriter::new(envelope)),
@@ -34,12 +34,12 @@ impl EventWriter {
 
     /// Returns whether the events of a stream have ids, by which a caller that was cut off goes on.
     pub(crate) fn numbers_events(&self) -> bool {
-        self.dialect() != Dialect::V0_1
+        self.protocol_version() != ProtocolVersion::V0_1
     }
 
     /// Returns the protocol version that is written.
-    pub fn dialect(&self) -> Dialect {
-        self.dialect
+    pub fn protocol_version(&self) -> ProtocolVersion {
+        self.protocol_version
     }
 
     /// Writes one event in the protocol version: usually one line, in 0.1 sometimes more.

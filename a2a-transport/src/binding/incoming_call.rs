@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Deviation, Mode, Violation};
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request};
+use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion, Request};
 use http::StatusCode;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ pub struct ReadOptions {
     pub mode: Mode,
     /// Protocol version in which a request is answered that several spell alike, unless its task was created
     /// in another. `None` means 0.3 (specification 1.0 §3.6.2).
-    pub prefer: Option<Dialect>,
+    pub prefer: Option<ProtocolVersion>,
     /// Limits of one message.
     pub limits: Limits,
     /// The versions that are answered.
@@ -45,7 +45,7 @@ pub struct CallRefusal {
     /// The id to answer with by JSON-RPC, null if it could not be read.
     pub id: Id,
     /// Protocol version of the answer.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// Error to answer with.
     pub error: A2aError,
     /// The HTTP status, where HTTP has one of its own for this.

@@ -18,7 +18,7 @@ mod webhook;
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Mode, WithRepairs};
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Request, Response};
+use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion, Request, Response};
 use http::{Method, StatusCode};
 
 pub use bounds::MAX_NAME_BYTES;
@@ -36,14 +36,14 @@ use crate::{Binding, Envelope, Error};
 /// Writes a request.
 pub fn write_call(
     request: Request,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     binding: Binding,
     id: &Id,
 ) -> Result<OutgoingCall, Error> {
     match binding {
-        Binding::HttpJson => rest::write_call(request, dialect),
+        Binding::HttpJson => rest::write_call(request, protocol_version),
         Binding::JsonRpc => {
-            let (body, envelope) = jsonrpc::write_call(request, dialect, id)?;
+            let (body, envelope) = jsonrpc::write_call(request, protocol_version, id)?;
             Ok(OutgoingCall {
                 method: Method::POST,
                 target: String::new(),

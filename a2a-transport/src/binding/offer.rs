@@ -1,6 +1,6 @@
 //! The interfaces that an endpoint offers: protocol versions by binding.
 
-use a2a_types::{AgentCard, Dialect, Error as A2aError, ErrorKind};
+use a2a_types::{AgentCard, Error as A2aError, ErrorKind, ProtocolVersion};
 use serde_json::json;
 
 use crate::Binding;
@@ -31,8 +31,10 @@ impl Offer {
         }
         let mut offer = Self { versions: [0; 2] };
         for interface in &card.supported_interfaces {
-            if let (Some(binding), Some(dialect)) = (Binding::of(interface), interface.dialect()) {
-                offer.versions[binding as usize] |= bit(binding, dialect);
+            if let (Some(binding), Some(protocol_version)) =
+                (Binding::of(interface), interface.protocol_version())
+            {
+                offer.versions[binding as usize] |= bit(binding, protocol_version);
             }
         }
         offer
@@ -48,25 +50,25 @@ impl Offer {
     }
 
     /// Returns whether a version is offered by a binding.
-    pub fn has(self, binding: Binding, dialect: Dialect) -> bool {
-        self.versions[binding as usize] & bit(binding, dialect) != 0
+    pub fn has(self, binding: Binding, protocol_version: ProtocolVersion) -> bool {
+        self.versions[binding as usize] & bit(binding, protocol_version) != 0
     }
 
     /// Returns whether any version is offered by a binding.
     pub fn has_any(self, binding: Binding) -> bool {
-        Dialect::ALL
+        ProtocolVersion::ALL
             .iter()
-            .any(|dialect| self.has(binding, *dialect))
+            .any(|protocol_version| self.has(binding, *protocol_version))
     }
 
     /// The version to answer in as long as the request has named none: 0.3 (specification 1.0
     /// §3.6.2) or, where that is not offered, the latest.
-    pub(crate) fn unnamed(self, binding: Binding) -> Dialect {
-        let offered = |dialect: &Dialect| self.has(binding, *dialect);
-        let latest = Dialect::ALL.iter().rev().copied().find(offered);
-        match self.has(binding, Dialect::V0_3) {
-            true => Dialect::V0_3,
-            false => latest.unwrap_or(Dialect::V0_3),
+    pub(crate) fn unnamed(self, binding: Binding) -> ProtocolVersion {
+        let offered = |protocol_version: &ProtocolVersion| self.has(binding, *protocol_version);
+        let latest = ProtocolVersion::ALL.iter().rev().copied().find(offered);
+        match self.has(binding, ProtocolVersion::V0_3) {
+            true => ProtocolVersion::V0_3,
+            false => latest.unwrap_or(ProtocolVersion::V0_3),
         }
     }
 
@@ -76,21 +78,24 @@ impl Offer {
         self,
         binding: Binding,
         version: Option<&str>,
-    ) -> Result<Option<Dialect>, A2aError> {
+    ) -> Result<Option<ProtocolVersion>, A2aError> {
         let Some(version) = version.map(str::trim).filter(|version| !version.is_empty()) else {
             return Ok(None);
         };
-        match Dialect::from_version(version) {
-            Some(dialect) if self.has(binding, dialect) => Ok(Some(dialect)),
+        match ProtocolVersion::from_version(version) {
+            Some(protocol_version) if self.has(binding, protocol_version) => {
+                Ok(Some(protocol_version))
+            }
             _ => Err(self.refusal(binding, version)),
         }
     }
 
     /// Returns the error for a version that is not offered, with a list of the versions that are.
     pub(crate) fn refusal(self, binding: Binding, version: &str) -> A2aError {
-        let dialects = Dialect::ALL.iter().copied();
-        let offered = dialects.filter(|dialect| self.has(binding, *dialect));
-        let offered: Vec<_> = offered.map(Dialect::version).collect();
+        let protocol_versions = ProtocolVersion::ALL.iter().copied();
+        let offered =
+            protocol_versions.filter(|protocol_version| self.has(binding, *protocol_version));
+        let offered: Vec<_> = offered.map(ProtocolVersion::version).collect();
         let text = format!(
             "A2A version `{}` is not supported by {binding}; supported are {}",
             clip(version),
@@ -102,11 +107,11 @@ impl Offer {
 }
 
 /// Returns the bit of an interface. HTTP+JSON came with 0.3; the drafts of it in 0.2 are answered as 0.3.
-fn bit(binding: Binding, dialect: Dialect) -> u8 {
-    match (binding, dialect) {
-        (Binding::HttpJson, Dialect::V0_1) => 0,
-        (Binding::HttpJson, Dialect::V0_2) => 1 << Dialect::V0_3 as u8,
-        _ => 1 << dialect as u8,
+fn bit(binding: Binding, protocol_version: ProtocolVersion) -> u8 {
+    match (binding, protocol_version) {
+        (Binding::HttpJson, ProtocolVersion::V0_1) => 0,
+        (Binding::HttpJson, ProtocolVersion::V0_2) => 1 << ProtocolVersion::V0_3 as u8,
+        _ => 1 << protocol_version as u8,
     }
 }
 
@@ -120,26 +125,27 @@ mod tests {
         use Binding::{HttpJson, JsonRpc};
         let mut card = AgentCard::new("n", "d");
         assert_eq!(Offer::of(&card), Offer::default());
-        assert!(!Offer::default().has(HttpJson, Dialect::V0_1));
+        assert!(!Offer::default().has(HttpJson, ProtocolVersion::V0_1));
         card.supported_interfaces = vec![
-            AgentInterface::json_rpc("http://h/", Dialect::V1_0),
-            AgentInterface::http_json("http://h/rest", Dialect::V0_2),
+            AgentInterface::json_rpc("http://h/", ProtocolVersion::V1_0),
+            AgentInterface::http_json("http://h/rest", ProtocolVersion::V0_2),
             AgentInterface {
                 protocol_binding: "GRPC".to_owned(),
-                ..AgentInterface::json_rpc("http://h/", Dialect::V0_1)
+                ..AgentInterface::json_rpc("http://h/", ProtocolVersion::V0_1)
             },
         ];
         let offer = Offer::of(&card);
         let offered = |binding| {
-            let all = Dialect::ALL.iter().copied();
-            all.filter(|dialect| offer.has(binding, *dialect)).collect()
+            let all = ProtocolVersion::ALL.iter().copied();
+            all.filter(|protocol_version| offer.has(binding, *protocol_version))
+                .collect()
         };
         let json_rpc: Vec<_> = offered(JsonRpc);
-        assert_eq!(json_rpc, [Dialect::V1_0]);
+        assert_eq!(json_rpc, [ProtocolVersion::V1_0]);
         let http_json: Vec<_> = offered(HttpJson);
-        assert_eq!(http_json, [Dialect::V0_2, Dialect::V0_3]);
-        assert_eq!(offer.unnamed(JsonRpc), Dialect::V1_0);
-        assert_eq!(offer.unnamed(HttpJson), Dialect::V0_3);
+        assert_eq!(http_json, [ProtocolVersion::V0_2, ProtocolVersion::V0_3]);
+        assert_eq!(offer.unnamed(JsonRpc), ProtocolVersion::V1_0);
+        assert_eq!(offer.unnamed(HttpJson), ProtocolVersion::V0_3);
         card.supported_interfaces.truncate(1);
         assert!(!offer.and(Offer::of(&card)).has_any(HttpJson));
     }
@@ -147,13 +153,16 @@ mod tests {
     #[test]
     fn unsupported_version_is_refused_with_supported_versions() {
         let card = AgentCard {
-            supported_interfaces: vec![AgentInterface::json_rpc("http://h/", Dialect::V1_0)],
+            supported_interfaces: vec![AgentInterface::json_rpc(
+                "http://h/",
+                ProtocolVersion::V1_0,
+            )],
             ..AgentCard::new("n", "d")
         };
         let requested = |version| Offer::of(&card).requested(Binding::JsonRpc, version);
         assert_eq!(requested(None), Ok(None));
         assert_eq!(requested(Some(" ")), Ok(None));
-        assert_eq!(requested(Some("1.0.1")), Ok(Some(Dialect::V1_0)));
+        assert_eq!(requested(Some("1.0.1")), Ok(Some(ProtocolVersion::V1_0)));
         for version in ["0.3", "2.0"] {
             let refused = requested(Some(version)).unwrap_err();
             assert_eq!(refused.kind, ErrorKind::VersionNotSupported);

@@ -2,9 +2,9 @@
 //!
 //! | span | `otel.kind` | lasts | fields |
 //! |---|---|---|---|
-//! | [`SERVER_REQUEST`] | `server` | from the head of a request until its answer is ready, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`TASK`], [`SEQUENCE`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
+//! | [`SERVER_REQUEST`] | `server` | from the head of a request until its answer is ready, that of a stream to its last event | [`OPERATION`], [`PROTOCOL_VERSION`], [`BINDING`], [`RPC_SYSTEM`], [`TASK`], [`SEQUENCE`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
 //! | [`AGENT_TURN`] | `internal` | while the agent takes a turn | [`TASK`], [`OUTCOME`] |
-//! | [`CLIENT_CALL`] | `client` | from the call until the answer is read, that of a stream to its last event | [`OPERATION`], [`DIALECT`], [`BINDING`], [`RPC_SYSTEM`], [`SERVER_ADDRESS`], [`SERVER_PORT`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
+//! | [`CLIENT_CALL`] | `client` | from the call until the answer is read, that of a stream to its last event | [`OPERATION`], [`PROTOCOL_VERSION`], [`BINDING`], [`RPC_SYSTEM`], [`SERVER_ADDRESS`], [`SERVER_PORT`], [`OUTCOME`], [`ERROR_TYPE`], [`HTTP_STATUS`] |
 //! | [`WEBHOOK_DELIVERY`] | `client` | one attempt to deliver a push notification | [`TASK`], [`SEQUENCE`], [`ATTEMPT`], [`OUTCOME`], [`HTTP_STATUS`] if it is not a success |
 //! | [`WEBHOOK_RECEIPT`] | `server` | from the head of a push notification until it is handled | [`HTTP_STATUS`] |
 //!
@@ -63,7 +63,7 @@ pub const WEBHOOK_RECEIPT: &str = "a2a.webhook.receipt";
 /// The operation, as [`Operation::name`](a2a_types::Operation::name) has it, in every protocol version.
 pub const OPERATION: &str = "a2a.operation";
 /// The protocol version: `0.1`, `0.2`, `0.3`, `1.0`.
-pub const DIALECT: &str = "a2a.dialect";
+pub const PROTOCOL_VERSION: &str = "a2a.protocol_version";
 /// `JSONRPC` or `HTTP+JSON`.
 pub const BINDING: &str = "a2a.binding";
 /// The task.

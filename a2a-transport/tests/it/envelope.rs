@@ -8,8 +8,8 @@ use a2a_transport::binding::jsonrpc::{
 use a2a_transport::{Envelope, Error};
 use a2a_types::reading::Mode;
 use a2a_types::{
-    Dialect, Error as A2aError, ErrorKind, GetExtendedAgentCardRequest, GetTaskRequest,
-    ListTasksRequest, Operation, Request,
+    Error as A2aError, ErrorKind, GetExtendedAgentCardRequest, GetTaskRequest, ListTasksRequest,
+    Operation, ProtocolVersion, Request,
 };
 use serde_json::{Value, json};
 
@@ -100,48 +100,61 @@ fn request_envelopes_are_read_or_refused() {
 
 #[test]
 fn a_method_tells_the_version() {
-    let dialect_of = |method: &str, prefer: Option<Dialect>| {
+    let protocol_version_of = |method: &str, prefer: Option<ProtocolVersion>| {
         let json =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"id":"t"}}}}"#);
         let mut reading = ReadOptions::default();
         reading.prefer = prefer;
         let envelope = read_call(json.as_bytes(), None, &reading).unwrap().envelope;
-        (envelope.dialect, envelope.ambiguous)
+        (envelope.protocol_version, envelope.ambiguous)
     };
-    assert_eq!(dialect_of("tasks/get", None), (Dialect::V0_3, true));
     assert_eq!(
-        dialect_of("tasks/get", Some(Dialect::V0_1)),
-        (Dialect::V0_1, true)
+        protocol_version_of("tasks/get", None),
+        (ProtocolVersion::V0_3, true)
     );
     assert_eq!(
-        dialect_of("tasks/pushNotification/get", None),
-        (Dialect::V0_1, false)
+        protocol_version_of("tasks/get", Some(ProtocolVersion::V0_1)),
+        (ProtocolVersion::V0_1, true)
     );
     assert_eq!(
-        dialect_of("tasks/pushNotificationConfig/get", Some(Dialect::V0_2)),
-        (Dialect::V0_2, true)
+        protocol_version_of("tasks/pushNotification/get", None),
+        (ProtocolVersion::V0_1, false)
     );
-    assert_eq!(dialect_of("GetTask", None), (Dialect::V1_0, false));
+    assert_eq!(
+        protocol_version_of(
+            "tasks/pushNotificationConfig/get",
+            Some(ProtocolVersion::V0_2)
+        ),
+        (ProtocolVersion::V0_2, true)
+    );
+    assert_eq!(
+        protocol_version_of("GetTask", None),
+        (ProtocolVersion::V1_0, false)
+    );
 
     let json = br#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}}"#;
     let mut envelope = read_call(json, None, &ReadOptions::default())
         .unwrap()
         .envelope;
-    envelope.settle(Some(Dialect::V0_1));
+    envelope.settle(Some(ProtocolVersion::V0_1));
     assert_eq!(
-        envelope.dialect,
-        Dialect::V0_1,
+        envelope.protocol_version,
+        ProtocolVersion::V0_1,
         "the task was created in 0.1"
     );
-    envelope.settle(Some(Dialect::V1_0));
-    assert_eq!(envelope.dialect, Dialect::V0_1, "1.0 spells it otherwise");
+    envelope.settle(Some(ProtocolVersion::V1_0));
+    assert_eq!(
+        envelope.protocol_version,
+        ProtocolVersion::V0_1,
+        "1.0 spells it otherwise"
+    );
 }
 
 #[test]
 fn unsupported_operation_is_not_sent() {
-    for dialect in [Dialect::V0_1, Dialect::V0_2] {
+    for protocol_version in [ProtocolVersion::V0_1, ProtocolVersion::V0_2] {
         let list = Request::from(ListTasksRequest::default());
-        let refused = write_call(list, dialect, &Id::number(1));
+        let refused = write_call(list, protocol_version, &Id::number(1));
         assert!(
             matches!(
                 refused,
@@ -150,31 +163,31 @@ fn unsupported_operation_is_not_sent() {
                     ..
                 })
             ),
-            "{dialect}"
+            "{protocol_version}"
         );
     }
     let card = Request::from(GetExtendedAgentCardRequest::default());
-    assert!(write_call(card, Dialect::V0_1, &Id::number(1)).is_err());
+    assert!(write_call(card, ProtocolVersion::V0_1, &Id::number(1)).is_err());
 }
 
-fn envelope(dialect: Dialect) -> Envelope {
+fn envelope(protocol_version: ProtocolVersion) -> Envelope {
     let get = GetTaskRequest {
         id: "t".into(),
         ..GetTaskRequest::default()
     };
-    write_call(Request::GetTask(get), dialect, &Id::number(7))
+    write_call(Request::GetTask(get), protocol_version, &Id::number(7))
         .unwrap()
         .1
 }
 
 /// Checks the form of an error on the wire.
 #[track_caller]
-fn check_error(dialect: Dialect, kind: ErrorKind, expected: Value) {
+fn check_error(protocol_version: ProtocolVersion, kind: ErrorKind, expected: Value) {
     let error =
         A2aError::new(kind, "m").with_details(json!({"path": "$.params.id", "problem": "p"}));
     let written: Value =
-        serde_json::from_slice(&write_reply(&envelope(dialect), Err(error))).unwrap();
-    assert_eq!(written["error"], expected, "{kind:?} in {dialect}");
+        serde_json::from_slice(&write_reply(&envelope(protocol_version), Err(error))).unwrap();
+    assert_eq!(written["error"], expected, "{kind:?} in {protocol_version}");
     assert_eq!(written["id"], 7);
 }
 
@@ -182,27 +195,27 @@ fn check_error(dialect: Dialect, kind: ErrorKind, expected: Value) {
 fn errors_are_written_as_each_version_has_them() {
     let data = json!({"path": "$.params.id", "problem": "p"});
     check_error(
-        Dialect::V0_1,
+        ProtocolVersion::V0_1,
         ErrorKind::TaskNotFound,
         json!({"code": -32001, "message": "m", "data": data}),
     );
     check_error(
-        Dialect::V0_1,
+        ProtocolVersion::V0_1,
         ErrorKind::InvalidAgentResponse,
         json!({"code": -32603, "message": "m", "data": data}),
     );
     check_error(
-        Dialect::V0_2,
+        ProtocolVersion::V0_2,
         ErrorKind::InvalidAgentResponse,
         json!({"code": -32006, "message": "m", "data": data}),
     );
     check_error(
-        Dialect::V0_2,
+        ProtocolVersion::V0_2,
         ErrorKind::VersionNotSupported,
         json!({"code": -32600, "message": "m", "data": data}),
     );
     check_error(
-        Dialect::V1_0,
+        ProtocolVersion::V1_0,
         ErrorKind::InvalidParams,
         json!({"code": -32602, "message": "m", "data": [
             {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INVALID_PARAMS", "domain": "a2a-protocol.org"},
@@ -213,7 +226,7 @@ fn errors_are_written_as_each_version_has_them() {
     // A value that is not an object is not data in 0.1.
     let error = A2aError::new(ErrorKind::Internal, "m").with_details(json!("text"));
     let written: Value =
-        serde_json::from_slice(&write_reply(&envelope(Dialect::V0_1), Err(error))).unwrap();
+        serde_json::from_slice(&write_reply(&envelope(ProtocolVersion::V0_1), Err(error))).unwrap();
     assert_eq!(written["error"], json!({"code": -32603, "message": "m"}));
 }
 
@@ -222,7 +235,7 @@ fn errors_are_written_as_each_version_has_them() {
 fn check_answer(json: &str, lenient: Result<&[&str], &str>, strict: Result<&[&str], &str>) {
     for (mode, expected) in [(Mode::Lenient, lenient), (Mode::Strict, strict)] {
         let read = read_reply(
-            &envelope(Dialect::V0_2),
+            &envelope(ProtocolVersion::V0_2),
             json.as_bytes(),
             mode,
             &Limits::default(),
@@ -301,7 +314,11 @@ fn answer_envelopes_are_read_or_refused() {
 /// An artifact without a name goes on where the one before stopped.
 #[test]
 fn a_stream_remembers_its_artifact() {
-    let mut reader = EventReader::new(envelope(Dialect::V0_2), Mode::Lenient, Limits::default());
+    let mut reader = EventReader::new(
+        envelope(ProtocolVersion::V0_2),
+        Mode::Lenient,
+        Limits::default(),
+    );
     let event = |artifact: &str| {
         format!(
             r#"{{"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{artifact},"lastChunk":true}}"#

@@ -5,7 +5,7 @@ use std::time::Duration;
 use a2a_transport::http::{HttpClient, HttpTransport, Timeouts};
 use a2a_transport::sse::Bounds;
 use a2a_transport::{Answer, Call, Error, Phase, Transport};
-use a2a_types::{Dialect, GetTaskRequest, Message, Request, SendMessageRequest};
+use a2a_types::{GetTaskRequest, Message, ProtocolVersion, Request, SendMessageRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_stream::StreamExt;
@@ -35,7 +35,7 @@ async fn ask(url: &str, streams: bool) -> Error {
 }
 
 async fn ask_within(url: &str, streams: bool, timeouts: Timeouts) -> Error {
-    let transport = HttpTransport::new(url, Dialect::V0_2)
+    let transport = HttpTransport::new(url, ProtocolVersion::V0_2)
         .unwrap()
         .http(HttpClient::new(timeouts));
     let mut bounds = Bounds::default();
@@ -314,7 +314,7 @@ async fn bad_addresses_are_refused() {
     let without_tls = (!cfg!(feature = "tls")).then_some("https://h/");
     let never = ["", "nonsense", "ftp://h/", "http://", "https://"];
     for url in never.into_iter().chain(without_tls) {
-        let refused = HttpTransport::new(url, Dialect::V0_2).map(|_| ());
+        let refused = HttpTransport::new(url, ProtocolVersion::V0_2).map(|_| ());
         assert!(
             matches!(refused, Err(Error::Address { .. })),
             "{url}: {refused:?}"

@@ -6,11 +6,10 @@ use a2a_transport::binding::rest::{self, Route};
 use a2a_transport::binding::{CallRefusal, ReadOptions, jsonrpc, write_call};
 use a2a_types::reading::Mode;
 use a2a_types::{
-    AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Dialect,
-    ErrorKind, GetTaskPushNotificationConfigRequest, GetTaskRequest,
-    ListTaskPushNotificationConfigsRequest, ListTasksRequest, Message, Part, Request, Role,
-    SendMessageConfiguration, SendMessageRequest, SubscribeToTaskRequest,
-    TaskPushNotificationConfig,
+    AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, ErrorKind,
+    GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
+    ListTasksRequest, Message, Part, ProtocolVersion, Request, Role, SendMessageConfiguration,
+    SendMessageRequest, SubscribeToTaskRequest, TaskPushNotificationConfig,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -217,15 +216,17 @@ fn check(refused: Result<(), CallRefusal>, place: &str, positional: bool, sent: 
 #[test]
 fn refusals_name_no_type_of_rust() {
     let mut count = 0;
-    for &dialect in Dialect::ALL {
+    for &protocol_version in ProtocolVersion::ALL {
         for (request, mode) in requests()
             .into_iter()
             .flat_map(|request| [Mode::Lenient, Mode::Strict].map(|mode| (request.clone(), mode)))
         {
             let mut reading = ReadOptions::default();
             reading.mode = mode;
-            let version = Some(dialect.version());
-            if let Ok((body, _)) = jsonrpc::write_call(request.clone(), dialect, &Id::number(1)) {
+            let version = Some(protocol_version.version());
+            if let Ok((body, _)) =
+                jsonrpc::write_call(request.clone(), protocol_version, &Id::number(1))
+            {
                 let body: Value = serde_json::from_slice(&body).unwrap();
                 for (mutant, place, positional) in mutants(&body) {
                     let text = mutant.to_string();
@@ -234,7 +235,7 @@ fn refusals_name_no_type_of_rust() {
                     count += 1;
                 }
             }
-            let asking = write_call(request, dialect, Binding::HttpJson, &Id::Null);
+            let asking = write_call(request, protocol_version, Binding::HttpJson, &Id::Null);
             if let Ok(asking) = asking
                 && let Some(body) = &asking.body
             {
@@ -244,7 +245,8 @@ fn refusals_name_no_type_of_rust() {
                 };
                 let body: Value = serde_json::from_slice(body).unwrap();
                 for (mutant, place, positional) in mutants(&body) {
-                    let route = Route::find(&Method::POST, path, Some(dialect), mode).unwrap();
+                    let route =
+                        Route::find(&Method::POST, path, Some(protocol_version), mode).unwrap();
                     let text = mutant.to_string();
                     let read = rest::read_call(route, query, text.as_bytes(), &reading);
                     check(read.map(drop), &place, positional, &text);
@@ -259,7 +261,10 @@ fn refusals_name_no_type_of_rust() {
 #[test]
 fn queries_name_no_type_of_rust() {
     let reading = ReadOptions::default();
-    for (path, dialect) in [("/tasks", Dialect::V1_0), ("/v1/tasks", Dialect::V0_3)] {
+    for (path, protocol_version) in [
+        ("/tasks", ProtocolVersion::V1_0),
+        ("/v1/tasks", ProtocolVersion::V0_3),
+    ] {
         for query in [
             "pageSize=x",
             "pageSize=-1",
@@ -271,7 +276,8 @@ fn queries_name_no_type_of_rust() {
             "statusTimestampAfter=now",
             "pageSize=1&pageSize=2",
         ] {
-            let route = Route::find(&Method::GET, path, Some(dialect), Mode::Lenient).unwrap();
+            let route =
+                Route::find(&Method::GET, path, Some(protocol_version), Mode::Lenient).unwrap();
             let read = rest::read_call(route, Some(query), b"", &reading);
             check(read.map(drop), query, false, path);
         }
@@ -281,7 +287,11 @@ fn queries_name_no_type_of_rust() {
 #[test]
 fn an_empty_message_id_is_refused_in_every_version_and_binding() {
     // 0.1 has no identifiers of messages.
-    for dialect in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
+    for protocol_version in [
+        ProtocolVersion::V0_2,
+        ProtocolVersion::V0_3,
+        ProtocolVersion::V1_0,
+    ] {
         for mode in [Mode::Lenient, Mode::Strict] {
             let mut reading = ReadOptions::default();
             reading.mode = mode;
@@ -294,16 +304,18 @@ fn an_empty_message_id_is_refused_in_every_version_and_binding() {
                 Request::SendStreamingMessage(sent),
             ] {
                 let (body, _) =
-                    jsonrpc::write_call(request.clone(), dialect, &Id::number(1)).unwrap();
-                let read = jsonrpc::read_call(&body, Some(dialect.version()), &reading);
+                    jsonrpc::write_call(request.clone(), protocol_version, &Id::number(1)).unwrap();
+                let read = jsonrpc::read_call(&body, Some(protocol_version.version()), &reading);
                 let error = read.map(drop).unwrap_err().error;
                 assert_eq!(error.kind, ErrorKind::InvalidParams, "{error:?}");
                 assert!(error.message.contains("messageId"), "{error:?}");
-                if dialect == Dialect::V0_2 {
+                if protocol_version == ProtocolVersion::V0_2 {
                     continue;
                 }
-                let call = write_call(request, dialect, Binding::HttpJson, &Id::Null).unwrap();
-                let route = Route::find(&Method::POST, &call.target, Some(dialect), mode).unwrap();
+                let call =
+                    write_call(request, protocol_version, Binding::HttpJson, &Id::Null).unwrap();
+                let route =
+                    Route::find(&Method::POST, &call.target, Some(protocol_version), mode).unwrap();
                 let read = rest::read_call(route, None, &call.body.unwrap(), &reading);
                 let error = read.map(drop).unwrap_err().error;
                 assert_eq!(error.kind, ErrorKind::InvalidParams, "{error:?}");

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::{AgentInterface, Dialect};
+use crate::{AgentInterface, ProtocolVersion};
 
 /// Returns the interfaces of a card, the preferred one first, without duplicates of URL and binding.
 /// The preferred one speaks JSON-RPC if no transport is named.
 pub(crate) fn interfaces(
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     url: String,
     transport: Option<String>,
     additional: impl Iterator<Item = (String, String)>,
@@ -20,7 +20,7 @@ pub(crate) fn interfaces(
             url,
             protocol_binding,
             tenant: None,
-            protocol_version: dialect.version().to_owned(),
+            protocol_version: protocol_version.version().to_owned(),
         })
         .collect()
 }
@@ -28,10 +28,10 @@ pub(crate) fn interfaces(
 /// Returns the interfaces of these versions, or all if none speaks one of them.
 pub(crate) fn offered(
     mut interfaces: Vec<AgentInterface>,
-    versions: &[Dialect],
+    versions: &[ProtocolVersion],
 ) -> Vec<AgentInterface> {
     let speaks = |interface: &AgentInterface| {
-        let version = interface.dialect();
+        let version = interface.protocol_version();
         version.is_some_and(|version| versions.contains(&version))
     };
     if interfaces.iter().any(speaks) {

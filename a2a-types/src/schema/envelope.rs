@@ -135,7 +135,7 @@ fn version() -> Value {
 
 /// Returns the members `method` and `params` of an operation's request.
 fn call(schema: &VersionSchema, exchange: &Exchange, generator: &mut SchemaGenerator) -> Value {
-    let method = schema.dialect.method(exchange.operation);
+    let method = schema.protocol_version.method(exchange.operation);
     let mut members = json!({"method": {"type": "string", "const": method}});
     if let Some(params) = exchange.params {
         members["params"] = params(generator).into();
@@ -170,7 +170,7 @@ fn error(
     message: Value,
     generator: &mut SchemaGenerator,
 ) -> Value {
-    let code = row.kind.code_in(schema.dialect);
+    let code = row.kind.code_in(schema.protocol_version);
     let members = json!({
         "code": {"type": "integer", "const": code},
         "message": message,

@@ -9,12 +9,12 @@
 //! names are allowed everywhere, as in the official schemas.
 //!
 //! ```
-//! use a2a_types::{Dialect, Operation, schema};
+//! use a2a_types::{ProtocolVersion, Operation, schema};
 //!
-//! let name = schema::response_definition(Dialect::V0_2, Operation::SendMessage).unwrap();
+//! let name = schema::response_definition(ProtocolVersion::V0_2, Operation::SendMessage).unwrap();
 //! assert_eq!(name, "SendMessageResponse");
 //!
-//! let schema = schema::definition(Dialect::V0_2, name).unwrap();
+//! let schema = schema::definition(ProtocolVersion::V0_2, name).unwrap();
 //! assert_eq!(schema["$ref"], "#/$defs/SendMessageResponse");
 //! assert_eq!(schema["$defs"]["Task"]["properties"]["kind"]["const"], "task");
 //! ```
@@ -30,24 +30,24 @@ mod version;
 use serde_json::{Value, json};
 
 use self::version::{VersionSchema, reference};
-use crate::{Dialect, Operation};
+use crate::{Operation, ProtocolVersion};
 
 /// Returns every definition of a protocol version in one document.
 ///
 /// The document itself accepts anything: it is there to be referred into. Each call derives
 /// it again, which takes about a millisecond.
-pub fn bundle(dialect: Dialect) -> Value {
+pub fn bundle(protocol_version: ProtocolVersion) -> Value {
     json!({
         "$schema": DRAFT,
-        "title": format!("Agent2Agent (A2A) protocol {dialect}"),
+        "title": format!("Agent2Agent (A2A) protocol {protocol_version}"),
         "description": DESCRIPTION,
-        "$defs": version(dialect).definitions(),
+        "$defs": version(protocol_version).definitions(),
     })
 }
 
 /// Returns one definition of a protocol version as a schema of its own.
-pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
-    let definitions = version(dialect).definitions();
+pub fn definition(protocol_version: ProtocolVersion, name: &str) -> Option<Value> {
+    let definitions = version(protocol_version).definitions();
     definitions.contains_key(name).then(|| {
         json!({
             "$schema": DRAFT,
@@ -58,23 +58,29 @@ pub fn definition(dialect: Dialect, name: &str) -> Option<Value> {
 }
 
 /// Returns the definition of an operation's whole JSON-RPC request, if the version has the operation.
-pub fn request_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
-    Some(version(dialect).exchange(operation)?.request)
+pub fn request_definition(
+    protocol_version: ProtocolVersion,
+    operation: Operation,
+) -> Option<&'static str> {
+    Some(version(protocol_version).exchange(operation)?.request)
 }
 
 /// Returns the definition of an operation's whole JSON-RPC answer, or of each item of a stream, if the
 /// version has the operation.
-pub fn response_definition(dialect: Dialect, operation: Operation) -> Option<&'static str> {
-    Some(version(dialect).exchange(operation)?.response)
+pub fn response_definition(
+    protocol_version: ProtocolVersion,
+    operation: Operation,
+) -> Option<&'static str> {
+    Some(version(protocol_version).exchange(operation)?.response)
 }
 
 /// Returns the tables of a protocol version.
-fn version(dialect: Dialect) -> &'static VersionSchema {
-    match dialect {
-        Dialect::V0_1 => &v0_1::SCHEMA,
-        Dialect::V0_2 => &v0_2::SCHEMA,
-        Dialect::V0_3 => &v0_3::SCHEMA,
-        Dialect::V1_0 => &v1_0::SCHEMA,
+fn version(protocol_version: ProtocolVersion) -> &'static VersionSchema {
+    match protocol_version {
+        ProtocolVersion::V0_1 => &v0_1::SCHEMA,
+        ProtocolVersion::V0_2 => &v0_2::SCHEMA,
+        ProtocolVersion::V0_3 => &v0_3::SCHEMA,
+        ProtocolVersion::V1_0 => &v1_0::SCHEMA,
     }
 }
 
@@ -109,14 +115,14 @@ mod tests {
         }
     }
 
-    fn bundles() -> impl Iterator<Item = (Dialect, Value)> {
-        let all = Dialect::ALL.iter().copied();
-        all.map(|dialect| (dialect, bundle(dialect)))
+    fn bundles() -> impl Iterator<Item = (ProtocolVersion, Value)> {
+        let all = ProtocolVersion::ALL.iter().copied();
+        all.map(|protocol_version| (protocol_version, bundle(protocol_version)))
     }
 
     #[test]
     fn every_reference_leads_to_a_definition() {
-        for (dialect, bundle) in bundles() {
+        for (protocol_version, bundle) in bundles() {
             let mut references = 0;
             walk(&bundle, "$", &mut |schema, place| {
                 let Some(target) = schema["$ref"].as_str() else {
@@ -126,16 +132,16 @@ mod tests {
                 let name = target.strip_prefix("#/$defs/").unwrap();
                 assert!(
                     !bundle["$defs"][name].is_null(),
-                    "{dialect} {place}: {target}"
+                    "{protocol_version} {place}: {target}"
                 );
             });
-            assert!(references > 40, "{dialect}: only {references}");
+            assert!(references > 40, "{protocol_version}: only {references}");
         }
     }
 
     #[test]
     fn optional_members_are_left_out_and_never_null() {
-        for (dialect, bundle) in bundles() {
+        for (protocol_version, bundle) in bundles() {
             walk(&bundle, "$", &mut |schema, place| {
                 let required = schema["required"].as_array();
                 for (name, member) in schema["properties"].as_object().into_iter().flatten() {
@@ -146,30 +152,44 @@ mod tests {
                         continue;
                     }
                     let text = member.to_string();
-                    assert!(!text.contains("null"), "{dialect} {place}.{name}: {text}");
+                    assert!(
+                        !text.contains("null"),
+                        "{protocol_version} {place}.{name}: {text}"
+                    );
                 }
-                assert_ne!(schema["additionalProperties"], false, "{dialect} {place}");
+                assert_ne!(
+                    schema["additionalProperties"], false,
+                    "{protocol_version} {place}"
+                );
             });
         }
     }
 
     #[test]
     fn every_operation_of_a_version_has_its_request_and_response() {
-        for (dialect, bundle) in bundles() {
+        for (protocol_version, bundle) in bundles() {
             for &operation in Operation::ALL {
-                let request = request_definition(dialect, operation);
-                let response = response_definition(dialect, operation);
+                let request = request_definition(protocol_version, operation);
+                let response = response_definition(protocol_version, operation);
                 assert_eq!(request.is_some(), response.is_some());
-                let name = dialect.method(operation);
-                assert_eq!(request.is_some(), name.is_some(), "{dialect} {operation:?}");
+                let name = protocol_version.method(operation);
+                assert_eq!(
+                    request.is_some(),
+                    name.is_some(),
+                    "{protocol_version} {operation:?}"
+                );
                 let (Some(request), Some(response)) = (request, response) else {
                     continue;
                 };
                 let method = &bundle["$defs"][request]["properties"]["method"];
-                assert_eq!(method["const"].as_str(), name, "{dialect} {request}");
+                assert_eq!(
+                    method["const"].as_str(),
+                    name,
+                    "{protocol_version} {request}"
+                );
                 assert!(
-                    definition(dialect, response).is_some(),
-                    "{dialect} {response}"
+                    definition(protocol_version, response).is_some(),
+                    "{protocol_version} {response}"
                 );
             }
         }
@@ -177,7 +197,7 @@ mod tests {
 
     #[test]
     fn member_with_a_default_is_not_required() {
-        let bundle = bundle(Dialect::V0_1);
+        let bundle = bundle(ProtocolVersion::V0_1);
         let artifact = &bundle["$defs"]["Artifact"];
         assert_eq!(artifact["required"], json!(["parts"]));
         let index = &artifact["properties"]["index"];
@@ -189,9 +209,9 @@ mod tests {
 
     #[test]
     fn definitions_of_other_versions_are_absent() {
-        assert_eq!(definition(Dialect::V0_1, "NoSuchThing"), None);
-        assert_eq!(definition(Dialect::V0_1, "MessageSendParams"), None);
+        assert_eq!(definition(ProtocolVersion::V0_1, "NoSuchThing"), None);
+        assert_eq!(definition(ProtocolVersion::V0_1, "MessageSendParams"), None);
         let operation = Operation::ListTaskPushNotificationConfigs;
-        assert_eq!(request_definition(Dialect::V0_1, operation), None);
+        assert_eq!(request_definition(ProtocolVersion::V0_1, operation), None);
     }
 }

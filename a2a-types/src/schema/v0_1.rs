@@ -8,10 +8,10 @@ use crate::v0_1::{
     AgentCard, Task, TaskEvent, TaskIdParams, TaskPushNotificationConfig, TaskQueryParams,
     TaskSendParams,
 };
-use crate::{Dialect, Object};
+use crate::{Object, ProtocolVersion};
 
 pub(super) static SCHEMA: VersionSchema = VersionSchema {
-    dialect: Dialect::V0_1,
+    protocol_version: ProtocolVersion::V0_1,
     exchanges: exchanges! {
         SendMessage: "SendTaskRequest"(TaskSendParams) -> "SendTaskResponse"(Task);
         SendStreamingMessage: "SendTaskStreamingRequest"(TaskSendParams) -> "SendTaskStreamingResponse"(TaskEvent);

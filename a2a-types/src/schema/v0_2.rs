@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::envelope;
 use super::version::{Either, VersionSchema, errors, exchanges, of};
-use crate::Dialect;
+use crate::ProtocolVersion;
 use crate::v0_2::{
     AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
     ListTaskPushNotificationConfigParams, Message, MessageSendParams, StreamResult, Task,
@@ -12,7 +12,7 @@ use crate::v0_2::{
 };
 
 pub(super) static SCHEMA: VersionSchema = VersionSchema {
-    dialect: Dialect::V0_2,
+    protocol_version: ProtocolVersion::V0_2,
     exchanges: exchanges! {
         SendMessage: "SendMessageRequest"(MessageSendParams) -> "SendMessageResponse"(Either<Task, Message>);
         SendStreamingMessage: "SendStreamingMessageRequest"(MessageSendParams) -> "SendStreamingMessageResponse"(StreamResult);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::envelope;
 use super::version::{Either, VersionSchema, errors, exchanges, of};
-use crate::Dialect;
+use crate::ProtocolVersion;
 use crate::v0_3::json::{
     AgentCard, DeleteTaskPushNotificationConfigParams, GetTaskPushNotificationConfigParams,
     ListTaskPushNotificationConfigParams, ListTasksParams, ListTasksResult, Message,
@@ -13,7 +13,7 @@ use crate::v0_3::json::{
 };
 
 pub(super) static SCHEMA: VersionSchema = VersionSchema {
-    dialect: Dialect::V0_3,
+    protocol_version: ProtocolVersion::V0_3,
     exchanges: exchanges! {
         SendMessage: "SendMessageRequest"(MessageSendParams) -> "SendMessageResponse"(Either<Task, Message>);
         SendStreamingMessage: "SendStreamingMessageRequest"(MessageSendParams) -> "SendStreamingMessageResponse"(StreamResult);

@@ -3,15 +3,15 @@
 use super::envelope;
 use super::version::{VersionSchema, exchanges};
 use crate::{
-    AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Dialect, Event,
+    AgentCard, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Event,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
     ListTaskPushNotificationConfigsRequest, ListTaskPushNotificationConfigsResponse,
-    ListTasksRequest, ListTasksResponse, Object, SendMessageRequest, SendMessageResponse,
-    SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
+    ListTasksRequest, ListTasksResponse, Object, ProtocolVersion, SendMessageRequest,
+    SendMessageResponse, SubscribeToTaskRequest, Task, TaskPushNotificationConfig,
 };
 
 pub(super) static SCHEMA: VersionSchema = VersionSchema {
-    dialect: Dialect::V1_0,
+    protocol_version: ProtocolVersion::V1_0,
     exchanges: exchanges! {
         SendMessage: "JSONRPCSendMessageRequest"(SendMessageRequest) -> "JSONRPCSendMessageResponse"(SendMessageResponse);
         SendStreamingMessage: "JSONRPCSendStreamingMessageRequest"(SendMessageRequest) -> "JSONRPCSendStreamingMessageResponse"(Event);

@@ -8,12 +8,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::plain::{self, Definitions};
-use crate::{Dialect, ErrorKind, Operation};
+use crate::{ErrorKind, Operation, ProtocolVersion};
 
 /// Tables of one protocol version.
 pub(super) struct VersionSchema {
     /// The protocol version.
-    pub(super) dialect: Dialect,
+    pub(super) protocol_version: ProtocolVersion,
     /// Requests and responses on JSON-RPC.
     pub(super) exchanges: &'static [Exchange],
     /// Errors that have a definition of their own.

@@ -10,8 +10,8 @@ use crate::pre_1_0::{self, both_ways, wire_types};
 use crate::reading::{Normalizer, Wire};
 use crate::secret::redacted_debug;
 use crate::{
-    AgentInterface, ApiKeySecurityScheme, Dialect, HttpAuthSecurityScheme, OAuth2SecurityScheme,
-    OAuthFlows, Object, SecurityRequirement, SecurityScheme, StringList,
+    AgentInterface, ApiKeySecurityScheme, HttpAuthSecurityScheme, OAuth2SecurityScheme, OAuthFlows,
+    Object, ProtocolVersion, SecurityRequirement, SecurityScheme, StringList,
 };
 
 wire_types! {
@@ -113,7 +113,7 @@ impl From<AgentCard> for crate::AgentCard {
         Self {
             name: card.name,
             description: card.description.unwrap_or_default(),
-            supported_interfaces: vec![AgentInterface::json_rpc(card.url, Dialect::V0_1)],
+            supported_interfaces: vec![AgentInterface::json_rpc(card.url, ProtocolVersion::V0_1)],
             provider: card.provider.map(Into::into),
             version: card.version,
             documentation_url: card.documentation_url,
@@ -138,7 +138,9 @@ impl From<crate::AgentCard> for AgentCard {
         let interfaces = card.supported_interfaces;
         let is_json_rpc =
             |interface: &&AgentInterface| interface.protocol_binding == AgentInterface::JSON_RPC;
-        let speaks = |interface: &&AgentInterface| interface.dialect() == Some(Dialect::V0_1);
+        let speaks = |interface: &&AgentInterface| {
+            interface.protocol_version() == Some(ProtocolVersion::V0_1)
+        };
         let mut json_rpc = interfaces.iter().filter(is_json_rpc);
         let url = json_rpc
             .clone()

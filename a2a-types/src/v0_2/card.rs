@@ -8,7 +8,7 @@ use super::AgentSkill;
 use crate::pre_1_0::security::{self, SecurityRequirement, SecurityScheme, Variants};
 use crate::pre_1_0::{self, both_ways, optional_list, unless_empty, wire_types, with_members_of};
 use crate::reading::{Normalizer, Quirk, Wire, absent};
-use crate::{Dialect, Object};
+use crate::{Object, ProtocolVersion};
 
 wire_types! {
     /// Self-description of an agent: identity and skills, 0.2 §5.5.
@@ -173,11 +173,16 @@ impl Wire for AgentCard {
 
 impl From<AgentCard> for crate::AgentCard {
     fn from(card: AgentCard) -> Self {
-        let dialect = Dialect::from_version(&card.protocol_version).unwrap_or(Dialect::V0_2);
+        let protocol_version =
+            ProtocolVersion::from_version(&card.protocol_version).unwrap_or(ProtocolVersion::V0_2);
         let additional = card.additional_interfaces.into_iter().flatten();
         let additional = additional.map(|it| (it.url, it.transport));
-        let supported_interfaces =
-            pre_1_0::interfaces(dialect, card.url, card.preferred_transport, additional);
+        let supported_interfaces = pre_1_0::interfaces(
+            protocol_version,
+            card.url,
+            card.preferred_transport,
+            additional,
+        );
         let schemes = card.security_schemes.into_iter().flatten();
         let schemes = schemes.map(|(name, scheme)| (name, scheme.into()));
         let (variants, security_schemes) = Variants::of(schemes.collect());
@@ -207,8 +212,8 @@ impl From<crate::AgentCard> for AgentCard {
     fn from(mut card: crate::AgentCard) -> Self {
         security::downgrade(&mut card);
         let (preferred, additional) = interfaces(card.supported_interfaces);
-        let version = match preferred.dialect() {
-            Some(Dialect::V0_3) => LATEST_0_3,
+        let version = match preferred.protocol_version() {
+            Some(ProtocolVersion::V0_3) => LATEST_0_3,
             _ => LATEST_0_2,
         };
         let skills = card.skills.into_iter();
@@ -237,7 +242,8 @@ impl From<crate::AgentCard> for AgentCard {
 fn interfaces(
     interfaces: Vec<crate::AgentInterface>,
 ) -> (crate::AgentInterface, Vec<AgentInterface>) {
-    let mut interfaces = pre_1_0::offered(interfaces, &[Dialect::V0_2, Dialect::V0_3]);
+    let mut interfaces =
+        pre_1_0::offered(interfaces, &[ProtocolVersion::V0_2, ProtocolVersion::V0_3]);
     let is_json_rpc = |interface: &crate::AgentInterface| {
         interface.protocol_binding == crate::AgentInterface::JSON_RPC
     };

@@ -14,7 +14,8 @@ use super::{
 use crate::pre_1_0::{read_by_operation, read_configs, write_by_operation};
 use crate::reading::{Hints, Mode, StreamItem, Violation, WithRepairs, read};
 use crate::{
-    Dialect, Event, GetExtendedAgentCardRequest, Operation, Request, Response, SendMessageResponse,
+    Event, GetExtendedAgentCardRequest, Operation, ProtocolVersion, Request, Response,
+    SendMessageResponse,
 };
 
 write_by_operation! {
@@ -152,8 +153,11 @@ pub fn read_response(
 }
 
 /// Returns the result of an operation, `Some` for every one. The card is of 0.3 if that is the
-/// dialect, else of 0.2.
-pub fn write_response(response: Response, dialect: Dialect) -> Option<OperationResult> {
+/// protocol version, else of 0.2.
+pub fn write_response(
+    response: Response,
+    protocol_version: ProtocolVersion,
+) -> Option<OperationResult> {
     Some(match response {
         Response::SendMessage(SendMessageResponse::Message(message)) => {
             OperationResult::Message(Box::new(message.into()))
@@ -169,8 +173,8 @@ pub fn write_response(response: Response, dialect: Dialect) -> Option<OperationR
         Response::DeleteTaskPushNotificationConfig(()) => OperationResult::Nothing,
         Response::GetExtendedAgentCard(card) => {
             let card = AgentCard::from(card);
-            OperationResult::Card(Box::new(match dialect {
-                Dialect::V0_3 => card,
+            OperationResult::Card(Box::new(match protocol_version {
+                ProtocolVersion::V0_3 => card,
                 _ => card.of_0_2(),
             }))
         }

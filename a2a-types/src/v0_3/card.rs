@@ -9,7 +9,8 @@ use crate::proto::unless_empty;
 use crate::reading::Wire;
 pub use crate::v0_2::AgentInterface;
 use crate::{
-    AgentCardSignature, AgentExtension, AgentProvider, Dialect, SecurityRequirement, SecurityScheme,
+    AgentCardSignature, AgentExtension, AgentProvider, ProtocolVersion, SecurityRequirement,
+    SecurityScheme,
 };
 
 wire_types! {
@@ -97,11 +98,16 @@ impl Wire for AgentCard {}
 
 impl From<AgentCard> for crate::AgentCard {
     fn from(card: AgentCard) -> Self {
-        let dialect = Dialect::from_version(&card.protocol_version).unwrap_or(Dialect::V0_3);
+        let protocol_version =
+            ProtocolVersion::from_version(&card.protocol_version).unwrap_or(ProtocolVersion::V0_3);
         let additional = card.additional_interfaces;
         let additional = additional.into_iter().map(|it| (it.url, it.transport));
-        let supported_interfaces =
-            pre_1_0::interfaces(dialect, card.url, card.preferred_transport, additional);
+        let supported_interfaces = pre_1_0::interfaces(
+            protocol_version,
+            card.url,
+            card.preferred_transport,
+            additional,
+        );
         with_members_of! {
             card {
                 name, description, provider, version, documentation_url, security_schemes,
@@ -123,7 +129,7 @@ impl From<crate::AgentCard> for AgentCard {
     /// as 1.0 spells it.
     fn from(mut card: crate::AgentCard) -> Self {
         security::downgrade(&mut card);
-        let interfaces = pre_1_0::offered(card.supported_interfaces, &[Dialect::V0_3]);
+        let interfaces = pre_1_0::offered(card.supported_interfaces, &[ProtocolVersion::V0_3]);
         let mut interfaces = interfaces
             .into_iter()
             .map(|interface| (interface.url, interface.protocol_binding));

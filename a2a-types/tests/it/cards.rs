@@ -1,7 +1,7 @@
 //! Cards between versions: what each has a place for, and what the others lose.
 
 use a2a_types::reading::{Hints, Mode, Wire, read};
-use a2a_types::{AgentCard, Dialect, Response, v0_1, v0_2};
+use a2a_types::{AgentCard, ProtocolVersion, Response, v0_1, v0_2};
 use serde_json::{Value, json};
 
 /// Returns a card of 1.0 with these members in addition to the required ones.
@@ -92,13 +92,16 @@ fn members_added_by_0_3_are_not_sent_to_0_2() {
 }
 
 #[test]
-fn the_extended_card_is_of_the_dialect_that_asks() {
-    let answer = |dialect| {
+fn the_extended_card_is_of_the_protocol_version_that_asks() {
+    let answer = |protocol_version| {
         let response = Response::GetExtendedAgentCard(card(new_in_0_3().0));
-        json!(v0_2::write_response(response, dialect))
+        json!(v0_2::write_response(response, protocol_version))
     };
-    assert_eq!(answer(Dialect::V0_3)["signatures"][0]["protected"], "p");
-    assert_eq!(answer(Dialect::V0_2)["signatures"], Value::Null);
+    assert_eq!(
+        answer(ProtocolVersion::V0_3)["signatures"][0]["protected"],
+        "p"
+    );
+    assert_eq!(answer(ProtocolVersion::V0_2)["signatures"], Value::Null);
 }
 
 /// Checks that a requirement is expressed in full or not at all.

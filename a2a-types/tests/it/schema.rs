@@ -1,9 +1,9 @@
 //! Validation of what the types write by the schema of its version, JSON-RPC around it included.
 
 use a2a_types::{
-    AgentCard, Dialect, Event, ListTaskPushNotificationConfigsResponse, ListTasksResponse,
-    Operation, Request, Response, SendMessageResponse, Task, TaskPushNotificationConfig, schema,
-    v0_1, v0_2,
+    AgentCard, Event, ListTaskPushNotificationConfigsResponse, ListTasksResponse, Operation,
+    ProtocolVersion, Request, Response, SendMessageResponse, Task, TaskPushNotificationConfig,
+    schema, v0_1, v0_2,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -20,29 +20,40 @@ fn read<T: DeserializeOwned>(document: Value) -> T {
     serde_json::from_value(document).unwrap()
 }
 
-fn validate(dialect: Dialect, definition: &str, value: &Value) -> Result<(), String> {
-    let schema = schema::definition(dialect, definition).unwrap();
+fn validate(
+    protocol_version: ProtocolVersion,
+    definition: &str,
+    value: &Value,
+) -> Result<(), String> {
+    let schema = schema::definition(protocol_version, definition).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    validator
-        .validate(value)
-        .map_err(|error| format!("{dialect} {definition} {}: {error}", error.instance_path()))
+    validator.validate(value).map_err(|error| {
+        format!(
+            "{protocol_version} {definition} {}: {error}",
+            error.instance_path()
+        )
+    })
 }
 
 #[track_caller]
-fn check(dialect: Dialect, definition: &str, value: &Value) {
-    assert_eq!(validate(dialect, definition, value), Ok(()), "{value}");
+fn check(protocol_version: ProtocolVersion, definition: &str, value: &Value) {
+    assert_eq!(
+        validate(protocol_version, definition, value),
+        Ok(()),
+        "{value}"
+    );
 }
 
 #[test]
 fn every_message_of_1_0_fits_its_schema() {
     for (name, _, document) in everything() {
-        check(Dialect::V1_0, name, &document);
+        check(ProtocolVersion::V1_0, name, &document);
     }
 }
 
 #[test]
 fn missing_and_surplus_members_are_refused() {
-    let of_1_0 = |name: &str, value: Value| validate(Dialect::V1_0, name, &value).is_ok();
+    let of_1_0 = |name: &str, value: Value| validate(ProtocolVersion::V1_0, name, &value).is_ok();
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "t"}]});
     assert!(of_1_0("Message", message.clone()));
     for member in ["messageId", "role", "parts"] {
@@ -63,30 +74,33 @@ fn missing_and_surplus_members_are_refused() {
 #[test]
 fn only_0_3_has_what_is_new_there() {
     let written = v0_2::AgentCard::from(read::<AgentCard>(card()));
-    check(Dialect::V0_3, "AgentCard", &json!(written));
-    check(Dialect::V0_2, "AgentCard", &json!(written.of_0_2()));
+    check(ProtocolVersion::V0_3, "AgentCard", &json!(written));
+    check(ProtocolVersion::V0_2, "AgentCard", &json!(written.of_0_2()));
     for (definition, member) in [
         ("AgentCard", "signatures"),
         ("AgentSkill", "security"),
         ("OAuth2SecurityScheme", "oauth2MetadataUrl"),
     ] {
-        let has = |dialect| {
-            let definition = &schema::bundle(dialect)["$defs"][definition];
+        let has = |protocol_version| {
+            let definition = &schema::bundle(protocol_version)["$defs"][definition];
             !definition["properties"][member].is_null()
         };
-        assert!(has(Dialect::V0_3) && !has(Dialect::V0_2), "{member}");
+        assert!(
+            has(ProtocolVersion::V0_3) && !has(ProtocolVersion::V0_2),
+            "{member}"
+        );
     }
     for definition in [
         "AgentCardSignature",
         "MutualTLSSecurityScheme",
         "ListTasksParams",
     ] {
-        assert!(schema::definition(Dialect::V0_3, definition).is_some());
-        assert!(schema::definition(Dialect::V0_2, definition).is_none());
+        assert!(schema::definition(ProtocolVersion::V0_3, definition).is_some());
+        assert!(schema::definition(ProtocolVersion::V0_2, definition).is_none());
     }
     let scheme = json!({"type": "mutualTLS"});
-    check(Dialect::V0_3, "SecurityScheme", &scheme);
-    assert!(validate(Dialect::V0_2, "SecurityScheme", &scheme).is_err());
+    check(ProtocolVersion::V0_3, "SecurityScheme", &scheme);
+    assert!(validate(ProtocolVersion::V0_2, "SecurityScheme", &scheme).is_err());
 }
 
 #[test]
@@ -120,20 +134,23 @@ fn requests_of_every_version_fit_their_schema() {
     assert_eq!(requests.len(), Operation::ALL.len());
     for (request, canonical) in requests {
         let operation = request.operation();
-        for &dialect in Dialect::ALL {
-            let Some(definition) = schema::request_definition(dialect, operation) else {
+        for &protocol_version in ProtocolVersion::ALL {
+            let Some(definition) = schema::request_definition(protocol_version, operation) else {
                 continue;
             };
-            let params = match dialect {
-                Dialect::V0_1 => json!(v0_1::write_request(request.clone())),
-                Dialect::V0_2 | Dialect::V0_3 => json!(v0_2::write_request(request.clone())),
+            let params = match protocol_version {
+                ProtocolVersion::V0_1 => json!(v0_1::write_request(request.clone())),
+                ProtocolVersion::V0_2 | ProtocolVersion::V0_3 => {
+                    json!(v0_2::write_request(request.clone()))
+                }
                 _ => canonical.clone(),
             };
-            let mut whole = json!({"jsonrpc": "2.0", "id": 1, "method": dialect.method(operation)});
+            let mut whole =
+                json!({"jsonrpc": "2.0", "id": 1, "method": protocol_version.method(operation)});
             if !params.is_null() {
                 whole["params"] = params;
             }
-            check(dialect, definition, &whole);
+            check(protocol_version, definition, &whole);
         }
     }
 }
@@ -174,15 +191,15 @@ fn answers_of_every_version_fit_their_schema() {
     ];
     for (response, canonical) in answers {
         let operation = response.operation();
-        for &dialect in Dialect::ALL {
-            let result = match dialect {
-                Dialect::V0_1 => json!(v0_1::write_response(response.clone(), &"t".into())),
-                Dialect::V0_2 | Dialect::V0_3 => {
-                    json!(v0_2::write_response(response.clone(), dialect))
+        for &protocol_version in ProtocolVersion::ALL {
+            let result = match protocol_version {
+                ProtocolVersion::V0_1 => json!(v0_1::write_response(response.clone(), &"t".into())),
+                ProtocolVersion::V0_2 | ProtocolVersion::V0_3 => {
+                    json!(v0_2::write_response(response.clone(), protocol_version))
                 }
                 _ => canonical.clone(),
             };
-            check_answer(dialect, operation, result);
+            check_answer(protocol_version, operation, result);
         }
     }
 }
@@ -196,20 +213,24 @@ fn streams_of_every_version_fit_their_schema() {
     for (_, _, canonical) in events {
         let event = || read::<Event>(canonical.clone());
         for event in v0_1::EventWriter::new("t".into()).write(event()) {
-            check_answer(Dialect::V0_1, operation, json!(event));
+            check_answer(ProtocolVersion::V0_1, operation, json!(event));
         }
-        for dialect in [Dialect::V0_2, Dialect::V0_3] {
-            check_answer(dialect, operation, json!(v0_2::write_event(event())));
+        for protocol_version in [ProtocolVersion::V0_2, ProtocolVersion::V0_3] {
+            check_answer(
+                protocol_version,
+                operation,
+                json!(v0_2::write_event(event())),
+            );
         }
-        check_answer(Dialect::V1_0, operation, canonical.clone());
+        check_answer(ProtocolVersion::V1_0, operation, canonical.clone());
     }
 }
 
 #[track_caller]
-fn check_answer(dialect: Dialect, operation: Operation, result: Value) {
-    if let Some(definition) = schema::response_definition(dialect, operation) {
+fn check_answer(protocol_version: ProtocolVersion, operation: Operation, result: Value) {
+    if let Some(definition) = schema::response_definition(protocol_version, operation) {
         let whole = json!({"jsonrpc": "2.0", "id": 1, "result": result});
-        check(dialect, definition, &whole);
+        check(protocol_version, definition, &whole);
     }
 }
 

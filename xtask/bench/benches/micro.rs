@@ -14,7 +14,7 @@ use a2a_transport::binding::{EventReader, EventWriter, IncomingCall, ReadOptions
 use a2a_transport::sse::{self, Decoder};
 use a2a_transport::{Answer, Call, SharedEvent};
 use a2a_types::{
-    AgentCard, Artifact, ContextId, Dialect, Event, Message, Part, Request, Response,
+    AgentCard, Artifact, ContextId, Event, Message, Part, ProtocolVersion, Request, Response,
     SendMessageRequest, SendMessageResponse, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
     TaskStatusUpdateEvent, v0_1, v0_2,
 };
@@ -165,7 +165,7 @@ const CHUNKS: u64 = 1000;
 /// A send in one protocol version.
 struct VersionedSend {
     name: &'static str,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     version: Option<&'static str>,
     body: &'static str,
 }
@@ -173,19 +173,19 @@ struct VersionedSend {
 const VERSIONED_SENDS: [VersionedSend; 3] = [
     VersionedSend {
         name: "1.0",
-        dialect: Dialect::V1_0,
+        protocol_version: ProtocolVersion::V1_0,
         version: Some("1.0"),
         body: include_str!("../requests/send-1.0.json"),
     },
     VersionedSend {
         name: "0.2",
-        dialect: Dialect::V0_2,
+        protocol_version: ProtocolVersion::V0_2,
         version: None,
         body: include_str!("../requests/send-0.2.json"),
     },
     VersionedSend {
         name: "0.1",
-        dialect: Dialect::V0_1,
+        protocol_version: ProtocolVersion::V0_1,
         version: None,
         body: include_str!("../requests/send-0.1.json"),
     },
@@ -194,7 +194,7 @@ const VERSIONED_SENDS: [VersionedSend; 3] = [
 impl VersionedSend {
     fn question(&self) -> IncomingCall {
         let mut reading = ReadOptions::default();
-        reading.prefer = Some(self.dialect);
+        reading.prefer = Some(self.protocol_version);
         let question = jsonrpc::read_call(black_box(self.body.as_bytes()), self.version, &reading);
         question.expect("it is a request")
     }

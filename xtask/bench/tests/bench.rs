@@ -47,7 +47,7 @@ fn check(scenarios: &str, expected: &[&str]) {
 #[test]
 fn loads_of_requests_have_figures() {
     check(
-        "send get dialects stores http2 tls",
+        "send get protocol versions stores http2 tls",
         &[
             "send, 2 connections",
             "get, 2 connections",

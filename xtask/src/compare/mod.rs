@@ -10,7 +10,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use a2a_types::schema::bundle;
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,12 +20,12 @@ use crate::schema;
 use crate::workspace::Failure;
 
 /// Official file that each protocol version is compared with.
-const OFFICIAL: &[(Dialect, &str)] = &[
-    (Dialect::V0_1, "v0.1.json"),
-    (Dialect::V0_2, "v0.2.6.json"),
-    (Dialect::V0_3, "v0.3.0.json"),
+const OFFICIAL: &[(ProtocolVersion, &str)] = &[
+    (ProtocolVersion::V0_1, "v0.1.json"),
+    (ProtocolVersion::V0_2, "v0.2.6.json"),
+    (ProtocolVersion::V0_3, "v0.3.0.json"),
     // There is none of 1.0: this one was derived from its `a2a.proto`.
-    (Dialect::V1_0, "v1.0.1.derived.json"),
+    (ProtocolVersion::V1_0, "v1.0.1.derived.json"),
 ];
 
 /// One difference, as it is found and as it is explained.
@@ -33,7 +33,7 @@ const OFFICIAL: &[(Dialect, &str)] = &[
 #[serde(deny_unknown_fields)]
 struct Difference {
     /// The protocol version, `0.1`.
-    dialect: String,
+    protocol_version: String,
     /// `Definition` or `Definition.member`; in the file also `Prefix*`, for all that begin so.
     path: String,
     /// Description of the difference.
@@ -50,13 +50,19 @@ impl Difference {
             Some(prefix) => found.path.starts_with(prefix),
             None => found.path == self.path,
         };
-        is_there && (&self.dialect, &self.difference) == (&found.dialect, &found.difference)
+        is_there
+            && (&self.protocol_version, &self.difference)
+                == (&found.protocol_version, &found.difference)
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "v{} {}: {}", self.dialect, self.path, self.difference)
+        write!(
+            f,
+            "v{} {}: {}",
+            self.protocol_version, self.path, self.difference
+        )
     }
 }
 
@@ -64,25 +70,25 @@ impl fmt::Display for Difference {
 pub(crate) fn compare(directory: &Path) -> Result<(), Failure> {
     let explained = explanations()?;
     let mut found = Vec::new();
-    for (dialect, file) in OFFICIAL {
+    for (protocol_version, file) in OFFICIAL {
         let path = directory.join(file);
         let official: Value = fs::read_to_string(&path)
             .map_err(|error| error.to_string())
             .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
             .map_err(|error| format!("{}: {error}", path.display()))?;
-        let ours = bundle(*dialect);
+        let ours = bundle(*protocol_version);
         let (ours, official) = (Definitions::of(&ours), Definitions::of(&official));
         let differences = shape::differences(&ours, &official);
-        let of_dialect = |(path, difference)| Difference {
-            dialect: dialect.version().to_owned(),
+        let of_protocol_version = |(path, difference)| Difference {
+            protocol_version: protocol_version.version().to_owned(),
             path,
             difference,
             reason: String::new(),
         };
-        let differences: Vec<_> = differences.into_iter().map(of_dialect).collect();
+        let differences: Vec<_> = differences.into_iter().map(of_protocol_version).collect();
         let known = |it: &&Difference| explained.iter().any(|known| known.explains(it));
         println!(
-            "v{dialect}: {} definitions compared, {} explained differences",
+            "v{protocol_version}: {} definitions compared, {} explained differences",
             official.len(),
             differences.iter().filter(known).count()
         );
@@ -146,7 +152,7 @@ mod tests {
     #[test]
     fn what_is_not_explained_fails_and_so_does_a_stale_explanation() {
         let difference = |path: &str, reason: &str| Difference {
-            dialect: "0.1".to_owned(),
+            protocol_version: "0.1".to_owned(),
             path: path.to_owned(),
             difference: "only here".to_owned(),
             reason: reason.to_owned(),

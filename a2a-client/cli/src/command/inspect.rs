@@ -24,7 +24,7 @@ the browser's arguments; with --no-open it is printed and nothing more.
 
 Examples:
   a2a inspect http://127.0.0.1:8080
-  a2a inspect travel --dialect 0.3 --binding http-json        an agent of the configuration file
+  a2a inspect travel --protocol-version 0.3 --binding http-json        an agent of the configuration file
   a2a inspect --no-open --listen 127.0.0.1:0 --json | jq -r .url
   a2a inspect --proxy-listen 127.0.0.1:7421 --upstream https://agent.example")]
 pub(crate) struct Options {

@@ -117,13 +117,13 @@ fn show(notification: &Notification, screen: &Screen) -> Result<(), Failure> {
         let Notification {
             task,
             event,
-            dialect,
+            protocol_version,
             delivery,
             ..
         } = notification;
-        let dialect = dialect.version();
+        let protocol_version = protocol_version.version();
         return screen.value(&serde_json::json!({
-            "task": task, "event": event, "dialect": dialect, "delivery": delivery,
+            "task": task, "event": event, "protocol_version": protocol_version, "delivery": delivery,
         }));
     }
     let about = notification

@@ -26,7 +26,7 @@ pub(crate) fn card(screen: &Screen, card: &AgentCard) -> Result<(), Failure> {
     for interface in &card.supported_interfaces {
         let version = line(&interface.protocol_version);
         let binding = line(&interface.protocol_binding);
-        let spoken = match interface.dialect() {
+        let spoken = match interface.protocol_version() {
             Some(_) if a2a_client::Binding::of(interface).is_some() => "",
             _ => "  (not supported by this client)",
         };

@@ -23,7 +23,7 @@ fn a_conversation_goes_on_after_messages() {
             _ => message("third"),
         }
     });
-    let chat = ["chat", &peer.url, "--no-card", "--dialect", "1.0"];
+    let chat = ["chat", &peer.url, "--no-card", "--protocol-version", "1.0"];
     check_with(&chat, "one\ntwo\nthree\n", 0, &["well", "● failed"]);
     let requests = peer.requests();
     let contexts: Vec<_> = requests

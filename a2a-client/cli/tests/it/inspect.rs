@@ -71,7 +71,7 @@ fn the_named_agent_is_connected_with_its_options() {
     let agent = Agent::named("joke");
     let arguments = [
         &*agent.url,
-        "--dialect",
+        "--protocol-version",
         "0.3",
         "--binding",
         "http-json",

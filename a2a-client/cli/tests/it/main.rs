@@ -236,12 +236,12 @@ fn every_outcome_has_its_code() {
         &["the agent answered", "not found"],
     );
     check(
-        &["send", url, "hi", "--dialect", "0.5"],
+        &["send", url, "hi", "--protocol-version", "0.5"],
         2,
         &["0.5", "0.1, 0.2, 0.3, 1.0"],
     );
     check(
-        &["list", url, "--dialect", "0.2"],
+        &["list", url, "--protocol-version", "0.2"],
         3,
         &["does not exist in version 0.2", "hint"],
     );
@@ -335,7 +335,7 @@ fn agents_have_names() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("config.toml");
     let config = format!(
-        "[agents.parrot]\nurl = \"{}\"\ndialect = \"0.3\"\n",
+        "[agents.parrot]\nurl = \"{}\"\nprotocol_version = \"0.3\"\n",
         agent.url
     );
     std::fs::write(&file, config).unwrap();
@@ -430,7 +430,7 @@ fn webhooks_are_set_notified_listed_and_deleted() {
         .collect();
     assert_eq!(received.len(), 2);
     assert_eq!(received[0]["task"], id);
-    assert_eq!(received[0]["dialect"], "1.0");
+    assert_eq!(received[0]["protocol_version"], "1.0");
     check(&["push", "delete", url, id, "mine"], 0, &[]);
     check(
         &["push", "get", url, id],

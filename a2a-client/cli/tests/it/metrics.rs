@@ -26,8 +26,8 @@ fn metrics_are_served_to_prometheus() {
         "HTTP/1.1 200 OK",
         "# HELP a2a_server_running_turns Runs of the agent's turns that are in progress.",
         "# TYPE a2a_server_requests_total counter",
-        r#"a2a_server_requests_total{operation="SendMessage",dialect="1.0",binding="JSONRPC",outcome="answered"} 1"#,
-        r#"a2a_server_request_duration_seconds_bucket{operation="SendMessage",dialect="1.0",binding="JSONRPC",le="+Inf"} 1"#,
+        r#"a2a_server_requests_total{operation="SendMessage",protocol_version="1.0",binding="JSONRPC",outcome="answered"} 1"#,
+        r#"a2a_server_request_duration_seconds_bucket{operation="SendMessage",protocol_version="1.0",binding="JSONRPC",le="+Inf"} 1"#,
     ] {
         assert!(answer.lines().any(|it| it == line), "{line}: {answer}");
     }

@@ -120,7 +120,7 @@ fn secrets_of_agents_are_not_shown_either() {
             "t",
             "c",
             "--no-card",
-            "--dialect",
+            "--protocol-version",
             "1.0",
         ])
         .args(["-v", "--record", record])

@@ -22,7 +22,7 @@ fn an_answer_that_is_not_the_last_is_waited_on() {
                 other => panic!("{other:?}"),
             })
         };
-        let options = ["--no-card", "--dialect", "1.0", "hello"];
+        let options = ["--no-card", "--protocol-version", "1.0", "hello"];
         let expected = ["task t  context c", "● completed"];
         check(
             &[&["send", &agent().url][..], &options].concat(),

@@ -19,7 +19,14 @@ fn check_harmless(output: &str) {
 #[test]
 fn errors_are_printed_without_cursor_movement() {
     let peer = ScriptedAgent::new(|_, _| json!({"error": {"code": -32603, "message": EVIL}}));
-    let get = ["get", &peer.url, "t", "--no-card", "--dialect", "1.0"];
+    let get = [
+        "get",
+        &peer.url,
+        "t",
+        "--no-card",
+        "--protocol-version",
+        "1.0",
+    ];
     check_harmless(&text(&ask(&get, "").stderr));
     let stderr = ask(&[&get[..], &["--json"]].concat(), "").stderr;
     check_harmless(&text(&stderr));
@@ -38,7 +45,14 @@ fn ids_and_data_are_printed_without_cursor_movement() {
         let artifact = json!({"artifactId": "a", "parts": [{"data": {EVIL: EVIL}}]});
         json!({"result": {"task": {"id": EVIL, "status": status, "artifacts": [artifact]}}})
     });
-    let stream = ["stream", &peer.url, "hi", "--no-card", "--dialect", "1.0"];
+    let stream = [
+        "stream",
+        &peer.url,
+        "hi",
+        "--no-card",
+        "--protocol-version",
+        "1.0",
+    ];
     let output = ask(&stream, "");
     check_harmless(&text(&output.stdout));
     check_harmless(&text(&output.stderr));
@@ -115,7 +129,14 @@ fn ids_and_names_stay_on_their_line() {
         json!({"result": {"id": forged, "contextId": forged, "status": {"state": "TASK_STATE_WORKING"},
             "artifacts": [{"artifactId": "a", "name": forged, "parts": [{"text": "x"}]}]}})
     });
-    let get = ["get", &peer.url, "t", "--no-card", "--dialect", "1.0"];
+    let get = [
+        "get",
+        &peer.url,
+        "t",
+        "--no-card",
+        "--protocol-version",
+        "1.0",
+    ];
     let output = ask(&get, "");
     let shown = text(&output.stdout);
     assert!(!shown.contains("\n● completed"), "{shown}");

@@ -21,8 +21,8 @@ export function verdictOf(name) {
 }
 
 /** Returns where a check was made, like `1.0 JSONRPC`. */
-export function columnOf({ dialect, binding }) {
-  return [dialect, binding].filter(Boolean).join(" ") || "every version";
+export function columnOf({ protocolVersion, binding }) {
+  return [protocolVersion, binding].filter(Boolean).join(" ") || "every version";
 }
 
 /** Returns the area of a check: its id up to the first dot. */

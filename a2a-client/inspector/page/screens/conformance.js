@@ -166,7 +166,7 @@ export function create() {
     if (!element.isConnected) return;
     if (!known || known.state !== "running") loadRuns().catch(showError);
     if (change.id !== shown || !view) return;
-    if (change.last) view.addCheck({ ...change.last, dialect: change.last.version });
+    if (change.last) view.addCheck({ ...change.last, protocolVersion: change.last.version });
     view.update(change);
     if (change.state !== "running") read();
   });

@@ -45,7 +45,7 @@ impl Settings {
     ) -> Result<ClientBuilder, SettingsError> {
         let mut builder = Client::builder(&self.url).http(http);
         if let Some(version) = self.version {
-            builder = builder.dialect(version);
+            builder = builder.protocol_version(version);
         }
         if let Some(binding) = self.binding {
             builder = builder.binding(binding);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use a2a_client::{Binding, Dialect};
+use a2a_client::{Binding, ProtocolVersion};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Settings of a connection to an agent, as the page or the command line has them.
@@ -16,7 +16,7 @@ pub struct Settings {
     pub url: String,
     /// The only protocol version to speak.
     #[serde(with = "version", skip_serializing_if = "Option::is_none")]
-    pub version: Option<Dialect>,
+    pub version: Option<ProtocolVersion>,
     /// The only binding to use.
     #[serde(with = "binding", skip_serializing_if = "Option::is_none")]
     pub binding: Option<Binding>,
@@ -75,7 +75,7 @@ pub struct Settings {
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Preferences {
     #[serde(with = "version")]
-    version: Option<Dialect>,
+    version: Option<ProtocolVersion>,
     #[serde(with = "binding")]
     binding: Option<Binding>,
     no_card: bool,
@@ -192,15 +192,15 @@ mod version {
     use super::*;
 
     pub(super) fn serialize<S: Serializer>(
-        version: &Option<Dialect>,
+        version: &Option<ProtocolVersion>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        version.map(Dialect::version).serialize(serializer)
+        version.map(ProtocolVersion::version).serialize(serializer)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<Option<Dialect>, D::Error> {
+    ) -> Result<Option<ProtocolVersion>, D::Error> {
         let name: Option<String> = Option::deserialize(deserializer)?;
         let version = name.map(|name| name.parse()).transpose();
         version.map_err(serde::de::Error::custom)

@@ -64,13 +64,14 @@ fn called_by(
     settings: &Settings,
 ) -> (Option<&'static str>, Option<&'static str>) {
     let is_called = |interface: &&AgentInterface| {
-        let version = settings.version.is_none() || settings.version == interface.dialect();
+        let version =
+            settings.version.is_none() || settings.version == interface.protocol_version();
         let binding = settings.binding.is_none() || settings.binding == Binding::of(interface);
         version && binding && matches!(HttpTransport::to(interface), Some(Ok(_)))
     };
     let interface = card.supported_interfaces.iter().find(is_called);
     let (version, binding) = match interface {
-        Some(interface) => (interface.dialect(), Binding::of(interface)),
+        Some(interface) => (interface.protocol_version(), Binding::of(interface)),
         None => (
             settings.version,
             settings.binding.or(Some(Binding::JsonRpc)),

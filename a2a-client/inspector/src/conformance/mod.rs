@@ -6,7 +6,7 @@ mod routes;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a_client::{Binding, Dialect};
+use a2a_client::{Binding, ProtocolVersion};
 use a2a_conformance::agent::{Options, RunError, RunProgress, Selection, run_until};
 use a2a_conformance::case::Profile;
 use a2a_conformance::explanation::cite;
@@ -189,7 +189,7 @@ impl Runs {
                 "id": result.id,
                 "title": result.title,
                 "level": result.level,
-                "version": result.dialect,
+                "version": result.protocol_version,
                 "binding": result.binding,
                 "verdict": result.verdict,
                 "reason": reason.map(|reason| redaction.text(reason)),
@@ -318,8 +318,8 @@ fn options(agent: &ConnectedAgent, wanted: &Wanted) -> Result<Options, Problem> 
         let problem = format!("`run` and `skip`: expected at most {MAX_PATTERNS} patterns");
         return Err(Problem::bad_request(problem));
     }
-    let dialects = wanted.versions.iter().map(|version| {
-        let known = version.parse::<Dialect>();
+    let protocol_versions = wanted.versions.iter().map(|version| {
+        let known = version.parse::<ProtocolVersion>();
         known.map_err(|error| Problem::bad_request(format!("`versions`: {error}")))
     });
     let bindings = wanted.bindings.iter().map(|name| {
@@ -338,7 +338,7 @@ fn options(agent: &ConnectedAgent, wanted: &Wanted) -> Result<Options, Problem> 
             true => Profile::Instrumented,
             false => Profile::BlackBox,
         },
-        dialects: dialects.collect::<Result<_, _>>()?,
+        protocol_versions: protocol_versions.collect::<Result<_, _>>()?,
         bindings: bindings.collect::<Result<_, _>>()?,
         selection: Selection {
             run: wanted.run.clone(),

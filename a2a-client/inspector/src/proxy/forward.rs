@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_client::credentials::shown_text;
 use a2a_client::{HttpClient, ResponseObserver, causes};
-use a2a_types::{Dialect, Operation};
+use a2a_types::{Operation, ProtocolVersion};
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderMap, HeaderName,
@@ -94,7 +94,10 @@ async fn answer(proxy: Arc<Proxy>, head: request::Parts, body: Incoming) -> Resp
     }
     let is_card = is_public_card
         || recording.operation() == Some(Operation::GetExtendedAgentCard.name())
-        || head.uri.path().ends_with(Dialect::EXTENDED_CARD_PATH);
+        || head
+            .uri
+            .path()
+            .ends_with(ProtocolVersion::EXTENDED_CARD_PATH);
     if !is_card || is_stream || !answer.status.is_success() {
         recording.head(&answer);
         let body = ProxiedBody::new(body.boxed_unsync(), proxy.clone(), recording, is_stream);

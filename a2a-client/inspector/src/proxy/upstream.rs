@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_client::Origin;
-use a2a_types::{AgentInterface, Dialect};
+use a2a_types::{AgentInterface, ProtocolVersion};
 use http::Uri;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ impl Upstream {
             return Err(Problem::bad_request(problem));
         }
         let base = url.split(['?', '#']).next().unwrap_or_default();
-        let mut paths = Dialect::CARD_PATHS.into_iter();
+        let mut paths = ProtocolVersion::CARD_PATHS.into_iter();
         let origin_of_card = paths.find_map(|path| base.strip_suffix(path));
         let base = origin_of_card.unwrap_or(base);
         Ok(Self {

@@ -147,7 +147,9 @@ impl Notification {
             receiver: self.receiver.clone(),
             at: self.at.to_string(),
             task: notice.as_ref().and_then(|notice| notice.task.clone()),
-            version: notice.as_ref().map(|notice| notice.dialect.version()),
+            version: notice
+                .as_ref()
+                .map(|notice| notice.protocol_version.version()),
             event: notice.and_then(|notice| notice.event),
             delivery: self.delivery.clone(),
             status: self.status,

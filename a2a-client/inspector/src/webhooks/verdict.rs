@@ -134,7 +134,7 @@ pub(crate) fn body(notice: &Result<Notice, String>) -> Verdict {
         Err(problem) => Err(problem.clone()),
         Ok(Notice {
             event: Some(event),
-            dialect,
+            protocol_version,
             ..
         }) => {
             let kind = match event {
@@ -143,7 +143,7 @@ pub(crate) fn body(notice: &Result<Notice, String>) -> Verdict {
                 Event::StatusUpdate(_) => "a status",
                 Event::ArtifactUpdate(_) => "an artifact",
             };
-            Ok(format!("{kind} in version {}", dialect.version()))
+            Ok(format!("{kind} in version {}", protocol_version.version()))
         }
         Ok(Notice { task: Some(_), .. }) => {
             Ok("of no known form, but it names a task: its receiver asks the agent".to_owned())

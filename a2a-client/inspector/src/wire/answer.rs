@@ -5,7 +5,7 @@ use a2a_jsonrpc::Limits;
 use a2a_transport::binding::{EventReader, read_reply};
 use a2a_transport::{Envelope, Error, SharedEvent};
 use a2a_types::reading::{Deviation, Mode, WithRepairs};
-use a2a_types::{Dialect, Error as A2aError, Response as A2aResponse};
+use a2a_types::{Error as A2aError, ProtocolVersion, Response as A2aResponse};
 
 use super::exchange::{Exchange, Response};
 
@@ -33,11 +33,15 @@ impl Answer {
             return known(read);
         }
         // A call that several versions spell alike is answered in that of its task.
-        let alike = [envelope.dialect, Dialect::V0_2, Dialect::V0_1];
+        let alike = [
+            envelope.protocol_version,
+            ProtocolVersion::V0_2,
+            ProtocolVersion::V0_1,
+        ];
         let count = if envelope.ambiguous { alike.len() } else { 1 };
-        let readings = alike[..count].iter().map(|dialect| {
+        let readings = alike[..count].iter().map(|protocol_version| {
             let mut envelope = envelope.clone();
-            envelope.dialect = *dialect;
+            envelope.protocol_version = *protocol_version;
             let limits = Limits::default();
             let read = read_reply(&envelope, response.status, body, Mode::Tolerant, &limits);
             known(read.map(|read| read.map(|response| Self::Once(Ok(response)))))

@@ -231,7 +231,7 @@ impl Request {
         let envelope = recorded.read_call().ok()?.envelope;
         Some(CallKind {
             operation: envelope.operation.name(),
-            version: Some(envelope.dialect.version()),
+            version: Some(envelope.protocol_version.version()),
             binding: Some(envelope.binding.as_str()),
         })
     }

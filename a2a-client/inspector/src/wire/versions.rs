@@ -3,7 +3,7 @@
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{EventWriter, IncomingCall, OutgoingCall, write_call, write_reply};
 use a2a_transport::{Binding, Envelope, Error, sse};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde::Serialize;
 
 use super::answer::Answer;
@@ -45,22 +45,25 @@ enum Message {
 }
 
 /// The forms, the oldest version first. HTTP+JSON came with 0.3.
-const FORMS: [(Dialect, Binding); 6] = [
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+const FORMS: [(ProtocolVersion, Binding); 6] = [
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 impl Versions {
     /// Writes an exchange in every form. Errors: it is not a call of an agent.
     pub(crate) fn of(exchange: &Exchange) -> Result<Self, String> {
         let call = exchange.request.readable().read_call()?;
-        let extensions = Dialect::ALL
-            .iter()
-            .find_map(|dialect| exchange.request.headers.get(dialect.extensions_header()));
+        let extensions = ProtocolVersion::ALL.iter().find_map(|protocol_version| {
+            exchange
+                .request
+                .headers
+                .get(protocol_version.extensions_header())
+        });
         let extensions = extensions.map(|uris| String::from_utf8_lossy(uris.as_bytes()));
         let response = exchange.response.as_ref();
         let answer = response.map(|response| Answer::read(&call.envelope, response));
@@ -68,13 +71,13 @@ impl Versions {
             request: Vec::new(),
             response: Vec::new(),
         };
-        for (dialect, binding) in FORMS {
+        for (protocol_version, binding) in FORMS {
             let form = |message| Form {
-                version: dialect.version(),
+                version: protocol_version.version(),
                 binding: binding.as_str(),
                 message,
             };
-            let written = write(&call, dialect, binding);
+            let written = write(&call, protocol_version, binding);
             let response = match (&written, &answer) {
                 (Err(error), Some(_)) => Some(missing(error)),
                 (Ok(_), Some(Err(problem))) => Some(Message::Missing {
@@ -100,9 +103,13 @@ fn missing(error: &Error) -> Message {
     }
 }
 
-fn write(call: &IncomingCall, dialect: Dialect, binding: Binding) -> Result<OutgoingCall, Error> {
+fn write(
+    call: &IncomingCall,
+    protocol_version: ProtocolVersion,
+    binding: Binding,
+) -> Result<OutgoingCall, Error> {
     let id = call.envelope.id.clone().unwrap_or(Id::number(1));
-    write_call(call.request.clone(), dialect, binding, &id)
+    write_call(call.request.clone(), protocol_version, binding, &id)
 }
 
 /// Returns a request with the headers that our client sends.
@@ -121,11 +128,11 @@ fn request(written: OutgoingCall, extensions: Option<&str>) -> Message {
             false => media_type,
         },
     );
-    if envelope.dialect == Dialect::V1_0 {
-        header("a2a-version", envelope.dialect.version());
+    if envelope.protocol_version == ProtocolVersion::V1_0 {
+        header("a2a-version", envelope.protocol_version.version());
     }
     if let Some(uris) = extensions {
-        header(envelope.dialect.extensions_header(), uris);
+        header(envelope.protocol_version.extensions_header(), uris);
     }
     Message::Request {
         method: written.method.to_string(),
@@ -140,8 +147,8 @@ fn request(written: OutgoingCall, extensions: Option<&str>) -> Message {
 
 /// Returns the media type of JSON: 1.0 has its own on HTTP+JSON (1.0 §11.1).
 fn media_type(envelope: &Envelope) -> &'static str {
-    match (envelope.dialect, envelope.binding) {
-        (Dialect::V1_0, Binding::HttpJson) => "application/a2a+json",
+    match (envelope.protocol_version, envelope.binding) {
+        (ProtocolVersion::V1_0, Binding::HttpJson) => "application/a2a+json",
         _ => "application/json",
     }
 }
@@ -169,7 +176,8 @@ impl Answer {
                 let mut blocks = Vec::new();
                 for (sequence, event) in events {
                     // Events of 0.1 have no ids.
-                    let id = sequence.filter(|_| envelope.dialect != Dialect::V0_1);
+                    let id =
+                        sequence.filter(|_| envelope.protocol_version != ProtocolVersion::V0_1);
                     match event {
                         Ok(event) => {
                             let lines = writer.write(event);

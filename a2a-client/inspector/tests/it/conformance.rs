@@ -231,7 +231,9 @@ async fn the_suite_reads_a_recording() {
         assert!(found.passes() && found.mended.is_empty(), "{found:?}");
     }
     let streams = findings.iter().filter(|found| found.events > 0);
-    let versions: Vec<_> = streams.map(|found| found.dialect.unwrap()).collect();
+    let versions: Vec<_> = streams
+        .map(|found| found.protocol_version.unwrap())
+        .collect();
     // 0.2 and 0.3 spell it alike.
     assert_eq!(versions, ["0.1", "0.3", "0.3", "1.0"]);
 }

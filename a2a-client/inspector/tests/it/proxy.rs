@@ -2,7 +2,9 @@
 
 use a2a_auth::{AnyOf, ApiKey, ApiKeys};
 use a2a_client::credentials::Keyring;
-use a2a_client::{Binding, Client, ClientBuilder, Dialect, Event, HttpClient, StreamExt, Updates};
+use a2a_client::{
+    Binding, Client, ClientBuilder, Event, HttpClient, ProtocolVersion, StreamExt, Updates,
+};
 use a2a_server::demo::Reference;
 use a2a_types::TaskId;
 use http::{Request, StatusCode};
@@ -56,17 +58,22 @@ impl Proxy {
     }
 }
 
-pub(crate) const FORMS: [(Dialect, Binding); 6] = [
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+pub(crate) const FORMS: [(ProtocolVersion, Binding); 6] = [
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
-pub(crate) fn client(url: &str, (dialect, binding): (Dialect, Binding)) -> ClientBuilder {
-    Client::builder(url).dialect(dialect).binding(binding)
+pub(crate) fn client(
+    url: &str,
+    (protocol_version, binding): (ProtocolVersion, Binding),
+) -> ClientBuilder {
+    Client::builder(url)
+        .protocol_version(protocol_version)
+        .binding(binding)
 }
 
 /// Begins a task that waits, and returns its open stream and its id.
@@ -105,7 +112,7 @@ async fn callers_of_every_version_stay_with_the_proxy() {
         let last = ended(&page, &exchanges.last().unwrap()["number"]).await;
         // 0.2 and 0.3 spell it alike.
         let version = match form.0 {
-            Dialect::V0_2 => Dialect::V0_3,
+            ProtocolVersion::V0_2 => ProtocolVersion::V0_3,
             version => version,
         };
         assert_eq!(last["version"], version.version());
@@ -160,7 +167,7 @@ async fn the_extended_card_leads_to_the_proxy_too() {
     let proxy = Proxy::to(&page, &started(server).await).await;
     for form in FORMS
         .into_iter()
-        .filter(|(dialect, _)| *dialect != Dialect::V0_1)
+        .filter(|(protocol_version, _)| *protocol_version != ProtocolVersion::V0_1)
     {
         let keyring = Keyring::default().api_key("open-sesame-to-me");
         let builder = client(&proxy.url, form).keyring(keyring);

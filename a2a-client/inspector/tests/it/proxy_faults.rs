@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_client::{Client, Dialect, Error, HttpClient, StreamExt, Timeouts};
+use a2a_client::{Client, Error, HttpClient, ProtocolVersion, StreamExt, Timeouts};
 use a2a_types::TaskState;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ async fn a_cut_stream_is_resumed_without_loss() {
     let http2 = || HttpClient::builder().http2_only();
     let forms = FORMS
         .into_iter()
-        .filter(|(dialect, _)| *dialect != Dialect::V0_1);
+        .filter(|(protocol_version, _)| *protocol_version != ProtocolVersion::V0_1);
     let http1 = forms.map(|form| client(&proxy.url, form));
     for builder in http1.chain([Client::builder(&proxy.url).http(http2())]) {
         let client = builder.connect().await.unwrap();
@@ -140,7 +140,7 @@ async fn a_delayed_answer_comes_too_late() {
     timeouts.first_byte = Duration::from_secs(2);
     let hasty = HttpClient::builder().timeouts(timeouts);
     let hasty = Client::builder(&proxy.url).http(hasty);
-    let hasty = hasty.connect_at(Dialect::V1_0).unwrap();
+    let hasty = hasty.connect_at(ProtocolVersion::V1_0).unwrap();
     let hasty = hasty.retries(a2a_client::Retries::none());
     let delay = json!({"kind": "delay", "ms": 60_000, "once": true});
     proxy.fault(&page, delay).await;

@@ -62,7 +62,7 @@ fn read(request: &Value, response: &Value) -> Request {
     let call = exchange.request.read_call().unwrap();
     assert_eq!(call.envelope.binding.as_str(), binding);
     // Several versions spell some calls alike.
-    let is_same = call.envelope.dialect.version() == version;
+    let is_same = call.envelope.protocol_version.version() == version;
     assert!(
         is_same || call.envelope.ambiguous || version == "0.2",
         "{version}: {call:?}"

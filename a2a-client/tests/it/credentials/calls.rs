@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::credentials::{AccessToken, Challenge, bearer};
-use a2a_client::{Client, Dialect, SendMessageResponse, StreamExt};
+use a2a_client::{Client, ProtocolVersion, SendMessageResponse, StreamExt};
 use a2a_transport::http::{AuthChallenge, AuthError, Authenticator, HttpService};
 use a2a_transport::{BoxFuture, Call, Principal, Reply, Transport, Update};
 use a2a_types::{Operation, Request as A2aRequest, Response as A2aResponse, Task, TaskState};
@@ -118,7 +118,7 @@ async fn users_of_one_client_are_each_seen_as_themselves() {
     let tokens = [("own", "server"), ("a", "alice"), ("b", "bob")];
     let (_, url) = UserAgent::serve(&tokens).await;
     let builder = Client::builder(&url).keyring(Keyring::default().bearer("own"));
-    let client = builder.connect_at(Dialect::V1_0).unwrap();
+    let client = builder.connect_at(ProtocolVersion::V1_0).unwrap();
     let calls: Vec<_> = (0..60)
         .map(|number| {
             let (client, sending) = (client.clone(), client.send("who am I?"));
@@ -152,7 +152,7 @@ async fn headers_of_the_client_do_not_name_another_caller() {
         .header(AUTHORIZATION, header("Bearer own"))
         .header(http::header::COOKIE, header("session=own"))
         .header(http::HeaderName::from_static("x-route"), header("7"))
-        .connect_at(Dialect::V1_0)
+        .connect_at(ProtocolVersion::V1_0)
         .unwrap();
     let keyring = Keyring::default().api_key("k3y");
     let card = card(&[("key", key("header", "X-Key"))], &[&["key"]]);
@@ -180,7 +180,7 @@ async fn a_stream_is_resumed_with_its_own_credentials() {
     let tokens = [("own", "server"), ("a", "alice")];
     let (agent, url) = UserAgent::serve(&tokens).await;
     let builder = Client::builder(&url).keyring(Keyring::default().bearer("own"));
-    let client = builder.connect_at(Dialect::V1_0).unwrap();
+    let client = builder.connect_at(ProtocolVersion::V1_0).unwrap();
     use Operation::{SendStreamingMessage as Send, SubscribeToTask as Subscribe};
     for (mut updates, user) in [
         (
@@ -207,10 +207,10 @@ async fn a_stream_is_resumed_with_its_own_credentials() {
 
 #[tokio::test]
 async fn an_extended_card_is_of_its_user_alone() {
-    for dialect in [Dialect::V0_3, Dialect::V1_0] {
+    for protocol_version in [ProtocolVersion::V0_3, ProtocolVersion::V1_0] {
         let (_, url) = UserAgent::serve(&[("own", "server"), ("a", "alice")]).await;
         let builder = Client::builder(&url).keyring(Keyring::default().bearer("own"));
-        let client = builder.connect_at(dialect).unwrap();
+        let client = builder.connect_at(protocol_version).unwrap();
         let alice = client.with_credentials(bearer("a").unwrap());
         assert_eq!(alice.extended_card().await.unwrap().name, "alice");
         assert_eq!(alice.card().unwrap().name, "alice");
@@ -224,7 +224,7 @@ async fn an_extended_card_is_of_its_user_alone() {
 async fn the_extended_card_of_0_2_is_read_with_the_credentials_of_the_call() {
     let agent = Server::open().await;
     let builder = Client::builder(&agent.url).keyring(Keyring::default().bearer("own"));
-    let client = builder.connect_at(Dialect::V0_2).unwrap();
+    let client = builder.connect_at(ProtocolVersion::V0_2).unwrap();
     let alice = client.with_credentials(bearer("a").unwrap());
     let _ = alice.extended_card().await;
     let asked = agent.asked("/agent");
@@ -249,7 +249,7 @@ fn numbered() -> (Arc<dyn Credentials>, Arc<Mutex<usize>>) {
 #[tokio::test]
 async fn a_hundred_refused_calls_share_one_token_request() {
     let (agent, url) = UserAgent::serve(&[("t1", "alice"), ("t2", "alice")]).await;
-    let client = Client::at(&url, Dialect::V1_0).unwrap();
+    let client = Client::at(&url, ProtocolVersion::V1_0).unwrap();
     let (credentials, given) = numbered();
     let send = || client.send("hi").credentials(Arc::clone(&credentials));
     assert_eq!(user(send()).await, "alice");
@@ -286,7 +286,7 @@ async fn a_late_refusal_does_not_drop_the_next_token() {
 #[tokio::test]
 async fn a_second_refusal_goes_to_the_caller() {
     let (agent, url) = UserAgent::serve(&[]).await;
-    let client = Client::at(&url, Dialect::V1_0).unwrap();
+    let client = Client::at(&url, ProtocolVersion::V1_0).unwrap();
     let (tokens, _) = numbered();
     for (credentials, sent) in [
         (tokens, vec!["t1", "t2"]),
@@ -322,7 +322,7 @@ async fn a_second_refusal_goes_to_the_caller() {
 #[tokio::test]
 async fn a_stream_begins_with_the_next_token() {
     let (agent, url) = UserAgent::serve(&[("t2", "alice")]).await;
-    let client = Client::at(&url, Dialect::V1_0).unwrap();
+    let client = Client::at(&url, ProtocolVersion::V1_0).unwrap();
     let (credentials, _) = numbered();
     let mut updates = client.send("hi").credentials(credentials).follow();
     while let Some(event) = updates.next().await {

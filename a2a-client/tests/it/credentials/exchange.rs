@@ -1,7 +1,7 @@
 //! Tokens of users in exchange for tokens of an agent.
 
 use a2a_client::credentials::{OAuthClient, SecurityToken, TokenExchange};
-use a2a_client::{Client, Dialect};
+use a2a_client::{Client, ProtocolVersion};
 
 use super::calls::UserAgent;
 use super::*;
@@ -42,7 +42,7 @@ async fn a_token_is_exchanged_once_for_each_user() {
     let login = token_server().await;
     let tokens = [("alice-1", "alice"), ("bob-2", "bob")];
     let (agent, url) = UserAgent::serve(&tokens).await;
-    let client = Client::at(&url, Dialect::V1_0).unwrap();
+    let client = Client::at(&url, ProtocolVersion::V1_0).unwrap();
     let exchange = exchange(&login)
         .audience("agent")
         .audience("https://agent.example")
@@ -79,7 +79,7 @@ async fn a_token_is_exchanged_once_for_each_user() {
 async fn a_revoked_token_is_exchanged_again() {
     let login = token_server().await;
     let (agent, url) = UserAgent::serve(&[("alice-1", "alice")]).await;
-    let client = Client::at(&url, Dialect::V1_0).unwrap();
+    let client = Client::at(&url, ProtocolVersion::V1_0).unwrap();
     let exchange = exchange(&login);
     client
         .send("hi")
@@ -133,7 +133,7 @@ async fn a_refused_exchange_is_reported_without_secrets() {
     ask(&agent, &user(&exchange, "alice")).await.unwrap();
     let subject = SecurityToken::access_token("alice-token");
     let alice = user(&exchange, "alice");
-    let client = Client::at(&agent.url, Dialect::V1_0).unwrap();
+    let client = Client::at(&agent.url, ProtocolVersion::V1_0).unwrap();
     let refused = client.send("hi").credentials(Arc::clone(&alice)).await;
     let mut call = a2a_transport::Call::new(a2a_types::GetTaskRequest::default());
     call.context.credentials = Some(Arc::clone(&alice));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::{
-    Client, ClientBuilder, Dialect, Error, HttpClient, HttpClientBuilder, Phase, Retries,
+    Client, ClientBuilder, Error, HttpClient, HttpClientBuilder, Phase, ProtocolVersion, Retries,
     SendMessageResponse, StreamExt, Timeouts,
 };
 use a2a_transport::sse::Bounds;
@@ -184,7 +184,7 @@ impl FaultyAgent {
         let builder = (self.client)(builder);
         let client = match self.call {
             ClientCall::Card(_) => builder.connect().await?,
-            _ => builder.connect_at(Dialect::V1_0)?,
+            _ => builder.connect_at(ProtocolVersion::V1_0)?,
         };
         let retries = Retries::default().base(Duration::from_millis(1));
         let retries = retries.most(Duration::from_millis(20)).reconnections(5);

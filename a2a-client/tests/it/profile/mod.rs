@@ -9,7 +9,7 @@ mod profile_agent;
 
 use a2a_client::{Client, Error, Event, Retries, SendMessageResponse, StreamExt};
 use a2a_types::extension::trpc::{LlmResponses, Step, Version};
-use a2a_types::{AgentCard, Dialect, Part, Task};
+use a2a_types::{AgentCard, Part, ProtocolVersion, Task};
 use serde_json::{Value, json};
 
 use crate::profile::fixture::Fixture;
@@ -200,5 +200,5 @@ async fn an_answer_with_empty_messages_is_taken() {
     assert_eq!(task.history.len(), 3);
     assert_eq!(LlmResponses::of_answer(&answer).text(), "It is mild.");
     assert_eq!(task.context_id.as_ref().map(|id| id.as_str()), Some("c"));
-    assert_eq!(peer.dialect(), Dialect::V0_2);
+    assert_eq!(peer.protocol_version(), ProtocolVersion::V0_2);
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use a2a_client::HttpTransport;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -84,11 +84,11 @@ impl ProfileAgent {
     }
 
     pub(crate) fn transport(&self) -> HttpTransport {
-        HttpTransport::new(&self.url, self.dialect()).unwrap()
+        HttpTransport::new(&self.url, self.protocol_version()).unwrap()
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
-        Dialect::V0_2
+    pub(crate) fn protocol_version(&self) -> ProtocolVersion {
+        ProtocolVersion::V0_2
     }
 
     pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {

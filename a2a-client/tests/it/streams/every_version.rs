@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_client::{Dialect, Error, Event, Retries, StreamExt, Updates};
+use a2a_client::{Error, Event, ProtocolVersion, Retries, StreamExt, Updates};
 use a2a_types::{ErrorKind, Message, Operation, Response, SendMessageResponse, TaskState};
 
 use tokio::time::timeout;
@@ -14,7 +14,11 @@ use crate::streams::scripted_agent::{
 use Operation::{GetTask, SendMessage, SendStreamingMessage, SubscribeToTask};
 use TaskState::{Completed, Submitted, Working};
 
-const SINCE_0_2: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
+const SINCE_0_2: &[ProtocolVersion] = &[
+    ProtocolVersion::V0_2,
+    ProtocolVersion::V0_3,
+    ProtocolVersion::V1_0,
+];
 
 /// Reads to the end and returns a summary of every event, and the error if there is one. The client's
 /// task must end like the last event.
@@ -34,23 +38,23 @@ pub(crate) async fn collect(updates: &mut Updates) -> (Vec<String>, Option<Error
     }
 }
 
-/// Follows a message in each dialect through a script. Checks the events, the requests, and the
+/// Follows a message in each protocol version through a script. Checks the events, the requests, and the
 /// resulting task.
 async fn check(
-    dialects: &[Dialect],
+    protocol_versions: &[ProtocolVersion],
     script: impl Fn() -> Vec<Answer>,
     expected: &[&str],
     asked: &[Operation],
 ) {
-    for &dialect in dialects {
-        let agent = ScriptedAgent::new(dialect, script()).await;
-        let mut updates = agent.client().send(message(dialect)).follow();
+    for &protocol_version in protocol_versions {
+        let agent = ScriptedAgent::new(protocol_version, script()).await;
+        let mut updates = agent.client().send(message(protocol_version)).follow();
         let (events, error) = collect(&mut updates).await;
-        assert_eq!(events, expected, "{dialect}: {error:?}");
-        assert!(error.is_none(), "{dialect}: {error:?}");
-        assert_eq!(agent.operations(), asked, "{dialect}");
+        assert_eq!(events, expected, "{protocol_version}: {error:?}");
+        assert!(error.is_none(), "{protocol_version}: {error:?}");
+        assert_eq!(agent.operations(), asked, "{protocol_version}");
         let folded = in_short(&Event::Task(updates.task().unwrap().clone()));
-        assert_eq!(folded, "Completed[123]", "{dialect}");
+        assert_eq!(folded, "Completed[123]", "{protocol_version}");
     }
 }
 
@@ -60,9 +64,9 @@ fn numbered(first: u64, events: impl IntoIterator<Item = Event>, end: StreamEnd)
 
 #[tokio::test]
 async fn a_peer_with_ids_goes_on_after_the_last() {
-    for &dialect in SINCE_0_2 {
+    for &protocol_version in SINCE_0_2 {
         let agent = ScriptedAgent::new(
-            dialect,
+            protocol_version,
             [
                 numbered(1, [snapshot(Submitted, &[]), chunk("1")], StreamEnd::Broken),
                 numbered(3, [chunk("2")], StreamEnd::Broken),
@@ -83,7 +87,7 @@ async fn a_peer_with_ids_goes_on_after_the_last() {
         assert_eq!((updates.reconnections(), updates.sequence()), (2, Some(5)));
         assert!(
             matches!(updates.last_cut(), Some(Error::Unfinished)),
-            "{dialect}"
+            "{protocol_version}"
         );
     }
 }
@@ -120,7 +124,7 @@ async fn a_peer_that_tells_no_task_is_asked_for_it() {
         ]
     };
     check(
-        Dialect::ALL,
+        ProtocolVersion::ALL,
         script,
         &["Working", "=1", "+23", "Completed"],
         &[SendStreamingMessage, SubscribeToTask, GetTask],
@@ -138,7 +142,7 @@ async fn a_silent_stream_is_gone_on_with_after_a_look() {
         ]
     };
     check(
-        Dialect::ALL,
+        ProtocolVersion::ALL,
         script,
         &["Working", "=1", "+23", "Completed"],
         &[SendStreamingMessage, SubscribeToTask, GetTask],
@@ -157,7 +161,7 @@ async fn the_last_status_does_not_come_before_what_was_missed() {
         ]
     };
     check(
-        Dialect::ALL,
+        ProtocolVersion::ALL,
         script,
         &["Working", "=1", "+23", "Completed"],
         &[SendStreamingMessage, SubscribeToTask, GetTask],
@@ -177,7 +181,7 @@ async fn a_peer_that_takes_up_no_stream_is_asked_from_time_to_time() {
             ]
         };
         check(
-            Dialect::ALL,
+            ProtocolVersion::ALL,
             script,
             &["Working", "=1", "+2", "+3", "Completed"],
             &[SendStreamingMessage, SubscribeToTask, GetTask, GetTask],
@@ -199,7 +203,7 @@ async fn a_stream_that_ends_early_is_taken_up_and_then_asked_for() {
         ]
     };
     check(
-        Dialect::ALL,
+        ProtocolVersion::ALL,
         script,
         &["Working", "=1", "+2", "+3", "Completed"],
         &[
@@ -235,7 +239,7 @@ async fn streams_that_break_before_any_event_are_taken_up_again() {
         &[SubscribeToTask],
     ];
     check(
-        &[Dialect::V1_0],
+        &[ProtocolVersion::V1_0],
         script,
         &["Working", "=1", "+2", "+3", "Completed"],
         &asked.concat(),
@@ -257,9 +261,9 @@ async fn a_peer_that_cannot_stream_is_sent_the_message_and_asked() {
         ["Working[1]", "+23", "Completed"],
         [SendStreamingMessage, SendMessage, GetTask],
     );
-    check(Dialect::ALL, script, &events, &asked).await;
+    check(ProtocolVersion::ALL, script, &events, &asked).await;
 
-    let agent = ScriptedAgent::new(Dialect::V1_0, script()).await;
+    let agent = ScriptedAgent::new(ProtocolVersion::V1_0, script()).await;
     collect(&mut agent.client().send("go").follow()).await;
     let params = &agent.asked()[1].params;
     assert_eq!(params["configuration"]["returnImmediately"], true);
@@ -290,9 +294,10 @@ async fn one_answer_to_a_question_for_a_stream_is_its_first_event() {
 
 #[tokio::test]
 async fn a_message_is_the_whole_answer() {
-    for &dialect in SINCE_0_2 {
+    for &protocol_version in SINCE_0_2 {
         let answer = Event::Message(Message::agent("hello"));
-        let agent = ScriptedAgent::new(dialect, [events([answer], StreamEnd::Clean)]).await;
+        let agent =
+            ScriptedAgent::new(protocol_version, [events([answer], StreamEnd::Clean)]).await;
         let mut updates = agent.client().send("go").follow();
         let (events, error) = collect(&mut updates).await;
         assert!(
@@ -306,11 +311,16 @@ async fn a_message_is_the_whole_answer() {
 
 #[tokio::test]
 async fn a_refusal_is_reported_with_its_error_kind() {
-    for &dialect in Dialect::ALL {
-        let agent = ScriptedAgent::new(dialect, [refused(ErrorKind::InvalidParams)]).await;
-        match agent.client().stream(message(dialect)).await.map(drop) {
+    for &protocol_version in ProtocolVersion::ALL {
+        let agent = ScriptedAgent::new(protocol_version, [refused(ErrorKind::InvalidParams)]).await;
+        match agent
+            .client()
+            .stream(message(protocol_version))
+            .await
+            .map(drop)
+        {
             Err(Error::Agent(error)) => assert_eq!(error.kind, ErrorKind::InvalidParams),
-            other => panic!("{dialect}: {other:?}"),
+            other => panic!("{protocol_version}: {other:?}"),
         }
         assert_eq!(agent.operations(), [SendStreamingMessage]);
     }
@@ -319,26 +329,30 @@ async fn a_refusal_is_reported_with_its_error_kind() {
 /// It is unknown whether the agent received the message.
 #[tokio::test]
 async fn a_message_is_not_sent_twice_unasked() {
-    for &dialect in Dialect::ALL {
+    for &protocol_version in ProtocolVersion::ALL {
         for answer in [events([], StreamEnd::Broken), Answer::Raw("")] {
-            let agent = ScriptedAgent::new(dialect, [answer]).await;
+            let agent = ScriptedAgent::new(protocol_version, [answer]).await;
             let (events, error) =
-                collect(&mut agent.client().send(message(dialect)).follow()).await;
+                collect(&mut agent.client().send(message(protocol_version)).follow()).await;
             assert!(
                 events.is_empty() && error.is_some(),
-                "{dialect}: {events:?}"
+                "{protocol_version}: {events:?}"
             );
-            assert_eq!(agent.operations(), [SendStreamingMessage], "{dialect}");
+            assert_eq!(
+                agent.operations(),
+                [SendStreamingMessage],
+                "{protocol_version}"
+            );
         }
     }
 }
 
 #[tokio::test]
 async fn a_message_that_the_agent_recognises_is_sent_again_with_its_id() {
-    for &dialect in SINCE_0_2 {
+    for &protocol_version in SINCE_0_2 {
         let whole = events([snapshot(Completed, &["1"])], StreamEnd::Clean);
         let agent = ScriptedAgent::new(
-            dialect,
+            protocol_version,
             [Answer::Raw(""), events([], StreamEnd::Broken), whole],
         )
         .await;
@@ -346,7 +360,7 @@ async fn a_message_that_the_agent_recognises_is_sent_again_with_its_id() {
             .client()
             .retries(Retries::default().resend_messages(true));
         let (events, error) = collect(&mut client.send("go").follow()).await;
-        assert_eq!(events, ["Completed[1]"], "{dialect}: {error:?}");
+        assert_eq!(events, ["Completed[1]"], "{protocol_version}: {error:?}");
         let asked = agent.asked();
         let ids = asked
             .iter()
@@ -368,19 +382,23 @@ fn places(agent: &ScriptedAgent) -> Vec<Option<String>> {
 /// The peer has ids, but does not resume after the last one.
 #[tokio::test]
 async fn a_place_that_is_passed_is_forgotten() {
-    for &dialect in SINCE_0_2 {
+    for &protocol_version in SINCE_0_2 {
         let script = [
             numbered(1, [snapshot(Working, &[]), chunk("1")], StreamEnd::Broken),
             numbered(9, [chunk("3")], StreamEnd::Broken),
             looked(Working, &["1", "2", "3"]),
             events([snapshot(Completed, &["1", "2", "3"])], StreamEnd::Clean),
         ];
-        let agent = ScriptedAgent::new(dialect, script).await;
+        let agent = ScriptedAgent::new(protocol_version, script).await;
         let (events, error) = collect(&mut agent.client().send("go").follow()).await;
         let expected = ["Working[]", "=1", "+23", "Completed"];
-        assert_eq!(events, expected, "{dialect}: {error:?}");
+        assert_eq!(events, expected, "{protocol_version}: {error:?}");
         let place = Some("2".to_owned());
-        assert_eq!(places(&agent), [None, place, None, None], "{dialect}");
+        assert_eq!(
+            places(&agent),
+            [None, place, None, None],
+            "{protocol_version}"
+        );
     }
 }
 
@@ -414,7 +432,7 @@ async fn numbers_that_do_not_grow_are_not_sent_back() {
     let first = [(Some(1), status(Working)), (Some(1), chunk("1"))];
     let whole = events([snapshot(Completed, &["1"])], StreamEnd::Clean);
     let agent = ScriptedAgent::new(
-        Dialect::V1_0,
+        ProtocolVersion::V1_0,
         [Answer::Events(first.into(), StreamEnd::Broken), whole],
     )
     .await;
@@ -424,49 +442,56 @@ async fn numbers_that_do_not_grow_are_not_sent_back() {
 
 #[tokio::test]
 async fn a_task_of_a_peer_that_cannot_stream_is_followed() {
-    for &dialect in Dialect::ALL {
+    for &protocol_version in ProtocolVersion::ALL {
         let script = [
             refused(ErrorKind::UnsupportedOperation),
             looked(Working, &["1"]),
             looked(Completed, &["1", "2"]),
         ];
-        let agent = ScriptedAgent::new(dialect, script).await;
+        let agent = ScriptedAgent::new(protocol_version, script).await;
         let mut updates = agent.client().subscribe("t").await.unwrap();
         let (events, error) = collect(&mut updates).await;
         assert_eq!(
             events,
             ["Working[1]", "+2", "Completed"],
-            "{dialect}: {error:?}"
+            "{protocol_version}: {error:?}"
         );
     }
 }
 
 #[tokio::test]
 async fn a_follower_receives_the_task_first() {
-    for &dialect in Dialect::ALL {
+    for &protocol_version in ProtocolVersion::ALL {
         let script = [
             events([chunk("3"), status(Completed)], StreamEnd::Clean),
             looked(Completed, &["1", "2", "3"]),
         ];
-        let agent = ScriptedAgent::new(dialect, script).await;
+        let agent = ScriptedAgent::new(protocol_version, script).await;
         let mut updates = agent.client().subscribe("t").await.unwrap();
         let (events, error) = collect(&mut updates).await;
-        assert_eq!(events, ["Completed[123]"], "{dialect}: {error:?}");
-        assert_eq!(agent.operations(), [SubscribeToTask, GetTask], "{dialect}");
+        assert_eq!(events, ["Completed[123]"], "{protocol_version}: {error:?}");
+        assert_eq!(
+            agent.operations(),
+            [SubscribeToTask, GetTask],
+            "{protocol_version}"
+        );
     }
 }
 
 #[tokio::test]
 async fn without_retries_a_disconnect_is_reported() {
-    for &dialect in Dialect::ALL {
-        let agent =
-            ScriptedAgent::new(dialect, [events([status(Working)], StreamEnd::Broken)]).await;
+    for &protocol_version in ProtocolVersion::ALL {
+        let agent = ScriptedAgent::new(
+            protocol_version,
+            [events([status(Working)], StreamEnd::Broken)],
+        )
+        .await;
         let client = agent.client().retries(Retries::none());
-        let (events, error) = collect(&mut client.send(message(dialect)).follow()).await;
+        let (events, error) = collect(&mut client.send(message(protocol_version)).follow()).await;
         assert_eq!(events, ["Working"]);
         assert!(
             matches!(error, Some(Error::Unfinished)),
-            "{dialect}: {error:?}"
+            "{protocol_version}: {error:?}"
         );
         assert_eq!(agent.operations(), [SendStreamingMessage]);
     }

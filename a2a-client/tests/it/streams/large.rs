@@ -2,7 +2,7 @@
 
 use Operation::{GetTask, SendStreamingMessage, SubscribeToTask};
 use TaskState::{Completed, Working};
-use a2a_client::{Bounds, Client, Dialect, Error, HttpClient, Retries};
+use a2a_client::{Bounds, Client, Error, HttpClient, ProtocolVersion, Retries};
 use a2a_types::{Operation, TaskState};
 
 use crate::streams::every_version::collect;
@@ -10,19 +10,22 @@ use crate::streams::scripted_agent::{
     ScriptedAgent, StreamEnd, chunk, events, looked, message, snapshot, status,
 };
 
-fn client(agent: &ScriptedAgent, dialect: Dialect) -> Client {
+fn client(agent: &ScriptedAgent, protocol_version: ProtocolVersion) -> Client {
     let http = HttpClient::builder().limit(10_000);
     let mut bounds = Bounds::default();
     bounds.line = 2000;
     bounds.event = 2000;
     let client = Client::builder(&agent.url).http(http).bounds(bounds);
     let retries = Retries::default().base(std::time::Duration::from_millis(5));
-    client.connect_at(dialect).unwrap().retries(retries)
+    client
+        .connect_at(protocol_version)
+        .unwrap()
+        .retries(retries)
 }
 
 #[tokio::test]
 async fn an_event_that_is_too_large_is_read_from_the_task() {
-    for &dialect in Dialect::ALL {
+    for &protocol_version in ProtocolVersion::ALL {
         let large = "2".repeat(3000);
         let script = [
             events(
@@ -32,16 +35,16 @@ async fn an_event_that_is_too_large_is_read_from_the_task() {
             looked(Working, &["1", &large]),
             looked(Completed, &["1", &large, "3"]),
         ];
-        let agent = ScriptedAgent::new(dialect, script).await;
-        let client = client(&agent, dialect);
-        let (events, error) = collect(&mut client.send(message(dialect)).follow()).await;
+        let agent = ScriptedAgent::new(protocol_version, script).await;
+        let client = client(&agent, protocol_version);
+        let (events, error) = collect(&mut client.send(message(protocol_version)).follow()).await;
         let expected = ["Working", "=1", &format!("+{large}"), "+3", "Completed"];
-        assert_eq!(events, expected, "{dialect}: {error:?}");
-        assert!(error.is_none(), "{dialect}: {error:?}");
+        assert_eq!(events, expected, "{protocol_version}: {error:?}");
+        assert!(error.is_none(), "{protocol_version}: {error:?}");
         assert_eq!(
             agent.operations(),
             [SendStreamingMessage, GetTask, GetTask],
-            "{dialect}"
+            "{protocol_version}"
         );
     }
 }
@@ -53,8 +56,8 @@ async fn a_snapshot_that_is_too_large_to_stream_is_read() {
         events([snapshot(Working, &[&large])], StreamEnd::Open),
         looked(Completed, &[&large]),
     ];
-    let agent = ScriptedAgent::new(Dialect::V1_0, script).await;
-    let client = client(&agent, Dialect::V1_0);
+    let agent = ScriptedAgent::new(ProtocolVersion::V1_0, script).await;
+    let client = client(&agent, ProtocolVersion::V1_0);
     let mut updates = client.subscribe("t").await.unwrap();
     let (events, error) = collect(&mut updates).await;
     assert_eq!(events, [format!("Completed[{large}]")], "{error:?}");
@@ -71,8 +74,8 @@ async fn a_task_that_is_too_large_to_read_names_the_setting() {
         ),
         looked(Working, &["1", &large]),
     ];
-    let agent = ScriptedAgent::new(Dialect::V1_0, script).await;
-    let client = client(&agent, Dialect::V1_0);
+    let agent = ScriptedAgent::new(ProtocolVersion::V1_0, script).await;
+    let client = client(&agent, ProtocolVersion::V1_0);
     let (_, error) = collect(&mut client.send("go").follow()).await;
     match error {
         Some(error @ Error::TooLarge { what: "body", .. }) => assert_eq!(

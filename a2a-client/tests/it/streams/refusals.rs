@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use a2a_client::{Binding, Client, Dialect, Error, Event, Retries};
+use a2a_client::{Binding, Client, Error, Event, ProtocolVersion, Retries};
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{EventWriter, write_reply};
 use a2a_transport::{Envelope, sse};
@@ -53,20 +53,20 @@ const REFUSALS: &[SubscriptionRefusal] = &[
     SubscriptionRefusal::Page,
 ];
 
-const WIRES: &[(Dialect, Binding)] = &[
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::HttpJson),
+const WIRES: &[(ProtocolVersion, Binding)] = &[
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 /// An agent whose message streams break after the first part, and that refuses `refusals`
 /// subscriptions before it answers one to the end.
 #[derive(Clone)]
 struct RefusingAgent {
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     binding: Binding,
     refusal: SubscriptionRefusal,
     refusals: usize,
@@ -82,7 +82,7 @@ impl RefusingAgent {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let mut stream = BufReader::new(stream);
-                let Some((operation, id)) = read(&mut stream, self.dialect).await else {
+                let Some((operation, id)) = read(&mut stream, self.protocol_version).await else {
                     continue;
                 };
                 let answer = self.answer(operation, id);
@@ -99,7 +99,7 @@ impl RefusingAgent {
             let subscriptions = asked.iter().filter(|asked| **asked == SubscribeToTask);
             subscriptions.count()
         };
-        let mut envelope = Envelope::new(self.dialect, self.binding, operation);
+        let mut envelope = Envelope::new(self.protocol_version, self.binding, operation);
         envelope.id = (self.binding == Binding::JsonRpc).then_some(id);
         envelope.task = Some("t".into());
         match operation {
@@ -175,7 +175,10 @@ fn stream(envelope: &Envelope, events: Vec<Event>, is_cut: bool) -> Vec<u8> {
 }
 
 /// Reads a request: the operation by its method in JSON-RPC, or by its path.
-async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(Operation, Id)> {
+async fn read(
+    stream: &mut BufReader<TcpStream>,
+    protocol_version: ProtocolVersion,
+) -> Option<(Operation, Id)> {
     let mut head = String::new();
     stream.read_line(&mut head).await.ok()?;
     let mut length = 0;
@@ -194,7 +197,7 @@ async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(Op
     stream.read_exact(&mut body).await.ok()?;
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     if let Some(method) = body["method"].as_str() {
-        let named = |operation: &&Operation| dialect.method(**operation) == Some(method);
+        let named = |operation: &&Operation| protocol_version.method(**operation) == Some(method);
         let operation = Operation::ALL.iter().find(named)?;
         return Some((*operation, Id::number(body["id"].as_u64()?)));
     }
@@ -220,7 +223,7 @@ async fn each(
     task: Result<TaskState, ErrorKind>,
     check: impl Fn(FollowOutcome, bool),
 ) {
-    for &(dialect, binding) in WIRES {
+    for &(protocol_version, binding) in WIRES {
         for &refusal in REFUSALS {
             // An agent without subscriptions is polled.
             if refusal.is_unsupported() && task == Ok(Working) {
@@ -228,7 +231,7 @@ async fn each(
             }
             for subscribes in [false, true] {
                 let agent = RefusingAgent {
-                    dialect,
+                    protocol_version,
                     binding,
                     refusal,
                     refusals,
@@ -237,11 +240,13 @@ async fn each(
                 };
                 let asked = Arc::clone(&agent.asked);
                 let url = agent.serve().await;
-                let client = Client::builder(&url).binding(binding).connect_at(dialect);
+                let client = Client::builder(&url)
+                    .binding(binding)
+                    .connect_at(protocol_version);
                 let quick = Retries::default().base(std::time::Duration::from_millis(1));
                 let client = client.unwrap().retries(quick);
                 let updates = match subscribes {
-                    false => Ok(client.send(message(dialect)).follow()),
+                    false => Ok(client.send(message(protocol_version)).follow()),
                     true => client.subscribe("t").await,
                 };
                 let (events, error) = match updates {
@@ -249,7 +254,9 @@ async fn each(
                     Err(error) => (Vec::new(), Some(error)),
                 };
                 let asked = asked.lock().unwrap().clone();
-                println!("{dialect} {binding} {refusal:?} {subscribes}: {events:?} {error:?}");
+                println!(
+                    "{protocol_version} {binding} {refusal:?} {subscribes}: {events:?} {error:?}"
+                );
                 let followed = FollowOutcome {
                     events,
                     error,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use a2a_client::{Client, Dialect, Error, Retries, Retrying, Transport};
+use a2a_client::{Client, Error, ProtocolVersion, Retries, Retrying, Transport};
 use a2a_transport::{BoxFuture, Call, Reply};
 use a2a_types::{
     CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, ErrorKind,
@@ -155,37 +155,47 @@ async fn busy_answers_are_understood() {
         "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbusy";
     const LATER: &str =
         "HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\nretry-after: 0\r\n\r\n";
-    for &dialect in Dialect::ALL {
+    for &protocol_version in ProtocolVersion::ALL {
         let done = Answer::Once(
             Operation::SendMessage,
             Ok(Response::SendMessage(
                 a2a_client::SendMessageResponse::Task(task(TaskState::Completed, &[])),
             )),
         );
-        let agent =
-            ScriptedAgent::new(dialect, [Answer::Raw(PAGE), Answer::Raw(LATER), done]).await;
+        let agent = ScriptedAgent::new(
+            protocol_version,
+            [Answer::Raw(PAGE), Answer::Raw(LATER), done],
+        )
+        .await;
         let sent = agent.client().send("go").await;
-        assert!(sent.is_ok(), "{dialect}: {sent:?}");
+        assert!(sent.is_ok(), "{protocol_version}: {sent:?}");
         assert_eq!(agent.operations().len(), 3);
     }
 }
 
 #[tokio::test]
 async fn a_question_whose_connection_broke_is_asked_again() {
-    for &dialect in Dialect::ALL {
+    for &protocol_version in ProtocolVersion::ALL {
         let answers = [
             Answer::Raw(""),
             Answer::Raw("HTTP/1.1 2"),
             looked(TaskState::Working, &[]),
         ];
-        let agent = ScriptedAgent::new(dialect, answers).await;
+        let agent = ScriptedAgent::new(protocol_version, answers).await;
         let got = agent.client().get_task("t", None).await;
-        assert!(got.is_ok(), "{dialect}: {got:?}");
+        assert!(got.is_ok(), "{protocol_version}: {got:?}");
 
-        let agent =
-            ScriptedAgent::new(dialect, [Answer::Raw(""), refused(ErrorKind::Internal)]).await;
+        let agent = ScriptedAgent::new(
+            protocol_version,
+            [Answer::Raw(""), refused(ErrorKind::Internal)],
+        )
+        .await;
         assert!(agent.client().send("go").await.is_err());
-        assert_eq!(agent.operations(), [Operation::SendMessage], "{dialect}");
+        assert_eq!(
+            agent.operations(),
+            [Operation::SendMessage],
+            "{protocol_version}"
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use a2a_client::{Binding, Client, Dialect, Event, Retries};
+use a2a_client::{Binding, Client, Event, ProtocolVersion, Retries};
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{EventWriter, write_reply};
 use a2a_transport::{Envelope, sse};
@@ -48,13 +48,16 @@ pub(crate) struct RecordedCall {
 
 pub(crate) struct ScriptedAgent {
     pub(crate) url: String,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     asked: Arc<Mutex<Vec<RecordedCall>>>,
 }
 
 impl ScriptedAgent {
     /// Gives these answers to any requests, and closes the connection when there are no more.
-    pub(crate) async fn new(dialect: Dialect, answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub(crate) async fn new(
+        protocol_version: ProtocolVersion,
+        answers: impl IntoIterator<Item = Answer>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -64,12 +67,12 @@ impl ScriptedAgent {
             let mut open = Vec::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let mut stream = BufReader::new(stream);
-                let Some((asked, id)) = read(&mut stream, dialect).await else {
+                let Some((asked, id)) = read(&mut stream, protocol_version).await else {
                     continue;
                 };
                 record.lock().unwrap().push(asked.clone());
                 if let Some(answer) = answers.pop_front()
-                    && write(stream.get_mut(), answer, dialect, &asked, id).await
+                    && write(stream.get_mut(), answer, protocol_version, &asked, id).await
                 {
                     open.push(stream);
                 }
@@ -77,14 +80,14 @@ impl ScriptedAgent {
         });
         Self {
             url,
-            dialect,
+            protocol_version,
             asked,
         }
     }
 
     /// Creates a client that retries soon.
     pub(crate) fn client(&self) -> Client {
-        let client = Client::at(&self.url, self.dialect).unwrap();
+        let client = Client::at(&self.url, self.protocol_version).unwrap();
         client.retries(Retries::default().base(Duration::from_millis(5)))
     }
 
@@ -98,7 +101,10 @@ impl ScriptedAgent {
     }
 }
 
-async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(RecordedCall, Id)> {
+async fn read(
+    stream: &mut BufReader<TcpStream>,
+    protocol_version: ProtocolVersion,
+) -> Option<(RecordedCall, Id)> {
     let (mut length, mut last_event_id) = (0, None);
     loop {
         let mut line = String::new();
@@ -118,7 +124,7 @@ async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(Re
     stream.read_exact(&mut body).await.ok()?;
     let body: Value = serde_json::from_slice(&body).ok()?;
     let method = body["method"].as_str()?;
-    let named = |operation: &&Operation| dialect.method(**operation) == Some(method);
+    let named = |operation: &&Operation| protocol_version.method(**operation) == Some(method);
     let asked = RecordedCall {
         operation: *Operation::ALL.iter().find(named)?,
         last_event_id,
@@ -131,13 +137,13 @@ async fn read(stream: &mut BufReader<TcpStream>, dialect: Dialect) -> Option<(Re
 async fn write(
     stream: &mut TcpStream,
     answer: Answer,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     asked: &RecordedCall,
     id: Id,
 ) -> bool {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n";
     let envelope = |operation| {
-        let mut envelope = Envelope::new(dialect, Binding::JsonRpc, operation);
+        let mut envelope = Envelope::new(protocol_version, Binding::JsonRpc, operation);
         envelope.id = Some(id.clone());
         envelope.task = Some("t".into());
         envelope
@@ -251,9 +257,12 @@ pub(crate) fn in_short(event: &Event) -> String {
 }
 
 /// Returns a message that names its task in the versions that require it.
-pub(crate) fn message(dialect: Dialect) -> Message {
+pub(crate) fn message(protocol_version: ProtocolVersion) -> Message {
     Message {
-        task_id: dialect.rules().caller_names_tasks.then(|| "t".into()),
+        task_id: protocol_version
+            .rules()
+            .caller_names_tasks
+            .then(|| "t".into()),
         ..Message::user("go")
     }
 }

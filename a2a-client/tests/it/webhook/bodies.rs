@@ -3,7 +3,7 @@
 use a2a_client::Client;
 use a2a_client::webhook::ReceiverBuilder;
 use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
-use a2a_types::{Dialect, Event, Request, Response, Task, TaskState};
+use a2a_types::{Event, ProtocolVersion, Request, Response, Task, TaskState};
 
 use crate::webhook::hook::{Hook, Post, TASK, post};
 
@@ -13,26 +13,30 @@ async fn bodies_of_every_version_are_read() {
     let proto = r#"{"statusUpdate":{"taskId":"T","contextId":"C","status":{"state":"TASK_STATE_COMPLETED"}}}"#;
     let bodies = [
         (
-            Dialect::V0_1,
+            ProtocolVersion::V0_1,
             r#"{"id":"T","sessionId":"C","status":{"state":"completed"}}"#,
             "application/json",
         ),
-        (Dialect::V0_3, TASK, "application/json; charset=utf-8"),
         (
-            Dialect::V0_3,
+            ProtocolVersion::V0_3,
+            TASK,
+            "application/json; charset=utf-8",
+        ),
+        (
+            ProtocolVersion::V0_3,
             &proto.replace("}}}", r#"},"final":true}}"#),
             "text/plain",
         ),
-        (Dialect::V1_0, proto, "application/a2a+json"),
-        (Dialect::V1_0, proto, "application/json"),
+        (ProtocolVersion::V1_0, proto, "application/a2a+json"),
+        (ProtocolVersion::V1_0, proto, "application/json"),
     ];
-    for (dialect, body, content_type) in bodies {
+    for (protocol_version, body, content_type) in bodies {
         let post = Post::new(body).with("content-type", content_type);
         assert_eq!(hook.post(&post).await, 200);
         let notification = hook.last();
         assert_eq!(
-            (notification.dialect, notification.task),
-            (dialect, Some("T".into()))
+            (notification.protocol_version, notification.task),
+            (protocol_version, Some("T".into()))
         );
         let status = notification.event.as_ref().and_then(Event::status).unwrap();
         assert_eq!(status.state, TaskState::Completed);

@@ -3,8 +3,8 @@
 use a2a_server::demo::Reference;
 use a2a_server::{Agent, Failure, Server, ServerBuilder, Turn};
 use a2a_types::{
-    AgentCard, Dialect, HttpAuthSecurityScheme, Message, SecurityRequirement, SecurityScheme,
-    StringList,
+    AgentCard, HttpAuthSecurityScheme, Message, ProtocolVersion, SecurityRequirement,
+    SecurityScheme, StringList,
 };
 
 use a2a_conformance::case::Profile;
@@ -52,18 +52,30 @@ impl Control {
     }
 
     /// Returns the versions in which it is correct.
-    pub fn dialects(self) -> &'static [Dialect] {
+    pub fn protocol_versions(self) -> &'static [ProtocolVersion] {
         match self {
             // 1.0 has times in UTC only, with a Z.
-            Self::Offsets => &[Dialect::V0_1, Dialect::V0_2, Dialect::V0_3],
+            Self::Offsets => &[
+                ProtocolVersion::V0_1,
+                ProtocolVersion::V0_2,
+                ProtocolVersion::V0_3,
+            ],
             // In 0.1 callers name tasks.
-            Self::LongIds => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
+            Self::LongIds => &[
+                ProtocolVersion::V0_2,
+                ProtocolVersion::V0_3,
+                ProtocolVersion::V1_0,
+            ],
             // In 0.1 every answer is a task.
-            Self::MessageOnly => &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0],
-            Self::Created | Self::ProtoForms => &[Dialect::V0_3],
-            Self::Reasons | Self::Defaults | Self::EmptyTenant => &[Dialect::V1_0],
-            Self::OtherName => &[Dialect::V0_3, Dialect::V1_0],
-            _ => Dialect::ALL,
+            Self::MessageOnly => &[
+                ProtocolVersion::V0_2,
+                ProtocolVersion::V0_3,
+                ProtocolVersion::V1_0,
+            ],
+            Self::Created | Self::ProtoForms => &[ProtocolVersion::V0_3],
+            Self::Reasons | Self::Defaults | Self::EmptyTenant => &[ProtocolVersion::V1_0],
+            Self::OtherName => &[ProtocolVersion::V0_3, ProtocolVersion::V1_0],
+            _ => ProtocolVersion::ALL,
         }
     }
 

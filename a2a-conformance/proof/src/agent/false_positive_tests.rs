@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use a2a_client::credentials::Keyring;
 use a2a_client::{Client, StreamExt};
 use a2a_transport::Binding;
-use a2a_types::{Dialect, Message, TaskState};
+use a2a_types::{Message, ProtocolVersion, TaskState};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
@@ -51,7 +51,7 @@ fn is_failed_check(run: &Run, check: &str) -> bool {
 
 fn of_1_0(stand: &RunningAgent, checks: &[&str]) -> Options {
     Options {
-        dialects: vec![Dialect::V1_0],
+        protocol_versions: vec![ProtocolVersion::V1_0],
         selection: Selection {
             run: checks.iter().map(|&check| check.to_owned()).collect(),
             ..Selection::default()
@@ -95,7 +95,7 @@ impl Interceptor for OldTasks {
 /// Begins a task in each state that a task can be in, and returns their ids.
 async fn tasks_of_another(url: &str) -> BTreeSet<String> {
     let client = Client::builder(url)
-        .dialect(Dialect::V1_0)
+        .protocol_version(ProtocolVersion::V1_0)
         .binding(Binding::JsonRpc);
     let client = client.keyring(Keyring::default().bearer("first"));
     let client = client.connect().await.unwrap();
@@ -171,7 +171,7 @@ fn is_broken(request: &InterceptedRequest) -> bool {
     let Some(json) = &request.json else {
         return true;
     };
-    let method = json["method"].as_str().and_then(Dialect::of_method);
+    let method = json["method"].as_str().and_then(ProtocolVersion::of_method);
     let message = &json["params"]["message"];
     let is_message = ["messageId", "role"]
         .iter()
@@ -251,7 +251,7 @@ async fn task_that_ended_before_it_was_followed_is_not_held_against_an_agent() {
     let stand = RunningAgent::behind(Arc::new(ShortTasks), &AgentSubject::Reference);
     let stand = stand.await.unwrap();
     let mut options = of_1_0(&stand, &["stream.subscribe-goes-on"]);
-    options.dialects.clear();
+    options.protocol_versions.clear();
     let run = run(&options, |_, _| {}).await.unwrap();
     assert_eq!(run.checks.len(), 6);
     for result in run.checks {

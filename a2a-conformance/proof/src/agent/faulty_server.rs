@@ -5,8 +5,8 @@ use std::sync::Arc;
 use a2a_server::Server;
 use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update};
 use a2a_types::{
-    CancelTaskRequest, Content, Dialect, ErrorKind, Event, GetTaskRequest, Operation, Request,
-    Response, SendMessageResponse, Task, TaskId, TaskState, TaskStatusUpdateEvent,
+    CancelTaskRequest, Content, ErrorKind, Event, GetTaskRequest, Operation, ProtocolVersion,
+    Request, Response, SendMessageResponse, Task, TaskId, TaskState, TaskStatusUpdateEvent,
 };
 use futures_util::StreamExt;
 
@@ -261,7 +261,9 @@ impl FaultyServer {
         updates: a2a_transport::UpdateStream,
     ) -> a2a_transport::UpdateStream {
         match bug {
-            Bug::StreamWithoutTask if original.context.dialect == Dialect::V1_0 => {
+            Bug::StreamWithoutTask
+                if original.context.protocol_version == ProtocolVersion::V1_0 =>
+            {
                 Box::pin(updates.enumerate().map(|(number, update)| match number {
                     0 => update.map(without_task),
                     _ => update,

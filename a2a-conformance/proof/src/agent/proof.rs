@@ -60,7 +60,11 @@ fn interface_of(subject: &AgentSubject) -> Option<InterfaceKind> {
         _ => (None, 0),
     };
     let is_right = |interface: &&InterfaceKind| {
-        control.is_none_or(|control| control.dialects().contains(&interface.dialect))
+        control.is_none_or(|control| {
+            control
+                .protocol_versions()
+                .contains(&interface.protocol_version)
+        })
     };
     let interfaces: Vec<_> = InterfaceKind::ALL.iter().filter(is_right).collect();
     let interface = interfaces.get(number % interfaces.len().max(1)).copied();
@@ -162,7 +166,7 @@ fn near(options: Options, checks: &[String], more: &[String]) -> Options {
 
 fn on_interface(options: Options, interface: InterfaceKind) -> Options {
     Options {
-        dialects: vec![interface.dialect],
+        protocol_versions: vec![interface.protocol_version],
         bindings: vec![interface.binding],
         ..options
     }
@@ -175,7 +179,10 @@ fn is_invariant(check: &str) -> bool {
 fn is_in(result: &CheckResult, interface: InterfaceKind) -> bool {
     let binding = interface.binding.to_string();
     let is = |found: &Option<String>, own: &str| found.as_deref().is_none_or(|found| found == own);
-    is(&result.dialect, interface.dialect.version()) && is(&result.binding, &binding)
+    is(
+        &result.protocol_version,
+        interface.protocol_version.version(),
+    ) && is(&result.binding, &binding)
 }
 
 async fn made(options: &Options) -> Result<Vec<CheckResult>, String> {
@@ -218,8 +225,8 @@ pub(super) fn options(stand: &RunningAgent, subject: &AgentSubject) -> Options {
             AgentSubject::Control(control) => control.profile(),
             AgentSubject::Reference | AgentSubject::Mutant(_) => Profile::Instrumented,
         },
-        dialects: match subject {
-            AgentSubject::Control(control) => control.dialects().to_vec(),
+        protocol_versions: match subject {
+            AgentSubject::Control(control) => control.protocol_versions().to_vec(),
             AgentSubject::Reference | AgentSubject::Mutant(_) => Vec::new(),
         },
         card_keys: Some(stand.keys.clone()),

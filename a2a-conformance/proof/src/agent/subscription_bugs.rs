@@ -1,7 +1,7 @@
 //! Bugs of subscriptions to a task that already has a stream.
 
 use a2a_transport::{Call, Error, Update, UpdateStream};
-use a2a_types::{Dialect, Event, Request, TaskArtifactUpdateEvent};
+use a2a_types::{Event, ProtocolVersion, Request, TaskArtifactUpdateEvent};
 use futures_util::StreamExt;
 use futures_util::stream::iter;
 
@@ -18,7 +18,7 @@ pub(super) fn with_bug(
     let Request::SubscribeToTask(params) = &request.request else {
         return updates;
     };
-    let is_1_0 = request.context.dialect == Dialect::V1_0;
+    let is_1_0 = request.context.protocol_version == ProtocolVersion::V1_0;
     let resumes = request.context.last_event_id.is_some();
     let chunk = memory.chunk(&params.id).map(Ok::<_, Error>);
     match bug {

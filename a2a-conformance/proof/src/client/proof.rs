@@ -112,7 +112,7 @@ fn near(named: &str, more: &[String]) -> Vec<String> {
 
 fn on_interface(interface: InterfaceKind) -> Selection {
     Selection {
-        dialects: vec![interface.dialect],
+        protocol_versions: vec![interface.protocol_version],
         bindings: vec![interface.binding],
         ..everywhere()
     }

@@ -4,7 +4,9 @@ use std::io;
 
 use a2a_conformance::client::UNIMPLEMENTED;
 use a2a_transport::webhook::Jwk;
-use a2a_types::{Dialect, ListTasksRequest, Object, Part, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ListTasksRequest, Object, Part, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt, Lines};
@@ -17,7 +19,7 @@ pub(super) struct InstructionLine {
     pub(super) case: String,
     pub(super) op: String,
     pub(super) url: String,
-    pub(super) dialect: String,
+    pub(super) protocol_version: String,
     pub(super) binding: String,
     pub(super) text: Option<String>,
     pub(super) parts: Option<Vec<Part>>,
@@ -76,8 +78,8 @@ pub(super) struct KeySource {
 }
 
 impl InstructionLine {
-    pub(super) fn dialect(&self) -> Dialect {
-        Dialect::from_version(&self.dialect).unwrap_or(Dialect::V1_0)
+    pub(super) fn protocol_version(&self) -> ProtocolVersion {
+        ProtocolVersion::from_version(&self.protocol_version).unwrap_or(ProtocolVersion::V1_0)
     }
 }
 

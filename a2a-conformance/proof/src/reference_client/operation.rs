@@ -165,7 +165,7 @@ async fn client(performer: &Performer, line: &InstructionLine) -> Result<Client,
         })
         .keyring(keyring);
     if !performer.has(Bug::AnyVersion) {
-        builder = builder.dialect(line.dialect());
+        builder = builder.protocol_version(line.protocol_version());
     }
     let mut bounds = Bounds::default();
     let most = match performer.has(Bug::UnboundedLine) {

@@ -34,7 +34,7 @@ pub(super) struct Session {
 impl Session {
     /// Drops the state of another case.
     pub(super) fn begin(&mut self, line: &InstructionLine) {
-        let of = [&line.case, &line.dialect, &line.binding, &line.url].map(String::clone);
+        let of = [&line.case, &line.protocol_version, &line.binding, &line.url].map(String::clone);
         if self.of != of {
             *self = Self {
                 of,

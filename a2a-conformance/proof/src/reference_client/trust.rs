@@ -23,7 +23,7 @@ pub(super) async fn verified(
     let url = format!(
         "{}{}",
         line.url.trim_end_matches('/'),
-        line.dialect().card_path()
+        line.protocol_version().card_path()
     );
     let http = performer.http(line).build();
     let fetched = http.get(&url, &HeaderMap::new()).await?;

@@ -7,7 +7,7 @@ use std::io;
 use a2a_client::webhook::{Keys, Notification, Receiver, Tokens};
 use a2a_transport::http::{ServeOptions, serve};
 use a2a_transport::webhook::TOKENS;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use http::{HeaderValue, Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -119,7 +119,7 @@ impl Receivers {
                 Some(Bug::AnyTask) => Vec::new(),
                 _ => line.require.tasks.clone(),
             },
-            challenge: line.dialect() == Dialect::V0_1,
+            challenge: line.protocol_version() == ProtocolVersion::V0_1,
             reports,
         };
         receivers.make().map(|_| receivers)

@@ -4,7 +4,7 @@ use a2a_conformance::client::{Driver, Selection};
 use a2a_conformance::record::{CheckResult, Verdict};
 use a2a_conformance_proof::client::ClientSubject;
 use a2a_conformance_proof::reference_client::connect;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 
 /// Deadlines are for a machine that has other things to do, too.
 const SCALE: f64 = 3.0;
@@ -13,9 +13,9 @@ const SCALE: f64 = 3.0;
 fn describe(results: &[CheckResult]) -> String {
     let mut text = String::new();
     for result in results {
-        let (binding, dialect) = (&result.binding, &result.dialect);
+        let (binding, protocol_version) = (&result.binding, &result.protocol_version);
         text += &format!(
-            "\n{:?} {} {binding:?} {dialect:?}",
+            "\n{:?} {} {binding:?} {protocol_version:?}",
             result.verdict, result.id
         );
         text += &format!(" {:?} {:#?}", result.reason, result.mismatches);
@@ -52,7 +52,7 @@ const REFERENCE_CLIENT: &str = env!("CARGO_BIN_EXE_reference-client");
 #[tokio::test(flavor = "multi_thread")]
 async fn command_started_for_each_case_meets_every_check() {
     let selection = Selection {
-        dialects: vec![Dialect::V1_0],
+        protocol_versions: vec![ProtocolVersion::V1_0],
         scale: 10.0,
         ..Selection::default()
     };

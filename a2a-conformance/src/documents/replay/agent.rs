@@ -6,7 +6,7 @@ use a2a_server::{AuthError, Authenticator, Principal, Server};
 use a2a_transport::BoxFuture;
 use a2a_types::extension::trpc::Version;
 use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, Dialect, Operation, schema};
+use a2a_types::{AgentCard, Operation, ProtocolVersion, schema};
 use http::request::Parts;
 use http::{Method, StatusCode};
 use serde::Deserialize;
@@ -274,10 +274,11 @@ impl<'a> AgentReplay<'a> {
         let differences = compare(expected, found, &mut self.bindings, rules);
         self.note(label, differences);
         let operation = request.operation();
-        let definition = operation.and_then(|it| schema::response_definition(request.dialect, it));
+        let definition =
+            operation.and_then(|it| schema::response_definition(request.protocol_version, it));
         // The id of an answer to a request without one is null, which the schemas do not foresee.
         if let Some(definition) = definition.filter(|_| !expected["id"].is_null()) {
-            let invalid = validate(request.dialect, definition, found);
+            let invalid = validate(request.protocol_version, definition, found);
             self.note(label, invalid.err());
         }
     }
@@ -297,7 +298,7 @@ impl<'a> AgentReplay<'a> {
             return Ok(());
         }
         let found = response.json().await?;
-        validate(self.exchange.dialect, "AgentCard", &found)?;
+        validate(self.exchange.protocol_version, "AgentCard", &found)?;
         if let Some(answer) = &step.answer {
             let expected = self.corpus.example(answer).corrected_value();
             let rules = Rules {
@@ -362,8 +363,12 @@ fn undocumented(id: &Value, result: &Value) -> Value {
 }
 
 /// Validates a value by a definition of our schema.
-fn validate(dialect: Dialect, definition: &'static str, value: &Value) -> Result<(), String> {
-    match violations(dialect, definition, value)?.first() {
+fn validate(
+    protocol_version: ProtocolVersion,
+    definition: &'static str,
+    value: &Value,
+) -> Result<(), String> {
+    match violations(protocol_version, definition, value)?.first() {
         None => Ok(()),
         Some(violation) => Err(format!("{violation} ({definition})")),
     }

@@ -9,7 +9,7 @@ use a2a_transport::http::HttpTransport;
 use a2a_transport::{Answer, Call, Error, Transport};
 use a2a_types::extension::trpc::Version;
 use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, Dialect, Event, Operation, Request, Response, v0_2};
+use a2a_types::{AgentCard, Event, Operation, ProtocolVersion, Request, Response, v0_2};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, StatusCode};
@@ -100,7 +100,7 @@ impl StepReplay<'_> {
             Mode::Strict
         };
         let url = format!("http://{}/", server.address);
-        let transport = HttpTransport::new(&url, self.exchange.dialect)?.mode(mode);
+        let transport = HttpTransport::new(&url, self.exchange.protocol_version)?.mode(mode);
         let transport = self.ends.transport(transport);
         let received = match self.exchange.profile {
             true => ask_in_profile(transport, call.request, self.step).await,
@@ -245,7 +245,7 @@ impl StepReplay<'_> {
         });
         let server = server.await?;
         let url = format!("http://{}/a2a/v1", server.address);
-        let mut transport = HttpTransport::new(&url, Dialect::V0_2)?;
+        let mut transport = HttpTransport::new(&url, ProtocolVersion::V0_2)?;
         let mut headers = HeaderMap::new();
         for (name, value) in &self.step.headers {
             set_header(&mut headers, name, Some(value))?;
@@ -349,7 +349,7 @@ async fn ask_in_profile(
         Request::SendStreamingMessage(params) => events(send(params).follow(), step.open).await,
         other => Err(Error::NotSupported {
             operation: other.operation(),
-            dialect: Dialect::V0_2,
+            protocol_version: ProtocolVersion::V0_2,
         }),
     }
 }

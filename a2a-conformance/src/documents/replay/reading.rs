@@ -6,7 +6,7 @@ use a2a_jsonrpc::Id;
 use a2a_transport::binding::ReadOptions;
 use a2a_transport::binding::jsonrpc::{read_call, write_call};
 use a2a_types::reading::{Hints, Mode, read};
-use a2a_types::{Dialect, Task, v0_2};
+use a2a_types::{ProtocolVersion, Task, v0_2};
 use serde_json::{Value, json};
 
 use crate::documents::compare::compare_exactly;
@@ -29,7 +29,7 @@ pub(super) fn replay(corpus: &Corpus, example: &Example) -> Vec<String> {
     }
     let printed = printed_example::read(&example.printed);
     let context = Context {
-        dialect: Some(example.dialect),
+        protocol_version: Some(example.protocol_version),
         request: corpus.answered(example),
         kind: None,
     };
@@ -168,10 +168,10 @@ fn check_meaning(example: &Example, printed: &PrintedExample) -> Vec<String> {
 
 fn meaning_of_request(example: &Example, json: &str) -> Result<Value, String> {
     let mut reading = ReadOptions::default();
-    reading.prefer = Some(example.dialect);
+    reading.prefer = Some(example.protocol_version);
     let question =
         read_call(json.as_bytes(), None, &reading).map_err(|refused| refused.error.message)?;
-    let written = write_call(question.request, Dialect::V1_0, &Id::Null)
+    let written = write_call(question.request, ProtocolVersion::V1_0, &Id::Null)
         .map_err(|error| error.to_string())?
         .0;
     let written: Value = serde_json::from_slice(&written).map_err(|error| error.to_string())?;

@@ -26,27 +26,30 @@ fn requests_of_1_0_pass_without_the_header() {
 fn methods_are_of_their_version() {
     let request =
         |method: &str| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"id": "t"}});
-    let as_of = |dialect: Dialect| Context {
-        dialect: Some(dialect),
+    let as_of = |protocol_version: ProtocolVersion| Context {
+        protocol_version: Some(protocol_version),
         ..Context::default()
     };
     check(
-        &as_of(Dialect::V0_3),
+        &as_of(ProtocolVersion::V0_3),
         &request("GetTask"),
         &["$.method JSON-RPC"],
     );
     check(
-        &as_of(Dialect::V1_0),
+        &as_of(ProtocolVersion::V1_0),
         &request("tasks/get"),
         &["$.method JSON-RPC"],
     );
-    check(&as_of(Dialect::V0_1), &request("tasks/get"), &[]);
+    check(&as_of(ProtocolVersion::V0_1), &request("tasks/get"), &[]);
     check(
         &Context::default(),
         &request("category/action"),
         &["$.method JSON-RPC"],
     );
-    let found = &lint(&request("GetTask").to_string(), &as_of(Dialect::V0_3))[0];
+    let found = &lint(
+        &request("GetTask").to_string(),
+        &as_of(ProtocolVersion::V0_3),
+    )[0];
     assert_eq!(
         found.findings[0].problem,
         "`GetTask` is not a method of A2A 0.3, expected `tasks/get`"
@@ -85,9 +88,9 @@ fn errors_pass_as_answers() {
     let mut unread = error(json!({"code": -32_700, "message": "m"}));
     unread["id"] = Value::Null;
     check_1_0(&unread, "answer", &[]);
-    for dialect in Dialect::ALL {
+    for protocol_version in ProtocolVersion::ALL {
         let context = Context {
-            dialect: Some(*dialect),
+            protocol_version: Some(*protocol_version),
             ..Context::default()
         };
         check(
@@ -99,7 +102,7 @@ fn errors_pass_as_answers() {
         let found = &lint(&wrong.to_string(), &context)[0];
         assert_eq!(
             found.findings[0].path, "$.error.code",
-            "{dialect}: {found:#?}"
+            "{protocol_version}: {found:#?}"
         );
     }
     let both = json!({"jsonrpc": "2.0", "id": 1, "result": {"task": of_task("id", "t".into())}, "error": {"code": -1, "message": "m"}});
@@ -137,7 +140,7 @@ fn http_errors_are_recognised() {
     let flat = json!({"code": -32_001, "message": "Task not found"});
     let found = &lint(&flat.to_string(), &Context::default())[0];
     assert_eq!(
-        (found.verdict, found.dialect),
+        (found.verdict, found.protocol_version),
         (StrictVerdict::Accept, Some("0.3"))
     );
 }
@@ -231,7 +234,7 @@ fn the_proto_json_of_0_3_is_recognised() {
         ),
     ] {
         let found = &lint(&document.to_string(), &Context::default())[0];
-        let recognised = (&*found.kind, found.dialect, found.verdict);
+        let recognised = (&*found.kind, found.protocol_version, found.verdict);
         assert_eq!(
             recognised,
             (kind, Some("0.3"), StrictVerdict::Accept),

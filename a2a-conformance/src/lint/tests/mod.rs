@@ -16,7 +16,7 @@ fn every_example_is_judged_as_in_the_inventory() {
     let mut judged = 0;
     for example in corpus.messages() {
         let context = Context {
-            dialect: Some(example.dialect),
+            protocol_version: Some(example.protocol_version),
             request: corpus.answered(example),
             kind: None,
         };
@@ -39,10 +39,10 @@ fn every_example_is_recognised() {
     let corpus = Corpus::embedded().unwrap();
     for example in corpus.messages() {
         let request = corpus.answered(example);
-        let dialect = Some(example.dialect);
+        let protocol_version = Some(example.protocol_version);
         let text = printed_example::read(&example.printed).text;
         let context = Context {
-            dialect,
+            protocol_version,
             request,
             kind: None,
         };
@@ -52,9 +52,9 @@ fn every_example_is_recognised() {
         assert_eq!(family(alone), family(describe), "{}", example.id);
         // 0.1 to 0.3 spell some requests alike; such a request is taken for one of 0.3.
         let asks_alike = example.kind == documents::ExampleKind::Request
-            && (alone.dialect, describe.dialect) == (Some("0.3"), Some("0.1"));
+            && (alone.protocol_version, describe.protocol_version) == (Some("0.3"), Some("0.1"));
         assert!(
-            asks_alike || alone.dialect == describe.dialect,
+            asks_alike || alone.protocol_version == describe.protocol_version,
             "{}",
             example.id
         );
@@ -151,12 +151,12 @@ fn check(context: &Context, document: &Value, refused: &[&str]) {
 #[track_caller]
 fn check_1_0(document: &Value, kind: &str, refused: &[&str]) {
     let found = &lint(&document.to_string(), &Context::default())[0];
-    let recognised = (&*found.kind, found.dialect);
+    let recognised = (&*found.kind, found.protocol_version);
     assert_eq!(recognised, (kind, Some("1.0")), "{document}");
     check(&Context::default(), document, refused);
-    let dialect = Some(Dialect::V1_0);
+    let protocol_version = Some(ProtocolVersion::V1_0);
     let describe = Context {
-        dialect,
+        protocol_version,
         ..Context::default()
     };
     check(&describe, document, refused);

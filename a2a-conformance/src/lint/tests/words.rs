@@ -90,7 +90,7 @@ fn prose_rules_refuse_what_schemas_accept() {
 #[test]
 fn kind_is_refused_in_1_0() {
     let as_of_1_0 = Context {
-        dialect: Some(Dialect::V1_0),
+        protocol_version: Some(ProtocolVersion::V1_0),
         ..Context::default()
     };
     let message = json!({"kind": "message", "messageId": "m", "role": "ROLE_USER", "parts": [{"kind": "text", "text": "hi"}]});
@@ -106,22 +106,34 @@ fn kind_is_refused_in_1_0() {
 
 #[test]
 fn timestamps_ids_and_bytes_are_judged_by_version() {
-    let as_of = |dialect: Dialect| Context {
-        dialect: Some(dialect),
+    let as_of = |protocol_version: ProtocolVersion| Context {
+        protocol_version: Some(protocol_version),
         ..Context::default()
     };
     let status = json!({"state": "working", "timestamp": "2025-04-02T16:59:25.331844"});
-    check(&as_of(Dialect::V0_1), &status, &["$.timestamp 0.1 §6.2"]);
-    check(&as_of(Dialect::V0_2), &status, &[]);
-    check(&as_of(Dialect::V0_3), &status, &[]);
-    let status = json!({"state": "working", "timestamp": "yesterday"});
-    check(&as_of(Dialect::V0_3), &status, &["$.timestamp 0.3 §6.2"]);
-    let task = json!({"kind": "task", "id": "", "contextId": "c", "status": {"state": "working"}});
-    check(&as_of(Dialect::V0_3), &task, &["$.id 0.3 §6.1"]);
-    let part = json!({"kind": "file", "file": {"bytes": "<base64>"}});
-    check(&as_of(Dialect::V0_3), &part, &["$.file.bytes 0.3 §6.6.1"]);
     check(
-        &as_of(Dialect::V0_2),
+        &as_of(ProtocolVersion::V0_1),
+        &status,
+        &["$.timestamp 0.1 §6.2"],
+    );
+    check(&as_of(ProtocolVersion::V0_2), &status, &[]);
+    check(&as_of(ProtocolVersion::V0_3), &status, &[]);
+    let status = json!({"state": "working", "timestamp": "yesterday"});
+    check(
+        &as_of(ProtocolVersion::V0_3),
+        &status,
+        &["$.timestamp 0.3 §6.2"],
+    );
+    let task = json!({"kind": "task", "id": "", "contextId": "c", "status": {"state": "working"}});
+    check(&as_of(ProtocolVersion::V0_3), &task, &["$.id 0.3 §6.1"]);
+    let part = json!({"kind": "file", "file": {"bytes": "<base64>"}});
+    check(
+        &as_of(ProtocolVersion::V0_3),
+        &part,
+        &["$.file.bytes 0.3 §6.6.1"],
+    );
+    check(
+        &as_of(ProtocolVersion::V0_2),
         &json!({"kind": "file", "file": {"uri": "https://h"}}),
         &[],
     );
@@ -175,7 +187,10 @@ fn a_card_of_several_versions_is_judged_as_each() {
         "security": [{"b": []}], "securityRequirements": [{"schemes": {"b": {"list": []}}}],
     });
     let found = lint(&both.to_string(), &Context::default());
-    let describe: Vec<_> = found.iter().map(|one| (one.dialect, one.verdict)).collect();
+    let describe: Vec<_> = found
+        .iter()
+        .map(|one| (one.protocol_version, one.verdict))
+        .collect();
     let expected = [
         (Some("1.0"), StrictVerdict::RejectByRule),
         (Some("0.3"), StrictVerdict::Accept),
@@ -207,7 +222,10 @@ fn given_kind_takes_precedence() {
         &["$.method JSON-RPC"],
     );
     let found = &lint("{}", &as_kind("AgentCard"))[0];
-    assert_eq!((&*found.kind, found.dialect), ("AgentCard", Some("1.0")));
+    assert_eq!(
+        (&*found.kind, found.protocol_version),
+        ("AgentCard", Some("1.0"))
+    );
 }
 
 #[test]

@@ -198,13 +198,13 @@ fn cards(run: &Run) -> Vec<ScoreCard> {
             ];
             let is_bad = of_target(run).any(|result| result.column() == column);
             ScoreCard {
-                title: line(column.dialect.as_deref().unwrap_or("All")).into_owned(),
+                title: line(column.protocol_version.as_deref().unwrap_or("All")).into_owned(),
                 note: match column.binding.as_deref() {
                     Some("JSONRPC") => "JSON-RPC",
                     Some("HTTP+JSON") => "HTTP+JSON",
                     Some("GRPC") => "gRPC",
                     Some(_) => "another binding",
-                    None if column.dialect.is_some() => "any binding",
+                    None if column.protocol_version.is_some() => "any binding",
                     None => "versions",
                 },
                 percent: (must.met * 100).checked_div(must.scored).unwrap_or(0),
@@ -256,7 +256,7 @@ fn choices(run: &Run) -> Vec<Filter> {
             distinct(
                 columns
                     .iter()
-                    .map(|column| column.dialect.clone())
+                    .map(|column| column.protocol_version.clone())
                     .collect(),
             ),
         ),

@@ -249,7 +249,7 @@ fn cell(run: &Run, result: &CheckResult, in_full: bool) -> Cell {
     let one_line = |text: &Option<String>| line(text.as_deref().unwrap_or_default()).into_owned();
     Cell {
         column: line(&result.column().to_string()).into_owned(),
-        version: one_line(&result.dialect),
+        version: one_line(&result.protocol_version),
         binding: one_line(&result.binding),
         verdict: result.verdict,
         class: class(run, result),

@@ -215,7 +215,7 @@ fn regressions_come_first() {
     assert_eq!(code, Some(1));
     let changes: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(changes["changes"][0]["kind"], "worse");
-    assert_eq!(changes["changes"][0]["dialect"], "1.0");
+    assert_eq!(changes["changes"][0]["protocolVersion"], "1.0");
     assert_eq!(changes["unchanged"], 123);
     let (_, out, _) = program(&directory, &["diff", "old.json", "new.json", "--markdown"]);
     assert!(out.starts_with("## What changed\n"), "{out}");

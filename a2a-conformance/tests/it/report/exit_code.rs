@@ -17,7 +17,7 @@ fn run(level: Level, verdict: Verdict, strict: bool) -> Run {
     let mut run = sample::run();
     run.settings.strict = strict;
     run.checks.retain(|result| {
-        let is_first = result.dialect.as_deref() == Some("1.0")
+        let is_first = result.protocol_version.as_deref() == Some("1.0")
             && result.binding.as_deref() == Some("JSONRPC");
         is_first && ["rpc.parse-error", ID].contains(&&*result.id)
     });

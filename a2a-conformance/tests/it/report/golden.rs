@@ -40,7 +40,7 @@ pub(crate) fn run() -> Run {
     let mut run = sample::run();
     let waivers = "
 - check: send.ended-task-refused
-  dialect: '0.2'
+  protocolVersion: '0.2'
   reason: 0.2 is served by the old gateway until the end of the year
   expires: 2999-12-31
 - check: 'rpc.*'

@@ -138,7 +138,7 @@ fn target_text_is_escaped() {
         result.title = HOSTILE.to_owned();
         result.reason = Some(HOSTILE.to_owned());
         result.explanation = HOSTILE.to_owned();
-        result.dialect = Some(HOSTILE.to_owned());
+        result.protocol_version = Some(HOSTILE.to_owned());
         result.binding = Some(HOSTILE.to_owned());
         for mismatch in &mut result.mismatches {
             (mismatch.expected, mismatch.found) = (HOSTILE.to_owned(), HOSTILE.to_owned());

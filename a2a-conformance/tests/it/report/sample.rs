@@ -69,9 +69,9 @@ pub(crate) fn run() -> Run {
         card_check("card.signed", Verdict::NotApplicable),
         &redaction,
     );
-    for (index, (dialect, binding)) in SPOKEN.iter().enumerate() {
+    for (index, (protocol_version, binding)) in SPOKEN.iter().enumerate() {
         for (number, row) in CHECKS.iter().enumerate() {
-            let mut result = met(row, dialect, binding);
+            let mut result = met(row, protocol_version, binding);
             result.seconds = 0.004 * (number + 1) as f64;
             depart(&mut result, index);
             push(&mut run, result, &redaction);
@@ -86,10 +86,10 @@ pub(crate) fn later() -> Run {
     run.began = "2026-11-22T09:30:00Z".to_owned();
     run.target.version = "2.2.0".to_owned();
     run.checks.retain(|result| {
-        result.id != "version.absent-is-old" || result.dialect.as_deref() != Some("0.2")
+        result.id != "version.absent-is-old" || result.protocol_version.as_deref() != Some("0.2")
     });
     for result in &mut run.checks {
-        match (&*result.id, result.dialect.as_deref()) {
+        match (&*result.id, result.protocol_version.as_deref()) {
             ("send.ended-task-refused", _) => result.verdict = Verdict::Pass,
             ("rpc.id-echoed", Some("1.0")) => result.verdict = Verdict::Fail,
             ("send.accepted-modes", Some("0.3")) => result.verdict = Verdict::Warn,
@@ -107,7 +107,7 @@ pub(crate) fn later() -> Run {
 pub(crate) fn empty() -> Run {
     let interfaces = SPOKEN
         .iter()
-        .map(|(dialect, binding)| format!("{binding} {dialect}"));
+        .map(|(protocol_version, binding)| format!("{binding} {protocol_version}"));
     Run {
         format: FORMAT.to_owned(),
         suite: "0.1.0".to_owned(),
@@ -159,14 +159,14 @@ fn requirement((id, level, number, title): &(&str, Level, &str, &str)) -> Requir
 
 fn met(
     (id, level, number, title): &(&str, Level, &str, &str),
-    dialect: &str,
+    protocol_version: &str,
     binding: &str,
 ) -> CheckResult {
     CheckResult {
         id: (*id).to_owned(),
         title: (*title).to_owned(),
         level: *level,
-        dialect: Some(dialect.to_owned()),
+        protocol_version: Some(protocol_version.to_owned()),
         binding: Some(binding.to_owned()),
         requirements: vec![format!("A2A10-{number}")],
         explanation: String::new(),
@@ -189,7 +189,7 @@ fn card_check(id: &str, verdict: Verdict) -> CheckResult {
         (verdict == Verdict::NotApplicable).then(|| "the card has no signatures".to_owned());
     let row = (id, Level::Must, "4.4.1-M1", title);
     let mut result = met(&row, "", "");
-    (result.dialect, result.binding) = (None, None);
+    (result.protocol_version, result.binding) = (None, None);
     CheckResult {
         verdict,
         reason,

@@ -7,7 +7,7 @@ use a2a_transport::Binding;
 use a2a_transport::binding::write_call;
 use a2a_transport::http::HttpService;
 use a2a_types::{
-    AgentCard, Dialect, GetExtendedAgentCardRequest, GetTaskRequest, Message, Operation,
+    AgentCard, GetExtendedAgentCardRequest, GetTaskRequest, Message, Operation, ProtocolVersion,
     Request as A2aRequest, SendMessageRequest, TaskId, TaskPushNotificationConfig,
 };
 use bytes::Bytes;
@@ -70,37 +70,39 @@ impl Response {
 
 /// Version and binding of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Form(pub(crate) Binding, pub(crate) Dialect);
+pub(crate) struct Form(pub(crate) Binding, pub(crate) ProtocolVersion);
 
 impl Form {
     pub(crate) const ALL: [Self; 6] = [
-        Self(Binding::JsonRpc, Dialect::V0_1),
-        Self(Binding::JsonRpc, Dialect::V0_2),
-        Self(Binding::JsonRpc, Dialect::V0_3),
-        Self(Binding::JsonRpc, Dialect::V1_0),
-        Self(Binding::HttpJson, Dialect::V0_3),
-        Self(Binding::HttpJson, Dialect::V1_0),
+        Self(Binding::JsonRpc, ProtocolVersion::V0_1),
+        Self(Binding::JsonRpc, ProtocolVersion::V0_2),
+        Self(Binding::JsonRpc, ProtocolVersion::V0_3),
+        Self(Binding::JsonRpc, ProtocolVersion::V1_0),
+        Self(Binding::HttpJson, ProtocolVersion::V0_3),
+        Self(Binding::HttpJson, ProtocolVersion::V1_0),
     ];
-    pub(crate) const LATEST: Self = Self(Binding::JsonRpc, Dialect::V1_0);
+    pub(crate) const LATEST: Self = Self(Binding::JsonRpc, ProtocolVersion::V1_0);
 
     /// Writes a request. `None` if the version cannot say it.
     pub(crate) fn write(self, request: A2aRequest) -> Option<Request<Full<Bytes>>> {
-        let Self(binding, dialect) = self;
-        if dialect == Dialect::V0_2 && request.operation() == Operation::GetExtendedAgentCard {
+        let Self(binding, protocol_version) = self;
+        if protocol_version == ProtocolVersion::V0_2
+            && request.operation() == Operation::GetExtendedAgentCard
+        {
             let request = Request::get("/agent/authenticatedExtendedCard");
             return request
                 .header("host", "agent.example")
                 .body(Full::default())
                 .ok();
         }
-        let call = write_call(request, dialect, binding, &a2a_id()).ok()?;
+        let call = write_call(request, protocol_version, binding, &a2a_id()).ok()?;
         let path = match binding {
             Binding::HttpJson => format!("/rest{}", call.target),
             _ => "/".to_owned(),
         };
         let mut request = Request::builder().method(call.method).uri(path);
         request = request.header("host", "agent.example");
-        if dialect == Dialect::V1_0 {
+        if protocol_version == ProtocolVersion::V1_0 {
             request = request.header("a2a-version", "1.0");
         }
         if call.body.is_some() {

@@ -2,7 +2,7 @@
 
 use a2a_auth::{AnyOf, OperationScopes, Rate, RateLimits};
 use a2a_transport::Binding;
-use a2a_types::{Dialect, Request as A2aRequest, TaskId};
+use a2a_types::{ProtocolVersion, Request as A2aRequest, TaskId};
 use serde_json::{Value, json};
 
 use crate::credentials::cases;
@@ -106,11 +106,11 @@ fn check_error(
         info.as_array_mut().unwrap().push(again);
     }
     let mut expected = match form {
-        Form(Binding::JsonRpc, Dialect::V1_0) => json!({"jsonrpc": "2.0", "id": id,
+        Form(Binding::JsonRpc, ProtocolVersion::V1_0) => json!({"jsonrpc": "2.0", "id": id,
             "error": {"code": -32000, "message": message, "data": info}}),
         Form(Binding::JsonRpc, _) => json!({"jsonrpc": "2.0", "id": id,
             "error": {"code": -32000, "message": message}}),
-        Form(_, Dialect::V1_0) => {
+        Form(_, ProtocolVersion::V1_0) => {
             let grpc = match reason {
                 "RATE_LIMITED" => "RESOURCE_EXHAUSTED",
                 reason => reason,
@@ -120,7 +120,7 @@ fn check_error(
         Form(_, _) => json!({"code": -32000, "message": message}),
     };
     match (data, form) {
-        (None, _) | (_, Form(_, Dialect::V1_0)) => {}
+        (None, _) | (_, Form(_, ProtocolVersion::V1_0)) => {}
         (Some(data), Form(Binding::JsonRpc, _)) => expected["error"]["data"] = data,
         (Some(data), Form(..)) => expected["data"] = data,
     }
@@ -161,7 +161,7 @@ async fn every_scheme_is_checked_in_every_version_and_binding() {
             for form in Form::ALL {
                 for (operation, request) in operations(&task) {
                     let Some(request) = form.write(request) else {
-                        assert_eq!((form.1, operation), (Dialect::V0_1, "card"));
+                        assert_eq!((form.1, operation), (ProtocolVersion::V0_1, "card"));
                         continue;
                     };
                     let response = service.handle(credentials.attach(request)).await;

@@ -17,9 +17,9 @@ async fn page_reads_no_row_of_the_other_pages() {
         store.create(&ada(), task).await.unwrap();
     }
     database.psql(
-        "insert into listing.task(key, owner_key, owner, id, dialect, sequence, state, status_time, active, busy,
+        "insert into listing.task(key, owner_key, owner, id, protocol_version, sequence, state, status_time, active, busy,
            messages, bytes, turn, lease_owner, lease_epoch)
-         select gen_random_uuid(), owner_key, owner, 'old ' || n, dialect, 1, state, -n, false, false, 0, 0, 0, '', 1
+         select gen_random_uuid(), owner_key, owner, 'old ' || n, protocol_version, 1, state, -n, false, false, 0, 0, 0, '', 1
            from listing.task, generate_series(1, 20000) n where id = '0'",
     );
     // A vacuum leaves out rows that a transaction elsewhere in the database might not see yet.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use a2a_postgres::PostgresStore;
 use a2a_server::{Append, Settlement, Store};
-use a2a_types::{Dialect, TaskPushNotificationConfig};
+use a2a_types::{ProtocolVersion, TaskPushNotificationConfig};
 use tokio::time::timeout;
 
 use crate::database::{open, shared};
@@ -21,7 +21,7 @@ async fn watched(store: &PostgresStore, task: &str) {
         ..TaskPushNotificationConfig::default()
     };
     let owner = ada();
-    let put = store.put_config(&owner, config, Dialect::V1_0);
+    let put = store.put_config(&owner, config, ProtocolVersion::V1_0);
     put.await.unwrap();
 }
 

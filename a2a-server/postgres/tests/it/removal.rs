@@ -33,7 +33,7 @@ async fn rows_of_a_removed_task_are_deleted_in_several_statements() {
          insert into rows.task_event select seq, n, decode(repeat('00', 10000000), 'hex')
            from rows.task, generate_series(2, 6) n where id = 'large';
          insert into rows.task_doc select -n, 1, decode(repeat('00', 10000000), 'hex') from generate_series(1, 6) n;
-         insert into rows.push_config(task, config, position, dialect, body)
+         insert into rows.push_config(task, config, position, protocol_version, body)
            select seq, gen_random_uuid(), 0, '1.0', '{}' from rows.task where id = 'many';
          insert into rows.push_outbox(task, config, sequence)
            select task, config, n from rows.push_config, generate_series(1, 10000) n;

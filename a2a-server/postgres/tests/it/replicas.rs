@@ -6,7 +6,7 @@ use std::time::Duration;
 use a2a_client::{Client, SendMessageResponse};
 use a2a_postgres::PostgresOptions;
 use a2a_server::{Append, NewTask, Owner, Principal, Recovery, Server, ServerBuilder, Store};
-use a2a_types::{Dialect, Event, Message, Part, Task, TaskId, TaskState};
+use a2a_types::{Event, Message, Part, ProtocolVersion, Task, TaskId, TaskState};
 
 use crate::database::{LONG_WAIT, open, options};
 use crate::worker::{Worker, card, task};
@@ -142,7 +142,7 @@ async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
     let mut left = Task::submitted("t".into(), "c".into());
     left.history.push(Message::user("wait first"));
     let term = Duration::from_secs(1);
-    let new = NewTask::new(Arc::new(left), Dialect::V1_0, "gone".into(), term);
+    let new = NewTask::new(Arc::new(left), ProtocolVersion::V1_0, "gone".into(), term);
     store.create(&owner, new).await.unwrap();
     let worker = Worker::default();
     let server = builder(&worker, &options)
@@ -173,7 +173,7 @@ async fn queued_messages_get_their_turns_at_the_server_that_takes_over() {
     let mut left = Task::submitted("queue".into(), "c".into());
     left.history.push(Message::user("echo first"));
     let term = Duration::from_secs(1);
-    let new = NewTask::new(Arc::new(left), Dialect::V1_0, "gone".into(), term);
+    let new = NewTask::new(Arc::new(left), ProtocolVersion::V1_0, "gone".into(), term);
     store.create(&owner, new).await.unwrap();
     let task_id = TaskId::from("queue");
     for (sequence, text) in [(1, "echo second"), (2, "echo third")] {

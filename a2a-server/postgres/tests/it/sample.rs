@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::{NewTask, Owner, Principal};
-use a2a_types::{Artifact, Dialect, Event, Part, Task, TaskArtifactUpdateEvent};
+use a2a_types::{Artifact, Event, Part, ProtocolVersion, Task, TaskArtifactUpdateEvent};
 
 /// Longer than any of these tests takes.
 pub(crate) const LONG: Duration = Duration::from_secs(3600);
@@ -16,7 +16,7 @@ pub(crate) fn ada() -> Owner {
 /// Returns a new task leased to `h`.
 pub(crate) fn new(id: &str) -> NewTask {
     let task = Arc::new(Task::submitted(id.into(), "c".into()));
-    NewTask::new(task, Dialect::V1_0, "h".into(), LONG)
+    NewTask::new(task, ProtocolVersion::V1_0, "h".into(), LONG)
 }
 
 /// Returns an event that appends text to an artifact.

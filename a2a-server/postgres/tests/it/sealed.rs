@@ -12,7 +12,8 @@ use a2a_server::{
     Append, Owner, Principal, SealedStore, SealingKeys, Server, Store, StoreError, WebhookPolicy,
 };
 use a2a_types::{
-    AuthenticationInfo, Base64, Dialect, ErrorKind, Message, Task, TaskPushNotificationConfig,
+    AuthenticationInfo, Base64, ErrorKind, Message, ProtocolVersion, Task,
+    TaskPushNotificationConfig,
 };
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
@@ -241,7 +242,7 @@ async fn notification_waits_for_its_sealing_key_and_the_error_names_it() {
     let config = of_task(config(SocketAddr::from(([127, 0, 0, 1], 1))), "t");
     let store = with(&["lost"]).await;
     store.create(&owner, new("t")).await.unwrap();
-    let put = store.put_config(&owner, config.clone(), Dialect::V1_0);
+    let put = store.put_config(&owner, config.clone(), ProtocolVersion::V1_0);
     put.await.unwrap();
     let mut append = Append::held(1, 1, vec![chunk("t", "x")]);
     append.notify = true;

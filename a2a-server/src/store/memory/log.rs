@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use a2a_types::size::size_of_object;
 use a2a_types::{
-    ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig, TaskState, TaskStatus,
+    ConfigId, Event, Object, ProtocolVersion, Task, TaskPushNotificationConfig, TaskState,
+    TaskStatus,
 };
 use tokio::time::Instant;
 
@@ -28,7 +29,7 @@ pub(super) struct Log {
     /// The last of the events that gives the task its status.
     status: Option<Arc<Event>>,
     /// The webhooks, each with the protocol version in which it was asked for.
-    pub(super) configs: Vec<(TaskPushNotificationConfig, Dialect)>,
+    pub(super) configs: Vec<(TaskPushNotificationConfig, ProtocolVersion)>,
     pub(super) checkpoint: Option<Object>,
     pub(super) held_lease: HeldLease,
     /// Number of messages that the caller has sent.
@@ -57,7 +58,7 @@ pub(super) type End = (Instant, u64);
 impl Log {
     pub(super) fn new(
         task: Arc<Task>,
-        webhook: Option<(TaskPushNotificationConfig, Dialect)>,
+        webhook: Option<(TaskPushNotificationConfig, ProtocolVersion)>,
         held_lease: HeldLease,
         names: usize,
     ) -> Result<Self, StoreError> {
@@ -234,16 +235,17 @@ impl Log {
     pub(super) fn put_config(
         &mut self,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> Result<(), StoreError> {
         self.admit_config(&config)?;
         self.other_bytes += limits::size_of_config(&config);
         match self.config(&config.id) {
             Some(index) => {
-                let (before, _) = std::mem::replace(&mut self.configs[index], (config, dialect));
+                let (before, _) =
+                    std::mem::replace(&mut self.configs[index], (config, protocol_version));
                 self.other_bytes -= limits::size_of_config(&before);
             }
-            None => self.configs.push((config, dialect)),
+            None => self.configs.push((config, protocol_version)),
         }
         Ok(())
     }

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_transport::{BoxFuture, TraceContext};
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use tokio::time::Instant;
 
 use self::log::{HeldLease, Log};
@@ -70,7 +72,7 @@ impl MemoryStore {
         let first = new.split();
         let notified = first.as_ref().map(Append::notified).unwrap_or_default();
         let held_lease = HeldLease::taken(new.holder, 1, new.term);
-        let webhook = new.config.map(|config| (config, new.dialect));
+        let webhook = new.config.map(|config| (config, new.protocol_version));
         // Held until the message is noted, so that no two take the same one.
         let mut receipts = new.receipt.as_ref().map(|_| lock(&self.receipts));
         if let (Some(receipt), Some(receipts)) = (&new.receipt, &receipts) {
@@ -85,7 +87,14 @@ impl MemoryStore {
         let rows = size_of_notifications(webhooks.len(), &notified, &trace);
         let mut task_table = lock(&self.task_table);
         let (capacity, outbox) = (self.capacity, &self.outbox);
-        let forgotten = task_table.insert(key.clone(), new.dialect, log, rows, capacity, outbox)?;
+        let forgotten = task_table.insert(
+            key.clone(),
+            new.protocol_version,
+            log,
+            rows,
+            capacity,
+            outbox,
+        )?;
         self.close_watches(&forgotten);
         self.enqueue(&key, &webhooks, &notified, &trace);
         drop(task_table);
@@ -159,7 +168,7 @@ impl MemoryStore {
         &self,
         owner: &Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> Result<(), StoreError> {
         let mut task_table = lock(&self.task_table);
         let record = task_table.find(owner, &config.task_id).cloned();
@@ -168,7 +177,7 @@ impl MemoryStore {
         let (capacity, outbox) = (self.capacity, &self.outbox);
         let forgotten = task_table.make_room(Some(&record), 0, growth, capacity, outbox)?;
         self.close_watches(&forgotten);
-        let kept = lock(&record.log).put_config(config, dialect);
+        let kept = lock(&record.log).put_config(config, protocol_version);
         task_table.note(&record);
         drop(task_table);
         drop(forgotten);
@@ -284,14 +293,14 @@ impl MemoryStore {
             let (owner, task, config, sequence) = queued.key;
             let record = self.record(&owner, &task).ok()?;
             let configs = &lock(&record.log).configs;
-            let (config, dialect) = configs
+            let (config, protocol_version) = configs
                 .iter()
                 .find(|(known, _)| known.id == config)?
                 .clone();
             Some(Notification {
                 attempt: queued.attempt,
                 trace: queued.trace,
-                ..Notification::new(owner, config, dialect, sequence)
+                ..Notification::new(owner, config, protocol_version, sequence)
             })
         };
         queued.into_iter().filter_map(notification).collect()
@@ -331,7 +340,7 @@ impl Store for MemoryStore {
             Snapshot {
                 checkpoint: log.checkpoint.clone(),
                 turn: log.turn,
-                ..Snapshot::new(log.task(), log.sequence(), record.dialect)
+                ..Snapshot::new(log.task(), log.sequence(), record.protocol_version)
             }
         });
         done(Ok(snapshot))
@@ -364,9 +373,9 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> StoreFuture<'a, ()> {
-        done(self.add_config(owner, config, dialect))
+        done(self.add_config(owner, config, protocol_version))
     }
 
     fn configs<'a>(

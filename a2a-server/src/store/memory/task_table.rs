@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a_types::{Dialect, TaskId};
+use a2a_types::{ProtocolVersion, TaskId};
 
 use super::super::{NameMap, Owner, Retention, StoreError, TaskKey};
 use super::log::{End, Log};
@@ -25,7 +25,7 @@ pub(super) struct TaskTable {
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) key: TaskKey,
-    pub(super) dialect: Dialect,
+    pub(super) protocol_version: ProtocolVersion,
     pub(super) log: Mutex<Log>,
 }
 
@@ -52,7 +52,7 @@ impl TaskTable {
     pub(super) fn insert(
         &mut self,
         key: TaskKey,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         log: Log,
         rows: usize,
         capacity: Capacity,
@@ -64,7 +64,7 @@ impl TaskTable {
         let forgotten = self.make_room(None, 1, log.bytes() + rows, capacity, outbox)?;
         let record = Arc::new(Record {
             key: key.clone(),
-            dialect,
+            protocol_version,
             log: Mutex::new(log),
         });
         self.records.insert(key, Arc::clone(&record));

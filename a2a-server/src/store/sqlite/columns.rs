@@ -1,7 +1,7 @@
 //! Rows and their columns, read and written as types of the canonical model.
 
 use a2a_transport::TraceContext;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, Params, Row};
 use serde::de::DeserializeOwned;
@@ -71,10 +71,13 @@ pub(super) fn key(row: &Row<'_>) -> Result<TaskKey, StoreError> {
 }
 
 /// A protocol version.
-pub(super) fn dialect(row: &Row<'_>, column: usize) -> Result<Dialect, StoreError> {
+pub(super) fn protocol_version(
+    row: &Row<'_>,
+    column: usize,
+) -> Result<ProtocolVersion, StoreError> {
     let version: String = get(row, column)?;
     let unknown = || StoreError::failed(format!("there is no protocol version `{version}`"));
-    Dialect::from_version(&version).ok_or_else(unknown)
+    ProtocolVersion::from_version(&version).ok_or_else(unknown)
 }
 
 /// A trace; one that cannot be read is none.

@@ -21,7 +21,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 
 pub use self::check::SqliteReport;
 use self::file_lock::FileLock;
@@ -287,10 +289,12 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> StoreFuture<'a, ()> {
         let owner = owner.clone();
-        self.write(move |transaction| webhooks::put_config(transaction, &owner, &config, dialect))
+        self.write(move |transaction| {
+            webhooks::put_config(transaction, &owner, &config, protocol_version)
+        })
     }
 
     fn configs<'a>(

@@ -16,7 +16,7 @@ create table task(
   seq integer primary key,
   owner text not null, id text not null,
   context_id text,
-  dialect text not null,
+  protocol_version text not null,
   generation integer not null,
   state text not null,
   status_time integer not null,
@@ -37,7 +37,7 @@ create table task_event(
 create table task_checkpoint(task integer primary key, body blob not null);
 create table push_config(
   task integer not null, position integer not null, id text not null,
-  dialect text not null, body blob not null,
+  protocol_version text not null, body blob not null,
   primary key(task, id)) without rowid;
 create table push_outbox(
   task integer not null, config_id text not null, generation integer not null,

@@ -39,7 +39,7 @@ impl<'c> Statements<'c> {
 }
 
 const TASK: &str = "
-insert into task(owner, id, context_id, dialect, generation, state, status_time, active, ended, waits,
+insert into task(owner, id, context_id, protocol_version, generation, state, status_time, active, ended, waits,
   messages, bytes, lease_owner, lease_epoch, lease_until, turn)
 values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14, 1) on conflict do nothing";
 

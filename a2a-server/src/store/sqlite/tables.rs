@@ -9,7 +9,7 @@ use super::super::fold::Fold;
 use super::super::{
     Listing, Logged, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail, limits, log_rows,
 };
-use super::columns::{body, count, dialect, each_row, first_row, get, key, most, rows};
+use super::columns::{body, count, each_row, first_row, get, key, most, protocol_version, rows};
 use super::schema::failed;
 use super::task_index::IndexPage;
 
@@ -53,7 +53,7 @@ pub(super) fn load_bounded(
     task: &TaskId,
     limit: usize,
 ) -> Result<Option<BoundedValue<FoldedTask>>, StoreError> {
-    let sql = "select seq, dialect, task.generation, messages, bytes, lease_epoch,
+    let sql = "select seq, protocol_version, task.generation, messages, bytes, lease_epoch,
                  task_doc.generation, task_doc.body, task_checkpoint.body,
                  task_doc.body is not null, task_checkpoint.body is not null,
                  exists(select 1 from push_config where push_config.task = seq), turn, status_time
@@ -77,9 +77,9 @@ fn fold(connection: &Connection, row: &Row<'_>, bytes: usize) -> Result<FoldedTa
         has_configs: get(row, 11)?,
         status_time: get(row, 13)?,
     };
-    let (seq, dialect) = (table_row.seq, dialect(row, 1)?);
+    let (seq, protocol_version) = (table_row.seq, protocol_version(row, 1)?);
     let begin = |sequence, task: Task| {
-        let mut folded = Fold::new(table_row.clone(), task.into(), dialect, sequence);
+        let mut folded = Fold::new(table_row.clone(), task.into(), protocol_version, sequence);
         folded.bytes = bytes;
         folded
     };

@@ -34,7 +34,7 @@ pub(super) fn create(
         has_configs: new.config.is_some(),
         status_time: time(log_rows.status().unwrap_or(&task.status)),
     };
-    let mut folded = Fold::new(row, Arc::clone(task), new.dialect, 1);
+    let mut folded = Fold::new(row, Arc::clone(task), new.protocol_version, 1);
     let (messages, bytes, state) = folded.admit(log_rows)?;
     new.config.as_ref().map_or(Ok(0), limits::admit_config)?;
     if transaction.counts.unfinished >= most {
@@ -50,7 +50,7 @@ pub(super) fn create(
         of,
         task.id.as_str(),
         task.context_id.as_ref().map(|id| id.as_str()),
-        new.dialect.version(),
+        new.protocol_version.version(),
         sequence as i64,
         state.as_str(),
         folded.row.status_time,
@@ -77,7 +77,13 @@ pub(super) fn create(
     // The task itself is the first entry of its log.
     write_log(transaction, &mut folded, 0, log_rows)?;
     if let (Some(config), Some(body)) = (&new.config, &log_rows.config) {
-        webhooks::insert_config(transaction, folded.row.seq, &config.id, new.dialect, body)?;
+        webhooks::insert_config(
+            transaction,
+            folded.row.seq,
+            &config.id,
+            new.protocol_version,
+            body,
+        )?;
         webhooks::enqueue(transaction, folded.row.seq, log_rows)?;
     }
     if let Some(receipt) = &new.receipt {

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use a2a_transport::TraceContext;
-use a2a_types::{ConfigId, Dialect, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, ProtocolVersion, TaskId, TaskPushNotificationConfig};
 use rusqlite::{Connection, Params, params};
 
 use super::super::log_rows::{LogRows, write};
 use super::super::{Notification, Owner, Settlement, StoreError, TaskKey, limits};
-use super::columns::{body, count, dialect, first_row, get, most, owner, rows, trace};
+use super::columns::{body, count, first_row, get, most, owner, protocol_version, rows, trace};
 use super::tables::place;
 use super::transaction::WriteTransaction;
 
@@ -17,21 +17,21 @@ pub(super) fn put_config(
     transaction: &mut WriteTransaction<'_>,
     owner: &Owner,
     config: &TaskPushNotificationConfig,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
 ) -> Result<(), StoreError> {
     limits::admit_config(config)?;
     let key = (owner.clone(), config.task_id.clone());
     let of = key.0.to_json();
     let (seq, _) = place(transaction.connection, &of, &key.1)?;
-    let sql = "update push_config set body = ?3, dialect = ?4 where task = ?1 and id = ?2";
-    let (body, version) = (write(config)?, dialect.version());
+    let sql = "update push_config set body = ?3, protocol version = ?4 where task = ?1 and id = ?2";
+    let (body, version) = (write(config)?, protocol_version.version());
     if transaction.execute(sql, params![seq, config.id.as_str(), &body, version])? == 0 {
         let sql = "select count(*) from push_config where task = ?1";
         let known = first_row(transaction.connection, sql, [seq], |row| count(row, 0))?;
         if known >= Some(limits::MAX_CONFIGS) {
             return Err(StoreError::TooManyConfigs(limits::MAX_CONFIGS));
         }
-        insert_config(transaction, seq, &config.id, dialect, &body)?;
+        insert_config(transaction, seq, &config.id, protocol_version, &body)?;
     }
     let mut folded = transaction.take(&key, &of)?;
     folded.row.has_configs = true;
@@ -44,14 +44,14 @@ pub(super) fn insert_config(
     transaction: &WriteTransaction<'_>,
     seq: i64,
     id: &ConfigId,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     body: &[u8],
 ) -> Result<(), StoreError> {
     transaction.execute(
-        "insert into push_config(task, position, id, dialect, body)
+        "insert into push_config(task, position, id, protocol_version, body)
          select ?1, coalesce(max(position) + 1, 0), ?2, ?3, ?4
          from push_config where task = ?1",
-        params![seq, id.as_str(), dialect.version(), body],
+        params![seq, id.as_str(), protocol_version.version(), body],
     )?;
     Ok(())
 }
@@ -207,7 +207,7 @@ fn notifications(
     values: impl Params,
 ) -> Result<Vec<(i64, Notification)>, StoreError> {
     let sql = format!(
-        "select owner, push_config.body, push_config.dialect, o.generation, o.attempt, o.task,
+        "select owner, push_config.body, push_config.protocol_version, o.generation, o.attempt, o.task,
            o.traceparent, o.tracestate
          from push_outbox o join task on task.seq = o.task
            join push_config on push_config.task = o.task and push_config.id = o.config_id
@@ -217,7 +217,7 @@ fn notifications(
         let notification = Notification {
             owner: owner(row, 0)?,
             config: body(row, 1)?,
-            dialect: dialect(row, 2)?,
+            protocol_version: protocol_version(row, 2)?,
             sequence: count(row, 3)? as u64,
             attempt: u32::try_from(count(row, 4)?).unwrap_or(u32::MAX),
             trace: trace(row, 6, 7)?,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use a2a_transport::binding::write_notification;
 use a2a_transport::{BoxFuture, metric};
 use a2a_types::steps::{hide_steps, is_step};
-use a2a_types::{Dialect, Event, TaskState};
+use a2a_types::{Event, ProtocolVersion, TaskState};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -205,8 +205,8 @@ impl Outbox {
         if is_step(&event) {
             return Ok(None);
         }
-        let mut event = match notification.dialect {
-            Dialect::V1_0 => event,
+        let mut event = match notification.protocol_version {
+            ProtocolVersion::V1_0 => event,
             _ => match self.whole(notification, event).await? {
                 Some(task) => task,
                 None => return Ok(None),
@@ -215,7 +215,7 @@ impl Outbox {
         if let Event::Task(task) = &mut event {
             hide_steps(task);
         }
-        let Some(body) = write_notification(event, notification.dialect) else {
+        let Some(body) = write_notification(event, notification.protocol_version) else {
             return Ok(None);
         };
         let id = delivery_id(notification);

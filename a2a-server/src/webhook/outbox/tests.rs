@@ -70,15 +70,15 @@ fn owner() -> Owner {
 }
 
 impl OutboxFixture {
-    async fn start(dialect: Dialect) -> Self {
-        Self::with(dialect, &PAUSES).await
+    async fn start(protocol_version: ProtocolVersion) -> Self {
+        Self::with(protocol_version, &PAUSES).await
     }
 
-    async fn with(dialect: Dialect, pauses: &[Duration]) -> Self {
+    async fn with(protocol_version: ProtocolVersion, pauses: &[Duration]) -> Self {
         let store = Arc::new(MemoryStore::default());
         let new = NewTask::new(
             Task::submitted(TASK.into(), "c".into()).into(),
-            dialect,
+            protocol_version,
             "here".into(),
             Duration::from_secs(1 << 30),
         );
@@ -108,7 +108,12 @@ impl OutboxFixture {
         }
     }
 
-    async fn watch(&self, id: &str, dialect: Dialect, answers: Vec<DeliveryOutcome>) {
+    async fn watch(
+        &self,
+        id: &str,
+        protocol_version: ProtocolVersion,
+        answers: Vec<DeliveryOutcome>,
+    ) {
         let config = TaskPushNotificationConfig {
             id: id.into(),
             task_id: TASK.into(),
@@ -117,7 +122,7 @@ impl OutboxFixture {
         };
         self.sender.answers.lock().unwrap().insert(url(id), answers);
         self.store
-            .put_config(&owner(), config, dialect)
+            .put_config(&owner(), config, protocol_version)
             .await
             .unwrap();
     }
@@ -184,11 +189,11 @@ fn body(delivery: &RecordedDelivery) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
-    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    let mut fixture = OutboxFixture::start(ProtocolVersion::V1_0).await;
     fixture
-        .watch("old", Dialect::V0_1, vec![later(), later()])
+        .watch("old", ProtocolVersion::V0_1, vec![later(), later()])
         .await;
-    fixture.watch("new", Dialect::V1_0, vec![]).await;
+    fixture.watch("new", ProtocolVersion::V1_0, vec![]).await;
     fixture
         .append(vec![status(TaskState::Working), chunk("1", false)])
         .await;
@@ -243,8 +248,10 @@ async fn every_webhook_receives_every_event_in_order_and_in_its_version() {
 
 #[tokio::test(start_paused = true)]
 async fn undeliverable_notification_becomes_a_dead_letter_and_the_next_is_delivered() {
-    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
-    fixture.watch("w", Dialect::V1_0, vec![later(); 8]).await;
+    let mut fixture = OutboxFixture::start(ProtocolVersion::V1_0).await;
+    fixture
+        .watch("w", ProtocolVersion::V1_0, vec![later(); 8])
+        .await;
     fixture
         .append(vec![
             status(TaskState::Working),
@@ -263,8 +270,10 @@ async fn undeliverable_notification_becomes_a_dead_letter_and_the_next_is_delive
 async fn a_server_may_be_more_or_less_patient() {
     let hour = Duration::from_secs(3600);
     for (pauses, after_two_hours) in [(vec![], 1), (vec![hour], 2), (vec![hour / 60; 40], 4)] {
-        let mut fixture = OutboxFixture::with(Dialect::V1_0, &pauses).await;
-        fixture.watch("w", Dialect::V1_0, vec![later(); 3]).await;
+        let mut fixture = OutboxFixture::with(ProtocolVersion::V1_0, &pauses).await;
+        fixture
+            .watch("w", ProtocolVersion::V1_0, vec![later(); 3])
+            .await;
         fixture.append(vec![status(TaskState::Working)]).await;
         let received = fixture.delivered("w", 2).await.len();
         assert_eq!(received, after_two_hours, "{pauses:?}");
@@ -275,13 +284,13 @@ async fn a_server_may_be_more_or_less_patient() {
 
 #[tokio::test(start_paused = true)]
 async fn a_webhook_says_when_it_wants_to_be_asked_again() {
-    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    let mut fixture = OutboxFixture::start(ProtocolVersion::V1_0).await;
     let after = Some(Duration::from_secs(3 * 3600));
     let reason = Reason::Status(429);
     fixture
         .watch(
             "w",
-            Dialect::V1_0,
+            ProtocolVersion::V1_0,
             vec![DeliveryOutcome::Later { after, reason }],
         )
         .await;
@@ -292,12 +301,14 @@ async fn a_webhook_says_when_it_wants_to_be_asked_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_webhook_that_wants_to_be_asked_at_once_keeps_its_attempts() {
-    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    let mut fixture = OutboxFixture::start(ProtocolVersion::V1_0).await;
     let at_once = DeliveryOutcome::Later {
         after: Some(Duration::ZERO),
         reason: Reason::Status(503),
     };
-    fixture.watch("w", Dialect::V1_0, vec![at_once; 7]).await;
+    fixture
+        .watch("w", ProtocolVersion::V1_0, vec![at_once; 7])
+        .await;
     fixture.append(vec![status(TaskState::Working)]).await;
     // At once, and after 5 s, 5 min and 30 min.
     assert_eq!(fixture.delivered("w", 2).await.len(), 4);
@@ -305,12 +316,14 @@ async fn a_webhook_that_wants_to_be_asked_at_once_keeps_its_attempts() {
 
 #[tokio::test(start_paused = true)]
 async fn busy_host_does_not_use_up_attempts() {
-    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    let mut fixture = OutboxFixture::start(ProtocolVersion::V1_0).await;
     let busy = DeliveryOutcome::Later {
         after: None,
         reason: Reason::Busy,
     };
-    fixture.watch("w", Dialect::V1_0, vec![busy; 50]).await;
+    fixture
+        .watch("w", ProtocolVersion::V1_0, vec![busy; 50])
+        .await;
     fixture.append(vec![status(TaskState::Working)]).await;
     assert_eq!(fixture.delivered("w", 1).await.len(), 51);
     assert_eq!(fixture.store.dead_letters(10).await.unwrap(), []);
@@ -318,9 +331,9 @@ async fn busy_host_does_not_use_up_attempts() {
 
 #[tokio::test(start_paused = true)]
 async fn a_webhook_that_is_gone_is_forgotten() {
-    let mut fixture = OutboxFixture::start(Dialect::V1_0).await;
+    let mut fixture = OutboxFixture::start(ProtocolVersion::V1_0).await;
     fixture
-        .watch("w", Dialect::V1_0, vec![DeliveryOutcome::Gone])
+        .watch("w", ProtocolVersion::V1_0, vec![DeliveryOutcome::Gone])
         .await;
     fixture
         .append(vec![
@@ -363,7 +376,8 @@ fn attempts_count_by_what_became_of_them_and_what_waits_is_counted() {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().start_paused(true).build().unwrap();
     let test = async {
-        let mut fixture = OutboxFixture::with(Dialect::V1_0, &[Duration::from_secs(3600)]).await;
+        let mut fixture =
+            OutboxFixture::with(ProtocolVersion::V1_0, &[Duration::from_secs(3600)]).await;
         let busy = DeliveryOutcome::Later {
             after: None,
             reason: Reason::Busy,
@@ -375,7 +389,7 @@ fn attempts_count_by_what_became_of_them_and_what_waits_is_counted() {
             ("dead", vec![later(), later()]),
             ("gone", vec![DeliveryOutcome::Gone]),
         ] {
-            fixture.watch(id, Dialect::V1_0, answers).await;
+            fixture.watch(id, ProtocolVersion::V1_0, answers).await;
         }
         fixture.append(vec![status(TaskState::Completed)]).await;
         fixture.delivered("fine", 0).await;

@@ -19,7 +19,7 @@ faults! {
     /// A new task loses the messages from before it began.
     LosesHistory: "random.like_a_model";
     /// Every task was created in the latest protocol version.
-    LosesDialect: "random.like_a_model";
+    LosesProtocolVersion: "random.like_a_model";
     /// The webhook that came with a task is not kept.
     LosesFirstWebhook: "random.like_a_model";
     /// A task that exists is created once more, which changes nothing.

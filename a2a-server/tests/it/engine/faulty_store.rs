@@ -13,7 +13,7 @@ use a2a_server::{
 use a2a_transport::http::Readiness;
 use a2a_transport::{Answer, Call, Context, Error, Transport};
 use a2a_types::{
-    ConfigId, Dialect, ErrorKind, Event, Message, MessageId, Response, SendMessageRequest,
+    ConfigId, ErrorKind, Event, Message, MessageId, ProtocolVersion, Response, SendMessageRequest,
     SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
 };
 use tokio::sync::Notify;
@@ -160,7 +160,7 @@ impl Store for FaultyStore {
     delegate! {
         head(owner: &'a Owner, task: &'a TaskId) -> u64;
         list(owner: &'a Owner, listing: Listing) -> Page;
-        put_config(owner: &'a Owner, config: TaskPushNotificationConfig, dialect: Dialect) -> ();
+        put_config(owner: &'a Owner, config: TaskPushNotificationConfig, protocol_version: ProtocolVersion) -> ();
         configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
         delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
         received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
@@ -192,8 +192,8 @@ pub(super) fn server(store: &FaultyStore) -> Server {
 }
 
 /// Sends a message in a protocol version; returns its task. In 0.1 its caller has named it.
-async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error> {
-    let named = dialect.rules().caller_names_tasks;
+async fn send(server: &Server, protocol_version: ProtocolVersion, id: &str) -> Result<Task, Error> {
+    let named = protocol_version.rules().caller_names_tasks;
     let message = Message {
         message_id: id.into(),
         task_id: named.then(|| "named".into()),
@@ -203,7 +203,7 @@ async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error
         message,
         ..SendMessageRequest::default()
     };
-    let context = Context::new(dialect);
+    let context = Context::new(protocol_version);
     let request = request.into();
     let reply = soon(server.call(Call { request, context })).await?;
     match reply.answer {
@@ -214,14 +214,22 @@ async fn send(server: &Server, dialect: Dialect, id: &str) -> Result<Task, Error
 
 #[tokio::test]
 async fn store_that_panics_leaves_no_active_task() {
-    for dialect in [Dialect::V0_1, Dialect::V0_3, Dialect::V1_0] {
+    for protocol_version in [
+        ProtocolVersion::V0_1,
+        ProtocolVersion::V0_3,
+        ProtocolVersion::V1_0,
+    ] {
         let store = FaultyStore::default();
         let server = server(&store);
         store.panics.store(true, Ordering::Relaxed);
-        send(&server, dialect, "1").await.unwrap_err();
+        send(&server, protocol_version, "1").await.unwrap_err();
         store.panics.store(false, Ordering::Relaxed);
-        let done = send(&server, dialect, "2").await.unwrap();
-        assert_eq!(done.status.state, TaskState::Completed, "{dialect:?}");
+        let done = send(&server, protocol_version, "2").await.unwrap();
+        assert_eq!(
+            done.status.state,
+            TaskState::Completed,
+            "{protocol_version:?}"
+        );
         // No turn is left that the server would wait for.
         soon(server.shutdown(Duration::from_secs(3600))).await;
     }
@@ -455,7 +463,7 @@ async fn abandoned_tasks_are_recovered_before_any_call() {
     let owner = Owner::from(a2a_server::Principal::anonymous());
     let abandoned = NewTask::new(
         Task::submitted("t".into(), "c".into()).into(),
-        Dialect::V1_0,
+        ProtocolVersion::V1_0,
         "a process that is gone".into(),
         Duration::ZERO,
     );

@@ -7,7 +7,7 @@ use std::time::Duration;
 use a2a_server::{
     Listing, NewTask, Owner, Principal, Receipt, SqliteOptions, SqliteStore, Store, StoreError,
 };
-use a2a_types::{Dialect, Task};
+use a2a_types::{ProtocolVersion, Task};
 use futures_util::future::{join, join_all};
 
 use crate::stores;
@@ -104,7 +104,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 fn new(name: &str) -> NewTask {
     let task = Task::submitted(name.into(), "c".into()).into();
-    let mut new = NewTask::new(task, Dialect::V1_0, "somebody".into(), HOUR);
+    let mut new = NewTask::new(task, ProtocolVersion::V1_0, "somebody".into(), HOUR);
     new.receipt = Some(Receipt::new(name.into(), [7; 32], HOUR));
     new
 }

@@ -160,7 +160,7 @@ async fn a_draining_server_accepts_connections() {
     let noticed = noticed.unwrap();
     assert!(noticed.starts_with("HTTP/1.1 503 "), "{noticed}");
     assert!(noticed.ends_with("shutting down"), "{noticed}");
-    let client = Client::at(&url, a2a_types::Dialect::V1_0).unwrap();
+    let client = Client::at(&url, a2a_types::ProtocolVersion::V1_0).unwrap();
     client.send("echo still there").await.unwrap();
     serving.abort();
 }

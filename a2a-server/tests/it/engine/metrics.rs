@@ -4,7 +4,7 @@ use a2a_client::{Client, HttpTransport, StreamExt};
 use a2a_server::{AuthError, MemoryStore, Principal, Server};
 use a2a_transport::http::{Authenticator, HttpService};
 use a2a_transport::{Answer, Binding, BoxFuture, Call, Error, Reply, Transport};
-use a2a_types::{Dialect, Message, SendMessageRequest};
+use a2a_types::{Message, ProtocolVersion, SendMessageRequest};
 use http::request::Parts;
 use http_body_util::BodyExt;
 use serde_json::json;
@@ -315,7 +315,7 @@ fn a_call_counts_at_the_client_by_what_became_of_it() {
         let bound = server(&worker).bind("127.0.0.1:0").await.unwrap();
         let url = bound.url();
         let serving = tokio::spawn(bound.run(std::future::pending()));
-        let client = Client::at(&url, Dialect::V1_0).unwrap();
+        let client = Client::at(&url, ProtocolVersion::V1_0).unwrap();
         client.send("echo this").await.unwrap();
         client.get_task("none", None).await.unwrap_err();
         drop(client.stream("echo that").await.unwrap());
@@ -326,7 +326,7 @@ fn a_call_counts_at_the_client_by_what_became_of_it() {
         }
         serving.abort();
         drop(serving.await);
-        let nobody = HttpTransport::new("http://127.0.0.1:1/", Dialect::V0_3).unwrap();
+        let nobody = HttpTransport::new("http://127.0.0.1:1/", ProtocolVersion::V0_3).unwrap();
         let request = SendMessageRequest {
             message: Message::user("hello"),
             ..SendMessageRequest::default()

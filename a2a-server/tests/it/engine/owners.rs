@@ -8,11 +8,11 @@ use a2a_gateway::Gateway;
 use a2a_server::{GatewayWebhooks, Principal, Transport, WebhookPolicy};
 use a2a_transport::{Answer, Call, Context, Error};
 use a2a_types::{
-    CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Dialect, Error as A2aError,
-    ErrorKind, GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind,
+    GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
     ListTaskPushNotificationConfigsRequest, ListTasksRequest, ListTasksResponse, Message,
-    Operation, Request, Response, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
-    Task, TaskId, TaskPushNotificationConfig, TaskState,
+    Operation, ProtocolVersion, Request, Response, SendMessageRequest, SendMessageResponse,
+    SubscribeToTaskRequest, Task, TaskId, TaskPushNotificationConfig, TaskState,
 };
 
 use crate::engine::{Worker, builders};
@@ -34,19 +34,19 @@ struct OwnerTransport {
     transport: Arc<dyn Transport>,
     name: String,
     /// The version spoken to the server.
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     /// `true` if messages can refer to tasks on the way to the server: not in 0.1, nor in HTTP+JSON of 0.3.
     refers: bool,
 }
 
 /// The ways of speaking to a server that a gateway has.
-const BINDINGS: [(Dialect, Binding); 6] = [
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+const BINDINGS: [(ProtocolVersion, Binding); 6] = [
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 /// The servers of all stores, each by itself and behind gateways that speak one version to it.
@@ -60,24 +60,27 @@ async fn transports() -> Vec<OwnerTransport> {
         transports.push(OwnerTransport {
             transport: Arc::new(server.clone()),
             name: format!("server, {store}"),
-            dialect: Dialect::V1_0,
+            protocol_version: ProtocolVersion::V1_0,
             refers: true,
         });
         let bound = server.bind("127.0.0.1:0").await.unwrap();
         let url = bound.url();
         tokio::spawn(bound.run(std::future::pending()));
-        for (dialect, binding) in BINDINGS {
-            let agent = HttpTransport::new(&url, dialect).unwrap().binding(binding);
+        for (protocol_version, binding) in BINDINGS {
+            let agent = HttpTransport::new(&url, protocol_version)
+                .unwrap()
+                .binding(binding);
             let sender = GatewayWebhooks::new(WebhookPolicy::default()).unwrap();
             transports.push(OwnerTransport {
                 transport: Arc::new(
                     // No notification is sent.
-                    Gateway::new(agent, dialect).relay_webhooks("https://gateway.example", sender),
+                    Gateway::new(agent, protocol_version)
+                        .relay_webhooks("https://gateway.example", sender),
                 ),
-                name: format!("gateway in {dialect} {binding}, {store}"),
-                dialect,
-                refers: dialect != Dialect::V0_1
-                    && (dialect, binding) != (Dialect::V0_3, Binding::HttpJson),
+                name: format!("gateway in {protocol_version} {binding}, {store}"),
+                protocol_version,
+                refers: protocol_version != ProtocolVersion::V0_1
+                    && (protocol_version, binding) != (ProtocolVersion::V0_3, Binding::HttpJson),
             });
         }
     }
@@ -89,11 +92,11 @@ async fn all_transports() -> Vec<OwnerTransport> {
     let mut transports = transports().await;
     for builder in builders(&Worker::default()) {
         let sender = GatewayWebhooks::new(WebhookPolicy::default()).unwrap();
-        let gateway = Gateway::new(builder.build().unwrap(), Dialect::V1_0).share_tasks();
+        let gateway = Gateway::new(builder.build().unwrap(), ProtocolVersion::V1_0).share_tasks();
         transports.push(OwnerTransport {
             transport: Arc::new(gateway.relay_webhooks("https://gateway.example", sender)),
             name: "shared gateway".to_owned(),
-            dialect: Dialect::V1_0,
+            protocol_version: ProtocolVersion::V1_0,
             refers: true,
         });
     }
@@ -107,7 +110,7 @@ async fn ask(
 ) -> Result<Answer, A2aError> {
     request.set_tenant(tenant.map(str::to_owned));
     let principal = name.map_or_else(Principal::anonymous, Principal::named);
-    let context = Context::new(Dialect::V1_0).principal(principal);
+    let context = Context::new(ProtocolVersion::V1_0).principal(principal);
     match transport.transport.call(Call { request, context }).await {
         Ok(reply) => Ok(reply.answer),
         Err(Error::Agent(error)) => Err(error),
@@ -215,7 +218,7 @@ async fn tasks_of_other_owners_look_absent() {
 async fn its_owner_may_do_everything() {
     for transport in all_transports().await {
         for operation in Operation::ALL {
-            if transport.dialect.method(*operation).is_none() {
+            if transport.protocol_version.method(*operation).is_none() {
                 continue;
             }
             let task = begin(&transport, OWNER, "ask which").await;
@@ -234,8 +237,12 @@ async fn its_owner_may_do_everything() {
 
 /// The servers and gateways that have lists.
 async fn listing_fronts() -> impl Iterator<Item = OwnerTransport> {
-    let lists =
-        |transport: &OwnerTransport| transport.dialect.method(Operation::ListTasks).is_some();
+    let lists = |transport: &OwnerTransport| {
+        transport
+            .protocol_version
+            .method(Operation::ListTasks)
+            .is_some()
+    };
     transports().await.into_iter().filter(lists)
 }
 
@@ -341,7 +348,7 @@ async fn message_ids_belong_to_owners() {
             let other = send(&transport, who, message.clone()).await.unwrap();
             assert_ne!(other.id, first.id, "{}: {who:?}", transport.name);
         }
-        if transport.dialect.rules().names_messages {
+        if transport.protocol_version.rules().names_messages {
             let again = send(&transport, OWNER, message.clone()).await.unwrap();
             assert_eq!(again.id, first.id, "{}", transport.name);
             assert_eq!(again.history[0].message_id, message.message_id);

@@ -9,8 +9,8 @@ use a2a_server::{
     Store, TraceContext, Turn,
 };
 use a2a_types::{
-    Dialect, ErrorKind, Event, Message, Part, SendMessageConfiguration, SendMessageRequest, Task,
-    TaskId, TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
+    ErrorKind, Event, Message, Part, ProtocolVersion, SendMessageConfiguration, SendMessageRequest,
+    Task, TaskId, TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
 };
 
 use crate::engine::{Worker, card, task, until};
@@ -360,7 +360,7 @@ fn watched(task: Task) -> NewTask {
         status: TaskState::Working.into(),
         metadata: None,
     });
-    let mut new = NewTask::new(task.into(), Dialect::V1_0, "somebody".into(), HOUR);
+    let mut new = NewTask::new(task.into(), ProtocolVersion::V1_0, "somebody".into(), HOUR);
     new.config = Some(config);
     new.events = vec![working];
     new.notify = true;

@@ -11,7 +11,7 @@ use a2a_server::{
 use a2a_transport::webhook::{Jwks, hex_digest, key_id};
 use a2a_transport::{Call, Context};
 use a2a_types::{
-    AuthenticationInfo, Dialect, ErrorKind, Message, Request, SendMessageConfiguration,
+    AuthenticationInfo, ErrorKind, Message, ProtocolVersion, Request, SendMessageConfiguration,
     SendMessageRequest, TaskId, TaskPushNotificationConfig, TaskState,
 };
 use tokio::io::AsyncWriteExt;
@@ -30,7 +30,10 @@ async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
         let (url, mut requests) = receiver(false).await;
         let client = Client::new(server.clone());
         let asked = task(client.send("ask which").await.unwrap());
-        for (name, dialect) in [("old", Dialect::V0_1), ("new", Dialect::V1_0)] {
+        for (name, protocol_version) in [
+            ("old", ProtocolVersion::V0_1),
+            ("new", ProtocolVersion::V1_0),
+        ] {
             let config = TaskPushNotificationConfig {
                 id: name.into(),
                 task_id: asked.id.clone(),
@@ -43,7 +46,7 @@ async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
                 ..TaskPushNotificationConfig::default()
             };
             let request = Request::CreateTaskPushNotificationConfig(config);
-            let context = Context::new(dialect);
+            let context = Context::new(protocol_version);
             server.call(Call { request, context }).await.unwrap();
         }
         let answer = Message {

@@ -17,28 +17,36 @@ async fn everyone_gets_the_same_text_in_the_same_order() {
     let url = bound.url();
     tokio::spawn(bound.run(std::future::pending()));
     let mut callers = JoinSet::new();
-    for (dialect, binding) in BINDINGS {
+    for (protocol_version, binding) in BINDINGS {
         let (waiting, following) = (
-            client(&url, dialect, binding),
-            client(&url, dialect, binding),
+            client(&url, protocol_version, binding),
+            client(&url, protocol_version, binding),
         );
         callers.spawn(async move {
-            let done = task(waiting.send(first(dialect, "recite")).await.unwrap());
+            let done = task(
+                waiting
+                    .send(first(protocol_version, "recite"))
+                    .await
+                    .unwrap(),
+            );
             assert_eq!(
                 done.status.state,
                 TaskState::Completed,
-                "{dialect} {binding}"
+                "{protocol_version} {binding}"
             );
             assert_eq!(
                 recited(&done),
                 crate::interoperability::POEM.concat(),
-                "{dialect} {binding}"
+                "{protocol_version} {binding}"
             );
         });
         callers.spawn(async move {
-            let updates = following.stream(first(dialect, "recite")).await.unwrap();
+            let updates = following
+                .stream(first(protocol_version, "recite"))
+                .await
+                .unwrap();
             let streamed = PoemStream::from(updates).await.unwrap();
-            assert_eq!(streamed, PoemStream::all(), "{dialect} {binding}");
+            assert_eq!(streamed, PoemStream::all(), "{protocol_version} {binding}");
         });
     }
     callers.join_all().await;
@@ -67,8 +75,8 @@ async fn one_task_is_seen_by_everyone() {
             .unwrap();
         let follows = Arc::new(tokio::sync::Barrier::new(BINDINGS.len() + 1));
         let mut callers = JoinSet::new();
-        for (dialect, binding) in BINDINGS {
-            let (client, id) = (client(&url, dialect, binding), id.clone());
+        for (protocol_version, binding) in BINDINGS {
+            let (client, id) = (client(&url, protocol_version, binding), id.clone());
             let follows = Arc::clone(&follows);
             callers.spawn(async move {
                 let mut updates = client.subscribe(id.clone()).await.unwrap();
@@ -81,16 +89,20 @@ async fn one_task_is_seen_by_everyone() {
                 assert_eq!(
                     streamed,
                     PoemStream::all(),
-                    "{dialect} {binding} of {creator}"
+                    "{protocol_version} {binding} of {creator}"
                 );
                 let whole = client.get_task(id.clone(), Some(1)).await.unwrap();
                 assert_eq!(whole.id, id);
                 assert_eq!(
                     recited(&whole),
                     crate::interoperability::POEM.concat(),
-                    "{dialect} of {creator}"
+                    "{protocol_version} of {creator}"
                 );
-                assert_eq!(whole.history.len(), 1, "{dialect} {binding} of {creator}");
+                assert_eq!(
+                    whole.history.len(),
+                    1,
+                    "{protocol_version} {binding} of {creator}"
+                );
             });
         }
         follows.wait().await;

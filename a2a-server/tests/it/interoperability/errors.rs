@@ -3,7 +3,7 @@
 use a2a_server::Transport;
 use a2a_transport::http::{Body, HttpService};
 use a2a_transport::{BoxFuture, Call, Error, Reply};
-use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -79,38 +79,48 @@ fn every_error_kind_has_a_row() {
 async fn every_error_has_its_form_in_every_version_and_binding() {
     for row in &ROWS {
         let service = HttpService::new(FailingTransport(row.kind));
-        for (index, &dialect) in Dialect::ALL.iter().enumerate() {
+        for (index, &protocol_version) in ProtocolVersion::ALL.iter().enumerate() {
             for streams in [false, true] {
-                let answer = service.handle(by_json_rpc(dialect, streams)).await;
+                let answer = service.handle(by_json_rpc(protocol_version, streams)).await;
                 assert_eq!(
                     answer.status(),
                     by_json_rpc_status(row.kind),
-                    "{dialect} {:?}",
+                    "{protocol_version} {:?}",
                     row.kind
                 );
                 let error = json_of(answer).await;
                 let expected = json!({
                     "jsonrpc": "2.0", "id": 7, "error": {
-                        "code": row.codes[index], "message": "no", "data": data(dialect, row),
+                        "code": row.codes[index], "message": "no", "data": data(protocol_version, row),
                     },
                 });
-                assert_eq!(error, expected, "{dialect} {:?}", row.kind);
+                assert_eq!(error, expected, "{protocol_version} {:?}", row.kind);
             }
         }
-        for (index, dialect) in [Dialect::V0_3, Dialect::V1_0].into_iter().enumerate() {
-            for request in by_http_json(dialect) {
+        for (index, protocol_version) in [ProtocolVersion::V0_3, ProtocolVersion::V1_0]
+            .into_iter()
+            .enumerate()
+        {
+            for request in by_http_json(protocol_version) {
                 let answer = service.handle(request).await;
                 let status = row.statuses[index];
-                assert_eq!(answer.status(), status, "{dialect} {:?}", row.kind);
+                assert_eq!(answer.status(), status, "{protocol_version} {:?}", row.kind);
                 assert_eq!(answer.headers()["content-type"], "application/json");
-                let expected = match dialect {
-                    Dialect::V1_0 => json!({"error": {
+                let expected = match protocol_version {
+                    ProtocolVersion::V1_0 => json!({"error": {
                         "code": status, "status": row.grpc, "message": "no",
-                        "details": data(dialect, row),
+                        "details": data(protocol_version, row),
                     }}),
-                    _ => json!({"code": row.codes[2], "message": "no", "data": data(dialect, row)}),
+                    _ => {
+                        json!({"code": row.codes[2], "message": "no", "data": data(protocol_version, row)})
+                    }
                 };
-                assert_eq!(json_of(answer).await, expected, "{dialect} {:?}", row.kind);
+                assert_eq!(
+                    json_of(answer).await,
+                    expected,
+                    "{protocol_version} {:?}",
+                    row.kind
+                );
             }
         }
     }
@@ -127,8 +137,8 @@ fn by_json_rpc_status(kind: ErrorKind) -> u16 {
 }
 
 /// Data of an error for programs: as it was given, until 1.0 made a list of typed objects of it.
-fn data(dialect: Dialect, row: &ErrorRow) -> Value {
-    if dialect != Dialect::V1_0 {
+fn data(protocol_version: ProtocolVersion, row: &ErrorRow) -> Value {
+    if protocol_version != ProtocolVersion::V1_0 {
         return json!({"path": "$.x", "problem": "p"});
     }
     let mut details = vec![
@@ -149,34 +159,40 @@ fn data(dialect: Dialect, row: &ErrorRow) -> Value {
     Value::Array(details)
 }
 
-fn by_json_rpc(dialect: Dialect, streams: bool) -> Request<Full<bytes::Bytes>> {
+fn by_json_rpc(protocol_version: ProtocolVersion, streams: bool) -> Request<Full<bytes::Bytes>> {
     use a2a_types::Operation::{SendMessage, SendStreamingMessage};
     let operation = if streams {
         SendStreamingMessage
     } else {
         SendMessage
     };
-    let message = match dialect {
-        Dialect::V0_1 => json!({"role": "user", "parts": [{"type": "text", "text": "hi"}]}),
-        Dialect::V1_0 => json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}),
+    let message = match protocol_version {
+        ProtocolVersion::V0_1 => json!({"role": "user", "parts": [{"type": "text", "text": "hi"}]}),
+        ProtocolVersion::V1_0 => {
+            json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]})
+        }
         _ => json!({"kind": "message", "messageId": "m", "role": "user",
             "parts": [{"kind": "text", "text": "hi"}]}),
     };
     let call = json!({
-        "jsonrpc": "2.0", "id": 7, "method": dialect.method(operation),
+        "jsonrpc": "2.0", "id": 7, "method": protocol_version.method(operation),
         "params": {"id": "t", "message": message},
     });
     let request = Request::post("/")
         .header("content-type", "application/json")
-        .header("a2a-version", dialect.version());
+        .header("a2a-version", protocol_version.version());
     request.body(Full::from(call.to_string())).unwrap()
 }
 
 /// A GET, a POST and a POST that wants a stream.
-fn by_http_json(dialect: Dialect) -> Vec<Request<Full<bytes::Bytes>>> {
-    let prefix = if dialect == Dialect::V1_0 { "" } else { "/v1" };
-    let (parts, version) = match dialect {
-        Dialect::V1_0 => ("parts", "1.0"),
+fn by_http_json(protocol_version: ProtocolVersion) -> Vec<Request<Full<bytes::Bytes>>> {
+    let prefix = if protocol_version == ProtocolVersion::V1_0 {
+        ""
+    } else {
+        "/v1"
+    };
+    let (parts, version) = match protocol_version {
+        ProtocolVersion::V1_0 => ("parts", "1.0"),
         _ => ("content", "0.3"),
     };
     let message = json!({"messageId": "m", "role": "ROLE_USER", parts: [{"text": "hi"}]});

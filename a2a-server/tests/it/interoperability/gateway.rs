@@ -3,7 +3,7 @@
 use a2a_client::{Binding, Error, HttpTransport, StreamExt};
 use a2a_gateway::Gateway;
 use a2a_transport::http::{HttpService, ServeOptions, serve};
-use a2a_types::{Dialect, ErrorKind, TaskState};
+use a2a_types::{ErrorKind, ProtocolVersion, TaskState};
 use tokio::net::TcpListener;
 
 use crate::interoperability::{
@@ -11,9 +11,11 @@ use crate::interoperability::{
 };
 
 /// A gateway to the agent at `url`, which is spoken to in one way only.
-async fn gateway(url: &str, (dialect, binding): (Dialect, Binding)) -> String {
-    let agent = HttpTransport::new(url, dialect).unwrap().binding(binding);
-    let service = HttpService::new(Gateway::new(agent, dialect));
+async fn gateway(url: &str, (protocol_version, binding): (ProtocolVersion, Binding)) -> String {
+    let agent = HttpTransport::new(url, protocol_version)
+        .unwrap()
+        .binding(binding);
+    let service = HttpService::new(Gateway::new(agent, protocol_version));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let options = ServeOptions::default();
@@ -28,12 +30,12 @@ async fn every_caller_reaches_every_agent() {
     tokio::spawn(bound.run(std::future::pending()));
     for spoken in BINDINGS {
         let url = gateway(&agent, spoken).await;
-        for (dialect, binding) in BINDINGS {
+        for (protocol_version, binding) in BINDINGS {
             check(
                 &url,
-                dialect,
+                protocol_version,
                 binding,
-                &format!("{dialect} {binding} to {spoken:?}"),
+                &format!("{protocol_version} {binding} to {spoken:?}"),
             )
             .await;
         }
@@ -41,10 +43,15 @@ async fn every_caller_reaches_every_agent() {
 }
 
 /// Checks everything that a caller may expect of its own protocol version.
-async fn check(url: &str, dialect: Dialect, binding: Binding, pair: &str) {
-    let client = client(url, dialect, binding);
+async fn check(url: &str, protocol_version: ProtocolVersion, binding: Binding, pair: &str) {
+    let client = client(url, protocol_version, binding);
 
-    let done = task(client.send(first(dialect, "recite")).await.unwrap());
+    let done = task(
+        client
+            .send(first(protocol_version, "recite"))
+            .await
+            .unwrap(),
+    );
     assert_eq!(done.status.state, TaskState::Completed, "{pair}");
     assert_eq!(
         recited(&done),
@@ -52,11 +59,11 @@ async fn check(url: &str, dialect: Dialect, binding: Binding, pair: &str) {
         "{pair}"
     );
 
-    let message = first(dialect, "recite");
+    let message = first(protocol_version, "recite");
     let named = message.task_id.clone();
     let mut updates = client.stream(message).await.unwrap();
     let begun = updates.next().await.unwrap().unwrap();
-    if dialect == Dialect::V1_0 {
+    if protocol_version == ProtocolVersion::V1_0 {
         assert!(
             matches!(begun, a2a_client::Event::Task(_)),
             "{pair}: {begun:?}"
@@ -80,9 +87,9 @@ async fn check(url: &str, dialect: Dialect, binding: Binding, pair: &str) {
     let shy = client.get_task(id.clone(), Some(0)).await.unwrap();
     assert!(shy.history.is_empty(), "{pair}");
 
-    let asked = task(client.send(first(dialect, "sing")).await.unwrap());
+    let asked = task(client.send(first(protocol_version, "sing")).await.unwrap());
     assert_eq!(asked.status.state, TaskState::InputRequired, "{pair}");
-    if !dialect.rules().follows_waiting_tasks {
+    if !protocol_version.rules().follows_waiting_tasks {
         // Until 0.3 the stream ends here, though a subscription of 1.0 goes on.
         let mut waiting = client.subscribe(asked.id.clone()).await.unwrap();
         let mut last = None;
@@ -99,14 +106,14 @@ async fn check(url: &str, dialect: Dialect, binding: Binding, pair: &str) {
     );
 
     let ended = client.subscribe(id.clone()).await;
-    match dialect.rules().subscribes_to_ended_tasks {
+    match protocol_version.rules().subscribes_to_ended_tasks {
         true => assert!(
             PoemStream::from(ended.unwrap()).await.unwrap().completed,
             "{pair}"
         ),
         false => assert_kind(refusal(ended).await, ErrorKind::UnsupportedOperation, pair),
     }
-    if dialect != Dialect::V0_1 {
+    if protocol_version != ProtocolVersion::V0_1 {
         let again = client.send(to(&done, "recite")).await.err();
         assert_kind(again, ErrorKind::UnsupportedOperation, pair);
         let mut unknown = to(&done, "recite");

@@ -5,7 +5,7 @@ use a2a_gateway::Gateway;
 use a2a_server::{GatewayWebhooks, Server, TraceContext, WebhookPolicy};
 use a2a_transport::http::{HttpClient, HttpService, ServeOptions, serve};
 use a2a_types::{
-    AgentCard, AuthenticationInfo, Dialect, ErrorKind, SendMessageConfiguration,
+    AgentCard, AuthenticationInfo, ErrorKind, ProtocolVersion, SendMessageConfiguration,
     SendMessageRequest, TaskId, TaskPushNotificationConfig,
 };
 use bytes::Bytes;
@@ -23,21 +23,23 @@ fn local() -> WebhookPolicy {
 }
 
 /// A gateway to the agent at `url`, which is spoken to in one way only, and a policy for its callers.
-async fn relay(url: &str, spoken: (Dialect, Binding), policy: WebhookPolicy) -> String {
+async fn relay(url: &str, spoken: (ProtocolVersion, Binding), policy: WebhookPolicy) -> String {
     configured_relay(url, spoken, policy, |service| service).await
 }
 
 async fn configured_relay(
     url: &str,
-    (dialect, binding): (Dialect, Binding),
+    (protocol_version, binding): (ProtocolVersion, Binding),
     policy: WebhookPolicy,
     configure: impl FnOnce(HttpService<Gateway<HttpTransport>>) -> HttpService<Gateway<HttpTransport>>,
 ) -> String {
-    let agent = HttpTransport::new(url, dialect).unwrap().binding(binding);
+    let agent = HttpTransport::new(url, protocol_version)
+        .unwrap()
+        .binding(binding);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let sender = GatewayWebhooks::new(policy).unwrap();
-    let gateway = Gateway::new(agent, dialect).relay_webhooks(&url, sender);
+    let gateway = Gateway::new(agent, protocol_version).relay_webhooks(&url, sender);
     let service = configure(gateway.into_service());
     let options = ServeOptions::default();
     tokio::spawn(serve(listener, service, options, std::future::pending()));
@@ -70,14 +72,14 @@ fn config(url: &str, task: &TaskId) -> TaskPushNotificationConfig {
 
 /// Returns the id and the state of a notification's task in the form of a version.
 #[track_caller]
-fn read(body: &Value, dialect: Dialect, pair: &str) -> (String, Option<String>) {
+fn read(body: &Value, protocol_version: ProtocolVersion, pair: &str) -> (String, Option<String>) {
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let (id, state) = match dialect {
-        Dialect::V0_1 => {
+    let (id, state) = match protocol_version {
+        ProtocolVersion::V0_1 => {
             assert!(body["sessionId"].is_string(), "{pair}: {body}");
             (&body["id"], &body["status"]["state"])
         }
-        Dialect::V1_0 => {
+        ProtocolVersion::V1_0 => {
             let members: Vec<_> = body.as_object().unwrap().iter().collect();
             assert_eq!(members.len(), 1, "{pair}: {body}");
             let event = members[0].1;
@@ -100,7 +102,7 @@ fn read(body: &Value, dialect: Dialect, pair: &str) -> (String, Option<String>) 
 
 /// A caller of a gateway, with a webhook.
 struct Caller {
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     client: Client,
     /// Versions and bindings of the caller and of the agent.
     pair: String,
@@ -113,12 +115,12 @@ async fn for_every_caller(check: impl AsyncFn(Caller)) {
     let agent = agent().await;
     for spoken in BINDINGS {
         let gateway = relay(&agent, spoken, local()).await;
-        for (dialect, binding) in BINDINGS {
+        for (protocol_version, binding) in BINDINGS {
             let (url, requests) = receiver(false).await;
             check(Caller {
-                dialect,
-                client: client(&gateway, dialect, binding),
-                pair: format!("{dialect} {binding} to {spoken:?}"),
+                protocol_version,
+                client: client(&gateway, protocol_version, binding),
+                pair: format!("{protocol_version} {binding} to {spoken:?}"),
                 url,
                 requests,
             })
@@ -131,7 +133,7 @@ async fn for_every_caller(check: impl AsyncFn(Caller)) {
 async fn every_webhook_gets_the_form_of_its_own_version() {
     for_every_caller(
         async |Caller {
-                   dialect,
+                   protocol_version,
                    client,
                    pair,
                    url,
@@ -139,7 +141,7 @@ async fn every_webhook_gets_the_form_of_its_own_version() {
                }| {
             let trace = TraceContext::new([7; 16], [1; 8], true).unwrap();
             let request = SendMessageRequest {
-                message: first(dialect, "recite"),
+                message: first(protocol_version, "recite"),
                 configuration: Some(SendMessageConfiguration {
                     task_push_notification_config: Some(Box::new(config(&url, &"".into()))),
                     ..SendMessageConfiguration::default()
@@ -155,7 +157,7 @@ async fn every_webhook_gets_the_form_of_its_own_version() {
                 assert_eq!(token, Some("t0ken"), "{pair}");
                 let passed = got.header("traceparent").unwrap_or_default();
                 assert!(passed.contains(&"07".repeat(16)), "{pair}: {passed}");
-                let (id, state) = read(&got.json(), dialect, &pair);
+                let (id, state) = read(&got.json(), protocol_version, &pair);
                 assert_eq!(id, done.id.as_str(), "{pair}");
                 if let Some("completed" | "TASK_STATE_COMPLETED") = state.as_deref() {
                     break;
@@ -174,13 +176,13 @@ async fn every_webhook_gets_the_form_of_its_own_version() {
 async fn webhooks_are_created_listed_and_deleted() {
     for_every_caller(
         async |Caller {
-                   dialect,
+                   protocol_version,
                    client,
                    pair,
                    url,
                    mut requests,
                }| {
-            let asked = task(client.send(first(dialect, "sing")).await.unwrap());
+            let asked = task(client.send(first(protocol_version, "sing")).await.unwrap());
             let created = client.create_push_config(config(&url, &asked.id)).await;
             let created = created.unwrap_or_else(|error| panic!("{pair}: {error}"));
             assert_eq!(
@@ -189,9 +191,9 @@ async fn webhooks_are_created_listed_and_deleted() {
                 "{pair}"
             );
             client.send(to(&asked, "recite")).await.unwrap();
-            let (id, _) = read(&next(&mut requests).await.json(), dialect, &pair);
+            let (id, _) = read(&next(&mut requests).await.json(), protocol_version, &pair);
             assert_eq!(id, asked.id.as_str(), "{pair}");
-            if dialect == Dialect::V0_1 {
+            if protocol_version == ProtocolVersion::V0_1 {
                 // It has neither a list nor deletion.
                 return;
             }
@@ -218,13 +220,18 @@ async fn webhooks_are_created_listed_and_deleted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_webhook_that_does_not_answer_takes_no_room_of_the_callers_requests() {
     let agent = agent().await;
-    let spoken = (Dialect::V1_0, Binding::JsonRpc);
+    let spoken = (ProtocolVersion::V1_0, Binding::JsonRpc);
     let of_one_request = |service: HttpService<_>| service.receive_budget(1);
     let gateway = configured_relay(&agent, spoken, local(), of_one_request).await;
-    let client = client(&gateway, Dialect::V1_0, Binding::JsonRpc);
+    let client = client(&gateway, ProtocolVersion::V1_0, Binding::JsonRpc);
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
-    let asked = task(client.send(first(Dialect::V1_0, "sing")).await.unwrap());
+    let asked = task(
+        client
+            .send(first(ProtocolVersion::V1_0, "sing"))
+            .await
+            .unwrap(),
+    );
     let created = client.create_push_config(config(&url, &asked.id)).await;
     created.unwrap();
     client.send(to(&asked, "recite")).await.unwrap();
@@ -236,10 +243,15 @@ async fn a_webhook_that_does_not_answer_takes_no_room_of_the_callers_requests() 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_gateway_has_a_policy_of_its_own() {
     let agent = agent().await;
-    let spoken = (Dialect::V1_0, Binding::JsonRpc);
+    let spoken = (ProtocolVersion::V1_0, Binding::JsonRpc);
     let gateway = relay(&agent, spoken, WebhookPolicy::default()).await;
-    let client = client(&gateway, Dialect::V1_0, Binding::JsonRpc);
-    let asked = task(client.send(first(Dialect::V1_0, "sing")).await.unwrap());
+    let client = client(&gateway, ProtocolVersion::V1_0, Binding::JsonRpc);
+    let asked = task(
+        client
+            .send(first(ProtocolVersion::V1_0, "sing"))
+            .await
+            .unwrap(),
+    );
     for url in [
         "http://127.0.0.1:1/",
         "https://10.0.0.1/",
@@ -257,7 +269,7 @@ async fn the_gateway_has_a_policy_of_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_notification_for_an_unknown_url_is_gone() {
     let agent = agent().await;
-    let spoken = (Dialect::V1_0, Binding::JsonRpc);
+    let spoken = (ProtocolVersion::V1_0, Binding::JsonRpc);
     let gateway = relay(&agent, spoken, local()).await;
     let request = Request::post(format!("{gateway}webhooks/unknown"))
         .header("content-type", "application/json")

@@ -11,18 +11,18 @@ use std::sync::Arc;
 use a2a_client::{Binding, Client, Error, Event, HttpTransport, Retries, StreamExt, Updates};
 use a2a_server::{Agent, BoundServer, Failure, Server, Turn};
 use a2a_types::reading::Mode;
-use a2a_types::{AgentCard, Dialect, Message, SendMessageResponse, Task, TaskId};
+use a2a_types::{AgentCard, Message, ProtocolVersion, SendMessageResponse, Task, TaskId};
 use http::{HeaderName, HeaderValue};
 use tokio::sync::Notify;
 
 /// Every protocol version in every binding it has.
-pub(crate) const BINDINGS: [(Dialect, Binding); 6] = [
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+pub(crate) const BINDINGS: [(ProtocolVersion, Binding); 6] = [
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 /// Agent that streams a poem, at once or when it is notified, or asks back.
@@ -60,9 +60,9 @@ pub(crate) async fn reciter(agent: PoemAgent) -> BoundServer {
 }
 
 /// A client that takes nothing but the spelling of its own protocol version, and names that.
-pub(crate) fn client(url: &str, dialect: Dialect, binding: Binding) -> Client {
-    let version = HeaderValue::from_static(dialect.version());
-    let transport = HttpTransport::new(url, dialect)
+pub(crate) fn client(url: &str, protocol_version: ProtocolVersion, binding: Binding) -> Client {
+    let version = HeaderValue::from_static(protocol_version.version());
+    let transport = HttpTransport::new(url, protocol_version)
         .unwrap()
         .binding(binding)
         .mode(Mode::Strict)
@@ -71,9 +71,9 @@ pub(crate) fn client(url: &str, dialect: Dialect, binding: Binding) -> Client {
 }
 
 /// A first message; in 0.1 its sender names the task.
-pub(crate) fn first(dialect: Dialect, text: &str) -> Message {
+pub(crate) fn first(protocol_version: ProtocolVersion, text: &str) -> Message {
     Message {
-        task_id: (dialect == Dialect::V0_1).then(TaskId::random),
+        task_id: (protocol_version == ProtocolVersion::V0_1).then(TaskId::random),
         ..Message::user(text)
     }
 }

@@ -6,8 +6,8 @@ use a2a_client::{Client, Error, HttpTransport, Retries, StreamExt};
 use a2a_server::{Principal, Server, Transport};
 use a2a_transport::{BoxFuture, Call, Reply};
 use a2a_types::{
-    AgentCard, Dialect, ErrorKind, Message, Part, SendMessageConfiguration, SendMessageRequest,
-    TaskPushNotificationConfig, TaskState,
+    AgentCard, ErrorKind, Message, Part, ProtocolVersion, SendMessageConfiguration,
+    SendMessageRequest, TaskPushNotificationConfig, TaskState,
 };
 
 use tokio::sync::Notify;
@@ -16,8 +16,13 @@ use crate::operations::{ALL, CommandAgent, assert_kind, card, clients, first, la
 
 #[tokio::test]
 async fn webhooks_are_kept() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let ended = task(
+            client
+                .send(first(protocol_version, "echo x"))
+                .await
+                .unwrap(),
+        );
         let config = |id: &str, url: &str| TaskPushNotificationConfig {
             id: id.into(),
             task_id: ended.id.clone(),
@@ -29,7 +34,10 @@ async fn webhooks_are_kept() {
             .create_push_config(config("", "https://a.example/"))
             .await
             .unwrap();
-        assert!(!made.id.is_empty(), "{dialect}: without an id it gets one");
+        assert!(
+            !made.id.is_empty(),
+            "{protocol_version}: without an id it gets one"
+        );
         client
             .create_push_config(config("two", "https://b.example/"))
             .await
@@ -38,19 +46,19 @@ async fn webhooks_are_kept() {
             .push_config(ended.id.clone(), Some(made.id.clone()))
             .await
             .unwrap();
-        let several = dialect != Dialect::V0_1;
+        let several = protocol_version != ProtocolVersion::V0_1;
         let expected = if several {
             "https://a.example/"
         } else {
             "https://b.example/"
         };
-        assert_eq!(read.url, expected, "{dialect}: 0.1 has but one");
+        assert_eq!(read.url, expected, "{protocol_version}: 0.1 has but one");
         assert_eq!(read.token.as_deref(), Some("token"));
         if several {
             assert_eq!(
                 client.push_configs(ended.id.clone()).await.unwrap().len(),
                 2,
-                "{dialect}"
+                "{protocol_version}"
             );
             client
                 .delete_push_config(ended.id.clone(), "two")
@@ -63,7 +71,7 @@ async fn webhooks_are_kept() {
             assert_eq!(
                 client.push_configs(ended.id.clone()).await.unwrap().len(),
                 1,
-                "{dialect}"
+                "{protocol_version}"
             );
         } else {
             let listed = client.push_configs(ended.id.clone()).await;
@@ -200,7 +208,7 @@ async fn a_client_finds_its_way_by_the_card() {
         task(client.send("echo found").await.unwrap()).artifacts[0].parts,
         [Part::text("found")]
     );
-    let nobody = HttpTransport::new("http://127.0.0.1:1/", Dialect::V0_2).unwrap();
+    let nobody = HttpTransport::new("http://127.0.0.1:1/", ProtocolVersion::V0_2).unwrap();
     let refused = Client::new(nobody).send("x").await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
 }
@@ -210,7 +218,7 @@ async fn an_open_request_outlives_the_shutdown() {
     let agent = CommandAgent::default();
     let server = Server::builder(card(), agent.clone()).build().unwrap();
     let bound = server.bind("127.0.0.1:0").await.unwrap();
-    let client = Client::at(&bound.url(), Dialect::V0_2).unwrap();
+    let client = Client::at(&bound.url(), ProtocolVersion::V0_2).unwrap();
     let stop = Arc::new(Notify::new());
     let stopped = Arc::clone(&stop);
     let serving = tokio::spawn(bound.run(async move { stopped.notified().await }));
@@ -227,9 +235,18 @@ async fn an_open_request_outlives_the_shutdown() {
 /// Until 0.3 callers could not distinguish webhooks without ids: the next replaces the last.
 #[tokio::test]
 async fn a_webhook_without_an_id_is_replaced() {
-    for (dialect, client) in clients(CommandAgent::default(), &[Dialect::V0_1, Dialect::V0_2]).await
+    for (protocol_version, client) in clients(
+        CommandAgent::default(),
+        &[ProtocolVersion::V0_1, ProtocolVersion::V0_2],
+    )
+    .await
     {
-        let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
+        let ended = task(
+            client
+                .send(first(protocol_version, "echo x"))
+                .await
+                .unwrap(),
+        );
         for url in ["https://a.example/", "https://b.example/"] {
             let config = TaskPushNotificationConfig {
                 task_id: ended.id.clone(),
@@ -239,7 +256,7 @@ async fn a_webhook_without_an_id_is_replaced() {
             client.create_push_config(config).await.unwrap();
         }
         let read = client.push_config(ended.id, None).await.unwrap();
-        assert_eq!(read.url, "https://b.example/", "{dialect}");
+        assert_eq!(read.url, "https://b.example/", "{protocol_version}");
     }
 }
 
@@ -252,15 +269,19 @@ async fn the_extended_card_is_for_callers_who_are_known() {
         .extended_card(longer)
         .build()
         .unwrap();
-    for dialect in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
+    for protocol_version in [
+        ProtocolVersion::V0_2,
+        ProtocolVersion::V0_3,
+        ProtocolVersion::V1_0,
+    ] {
         let bound = server.bind("127.0.0.1:0").await.unwrap();
-        let client = Client::at(&bound.url(), dialect).unwrap();
+        let client = Client::at(&bound.url(), protocol_version).unwrap();
         tokio::spawn(bound.run(std::future::pending()));
         let refused = client.extended_card().await;
         let is_refusal = matches!(
             refused,
             Err(Error::Refused { status: 401, .. } | Error::Agent(_))
         );
-        assert!(is_refusal, "{dialect}: {refused:?}");
+        assert!(is_refusal, "{protocol_version}: {refused:?}");
     }
 }

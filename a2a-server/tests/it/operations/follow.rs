@@ -2,7 +2,7 @@
 
 use a2a_client::{Client, Event, Retries, StreamExt};
 use a2a_server::{Failure, Server, Turn};
-use a2a_types::{Dialect, ErrorKind, Part, TaskState};
+use a2a_types::{ErrorKind, Part, ProtocolVersion, TaskState};
 
 use crate::operations::{
     ALL, CommandAgent, SINCE_0_2, assert_kind, card, clients, first, last_state, task, to,
@@ -10,22 +10,29 @@ use crate::operations::{
 
 #[tokio::test]
 async fn a_stream_has_every_event_in_order() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let mut updates = client.stream(first(dialect, "count 100")).await.unwrap();
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let mut updates = client
+            .stream(first(protocol_version, "count 100"))
+            .await
+            .unwrap();
         let mut text = String::new();
         let mut chunks = 0;
         let mut last = None;
         while let Some(event) = updates.next().await {
             match event.unwrap() {
                 Event::ArtifactUpdate(update) => {
-                    assert_eq!(update.append, chunks > 0, "{dialect}");
+                    assert_eq!(update.append, chunks > 0, "{protocol_version}");
                     chunks += update.artifact.parts.len();
                     let parts = update.artifact.parts.iter();
                     text.extend(parts.filter_map(Part::as_text));
                 }
                 Event::StatusUpdate(update) => last = Some(update.status.state),
                 Event::Task(task) => {
-                    assert_eq!(task.status.state, TaskState::Submitted, "{dialect}")
+                    assert_eq!(
+                        task.status.state,
+                        TaskState::Submitted,
+                        "{protocol_version}"
+                    )
                 }
                 Event::Message(message) => panic!("{message:?}"),
             }
@@ -35,33 +42,38 @@ async fn a_stream_has_every_event_in_order() {
             (0..100)
                 .map(|number| number.to_string())
                 .collect::<String>(),
-            "{dialect}"
+            "{protocol_version}"
         );
-        assert_eq!(chunks, 100, "{dialect}");
-        assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+        assert_eq!(chunks, 100, "{protocol_version}");
+        assert_eq!(last, Some(TaskState::Completed), "{protocol_version}");
     }
 }
 
 #[tokio::test]
 async fn an_ended_task_is_followed_as_its_version_says() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let ended = task(
+            client
+                .send(first(protocol_version, "echo x"))
+                .await
+                .unwrap(),
+        );
         let followed = client.subscribe(ended.id).await;
-        if dialect == Dialect::V1_0 {
+        if protocol_version == ProtocolVersion::V1_0 {
             // The error comes before the stream does.
             assert_kind(followed.map(|_| ()), ErrorKind::UnsupportedOperation);
             continue;
         }
         let updates = followed.unwrap();
         let last = last_state(updates).await;
-        assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+        assert_eq!(last, Some(TaskState::Completed), "{protocol_version}");
     }
 }
 
 #[tokio::test]
 async fn a_repeated_streamed_message_replays_its_ended_task() {
-    for (dialect, client) in clients(CommandAgent::default(), SINCE_0_2).await {
-        let message = first(dialect, "echo x");
+    for (protocol_version, client) in clients(CommandAgent::default(), SINCE_0_2).await {
+        let message = first(protocol_version, "echo x");
         let mut updates = client.stream(message.clone()).await.unwrap();
         while updates.next().await.is_some() {}
         // Its sender may have missed all of that: it gets the task as it stands, or all again.
@@ -79,7 +91,7 @@ async fn a_repeated_streamed_message_replays_its_ended_task() {
         assert_eq!(
             (artifacts, last),
             (1, Some(TaskState::Completed)),
-            "{dialect}"
+            "{protocol_version}"
         );
     }
 }
@@ -130,8 +142,16 @@ async fn every_follower_sees_the_same_at_its_own_pace() {
 #[tokio::test]
 async fn leaving_follower_does_not_stop_the_agent() {
     let agent = CommandAgent::default();
-    for (dialect, client) in clients(agent.clone(), &[Dialect::V0_1, Dialect::V0_2]).await {
-        let mut updates = client.stream(first(dialect, "detach")).await.unwrap();
+    for (protocol_version, client) in clients(
+        agent.clone(),
+        &[ProtocolVersion::V0_1, ProtocolVersion::V0_2],
+    )
+    .await
+    {
+        let mut updates = client
+            .stream(first(protocol_version, "detach"))
+            .await
+            .unwrap();
         let id = updates
             .next()
             .await
@@ -144,14 +164,17 @@ async fn leaving_follower_does_not_stop_the_agent() {
         agent.go_on.notify_one();
         let again = client.subscribe(id).await.unwrap();
         let last = last_state(again).await;
-        assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+        assert_eq!(last, Some(TaskState::Completed), "{protocol_version}");
     }
 }
 
 #[tokio::test]
 async fn a_task_is_canceled() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let mut updates = client.stream(first(dialect, "wait")).await.unwrap();
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let mut updates = client
+            .stream(first(protocol_version, "wait"))
+            .await
+            .unwrap();
         let id = updates
             .next()
             .await
@@ -161,22 +184,31 @@ async fn a_task_is_canceled() {
             .unwrap()
             .clone();
         let canceled = client.cancel_task(id.clone()).await.unwrap();
-        assert_eq!(canceled.status.state, TaskState::Canceled, "{dialect}");
+        assert_eq!(
+            canceled.status.state,
+            TaskState::Canceled,
+            "{protocol_version}"
+        );
         let last = last_state(updates).await;
         assert_eq!(
             last,
             Some(TaskState::Canceled),
-            "{dialect}: every open stream receives it"
+            "{protocol_version}: every open stream receives it"
         );
         let again = client.cancel_task(id).await;
         assert_kind(again, ErrorKind::TaskNotCancelable);
 
-        let waits = task(client.send(first(dialect, "ask ?")).await.unwrap());
+        let waits = task(client.send(first(protocol_version, "ask ?")).await.unwrap());
         assert_eq!(
             client.cancel_task(waits.id).await.unwrap().status.state,
             TaskState::Canceled
         );
-        let ended = task(client.send(first(dialect, "echo x")).await.unwrap());
+        let ended = task(
+            client
+                .send(first(protocol_version, "echo x"))
+                .await
+                .unwrap(),
+        );
         assert_kind(
             client.cancel_task(ended.id).await,
             ErrorKind::TaskNotCancelable,
@@ -215,19 +247,24 @@ async fn an_agent_that_does_not_stop_is_stopped() {
 
 #[tokio::test]
 async fn a_task_that_waits_for_its_caller_is_followed_to_there_and_in_1_0_to_its_end() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let asked = task(client.send(first(dialect, "ask which?")).await.unwrap());
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let asked = task(
+            client
+                .send(first(protocol_version, "ask which?"))
+                .await
+                .unwrap(),
+        );
         let mut updates = client.subscribe(asked.id.clone()).await.unwrap();
-        if dialect.rules().follows_waiting_tasks {
+        if protocol_version.rules().follows_waiting_tasks {
             let first = updates.next().await.unwrap().unwrap();
             let state = first.status().map(|status| status.state);
-            assert_eq!(state, Some(TaskState::InputRequired), "{dialect}");
+            assert_eq!(state, Some(TaskState::InputRequired), "{protocol_version}");
             client.send(to(&asked, "echo x")).await.unwrap();
             assert_eq!(last_state(updates).await, Some(TaskState::Completed));
             continue;
         }
         let last = last_state(updates).await;
-        assert_eq!(last, Some(TaskState::InputRequired), "{dialect}");
+        assert_eq!(last, Some(TaskState::InputRequired), "{protocol_version}");
     }
 }
 

@@ -1,11 +1,11 @@
 //! Listing of tasks.
 
 use a2a_client::{Client, Error};
-use a2a_types::{Dialect, ErrorKind, ListTasksRequest, TaskState};
+use a2a_types::{ErrorKind, ListTasksRequest, ProtocolVersion, TaskState};
 
 use crate::operations::{CommandAgent, assert_kind, clients, task};
 
-const LISTING: &[Dialect] = &[Dialect::V0_3, Dialect::V1_0];
+const LISTING: &[ProtocolVersion] = &[ProtocolVersion::V0_3, ProtocolVersion::V1_0];
 
 async fn ids(client: &Client, params: ListTasksRequest) -> Vec<String> {
     let list = client.list_tasks(params).await.unwrap();
@@ -17,7 +17,7 @@ async fn ids(client: &Client, params: ListTasksRequest) -> Vec<String> {
 
 #[tokio::test]
 async fn pages_follow_each_other_whatever_is_added() {
-    for (dialect, client) in clients(CommandAgent::default(), LISTING).await {
+    for (protocol_version, client) in clients(CommandAgent::default(), LISTING).await {
         let mut made = Vec::new();
         for number in 0..7 {
             made.push(String::from(
@@ -33,10 +33,10 @@ async fn pages_follow_each_other_whatever_is_added() {
                 ..ListTasksRequest::default()
             };
             let page = client.list_tasks(params).await.unwrap();
-            assert_eq!(page.page_size, 3, "{dialect}");
+            assert_eq!(page.page_size, 3, "{protocol_version}");
             assert!(
                 page.tasks.len() <= 3 && page.tasks.iter().all(|task| task.artifacts.is_empty()),
-                "{dialect}"
+                "{protocol_version}"
             );
             seen.extend(page.tasks.into_iter().map(|task| String::from(task.id)));
             page_token = page.next_page_token;
@@ -47,13 +47,15 @@ async fn pages_follow_each_other_whatever_is_added() {
             client.send("echo newer").await.unwrap();
         }
         let mine: Vec<_> = seen.iter().filter(|id| made.contains(id)).collect();
-        assert_eq!(mine.len(), 7, "{dialect}: each is seen once");
+        assert_eq!(mine.len(), 7, "{protocol_version}: each is seen once");
     }
 }
 
 #[tokio::test]
 async fn filters_select_matching_tasks() {
-    for (dialect, client) in clients(CommandAgent::default(), &[Dialect::V1_0]).await {
+    for (protocol_version, client) in
+        clients(CommandAgent::default(), &[ProtocolVersion::V1_0]).await
+    {
         let asked = task(client.send("ask which?").await.unwrap());
         let done = task(client.send("echo x").await.unwrap());
         let of_context = ListTasksRequest {
@@ -63,7 +65,7 @@ async fn filters_select_matching_tasks() {
         assert_eq!(
             ids(&client, of_context).await,
             [done.id.as_str()],
-            "{dialect}"
+            "{protocol_version}"
         );
         let in_state = ListTasksRequest {
             status: Some(TaskState::InputRequired),
@@ -72,7 +74,7 @@ async fn filters_select_matching_tasks() {
         assert_eq!(
             ids(&client, in_state).await,
             [asked.id.as_str()],
-            "{dialect}"
+            "{protocol_version}"
         );
         let since = ListTasksRequest {
             status_timestamp_after: done.status.timestamp,
@@ -82,16 +84,20 @@ async fn filters_select_matching_tasks() {
             ids(&client, since)
                 .await
                 .contains(&String::from(done.id.clone())),
-            "{dialect}"
+            "{protocol_version}"
         );
         let with_artifacts = ListTasksRequest {
             include_artifacts: true,
             ..ListTasksRequest::default()
         };
         let list = client.list_tasks(with_artifacts).await.unwrap();
-        assert_eq!((list.total_size, list.page_size), (2, 50), "{dialect}");
+        assert_eq!(
+            (list.total_size, list.page_size),
+            (2, 50),
+            "{protocol_version}"
+        );
         let whole = list.tasks.iter().find(|task| task.id == done.id).unwrap();
-        assert_eq!(whole.artifacts.len(), 1, "{dialect}");
+        assert_eq!(whole.artifacts.len(), 1, "{protocol_version}");
     }
 }
 
@@ -111,7 +117,12 @@ async fn invalid_list_requests_are_refused() {
         };
         assert_kind(client.list_tasks(params).await, ErrorKind::InvalidParams);
     }
-    for (_, client) in clients(CommandAgent::default(), &[Dialect::V0_1, Dialect::V0_2]).await {
+    for (_, client) in clients(
+        CommandAgent::default(),
+        &[ProtocolVersion::V0_1, ProtocolVersion::V0_2],
+    )
+    .await
+    {
         let refused = client.list_tasks(ListTasksRequest::default()).await;
         assert!(
             matches!(refused, Err(Error::NotSupported { .. })),

@@ -11,7 +11,7 @@ use a2a_client::{
     Binding, Client, Error, HttpTransport, Retries, SendMessageResponse, StreamExt, Updates,
 };
 use a2a_server::{Agent, Failure, Server, ServerBuilder, Turn};
-use a2a_types::{AgentCard, Dialect, ErrorKind, Message, Task, TaskState};
+use a2a_types::{AgentCard, ErrorKind, Message, ProtocolVersion, Task, TaskState};
 use tokio::sync::Notify;
 
 use crate::stores;
@@ -68,18 +68,25 @@ pub(crate) fn card() -> AgentCard {
 
 /// A client of each protocol version, over a socket, by every binding it has; each to a server of its own
 /// with its tasks in memory, and to one with its tasks in a file.
-pub(crate) async fn clients(agent: CommandAgent, dialects: &[Dialect]) -> Vec<(Dialect, Client)> {
+pub(crate) async fn clients(
+    agent: CommandAgent,
+    protocol_versions: &[ProtocolVersion],
+) -> Vec<(ProtocolVersion, Client)> {
     let mut clients = Vec::new();
-    for &(dialect, binding) in WAYS
+    for &(protocol_version, binding) in WAYS
         .iter()
-        .filter(|(dialect, _)| dialects.contains(dialect))
+        .filter(|(protocol_version, _)| protocol_versions.contains(protocol_version))
     {
         for server in builders(&agent) {
             let server = server.build().unwrap();
-            let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
-            let transport = HttpTransport::new(&bound.url(), dialect).unwrap();
+            let bound = server
+                .bind("127.0.0.1:0")
+                .await
+                .unwrap()
+                .prefer(protocol_version);
+            let transport = HttpTransport::new(&bound.url(), protocol_version).unwrap();
             clients.push((
-                dialect,
+                protocol_version,
                 Client::new(transport.binding(binding)).retries(Retries::none()),
             ));
             tokio::spawn(bound.run(std::future::pending()));
@@ -96,16 +103,20 @@ pub(crate) fn builders(agent: &CommandAgent) -> [ServerBuilder; 2] {
 }
 
 /// Every protocol version in every binding.
-pub(crate) const WAYS: &[(Dialect, Binding)] = &[
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+pub(crate) const WAYS: &[(ProtocolVersion, Binding)] = &[
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
-pub(crate) const ALL: &[Dialect] = Dialect::ALL;
-pub(crate) const SINCE_0_2: &[Dialect] = &[Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
+pub(crate) const ALL: &[ProtocolVersion] = ProtocolVersion::ALL;
+pub(crate) const SINCE_0_2: &[ProtocolVersion] = &[
+    ProtocolVersion::V0_2,
+    ProtocolVersion::V0_3,
+    ProtocolVersion::V1_0,
+];
 
 pub(crate) fn task(response: SendMessageResponse) -> Task {
     match response {
@@ -123,9 +134,9 @@ pub(crate) fn to(task: &Task, text: &str) -> Message {
 }
 
 /// A first message; in 0.1 its sender names the task.
-pub(crate) fn first(dialect: Dialect, text: &str) -> Message {
+pub(crate) fn first(protocol_version: ProtocolVersion, text: &str) -> Message {
     Message {
-        task_id: (dialect == Dialect::V0_1).then(a2a_types::TaskId::random),
+        task_id: (protocol_version == ProtocolVersion::V0_1).then(a2a_types::TaskId::random),
         ..Message::user(text)
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use a2a_client::{Client, Event, SendMessageResponse, StreamExt};
 use a2a_server::{Failure, Server, Turn};
 use a2a_types::{
-    Dialect, ErrorKind, Message, Part, SendMessageConfiguration, SendMessageRequest, TaskState,
+    ErrorKind, Message, Part, ProtocolVersion, SendMessageConfiguration, SendMessageRequest,
+    TaskState,
 };
 use tokio::sync::Notify;
 
@@ -16,17 +17,30 @@ use crate::waiting::eventually;
 
 #[tokio::test]
 async fn a_message_is_answered_by_a_task() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let task = task(client.send(first(dialect, "echo hello")).await.unwrap());
-        assert_eq!(task.status.state, TaskState::Completed, "{dialect}");
-        assert_eq!(task.artifacts[0].parts, [Part::text("hello")], "{dialect}");
-        let kept = usize::from(dialect != Dialect::V0_1);
-        assert_eq!(task.history.len(), kept, "{dialect}");
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let task = task(
+            client
+                .send(first(protocol_version, "echo hello"))
+                .await
+                .unwrap(),
+        );
+        assert_eq!(
+            task.status.state,
+            TaskState::Completed,
+            "{protocol_version}"
+        );
+        assert_eq!(
+            task.artifacts[0].parts,
+            [Part::text("hello")],
+            "{protocol_version}"
+        );
+        let kept = usize::from(protocol_version != ProtocolVersion::V0_1);
+        assert_eq!(task.history.len(), kept, "{protocol_version}");
 
         let whole = client.get_task(task.id.clone(), Some(10)).await.unwrap();
-        assert_eq!(whole.history[0].text(), "echo hello", "{dialect}");
+        assert_eq!(whole.history[0].text(), "echo hello", "{protocol_version}");
         let none = client.get_task(task.id.clone(), Some(0)).await.unwrap();
-        assert!(none.history.is_empty(), "{dialect}");
+        assert!(none.history.is_empty(), "{protocol_version}");
         assert_kind(
             client.get_task("unknown", None).await,
             ErrorKind::TaskNotFound,
@@ -36,20 +50,27 @@ async fn a_message_is_answered_by_a_task() {
 
 #[tokio::test]
 async fn a_message_is_answered_by_a_message() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let message = match client.send(first(dialect, "reply hello")).await.unwrap() {
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let message = match client
+            .send(first(protocol_version, "reply hello"))
+            .await
+            .unwrap()
+        {
             SendMessageResponse::Message(message) => message,
             // 0.1 knows no direct answer.
             SendMessageResponse::Task(task) => {
                 assert_eq!(
-                    (dialect, task.status.state),
-                    (Dialect::V0_1, TaskState::Completed)
+                    (protocol_version, task.status.state),
+                    (ProtocolVersion::V0_1, TaskState::Completed)
                 );
                 *task.status.message.unwrap()
             }
         };
-        assert_eq!(message.text(), "hello", "{dialect}");
-        let mut updates = client.stream(first(dialect, "reply hello")).await.unwrap();
+        assert_eq!(message.text(), "hello", "{protocol_version}");
+        let mut updates = client
+            .stream(first(protocol_version, "reply hello"))
+            .await
+            .unwrap();
         let mut last = None;
         while let Some(event) = updates.next().await {
             last = Some(event.unwrap());
@@ -59,20 +80,24 @@ async fn a_message_is_answered_by_a_message() {
             Event::StatusUpdate(update) => *update.status.message.unwrap(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(message.text(), "hello", "{dialect}");
+        assert_eq!(message.text(), "hello", "{protocol_version}");
     }
 }
 
 #[tokio::test]
 async fn an_agent_asks_back() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
         let asked = task(
             client
-                .send(first(dialect, "ask which phone?"))
+                .send(first(protocol_version, "ask which phone?"))
                 .await
                 .unwrap(),
         );
-        assert_eq!(asked.status.state, TaskState::InputRequired, "{dialect}");
+        assert_eq!(
+            asked.status.state,
+            TaskState::InputRequired,
+            "{protocol_version}"
+        );
         assert_eq!(
             asked.status.message.as_ref().unwrap().text(),
             "which phone?"
@@ -81,14 +106,14 @@ async fn an_agent_asks_back() {
         assert_eq!(
             (&done.id, done.status.state),
             (&asked.id, TaskState::Completed),
-            "{dialect}"
+            "{protocol_version}"
         );
         let whole = client.get_task(done.id, Some(10)).await.unwrap();
         let said: Vec<_> = whole.history.iter().map(Message::text).collect();
         assert_eq!(
             said,
             ["ask which phone?", "which phone?", "echo android"],
-            "{dialect}"
+            "{protocol_version}"
         );
 
         let mut stranger = to(&asked, "echo x");
@@ -99,10 +124,15 @@ async fn an_agent_asks_back() {
 
 #[tokio::test]
 async fn an_ended_task_takes_no_message_but_in_0_1() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
-        let ended = task(client.send(first(dialect, "echo one")).await.unwrap());
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
+        let ended = task(
+            client
+                .send(first(protocol_version, "echo one"))
+                .await
+                .unwrap(),
+        );
         let again = client.send(to(&ended, "echo two")).await;
-        if dialect == Dialect::V0_1 {
+        if protocol_version == ProtocolVersion::V0_1 {
             let again = task(again.unwrap());
             assert_eq!(again.status.state, TaskState::Completed);
             assert_eq!(again.artifacts.len(), 2);
@@ -119,7 +149,7 @@ async fn an_ended_task_takes_no_message_but_in_0_1() {
 
 #[tokio::test]
 async fn a_send_with_return_immediately_does_not_wait() {
-    for (dialect, client) in clients(CommandAgent::default(), SINCE_0_2).await {
+    for (protocol_version, client) in clients(CommandAgent::default(), SINCE_0_2).await {
         let at_once = SendMessageRequest {
             message: Message::user("wait"),
             configuration: Some(SendMessageConfiguration {
@@ -129,7 +159,7 @@ async fn a_send_with_return_immediately_does_not_wait() {
             ..SendMessageRequest::default()
         };
         let task = task(client.send(at_once).await.unwrap());
-        assert!(!task.status.state.is_terminal(), "{dialect}");
+        assert!(!task.status.state.is_terminal(), "{protocol_version}");
         client.cancel_task(task.id).await.unwrap();
     }
 }
@@ -137,11 +167,20 @@ async fn a_send_with_return_immediately_does_not_wait() {
 #[tokio::test]
 async fn an_agent_lets_waiting_callers_go() {
     let agent = CommandAgent::default();
-    for (dialect, client) in clients(agent.clone(), &[Dialect::V0_1, Dialect::V0_2]).await {
-        let message = first(dialect, "detach");
+    for (protocol_version, client) in clients(
+        agent.clone(),
+        &[ProtocolVersion::V0_1, ProtocolVersion::V0_2],
+    )
+    .await
+    {
+        let message = first(protocol_version, "detach");
         let working = task(client.send(message.clone()).await.unwrap());
-        assert_eq!(working.status.state, TaskState::Working, "{dialect}");
-        if dialect == Dialect::V0_2 {
+        assert_eq!(
+            working.status.state,
+            TaskState::Working,
+            "{protocol_version}"
+        );
+        if protocol_version == ProtocolVersion::V0_2 {
             // A sender that repeats it is let go, too.
             let again = task(client.send(message).await.unwrap());
             assert_eq!(
@@ -153,7 +192,7 @@ async fn an_agent_lets_waiting_callers_go() {
         assert!(updates.next().await.unwrap().is_ok());
         agent.go_on.notify_one();
         let last = last_state(updates).await;
-        assert_eq!(last, Some(TaskState::Completed), "{dialect}");
+        assert_eq!(last, Some(TaskState::Completed), "{protocol_version}");
     }
 }
 
@@ -175,18 +214,22 @@ async fn busy(turn: Turn, go_on: Arc<Notify>) -> Result<(), Failure> {
 
 #[tokio::test]
 async fn a_message_to_a_busy_agent_is_its_next_turn() {
-    for dialect in [Dialect::V0_1, Dialect::V0_2] {
+    for protocol_version in [ProtocolVersion::V0_1, ProtocolVersion::V0_2] {
         for begin in ["begin", "begin and ask"] {
             let go_on = Arc::new(Notify::new());
             let release = Arc::clone(&go_on);
             let server = Server::builder(card(), move |turn| busy(turn, Arc::clone(&go_on)))
                 .build()
                 .unwrap();
-            let bound = server.bind("127.0.0.1:0").await.unwrap().prefer(dialect);
-            let client = Client::at(&bound.url(), dialect).unwrap();
+            let bound = server
+                .bind("127.0.0.1:0")
+                .await
+                .unwrap()
+                .prefer(protocol_version);
+            let client = Client::at(&bound.url(), protocol_version).unwrap();
             tokio::spawn(bound.run(std::future::pending()));
 
-            let begun = task(client.send(first(dialect, begin)).await.unwrap());
+            let begun = task(client.send(first(protocol_version, begin)).await.unwrap());
             let second = tokio::spawn({
                 let (client, message) = (client.clone(), to(&begun, "second"));
                 async move { client.send(message).await }
@@ -209,7 +252,7 @@ async fn a_message_to_a_busy_agent_is_its_next_turn() {
             assert_eq!(
                 answer,
                 (TaskState::Completed, Some(&[Part::text("second")][..])),
-                "{dialect} {begin}"
+                "{protocol_version} {begin}"
             );
         }
     }
@@ -217,13 +260,13 @@ async fn a_message_to_a_busy_agent_is_its_next_turn() {
 
 #[tokio::test]
 async fn a_failure_is_opaque() {
-    for (dialect, client) in clients(CommandAgent::default(), ALL).await {
+    for (protocol_version, client) in clients(CommandAgent::default(), ALL).await {
         for command in ["fail", "panic"] {
-            let failed = task(client.send(first(dialect, command)).await.unwrap());
+            let failed = task(client.send(first(protocol_version, command)).await.unwrap());
             assert_eq!(
                 failed.status.state,
                 TaskState::Failed,
-                "{dialect} {command}"
+                "{protocol_version} {command}"
             );
             let message = format!("{failed:?}");
             assert!(
@@ -231,10 +274,23 @@ async fn a_failure_is_opaque() {
                 "{message}"
             );
         }
-        let rejected = task(client.send(first(dialect, "reject no")).await.unwrap());
-        assert_eq!(rejected.status.state, TaskState::Rejected, "{dialect}");
-        let late = task(client.send(first(dialect, "late")).await.unwrap());
-        assert_eq!(late.status.state, TaskState::Completed, "{dialect}");
+        let rejected = task(
+            client
+                .send(first(protocol_version, "reject no"))
+                .await
+                .unwrap(),
+        );
+        assert_eq!(
+            rejected.status.state,
+            TaskState::Rejected,
+            "{protocol_version}"
+        );
+        let late = task(client.send(first(protocol_version, "late")).await.unwrap());
+        assert_eq!(
+            late.status.state,
+            TaskState::Completed,
+            "{protocol_version}"
+        );
     }
 }
 
@@ -254,9 +310,14 @@ async fn a_tidying_agent_is_waited_for() {
     };
     let server = Server::builder(card(), tidy).build().unwrap();
     let bound = server.bind("127.0.0.1:0").await.unwrap();
-    let client = Client::at(&bound.url(), Dialect::V0_1).unwrap();
+    let client = Client::at(&bound.url(), ProtocolVersion::V0_1).unwrap();
     tokio::spawn(bound.run(std::future::pending()));
-    let done = task(client.send(first(Dialect::V0_1, "one")).await.unwrap());
+    let done = task(
+        client
+            .send(first(ProtocolVersion::V0_1, "one"))
+            .await
+            .unwrap(),
+    );
     let again = tokio::spawn({
         let (client, message) = (client.clone(), to(&done, "two"));
         async move { client.send(message).await }

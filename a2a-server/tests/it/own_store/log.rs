@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::{Append, Appended, Lease, Logged, NewTask, Snapshot, StoreError, Tail, limits};
-use a2a_types::{ConfigId, Dialect, Event, Object, Task, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Event, Object, ProtocolVersion, Task, TaskPushNotificationConfig};
 use tokio::time::Instant;
 
 pub(super) struct TaskLog {
     first: Arc<Task>,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     events: Vec<Arc<Event>>,
-    pub(super) configs: Vec<(TaskPushNotificationConfig, Dialect)>,
+    pub(super) configs: Vec<(TaskPushNotificationConfig, ProtocolVersion)>,
     checkpoint: Option<Object>,
     holder: Arc<str>,
     epoch: u64,
@@ -30,9 +30,13 @@ impl TaskLog {
             turn: 1,
             bytes: limits::size_of_task(&new.task),
             first: new.task,
-            dialect: new.dialect,
+            protocol_version: new.protocol_version,
             events: Vec::new(),
-            configs: new.config.into_iter().map(|it| (it, new.dialect)).collect(),
+            configs: new
+                .config
+                .into_iter()
+                .map(|it| (it, new.protocol_version))
+                .collect(),
             checkpoint: None,
             holder: new.holder,
             epoch: 1,
@@ -53,7 +57,7 @@ impl TaskLog {
 
     pub(super) fn snapshot(&self) -> Snapshot {
         let task = Arc::new(self.task());
-        let mut snapshot = Snapshot::new(task, self.sequence(), self.dialect);
+        let mut snapshot = Snapshot::new(task, self.sequence(), self.protocol_version);
         snapshot.checkpoint = self.checkpoint.clone();
         snapshot.turn = self.turn;
         snapshot
@@ -140,16 +144,16 @@ impl TaskLog {
     pub(super) fn put_config(
         &mut self,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> Result<(), StoreError> {
         limits::admit_config(&config)?;
         let known = self.configs.iter().position(|(it, _)| it.id == config.id);
         match known {
-            Some(place) => self.configs[place] = (config, dialect),
+            Some(place) => self.configs[place] = (config, protocol_version),
             None if self.configs.len() >= limits::MAX_CONFIGS => {
                 return Err(StoreError::TooManyConfigs(limits::MAX_CONFIGS));
             }
-            None => self.configs.push((config, dialect)),
+            None => self.configs.push((config, protocol_version)),
         }
         Ok(())
     }

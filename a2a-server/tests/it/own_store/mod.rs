@@ -15,7 +15,9 @@ use a2a_server::{
     Place, Receipt, Received, Retention, Settlement, SharedStore, Snapshot, Store, StoreError,
     Tail, WakeHub, limits,
 };
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -228,8 +230,9 @@ impl StoreState {
             } = found;
             let (owner, task, config, sequence) = key;
             let log = self.logs.get(&(owner.clone(), task))?;
-            let (config, dialect) = log.configs.iter().find(|(it, _)| it.id == config)?.clone();
-            let mut notification = Notification::new(owner, config, dialect, sequence);
+            let (config, protocol_version) =
+                log.configs.iter().find(|(it, _)| it.id == config)?.clone();
+            let mut notification = Notification::new(owner, config, protocol_version, sequence);
             notification.attempt = attempt;
             notification.trace = trace;
             Some(notification)
@@ -354,12 +357,12 @@ impl Store for OwnStore {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let mut state = self.state();
         let task = config.task_id.clone();
         let log = state.log(owner, &task);
-        ready(log.and_then(|log| log.put_config(config, dialect)))
+        ready(log.and_then(|log| log.put_config(config, protocol_version)))
     }
 
     fn configs<'a>(

@@ -8,7 +8,7 @@ use a2a_server::{
     Agent, Failure, NewTask, Owner, Principal, Recovery, Server, ServerBuilder, Store, Turn,
     TurnLimits,
 };
-use a2a_types::{Dialect, ErrorKind, Message, Part, Task, TaskState};
+use a2a_types::{ErrorKind, Message, Part, ProtocolVersion, Task, TaskState};
 
 use super::{OwnStore, Reach};
 use crate::engine::{Worker, card, task, until};
@@ -157,7 +157,7 @@ async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
     left.history.push(Message::user("echo first"));
     let new = NewTask::new(
         Arc::new(left),
-        Dialect::V1_0,
+        ProtocolVersion::V1_0,
         "gone".into(),
         Duration::from_secs(30),
     );

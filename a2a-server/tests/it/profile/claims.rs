@@ -6,7 +6,9 @@ use std::sync::Mutex;
 use a2a_gateway::Gateway;
 use a2a_server::{AuthError, Authenticator, Failure, Principal, Server, Transport, Turn};
 use a2a_transport::{BoxFuture, Call};
-use a2a_types::{AgentCard, Dialect, GetTaskRequest, Message, Request, SendMessageRequest, TaskId};
+use a2a_types::{
+    AgentCard, GetTaskRequest, Message, ProtocolVersion, Request, SendMessageRequest, TaskId,
+};
 use http::request::Parts;
 use serde_json::{Value, json};
 
@@ -124,7 +126,7 @@ async fn claim_does_not_authenticate() {
 #[tokio::test]
 async fn a_gateway_passes_no_claim_on() {
     let callers = RecordedCallers::default();
-    let gateway = Gateway::new(server(&callers), Dialect::V1_0);
+    let gateway = Gateway::new(server(&callers), ProtocolVersion::V1_0);
     let message = Message::user("who am I?");
     let mut call = Call::new(Request::SendMessage(SendMessageRequest {
         message,

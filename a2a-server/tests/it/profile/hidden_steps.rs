@@ -4,8 +4,8 @@ use a2a_client::{Binding, Client, HttpTransport, Retries, SendMessageResponse, S
 use a2a_server::{Server, ServerBuilder, SqliteStore, WebhookPolicy};
 use a2a_types::extension::trpc::{URI, Version};
 use a2a_types::{
-    AgentCard, Dialect, ListTasksRequest, Message, SendMessageConfiguration, SendMessageRequest,
-    Task, TaskPushNotificationConfig,
+    AgentCard, ListTasksRequest, Message, ProtocolVersion, SendMessageConfiguration,
+    SendMessageRequest, Task, TaskPushNotificationConfig,
 };
 use serde_json::json;
 use std::path::Path;
@@ -24,13 +24,13 @@ fn builders() -> [ServerBuilder; 2] {
     [with(card()), with(card()).store(stores::sqlite())]
 }
 
-const WAYS: &[(Dialect, Binding)] = &[
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+const WAYS: &[(ProtocolVersion, Binding)] = &[
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 #[track_caller]
@@ -54,10 +54,12 @@ async fn no_step_is_seen_in_any_version_by_any_operation() {
         let bound = server.bind("127.0.0.1:0").await.unwrap();
         let url = bound.url();
         tokio::spawn(bound.run(std::future::pending()));
-        for &(dialect, binding) in WAYS {
-            let transport = HttpTransport::new(&url, dialect).unwrap().binding(binding);
+        for &(protocol_version, binding) in WAYS {
+            let transport = HttpTransport::new(&url, protocol_version)
+                .unwrap()
+                .binding(binding);
             let client = Client::new(transport).retries(Retries::none());
-            let what = format!("{dialect} {binding}");
+            let what = format!("{protocol_version} {binding}");
             for command in ["two calls", "code", "parallel"] {
                 let mut sent = client.send(command);
                 sent = sent.history_length(100);
@@ -82,7 +84,7 @@ async fn no_step_is_seen_in_any_version_by_any_operation() {
                 }
                 is_plain(&what, &json!(updates.task()).to_string());
             }
-            if dialect >= Dialect::V0_3 {
+            if protocol_version >= ProtocolVersion::V0_3 {
                 let request = ListTasksRequest {
                     include_artifacts: true,
                     history_length: Some(100),

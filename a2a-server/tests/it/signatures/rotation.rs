@@ -11,7 +11,7 @@ use a2a_server::{Algorithm, Failure, Server, SigningKey, Turn, WebhookKeys, Webh
 use a2a_transport::BoxFuture;
 use a2a_transport::webhook::Claims;
 use a2a_types::{
-    AgentCard, Dialect, Event, Message, SendMessageConfiguration, SendMessageRequest,
+    AgentCard, Event, Message, ProtocolVersion, SendMessageConfiguration, SendMessageRequest,
     TaskPushNotificationConfig, TaskState,
 };
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
@@ -67,7 +67,7 @@ fn key() -> SigningKey {
 
 /// Sends messages, and waits each time until the webhook got the last event.
 async fn call(agent: String, url: String, mut events: mpsc::UnboundedReceiver<Event>) {
-    let client = Client::at(&agent, Dialect::V1_0).unwrap();
+    let client = Client::at(&agent, ProtocolVersion::V1_0).unwrap();
     loop {
         let config = TaskPushNotificationConfig {
             url: url.clone(),

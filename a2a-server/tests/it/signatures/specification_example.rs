@@ -9,7 +9,7 @@ use a2a_server::{
     Algorithm, Challenge, Failure, Server, SigningKey, Turn, WebhookKeys, WebhookPolicy,
 };
 use a2a_transport::webhook::hex_digest;
-use a2a_types::{AgentCard, Dialect, Event, Part, TaskState};
+use a2a_types::{AgentCard, Event, Part, ProtocolVersion, TaskState};
 use http::Method;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
@@ -155,9 +155,14 @@ async fn check_posts(agent: &str, posts: &[SignedRequest]) {
 
 /// The last notification is of the whole task, done.
 #[track_caller]
-fn check_report(notifications: &[Notification], dialect: Dialect, task: &Value, context: &Value) {
+fn check_report(
+    notifications: &[Notification],
+    protocol_version: ProtocolVersion,
+    task: &Value,
+    context: &Value,
+) {
     for notification in notifications {
-        assert_eq!(notification.dialect, dialect);
+        assert_eq!(notification.protocol_version, protocol_version);
         assert_eq!(
             notification.task.as_ref().map(|id| id.as_str()),
             task.as_str()
@@ -189,7 +194,7 @@ async fn documented_exchange_succeeds() {
     let notifications = all(&mut receiver).await;
     check_report(
         &notifications,
-        Dialect::V0_3,
+        ProtocolVersion::V0_3,
         &task["id"],
         &task["contextId"],
     );
@@ -228,7 +233,12 @@ async fn documented_exchange_succeeds_in_0_1() {
             ask(&agent, &send("Of Q1.", &Value::Null)).await;
         }
         let notifications = all(&mut receiver).await;
-        check_report(&notifications, Dialect::V0_1, &json!("T"), &json!("S"));
+        check_report(
+            &notifications,
+            ProtocolVersion::V0_1,
+            &json!("T"),
+            &json!("S"),
+        );
         let requests = receiver.requests();
         let [challenge, posts @ ..] = requests.as_slice() else {
             panic!("requests: {requests:?}")
@@ -278,9 +288,9 @@ async fn webhooks_of_0_1_and_1_0_on_one_task_get_their_own_form() {
     ask(&agent, &send("Of Q1.")).await;
 
     let (to_old, to_new) = (all(&mut old).await, all(&mut new).await);
-    check_report(&to_old, Dialect::V0_1, &json!("T"), &json!("S"));
+    check_report(&to_old, ProtocolVersion::V0_1, &json!("T"), &json!("S"));
     for notification in &to_new {
-        assert_eq!(notification.dialect, Dialect::V1_0);
+        assert_eq!(notification.protocol_version, ProtocolVersion::V1_0);
         assert_eq!(notification.task, Some("T".into()));
         assert!(
             notification.whole().is_none(),

@@ -9,8 +9,8 @@ use a2a_server::{
     Settlement, SqliteOptions, SqliteStore, Store, StoreError,
 };
 use a2a_types::{
-    AuthenticationInfo, Dialect, Event, Message, Task, TaskPushNotificationConfig, TaskState,
-    TaskStatusUpdateEvent,
+    AuthenticationInfo, Event, Message, ProtocolVersion, Task, TaskPushNotificationConfig,
+    TaskState, TaskStatusUpdateEvent,
 };
 use rusqlite::Connection;
 
@@ -26,7 +26,10 @@ async fn webhooks_are_counted_in_memory() {
             store.create(&ada(), new(&task)).await.unwrap();
         }
         let config = webhook(&task, &place.to_string(), 60 << 10);
-        match store.put_config(&ada(), config, Dialect::V1_0).await {
+        match store
+            .put_config(&ada(), config, ProtocolVersion::V1_0)
+            .await
+        {
             Ok(()) => kept += 1,
             Err(refused) => break refused,
         }
@@ -37,17 +40,23 @@ async fn webhooks_are_counted_in_memory() {
     let moved = webhook("0", "3", 60 << 10);
     let other = webhook("1", "x", 60 << 10);
     store
-        .put_config(&ada(), moved, Dialect::V1_0)
+        .put_config(&ada(), moved, ProtocolVersion::V1_0)
         .await
         .unwrap();
     let (ada, task, config) = (ada(), "0".into(), "4".into());
     store.delete_config(&ada, &task, &config).await.unwrap();
-    store.put_config(&ada, other, Dialect::V1_0).await.unwrap();
+    store
+        .put_config(&ada, other, ProtocolVersion::V1_0)
+        .await
+        .unwrap();
     // Ended tasks go with their webhooks.
     let end = Append::held(1, 1, vec![status("0", TaskState::Completed)]);
     store.append(&ada, &task, end).await.unwrap();
     let large = webhook("1", "y", 60 << 10);
-    store.put_config(&ada, large, Dialect::V1_0).await.unwrap();
+    store
+        .put_config(&ada, large, ProtocolVersion::V1_0)
+        .await
+        .unwrap();
     assert!(store.snapshot(&ada, &task).await.unwrap().is_none());
 }
 
@@ -89,7 +98,7 @@ async fn notifications_are_counted_in_memory() {
     for place in 0..16 {
         let config = webhook("t", &place.to_string(), 0);
         store
-            .put_config(&ada(), config, Dialect::V1_0)
+            .put_config(&ada(), config, ProtocolVersion::V1_0)
             .await
             .unwrap();
     }
@@ -253,7 +262,7 @@ pub(super) fn ada() -> Owner {
 pub(super) fn new(id: &str) -> NewTask {
     NewTask::new(
         Task::submitted(id.into(), "c".into()).into(),
-        Dialect::V1_0,
+        ProtocolVersion::V1_0,
         "h".into(),
         HOUR,
     )

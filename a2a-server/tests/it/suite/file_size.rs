@@ -6,7 +6,7 @@ use a2a_server::{
     Append, Owner, Principal, Settlement, SqliteOptions, SqliteStore, Store, StoreError,
 };
 use a2a_transport::TraceContext;
-use a2a_types::{Dialect, TaskState};
+use a2a_types::{ProtocolVersion, TaskState};
 
 use super::capacity::{MIB, ada, new, number, rows, status, webhook};
 use crate::stores;
@@ -43,7 +43,9 @@ async fn notifications_alone_fill_a_file() {
     store.create(&ada(), new("t")).await.unwrap();
     for place in 0..16 {
         let config = webhook("t", &place.to_string(), 0);
-        let put = store.put_config(&ada(), config, Dialect::V1_0).await;
+        let put = store
+            .put_config(&ada(), config, ProtocolVersion::V1_0)
+            .await;
         put.unwrap();
     }
     let (sequence, refused) = fill_with_events(&store, 1000).await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use a2a_client::{Binding, Cards};
 use a2a_server::TraceContext;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use opentelemetry::trace::{SpanId, SpanKind, Status, TracerProvider};
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter};
@@ -140,7 +140,7 @@ async fn one_request_is_one_trace_with_the_right_parents() {
 }
 
 /// Checks that a span has what the table of [`a2a_transport::spans`] promises, and no content.
-fn check(span: &SpanData, (dialect, binding): (Dialect, Binding), stream: bool) {
+fn check(span: &SpanData, (protocol_version, binding): (ProtocolVersion, Binding), stream: bool) {
     let attributes: BTreeMap<_, _> = span
         .attributes
         .iter()
@@ -160,9 +160,9 @@ fn check(span: &SpanData, (dialect, binding): (Dialect, Binding), stream: bool) 
     match &*span.name {
         "a2a.client.call" | "a2a.server.request" => {
             // 0.2 and 0.3 spell this alike, and a server takes it for the later one.
-            match (span.span_kind == SpanKind::Server, dialect) {
-                (true, Dialect::V0_2) => has("a2a.dialect", "0.3"),
-                _ => has("a2a.dialect", dialect.version()),
+            match (span.span_kind == SpanKind::Server, protocol_version) {
+                (true, ProtocolVersion::V0_2) => has("a2a.protocol_version", "0.3"),
+                _ => has("a2a.protocol_version", protocol_version.version()),
             }
             has("a2a.binding", &binding.to_string());
             has("a2a.outcome", "answered");
@@ -240,7 +240,7 @@ async fn a_trace_begun_elsewhere_goes_on() {
 #[tokio::test]
 async fn a_card_is_fetched_in_the_current_span() {
     let _listens = ExportedSpans::listen();
-    let agents = TracedAgents::start((Dialect::V1_0, Binding::JsonRpc)).await;
+    let agents = TracedAgents::start((ProtocolVersion::V1_0, Binding::JsonRpc)).await;
     let cards = Cards::new(agents.http.clone());
     let span = tracing::info_span!("looking");
     let found = cards.find(&agents.near).instrument(span.clone()).await;
@@ -255,7 +255,7 @@ async fn a_card_is_fetched_in_the_current_span() {
 #[tokio::test]
 async fn failed_request_is_explained_by_its_spans() {
     let mut exported = ExportedSpans::listen();
-    let agents = TracedAgents::start((Dialect::V1_0, Binding::HttpJson)).await;
+    let agents = TracedAgents::start((ProtocolVersion::V1_0, Binding::HttpJson)).await;
     agents.client.get_task("nothing", None).await.unwrap_err();
     let spans = exported.take(4).await;
     for span in &spans {

@@ -9,19 +9,19 @@ use a2a_client::{ResponseObserver, WireObserver};
 use a2a_gateway::Gateway;
 use a2a_server::{Agent, Failure, Server, TraceContext, Turn, WebhookPolicy};
 use a2a_transport::http::{HttpService, ServeOptions, serve};
-use a2a_types::{AgentCard, Dialect, TaskId, TaskPushNotificationConfig};
+use a2a_types::{AgentCard, ProtocolVersion, TaskId, TaskPushNotificationConfig};
 use bytes::Bytes;
 use http::{HeaderMap, request, response};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 /// Every protocol version that matters, in every binding it has.
-pub(crate) const BINDINGS: [(Dialect, Binding); 5] = [
-    (Dialect::V0_2, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+pub(crate) const BINDINGS: [(ProtocolVersion, Binding); 5] = [
+    (ProtocolVersion::V0_2, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 /// Number of notifications of a task of the near agent.
@@ -67,19 +67,19 @@ impl Agent for Relay {
 }
 
 impl TracedAgents {
-    pub(crate) async fn start((dialect, binding): (Dialect, Binding)) -> Self {
+    pub(crate) async fn start((protocol_version, binding): (ProtocolVersion, Binding)) -> Self {
         let (turns, sent) = (TurnTraces::default(), SentHeaders::default());
         let http = HttpClient::builder()
             .wire_observer(Arc::new(sent.clone()))
             .build();
         let to = |url: &str| {
-            let transport = HttpTransport::new(url, dialect).unwrap();
+            let transport = HttpTransport::new(url, protocol_version).unwrap();
             transport.binding(binding).http(http.clone())
         };
         let client = |url: &str| Client::new(to(url)).retries(Retries::none());
         let far = agent(None, &turns).await;
         let near = agent(Some(client(&far)), &turns).await;
-        let gateway = Gateway::new(to(&near), dialect).share_tasks();
+        let gateway = Gateway::new(to(&near), protocol_version).share_tasks();
         let gateway = listen(HttpService::new(gateway)).await;
         let (sender, notifications) = mpsc::unbounded_channel();
         let receiver = Receiver::builder(move |notification| {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use a2a_server::{Failure, Server, Turn};
-use a2a_types::{AgentCard, Dialect};
+use a2a_types::{AgentCard, ProtocolVersion};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
@@ -76,7 +76,7 @@ pub(crate) async fn agent() -> SocketAddr {
         .bind("127.0.0.1:0")
         .await
         .unwrap()
-        .prefer(Dialect::V0_2);
+        .prefer(ProtocolVersion::V0_2);
     let address = bound.local_addr();
     tokio::spawn(bound.run(std::future::pending()));
     address

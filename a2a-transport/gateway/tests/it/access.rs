@@ -10,7 +10,7 @@ use a2a_transport::http::{
 };
 use a2a_transport::{Answer, Binding, BoxFuture, Call, Error, Principal, Reply, Transport};
 use a2a_types::{
-    AgentCard, ApiKeySecurityScheme, Dialect, ErrorKind, GetTaskRequest, Request, Response,
+    AgentCard, ApiKeySecurityScheme, ErrorKind, GetTaskRequest, ProtocolVersion, Request, Response,
     SecurityScheme, SubscribeToTaskRequest, Task,
 };
 use bytes::Bytes;
@@ -83,12 +83,12 @@ fn card() -> AgentCard {
 /// Asks a gateway for a task with a key; returns status, headers and body.
 async fn ask(
     gateway: &HttpService<Gateway<HttpTransport>>,
-    (caller, binding): (Dialect, Binding),
+    (caller, binding): (ProtocolVersion, Binding),
     key: &str,
 ) -> (u16, http::HeaderMap, Value) {
     let mut request = match binding {
         Binding::HttpJson => http::Request::get(match caller {
-            Dialect::V1_0 => "/tasks/t",
+            ProtocolVersion::V1_0 => "/tasks/t",
             _ => "/v1/tasks/t",
         })
         .body(Full::default())
@@ -117,18 +117,18 @@ async fn ask(
     )
 }
 
-const CALLERS: [(Dialect, Binding); 5] = [
-    (Dialect::V0_1, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::JsonRpc),
-    (Dialect::V0_3, Binding::HttpJson),
-    (Dialect::V1_0, Binding::JsonRpc),
-    (Dialect::V1_0, Binding::HttpJson),
+const CALLERS: [(ProtocolVersion, Binding); 5] = [
+    (ProtocolVersion::V0_1, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::JsonRpc),
+    (ProtocolVersion::V0_3, Binding::HttpJson),
+    (ProtocolVersion::V1_0, Binding::JsonRpc),
+    (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
 #[tokio::test]
 async fn credentials_and_refusals_are_passed_on() {
     let url = serve_agent().await;
-    for agent in [Dialect::V0_2, Dialect::V1_0] {
+    for agent in [ProtocolVersion::V0_2, ProtocolVersion::V1_0] {
         let transport = HttpTransport::new(&url, agent).unwrap();
         let gateway = Gateway::new(transport, agent).share_tasks();
         let gateway = HttpService::new(gateway).pass_credentials(CredentialPlaces::of(&card()));
@@ -160,11 +160,11 @@ async fn credentials_and_refusals_are_passed_on() {
 #[tokio::test]
 async fn a_refusal_of_the_gateways_own_credentials_is_internal() {
     let url = serve_agent().await;
-    let transport = HttpTransport::new(&url, Dialect::V1_0).unwrap();
+    let transport = HttpTransport::new(&url, ProtocolVersion::V1_0).unwrap();
     let transport = transport.header("x-api-key".parse().unwrap(), "wrong".parse().unwrap());
-    let gateway = Gateway::new(transport, Dialect::V1_0).share_tasks();
+    let gateway = Gateway::new(transport, ProtocolVersion::V1_0).share_tasks();
     let gateway = HttpService::new(gateway);
-    let caller = (Dialect::V1_0, Binding::HttpJson);
+    let caller = (ProtocolVersion::V1_0, Binding::HttpJson);
     let (status, headers, body) = ask(&gateway, caller, "right").await;
     assert_eq!(status, 500, "{body}");
     assert!(!headers.contains_key("www-authenticate"), "{headers:?}");
@@ -220,8 +220,10 @@ async fn narrow_gateway(streams: bool, size: usize) -> Arc<Gateway<HttpTransport
         }
     });
     let http = HttpClient::builder().receive_budget(1 << 20).build();
-    let agent = HttpTransport::new(&url, Dialect::V1_0).unwrap().http(http);
-    Arc::new(Gateway::new(agent, Dialect::V1_0).share_tasks())
+    let agent = HttpTransport::new(&url, ProtocolVersion::V1_0)
+        .unwrap()
+        .http(http);
+    Arc::new(Gateway::new(agent, ProtocolVersion::V1_0).share_tasks())
 }
 
 async fn read(gateway: &Gateway<HttpTransport>, id: &str) -> Result<Reply, Error> {

@@ -6,8 +6,8 @@ use a2a_gateway::Gateway;
 use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Principal, Reply};
 use a2a_transport::{Transport, Update};
 use a2a_types::{
-    ContextId, Dialect, ErrorKind, Event, GetTaskRequest, Message, MessageId, Request, Response,
-    SendMessageRequest, SendMessageResponse, Task, TaskId, TaskState, TaskStatus,
+    ContextId, ErrorKind, Event, GetTaskRequest, Message, MessageId, ProtocolVersion, Request,
+    Response, SendMessageRequest, SendMessageResponse, Task, TaskId, TaskState, TaskStatus,
 };
 use futures_util::StreamExt;
 
@@ -85,10 +85,10 @@ impl Transport for Agent {
 
 async fn ask(
     gateway: &Gateway<Agent>,
-    (name, dialect): (&str, Dialect),
+    (name, protocol_version): (&str, ProtocolVersion),
     request: impl Into<Request>,
 ) -> Result<Answer, ErrorKind> {
-    let context = Context::new(dialect).principal(Principal::named(name));
+    let context = Context::new(protocol_version).principal(Principal::named(name));
     let request = request.into();
     match gateway.call(Call { request, context }).await {
         Ok(reply) => Ok(reply.answer),
@@ -99,7 +99,7 @@ async fn ask(
 
 async fn send(
     gateway: &Gateway<Agent>,
-    caller: (&str, Dialect),
+    caller: (&str, ProtocolVersion),
     request: SendMessageRequest,
 ) -> Result<Task, ErrorKind> {
     match ask(gateway, caller, request).await? {
@@ -110,7 +110,7 @@ async fn send(
 
 async fn get(
     gateway: &Gateway<Agent>,
-    caller: (&str, Dialect),
+    caller: (&str, ProtocolVersion),
     id: &TaskId,
 ) -> Result<Task, ErrorKind> {
     let request = GetTaskRequest {
@@ -134,13 +134,13 @@ fn message(id: &str, task: Option<&TaskId>) -> SendMessageRequest {
     }
 }
 
-const ALICE: (&str, Dialect) = ("alice", Dialect::V1_0);
-const BOB: (&str, Dialect) = ("bob", Dialect::V1_0);
+const ALICE: (&str, ProtocolVersion) = ("alice", ProtocolVersion::V1_0);
+const BOB: (&str, ProtocolVersion) = ("bob", ProtocolVersion::V1_0);
 
 #[tokio::test]
 async fn ids_of_two_owners_do_not_meet_at_the_agent() {
     let agent = Agent::default();
-    let gateway = Gateway::new(agent.clone(), Dialect::V1_0);
+    let gateway = Gateway::new(agent.clone(), ProtocolVersion::V1_0);
     let alices = send(&gateway, ALICE, message("m", None)).await.unwrap();
     let sent = agent.last_message().message.message_id;
     let bobs = send(&gateway, BOB, message("m", None)).await.unwrap();
@@ -171,7 +171,7 @@ async fn ids_of_two_owners_do_not_meet_at_the_agent() {
 #[tokio::test]
 async fn a_message_reaches_its_owners_tasks_only() {
     let agent = Agent::default();
-    let gateway = Gateway::new(agent.clone(), Dialect::V1_0);
+    let gateway = Gateway::new(agent.clone(), ProtocolVersion::V1_0);
     let alices = send(&gateway, ALICE, message("a", None)).await.unwrap();
     let bobs = send(&gateway, BOB, message("b", None)).await.unwrap();
     let before = agent.count();
@@ -200,7 +200,7 @@ async fn an_answer_about_another_owners_task_is_refused() {
         only: Some("only".into()),
         ..Agent::default()
     };
-    let gateway = Gateway::new(agent, Dialect::V1_0);
+    let gateway = Gateway::new(agent, ProtocolVersion::V1_0);
     send(&gateway, ALICE, message("a", None)).await.unwrap();
     let refused = send(&gateway, BOB, message("b", None)).await;
     assert_eq!(refused, Err(ErrorKind::InvalidAgentResponse));
@@ -223,8 +223,11 @@ async fn an_answer_about_another_owners_task_is_refused() {
 #[tokio::test]
 async fn tasks_that_two_owners_name_alike_are_two() {
     let agent = Agent::default();
-    let gateway = Gateway::new(agent.clone(), Dialect::V0_1);
-    let (alice, bob) = (("alice", Dialect::V0_1), ("bob", Dialect::V0_1));
+    let gateway = Gateway::new(agent.clone(), ProtocolVersion::V0_1);
+    let (alice, bob) = (
+        ("alice", ProtocolVersion::V0_1),
+        ("bob", ProtocolVersion::V0_1),
+    );
     let name = TaskId::from("T");
     for (caller, id) in [(alice, "a"), (bob, "b"), (alice, "c")] {
         let task = send(&gateway, caller, message(id, Some(&name)))
@@ -243,9 +246,9 @@ async fn tasks_that_two_owners_name_alike_are_two() {
 #[tokio::test]
 async fn after_a_restart_tasks_are_absent_until_their_message_comes_again() {
     let agent = Agent::default();
-    let before = Gateway::new(agent.clone(), Dialect::V1_0);
+    let before = Gateway::new(agent.clone(), ProtocolVersion::V1_0);
     let task = send(&before, ALICE, message("m", None)).await.unwrap();
-    let after = Gateway::new(agent, Dialect::V1_0);
+    let after = Gateway::new(agent, ProtocolVersion::V1_0);
     for caller in [ALICE, BOB] {
         let absent = get(&after, caller, &task.id).await;
         assert_eq!(absent, Err(ErrorKind::TaskNotFound));
@@ -262,10 +265,10 @@ async fn after_a_restart_tasks_are_absent_until_their_message_comes_again() {
 #[tokio::test]
 async fn shared_tasks_are_found_by_every_caller_under_the_agents_ids() {
     let agent = Agent::default();
-    let gateway = Gateway::new(agent.clone(), Dialect::V1_0).share_tasks();
+    let gateway = Gateway::new(agent.clone(), ProtocolVersion::V1_0).share_tasks();
     let task = send(&gateway, ALICE, message("m", None)).await.unwrap();
     assert_eq!(agent.last_message().message.message_id.as_str(), "m");
-    let again = Gateway::new(agent, Dialect::V1_0).share_tasks();
+    let again = Gateway::new(agent, ProtocolVersion::V1_0).share_tasks();
     for (gateway, caller) in [(&gateway, BOB), (&again, ALICE), (&again, BOB)] {
         assert_eq!(get(gateway, caller, &task.id).await.unwrap(), task);
     }

@@ -9,9 +9,9 @@ use a2a_gateway::Gateway;
 use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Principal, Reply, Transport, Update};
 use a2a_types::{
     AgentCard, Artifact, ArtifactId, CancelTaskRequest, ContextId,
-    DeleteTaskPushNotificationConfigRequest, Dialect, ErrorKind, Event,
+    DeleteTaskPushNotificationConfigRequest, ErrorKind, Event,
     GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest,
-    ListTasksRequest, ListTasksResponse, Message, Part, Request, Response,
+    ListTasksRequest, ListTasksResponse, Message, Part, ProtocolVersion, Request, Response,
     SendMessageConfiguration, SendMessageRequest, SendMessageResponse, SubscribeToTaskRequest,
     Task, TaskId, TaskPushNotificationConfig, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
@@ -35,7 +35,7 @@ impl Transport for ScriptedAgent {
 
 /// A gateway to an agent of this version, and the requests that the agent gets.
 fn scripted(
-    version: Dialect,
+    version: ProtocolVersion,
 ) -> (
     Arc<Gateway<ScriptedAgent>>,
     UnboundedReceiver<ScriptedRequest>,
@@ -61,10 +61,10 @@ where
 
 async fn call<T: Transport>(
     gateway: &Gateway<T>,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     request: impl Into<Request>,
 ) -> Result<Answer, a2a_types::Error> {
-    let context = Context::new(dialect).principal(Principal::named("alice"));
+    let context = Context::new(protocol_version).principal(Principal::named("alice"));
     let request = request.into();
     let reply = gateway.call(Call { request, context }).await;
     match reply {
@@ -77,11 +77,11 @@ async fn call<T: Transport>(
 /// Makes a call that goes on while the test answers for the agent.
 fn spawn(
     gateway: &Arc<Gateway<ScriptedAgent>>,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     request: impl Into<Request>,
 ) -> tokio::task::JoinHandle<Result<Task, a2a_types::Error>> {
     let (gateway, request) = (Arc::clone(gateway), request.into());
-    tokio::spawn(async move { call(&gateway, dialect, request).await.map(task) })
+    tokio::spawn(async move { call(&gateway, protocol_version, request).await.map(task) })
 }
 
 #[track_caller]
@@ -163,8 +163,12 @@ fn subscribe(id: &str) -> Request {
 /// 1.0 §3.2.2; 0.2 and 0.3 ask for it.
 #[tokio::test(start_paused = true)]
 async fn a_blocking_send_waits_for_an_agent_that_does_not() {
-    for caller in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
-        let (gateway, mut requests) = scripted(Dialect::V0_1);
+    for caller in [
+        ProtocolVersion::V0_2,
+        ProtocolVersion::V0_3,
+        ProtocolVersion::V1_0,
+    ] {
+        let (gateway, mut requests) = scripted(ProtocolVersion::V0_1);
         let sending = spawn(&gateway, caller, message());
         let (_, answer) = requests.recv().await.unwrap();
         answer.send(sent(task_in(TaskState::Submitted))).unwrap();
@@ -188,12 +192,15 @@ async fn a_blocking_send_waits_for_an_agent_that_does_not() {
 /// Only 1.0 makes it a duty: an agent of 0.3 may answer its callers sooner.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_knows_the_wish_to_wait_is_believed_but_for_callers_of_1_0() {
-    for (caller, waits) in [(Dialect::V0_3, false), (Dialect::V1_0, true)] {
+    for (caller, waits) in [
+        (ProtocolVersion::V0_3, false),
+        (ProtocolVersion::V1_0, true),
+    ] {
         let agent = PromptAgent(|request| match request {
             Request::SendMessage(_) => sent(task_in(TaskState::Working)),
             _ => read(task_in(TaskState::Completed)),
         });
-        let gateway = Gateway::new(agent, Dialect::V0_3);
+        let gateway = Gateway::new(agent, ProtocolVersion::V0_3);
         let task = task(call(&gateway, caller, message()).await.unwrap());
         let is_completed = task.status.state == TaskState::Completed;
         assert_eq!(is_completed, waits, "{caller}");
@@ -209,9 +216,13 @@ async fn a_caller_that_waited_long_gets_the_task_as_it_stands() {
             _ => read(task_in(TaskState::Working)),
         });
         let limit = Duration::from_secs(10);
-        let gateway = Gateway::new(agent, Dialect::V0_1).max_wait(limit);
+        let gateway = Gateway::new(agent, ProtocolVersion::V0_1).max_wait(limit);
         let begun = tokio::time::Instant::now();
-        let task = task(call(&gateway, Dialect::V1_0, message()).await.unwrap());
+        let task = task(
+            call(&gateway, ProtocolVersion::V1_0, message())
+                .await
+                .unwrap(),
+        );
         let (state, waited) = match fails {
             // The agent's answer is passed on.
             true => (TaskState::Submitted, Duration::ZERO),
@@ -224,7 +235,11 @@ async fn a_caller_that_waited_long_gets_the_task_as_it_stands() {
 /// In 0.1 the caller knows the name of its task before the agent does.
 #[tokio::test(start_paused = true)]
 async fn a_task_is_found_by_its_name_while_its_message_is_on_its_way() {
-    for version in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
+    for version in [
+        ProtocolVersion::V0_2,
+        ProtocolVersion::V0_3,
+        ProtocolVersion::V1_0,
+    ] {
         for shared in [false, true] {
             let (agent, mut requests) = unbounded_channel();
             let gateway = Gateway::new(ScriptedAgent(agent), version);
@@ -234,7 +249,7 @@ async fn a_task_is_found_by_its_name_while_its_message_is_on_its_way() {
             });
             let mut request = message();
             request.message.task_id = Some("mine".into());
-            let sending = spawn(&gateway, Dialect::V0_1, request);
+            let sending = spawn(&gateway, ProtocolVersion::V0_1, request);
             let (request, send) = requests.recv().await.unwrap();
             let Request::SendMessage(params) = request else {
                 panic!("{request:?}");
@@ -242,8 +257,8 @@ async fn a_task_is_found_by_its_name_while_its_message_is_on_its_way() {
             assert_eq!(params.message.task_id, None, "the agent names the task");
             assert!(params.configuration.unwrap().return_immediately);
 
-            let reading = spawn(&gateway, Dialect::V0_1, get("mine"));
-            let absent = spawn(&gateway, Dialect::V0_1, get("other"));
+            let reading = spawn(&gateway, ProtocolVersion::V0_1, get("mine"));
+            let absent = spawn(&gateway, ProtocolVersion::V0_1, get("other"));
             if shared {
                 // The agent is asked: it may have begun under that name before.
                 let (_, answer) = requests.recv().await.unwrap();
@@ -261,7 +276,7 @@ async fn a_task_is_found_by_its_name_while_its_message_is_on_its_way() {
             let found = reading.await.unwrap().unwrap();
             assert_eq!(found.id.as_str(), "mine");
 
-            let canceling = spawn(&gateway, Dialect::V0_1, cancel("mine"));
+            let canceling = spawn(&gateway, ProtocolVersion::V0_1, cancel("mine"));
             let canceled = loop {
                 match requests.recv().await.unwrap() {
                     (Request::CancelTask(params), answer) => break (params, answer),
@@ -287,13 +302,13 @@ async fn a_task_is_found_by_its_name_while_its_message_is_on_its_way() {
 /// An agent of 0.1 takes the name, so that the gateway knows its id at once.
 #[tokio::test]
 async fn a_name_that_the_agent_takes_is_known_before_its_answer() {
-    let (gateway, mut requests) = scripted(Dialect::V0_1);
+    let (gateway, mut requests) = scripted(ProtocolVersion::V0_1);
     let mut request = message();
     request.message.task_id = Some("mine".into());
-    let sending = spawn(&gateway, Dialect::V0_1, request);
+    let sending = spawn(&gateway, ProtocolVersion::V0_1, request);
     let (request, _send) = requests.recv().await.unwrap();
     let id = request.task_id().cloned().unwrap();
-    let canceling = spawn(&gateway, Dialect::V0_1, cancel("mine"));
+    let canceling = spawn(&gateway, ProtocolVersion::V0_1, cancel("mine"));
     let (request, answer) = requests.recv().await.unwrap();
     assert_eq!(request.task_id(), Some(&id));
     let task = Task {
@@ -309,12 +324,12 @@ async fn a_name_that_the_agent_takes_is_known_before_its_answer() {
 /// A second message to a name that is on its way continues the same task.
 #[tokio::test(start_paused = true)]
 async fn two_messages_to_one_new_name_are_of_one_task() {
-    let (gateway, mut requests) = scripted(Dialect::V1_0);
+    let (gateway, mut requests) = scripted(ProtocolVersion::V1_0);
     let mut request = message();
     request.message.task_id = Some("mine".into());
-    let first = spawn(&gateway, Dialect::V0_1, request.clone());
+    let first = spawn(&gateway, ProtocolVersion::V0_1, request.clone());
     let (_, answer) = requests.recv().await.unwrap();
-    let second = spawn(&gateway, Dialect::V0_1, request);
+    let second = spawn(&gateway, ProtocolVersion::V0_1, request);
     answer.send(sent(task_in(TaskState::Completed))).unwrap();
     assert_eq!(first.await.unwrap().unwrap().id.as_str(), "mine");
     let (request, answer) = requests.recv().await.unwrap();
@@ -329,32 +344,40 @@ async fn an_agent_without_streaming_is_said_to_be_one() {
     let silent = || Err(ErrorKind::Internal.into());
     let mut card = AgentCard::new("a", "b");
     card.capabilities.streaming = None;
-    for &caller in Dialect::ALL {
-        let gateway = Gateway::new(PromptAgent(move |_| silent()), Dialect::V0_2).agent_card(&card);
+    for &caller in ProtocolVersion::ALL {
+        let gateway =
+            Gateway::new(PromptAgent(move |_| silent()), ProtocolVersion::V0_2).agent_card(&card);
         let refused = call(&gateway, caller, Request::SendStreamingMessage(message())).await;
         let refused = refused.err().unwrap();
         assert_eq!(refused.kind.code_in(caller), -32004, "{refused}");
         assert!(refused.message.contains("does not stream"), "{refused}");
     }
     card.capabilities.streaming = Some(true);
-    let gateway = Gateway::new(PromptAgent(move |_| silent()), Dialect::V0_2).agent_card(&card);
+    let gateway =
+        Gateway::new(PromptAgent(move |_| silent()), ProtocolVersion::V0_2).agent_card(&card);
     let streamed = Request::SendStreamingMessage(message());
-    let refused = call(&gateway, Dialect::V1_0, streamed).await.err().unwrap();
+    let refused = call(&gateway, ProtocolVersion::V1_0, streamed)
+        .await
+        .err()
+        .unwrap();
     assert_eq!(refused.kind, ErrorKind::Internal, "the agent's own");
 }
 
 /// Agents say in many ways that they lack an operation; a caller's version has it.
 #[tokio::test]
 async fn an_operation_that_the_agent_lacks_is_unsupported() {
-    let operations: [(Request, &[Dialect]); 3] = [
-        (Request::SendStreamingMessage(message()), Dialect::ALL),
+    let operations: [(Request, &[ProtocolVersion]); 3] = [
+        (
+            Request::SendStreamingMessage(message()),
+            ProtocolVersion::ALL,
+        ),
         (
             ListTasksRequest::default().into(),
-            &[Dialect::V0_3, Dialect::V1_0],
+            &[ProtocolVersion::V0_3, ProtocolVersion::V1_0],
         ),
         (
             Request::GetExtendedAgentCard(Default::default()),
-            &[Dialect::V0_3, Dialect::V1_0],
+            &[ProtocolVersion::V0_3, ProtocolVersion::V1_0],
         ),
     ];
     for (request, callers) in operations {
@@ -362,7 +385,7 @@ async fn an_operation_that_the_agent_lacks_is_unsupported() {
         let refusals: [fn(a2a_types::Operation) -> Error; 5] = [
             |operation| Error::NotSupported {
                 operation,
-                dialect: Dialect::V0_1,
+                protocol_version: ProtocolVersion::V0_1,
             },
             |_| ErrorKind::MethodNotFound.into(),
             |_| Error::NotA2a {
@@ -385,7 +408,7 @@ async fn an_operation_that_the_agent_lacks_is_unsupported() {
                         true => streamed(vec![Err(refusal(request.operation()))]),
                         false => Err(refusal(request.operation())),
                     });
-                    let gateway = Gateway::new(agent, Dialect::V0_1).share_tasks();
+                    let gateway = Gateway::new(agent, ProtocolVersion::V0_1).share_tasks();
                     let refused = call(&gateway, caller, request.clone()).await;
                     let refused = refused.err().unwrap();
                     assert_eq!(refused.kind.code_in(caller), -32004, "{refused}");
@@ -401,12 +424,15 @@ async fn a_list_of_an_agent_without_lists_has_a_reason() {
     let agent = PromptAgent(|request: Request| {
         Err(Error::NotSupported {
             operation: request.operation(),
-            dialect: Dialect::V0_2,
+            protocol_version: ProtocolVersion::V0_2,
         })
     });
-    let gateway = Gateway::new(agent, Dialect::V0_2);
+    let gateway = Gateway::new(agent, ProtocolVersion::V0_2);
     let list = ListTasksRequest::default();
-    let refused = call(&gateway, Dialect::V1_0, list).await.err().unwrap();
+    let refused = call(&gateway, ProtocolVersion::V1_0, list)
+        .await
+        .err()
+        .unwrap();
     assert_eq!(refused.kind, ErrorKind::UnsupportedOperation);
     assert!(refused.message.contains("speaks 0.2"), "{refused}");
 }
@@ -426,8 +452,8 @@ async fn a_send_that_does_not_wait_is_a_stream_to_an_agent_of_0_1() {
         }),
     ] {
         let (agent, mut requests) = unbounded_channel();
-        let gateway = Gateway::new(ScriptedAgent(agent), Dialect::V0_1).agent_card(&card);
-        let sending = spawn(&Arc::new(gateway), Dialect::V1_0, immediate());
+        let gateway = Gateway::new(ScriptedAgent(agent), ProtocolVersion::V0_1).agent_card(&card);
+        let sending = spawn(&Arc::new(gateway), ProtocolVersion::V1_0, immediate());
         let (request, answer) = requests.recv().await.unwrap();
         let Request::SendStreamingMessage(params) = request else {
             panic!("{request:?}");
@@ -478,9 +504,11 @@ async fn a_page_without_tasks_is_the_last() {
             ))),
         }
     });
-    let gateway = Gateway::new(agent, Dialect::V1_0);
+    let gateway = Gateway::new(agent, ProtocolVersion::V1_0);
     for _ in 0..2 {
-        call(&gateway, Dialect::V1_0, message()).await.unwrap();
+        call(&gateway, ProtocolVersion::V1_0, message())
+            .await
+            .unwrap();
     }
     let list = async |page_token: String| {
         let request = ListTasksRequest {
@@ -488,7 +516,10 @@ async fn a_page_without_tasks_is_the_last() {
             page_token,
             ..ListTasksRequest::default()
         };
-        match call(&gateway, Dialect::V1_0, request).await.unwrap() {
+        match call(&gateway, ProtocolVersion::V1_0, request)
+            .await
+            .unwrap()
+        {
             Answer::Once(Response::ListTasks(list)) => list,
             _ => panic!("expected a list"),
         }
@@ -531,14 +562,14 @@ async fn webhooks_are_refused_if_the_agent_sends_none() {
     card.capabilities.push_notifications = Some(true);
     let agent = || PromptAgent(|request| panic!("the agent is asked: {request:?}"));
     let without = AgentCard::new("a", "b").at("https://agent.example/");
-    for &caller in Dialect::ALL {
+    for &caller in ProtocolVersion::ALL {
         for request in &requests {
-            let gateway = Gateway::new(agent(), Dialect::V0_3).agent_card(&without);
+            let gateway = Gateway::new(agent(), ProtocolVersion::V0_3).agent_card(&without);
             let refused = call(&gateway, caller, request.clone()).await.err().unwrap();
             assert_eq!(refused.kind.code_in(caller), -32003, "{caller} {request:?}");
         }
     }
-    let gateway = Gateway::new(agent(), Dialect::V0_3);
+    let gateway = Gateway::new(agent(), ProtocolVersion::V0_3);
     assert_eq!(gateway.public_card(), None);
     let shown = gateway.agent_card(&card).public_card().unwrap();
     assert_eq!(shown.capabilities.push_notifications, Some(false));
@@ -550,9 +581,12 @@ async fn webhooks_are_refused_if_the_agent_sends_none() {
             extended.clone(),
         )))
     });
-    let gateway = Gateway::new(agent, Dialect::V0_3);
+    let gateway = Gateway::new(agent, ProtocolVersion::V0_3);
     let request = Request::GetExtendedAgentCard(Default::default());
-    match call(&gateway, Dialect::V1_0, request).await.unwrap() {
+    match call(&gateway, ProtocolVersion::V1_0, request)
+        .await
+        .unwrap()
+    {
         Answer::Once(Response::GetExtendedAgentCard(card)) => assert_eq!(card, shown),
         _ => panic!("expected a card"),
     }
@@ -580,8 +614,12 @@ fn artifact_event(artifact: Artifact) -> Event {
 /// Python's SDK ends the stream of a canceled task without a last event.
 #[tokio::test(start_paused = true)]
 async fn a_stream_without_a_last_event_ends_with_the_state_of_the_task() {
-    for version in [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0] {
-        for &caller in Dialect::ALL {
+    for version in [
+        ProtocolVersion::V0_2,
+        ProtocolVersion::V0_3,
+        ProtocolVersion::V1_0,
+    ] {
+        for &caller in ProtocolVersion::ALL {
             for error in [
                 Some(Error::Unfinished),
                 Some(Error::Connection("reset".into())),
@@ -633,9 +671,11 @@ async fn a_subscription_without_events_yields_the_task() {
         Request::SubscribeToTask(_) => streamed(Vec::new()),
         _ => read(task_in(TaskState::Completed)),
     });
-    let gateway = Gateway::new(agent, Dialect::V1_0);
-    call(&gateway, Dialect::V1_0, immediate()).await.unwrap();
-    let answer = call(&gateway, Dialect::V1_0, subscribe("agent-1")).await;
+    let gateway = Gateway::new(agent, ProtocolVersion::V1_0);
+    call(&gateway, ProtocolVersion::V1_0, immediate())
+        .await
+        .unwrap();
+    let answer = call(&gateway, ProtocolVersion::V1_0, subscribe("agent-1")).await;
     let Answer::Stream(updates) = answer.unwrap() else {
         panic!("expected a stream");
     };
@@ -656,9 +696,9 @@ async fn a_stream_that_breaks_off_for_good_is_unavailable() {
         }
         _ => read(task_in(TaskState::Working)),
     });
-    let gateway = Gateway::new(agent, Dialect::V1_0);
+    let gateway = Gateway::new(agent, ProtocolVersion::V1_0);
     let request = Request::SendStreamingMessage(message());
-    let answer = call(&gateway, Dialect::V1_0, request).await;
+    let answer = call(&gateway, ProtocolVersion::V1_0, request).await;
     let Answer::Stream(mut updates) = answer.unwrap() else {
         panic!("expected a stream");
     };
@@ -682,8 +722,8 @@ async fn histories_are_as_long_as_the_caller_wants() {
             _ => read(task),
         }
     };
-    for &caller in Dialect::ALL {
-        let gateway = Gateway::new(PromptAgent(agent), Dialect::V0_3);
+    for &caller in ProtocolVersion::ALL {
+        let gateway = Gateway::new(PromptAgent(agent), ProtocolVersion::V0_3);
         let unasked = match caller.rules().history_when_not_asked {
             true => 3,
             false => 0,
@@ -738,7 +778,7 @@ async fn ids_of_any_length_that_agents_take_pass() {
             ..task_in(TaskState::InputRequired)
         })
     });
-    let gateway = Gateway::new(agent, Dialect::V1_0);
+    let gateway = Gateway::new(agent, ProtocolVersion::V1_0);
     let mut seen = Vec::new();
     for length in [1, 990, 991, 992, 1_000, 1_024] {
         let mut request = message();
@@ -748,7 +788,11 @@ async fn ids_of_any_length_that_agents_take_pass() {
             request.message.message_id.clone(),
             request.message.context_id.clone(),
         );
-        let task = task(call(&gateway, Dialect::V1_0, request).await.unwrap());
+        let task = task(
+            call(&gateway, ProtocolVersion::V1_0, request)
+                .await
+                .unwrap(),
+        );
         assert_eq!(task.context_id, context, "{length}");
         assert_eq!(task.history[0].message_id, message_id, "{length}");
         assert_eq!(task.history[0].context_id, context, "{length}");

@@ -5,7 +5,9 @@
 //! canonical request, whatever the binding and the version.
 
 use a2a_types::reading::Violation;
-use a2a_types::{Dialect, Message, Request, SendMessageConfiguration, TaskPushNotificationConfig};
+use a2a_types::{
+    Message, ProtocolVersion, Request, SendMessageConfiguration, TaskPushNotificationConfig,
+};
 
 /// Bytes of an identifier, a tenant, an authentication scheme, a media type, or the URI of an extension.
 pub const MAX_NAME_BYTES: usize = 1024;
@@ -19,7 +21,11 @@ const MAX_NAMES: usize = 100;
 /// Checks the names of a request that was read at `root`.
 ///
 /// Errors: a violation at the path of the member, as the version of the sender spells it.
-pub(super) fn check(request: &Request, dialect: Dialect, root: &str) -> Result<(), Violation> {
+pub(super) fn check(
+    request: &Request,
+    protocol_version: ProtocolVersion,
+    root: &str,
+) -> Result<(), Violation> {
     let checked = check_tenant(request).and_then(|()| match request {
         Request::SendMessage(params) | Request::SendStreamingMessage(params) => {
             check_message(&params.message)?;
@@ -54,7 +60,7 @@ pub(super) fn check(request: &Request, dialect: Dialect, root: &str) -> Result<(
     checked.map_err(|Violation { path, problem }| Violation {
         path: format!(
             "{root}.{}",
-            dialect.path_of_param(request.operation(), &path)
+            protocol_version.path_of_param(request.operation(), &path)
         ),
         problem,
     })

@@ -1,6 +1,6 @@
 //! Names at their limits, in every version and binding.
 
-use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -8,20 +8,20 @@ use crate::binding::rest::{self, Route};
 use crate::binding::{ReadOptions, jsonrpc, write_refusal};
 
 /// Returns the error with which a JSON-RPC request is refused.
-fn refusal(dialect: Dialect, method: &str, params: &Value) -> Option<A2aError> {
+fn refusal(protocol_version: ProtocolVersion, method: &str, params: &Value) -> Option<A2aError> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let reading = ReadOptions {
-        prefer: Some(dialect),
+        prefer: Some(protocol_version),
         ..ReadOptions::default()
     };
-    let version = (dialect == Dialect::V1_0).then_some("1.0");
+    let version = (protocol_version == ProtocolVersion::V1_0).then_some("1.0");
     let read = jsonrpc::read_call(body.as_bytes(), version, &reading);
     read.err().map(|refused| refused.error)
 }
 
 /// Checks that the member at `path` may have `limit` bytes, and no more.
 #[track_caller]
-fn check(dialect: Dialect, method: &str, params: Value, path: &str, limit: usize) {
+fn check(protocol_version: ProtocolVersion, method: &str, params: Value, path: &str, limit: usize) {
     let pointer = path.replace(['.', '['], "/").replace(']', "");
     let with = |length: usize| {
         let mut params = params.clone();
@@ -31,10 +31,11 @@ fn check(dialect: Dialect, method: &str, params: Value, path: &str, limit: usize
         *member = format!("{before:x<length$}").into();
         params
     };
-    let fits = refusal(dialect, method, &with(limit));
-    assert_eq!(fits, None, "{dialect:?} {method} {path}");
-    let error = refusal(dialect, method, &with(limit + 1));
-    let error = error.unwrap_or_else(|| panic!("{dialect:?} {method} {path} has no limit"));
+    let fits = refusal(protocol_version, method, &with(limit));
+    assert_eq!(fits, None, "{protocol_version:?} {method} {path}");
+    let error = refusal(protocol_version, method, &with(limit + 1));
+    let error =
+        error.unwrap_or_else(|| panic!("{protocol_version:?} {method} {path} has no limit"));
     assert_eq!(error.kind, ErrorKind::InvalidParams, "{path}");
     let details = error.details.unwrap_or_default();
     assert_eq!(details["path"], format!("$.params.{path}"), "{method}");
@@ -58,7 +59,7 @@ fn names_of_1_0_are_bounded() {
     ];
     for (path, limit) in of_config {
         let method = "CreateTaskPushNotificationConfig";
-        check(Dialect::V1_0, method, config.clone(), path, limit);
+        check(ProtocolVersion::V1_0, method, config.clone(), path, limit);
     }
     let send = json!({
         "tenant": "",
@@ -78,11 +79,11 @@ fn names_of_1_0_are_bounded() {
             "message.referenceTaskIds[1]",
             "configuration.acceptedOutputModes[1]",
         ] {
-            check(Dialect::V1_0, method, send.clone(), path, 1024);
+            check(ProtocolVersion::V1_0, method, send.clone(), path, 1024);
         }
         for (path, limit) in of_config {
             let path = format!("configuration.taskPushNotificationConfig.{path}");
-            check(Dialect::V1_0, method, send.clone(), &path, limit);
+            check(ProtocolVersion::V1_0, method, send.clone(), &path, limit);
         }
     }
     for (method, paths) in [
@@ -103,12 +104,18 @@ fn names_of_1_0_are_bounded() {
             .map(|path| ((*path).to_owned(), json!("")))
             .collect();
         for path in paths {
-            check(Dialect::V1_0, method, params.clone().into(), path, 1024);
+            check(
+                ProtocolVersion::V1_0,
+                method,
+                params.clone().into(),
+                path,
+                1024,
+            );
         }
     }
     for method in ["ListTasks", "ListTaskPushNotificationConfigs"] {
         let params = json!({"taskId": "t", "pageToken": ""});
-        check(Dialect::V1_0, method, params, "pageToken", 4096);
+        check(ProtocolVersion::V1_0, method, params, "pageToken", 4096);
     }
 }
 
@@ -122,7 +129,7 @@ fn names_of_older_versions_are_bounded_where_their_senders_wrote_them() {
         },
         "configuration": {"acceptedOutputModes": [""], "pushNotificationConfig": config},
     });
-    for dialect in [Dialect::V0_2, Dialect::V0_3] {
+    for protocol_version in [ProtocolVersion::V0_2, ProtocolVersion::V0_3] {
         for (path, limit) in [
             ("message.messageId", 1024),
             ("message.contextId", 1024),
@@ -131,19 +138,19 @@ fn names_of_older_versions_are_bounded_where_their_senders_wrote_them() {
             ("configuration.pushNotificationConfig.id", 1024),
             ("configuration.pushNotificationConfig.url", 4096),
         ] {
-            check(dialect, "message/send", send.clone(), path, limit);
+            check(protocol_version, "message/send", send.clone(), path, limit);
         }
-        check(dialect, "tasks/get", json!({"id": ""}), "id", 1024);
+        check(protocol_version, "tasks/get", json!({"id": ""}), "id", 1024);
         let set = json!({"taskId": "t", "pushNotificationConfig": config});
         for (path, limit) in [("taskId", 1024), ("pushNotificationConfig.token", 4096)] {
             let method = "tasks/pushNotificationConfig/set";
-            check(dialect, method, set.clone(), path, limit);
+            check(protocol_version, method, set.clone(), path, limit);
         }
     }
     let delete = json!({"id": "t", "pushNotificationConfigId": ""});
     for path in ["id", "pushNotificationConfigId"] {
         let method = "tasks/pushNotificationConfig/delete";
-        check(Dialect::V0_3, method, delete.clone(), path, 1024);
+        check(ProtocolVersion::V0_3, method, delete.clone(), path, 1024);
     }
     let send = json!({
         "id": "t", "sessionId": "",
@@ -156,12 +163,18 @@ fn names_of_older_versions_are_bounded_where_their_senders_wrote_them() {
         ("pushNotification.url", 4096),
         ("pushNotification.token", 4096),
     ] {
-        check(Dialect::V0_1, "tasks/send", send.clone(), path, limit);
+        check(
+            ProtocolVersion::V0_1,
+            "tasks/send",
+            send.clone(),
+            path,
+            limit,
+        );
     }
     let set = json!({"id": "t", "pushNotificationConfig": {"url": "https://h/"}});
     for (path, limit) in [("id", 1024), ("pushNotificationConfig.url", 4096)] {
         let method = "tasks/pushNotification/set";
-        check(Dialect::V0_1, method, set.clone(), path, limit);
+        check(ProtocolVersion::V0_1, method, set.clone(), path, limit);
     }
 }
 
@@ -175,7 +188,11 @@ fn lists_of_names_and_ids_of_requests_are_bounded() {
             let mut message =
                 json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": ""}]});
             message[list] = vec!["x"; length].into();
-            let error = refusal(Dialect::V1_0, "SendMessage", &json!({"message": message}));
+            let error = refusal(
+                ProtocolVersion::V1_0,
+                "SendMessage",
+                &json!({"message": message}),
+            );
             assert_eq!(error.is_some(), expected, "{path} {length}");
             let message = error.map(|error| error.message).unwrap_or_default();
             assert!(!expected || message.contains(path), "{message}");

@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::{Id, Version};
 use a2a_types::reading::{Deviation, Hints, Mode, Quirk, Violation, WithRepairs};
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_1, v0_2};
+use a2a_types::{Error as A2aError, ErrorKind, Operation, ProtocolVersion, Request, v0_1, v0_2};
 
 use crate::binding::incoming_call::invalid_params;
 use crate::binding::{CallRefusal, IncomingCall, ReadOptions, bounds, canonical};
@@ -17,7 +17,8 @@ pub fn read_call(
 ) -> Result<IncomingCall, CallRefusal> {
     let offer = reading.offer;
     let unnamed = || offer.unnamed(Binding::JsonRpc);
-    let is_offered = |dialect: &Dialect| offer.has(Binding::JsonRpc, *dialect);
+    let is_offered =
+        |protocol_version: &ProtocolVersion| offer.has(Binding::JsonRpc, *protocol_version);
     let prefer = reading.prefer.filter(is_offered);
     let latest = prefer.unwrap_or_else(unnamed);
     let request =
@@ -26,7 +27,7 @@ pub fn read_call(
             id: Some(refusal.id)
                 .filter(|id| length(id) <= bounds::MAX_NAME_BYTES)
                 .unwrap_or(Id::Null),
-            dialect: latest,
+            protocol_version: latest,
             error: A2aError::new(
                 ErrorKind::from_code(refusal.error.code, latest),
                 refusal.error.message,
@@ -41,22 +42,22 @@ pub fn read_call(
         return Err(CallRefusal {
             binding: Binding::JsonRpc,
             id: Id::Null,
-            dialect: latest,
+            protocol_version: latest,
             error: A2aError::new(ErrorKind::InvalidRequest, text),
             status: None,
         });
     }
     let has_id = request.id.is_some();
     let answer_id = request.id.unwrap_or(Id::Null);
-    let refuse = |dialect: Dialect, error: A2aError| CallRefusal {
+    let refuse = |protocol_version: ProtocolVersion, error: A2aError| CallRefusal {
         binding: Binding::JsonRpc,
         id: answer_id.clone(),
-        dialect,
+        protocol_version,
         error,
         status: None,
     };
 
-    let Some(method) = Dialect::of_method(&request.method) else {
+    let Some(method) = ProtocolVersion::of_method(&request.method) else {
         let text = format!("$.method: no version knows `{}`", clip(&request.method));
         return Err(refuse(
             latest,
@@ -65,15 +66,19 @@ pub fn read_call(
     };
     let requested = offer
         .requested(Binding::JsonRpc, version)
-        .map_err(|error| refuse(Dialect::V1_0, error))?;
-    let no_method = |dialect: Dialect, text: String| {
-        refuse(dialect, A2aError::new(ErrorKind::MethodNotFound, text))
+        .map_err(|error| refuse(ProtocolVersion::V1_0, error))?;
+    let no_method = |protocol_version: ProtocolVersion, text: String| {
+        refuse(
+            protocol_version,
+            A2aError::new(ErrorKind::MethodNotFound, text),
+        )
     };
-    let called_in = method.dialects.last().copied().unwrap_or(latest);
-    let mut offered = method.dialects.iter().copied().filter(is_offered);
+    let called_in = method.protocol_versions.last().copied().unwrap_or(latest);
+    let mut offered = method.protocol_versions.iter().copied().filter(is_offered);
     let Some(latest_offered) = offered.next_back() else {
         let name = clip(&request.method);
-        let Some(requested) = requested.or((called_in == Dialect::V1_0).then_some(latest)) else {
+        let Some(requested) = requested.or((called_in == ProtocolVersion::V1_0).then_some(latest))
+        else {
             // Without a version it is a request of the version that has the method.
             return Err(refuse(
                 latest,
@@ -84,13 +89,16 @@ pub fn read_call(
         return Err(no_method(requested, text));
     };
     let wanted = requested.or(prefer);
-    let wanted = wanted.filter(|wanted| method.dialects.contains(wanted) && is_offered(wanted));
-    let dialect = wanted.unwrap_or(latest_offered);
-    if reading.mode == Mode::Strict && dialect == Dialect::V1_0 && requested != Some(Dialect::V1_0)
+    let wanted =
+        wanted.filter(|wanted| method.protocol_versions.contains(wanted) && is_offered(wanted));
+    let protocol_version = wanted.unwrap_or(latest_offered);
+    if reading.mode == Mode::Strict
+        && protocol_version == ProtocolVersion::V1_0
+        && requested != Some(ProtocolVersion::V1_0)
     {
-        if !offer.has(Binding::JsonRpc, Dialect::V0_3) {
-            let error = offer.refusal(Binding::JsonRpc, Dialect::V0_3.version());
-            return Err(refuse(Dialect::V1_0, error));
+        if !offer.has(Binding::JsonRpc, ProtocolVersion::V0_3) {
+            let error = offer.refusal(Binding::JsonRpc, ProtocolVersion::V0_3.version());
+            return Err(refuse(ProtocolVersion::V1_0, error));
         }
         let text = format!(
             "$.method: `{}` needs the header `A2A-Version: 1.0`, without it the caller speaks 0.3",
@@ -102,12 +110,12 @@ pub fn read_call(
     // Documents of 0.1 and 0.2 print requests for streams without `id`, and then without `jsonrpc`.
     let is_printed = !has_id
         && reading.mode == Mode::Lenient
-        && dialect != Dialect::V1_0
+        && protocol_version != ProtocolVersion::V1_0
         && method.operation.is_stream();
     if request.version == Version::Absent && !is_printed {
         let text = "$.jsonrpc: missing, expected \"2.0\"";
         return Err(refuse(
-            dialect,
+            protocol_version,
             A2aError::new(ErrorKind::InvalidRequest, text),
         ));
     }
@@ -126,20 +134,20 @@ pub fn read_call(
     if params.starts_with('[') {
         let text = "$.params: expected an object, found an array";
         return Err(refuse(
-            dialect,
+            protocol_version,
             A2aError::new(ErrorKind::InvalidParams, text),
         ));
     }
-    let read = read_params(dialect, method.operation, params, reading.mode)
-        .and_then(|read| bounds::check(&read.value, dialect, "$.params").map(|()| read))
-        .map_err(|violation| refuse(dialect, invalid_params(&violation)))?;
+    let read = read_params(protocol_version, method.operation, params, reading.mode)
+        .and_then(|read| bounds::check(&read.value, protocol_version, "$.params").map(|()| read))
+        .map_err(|violation| refuse(protocol_version, invalid_params(&violation)))?;
     repairs.extend(read.repairs);
     Ok(IncomingCall {
         envelope: Envelope {
             id: (!notification).then_some(answer_id),
             task: read.value.task_id().cloned(),
-            ambiguous: requested.is_none() && method.dialects.len() > 1,
-            ..Envelope::new(dialect, Binding::JsonRpc, method.operation)
+            ambiguous: requested.is_none() && method.protocol_versions.len() > 1,
+            ..Envelope::new(protocol_version, Binding::JsonRpc, method.operation)
         },
         request: read.value,
         repairs,
@@ -156,14 +164,14 @@ fn length(id: &Id) -> usize {
 }
 
 fn read_params(
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     operation: Operation,
     params: &str,
     mode: Mode,
 ) -> Result<WithRepairs<Request>, Violation> {
-    match dialect {
-        Dialect::V0_1 => v0_1::read_request(operation, params, mode),
-        Dialect::V0_2 | Dialect::V0_3 => {
+    match protocol_version {
+        ProtocolVersion::V0_1 => v0_1::read_request(operation, params, mode),
+        ProtocolVersion::V0_2 | ProtocolVersion::V0_3 => {
             v0_2::read_request(operation, params, mode, &Hints::at("$.params"))
         }
         _ => canonical::read_sent(operation, params, mode, &Hints::at("$.params")),
@@ -173,26 +181,31 @@ fn read_params(
 /// Writes a request. Errors: the protocol version has no such operation.
 pub fn write_call(
     request: Request,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     id: &Id,
 ) -> Result<(Vec<u8>, Envelope), Error> {
     let operation = request.operation();
-    let not_supported = || Error::NotSupported { operation, dialect };
-    let method = dialect.method(operation).ok_or_else(not_supported)?;
+    let not_supported = || Error::NotSupported {
+        operation,
+        protocol_version,
+    };
+    let method = protocol_version
+        .method(operation)
+        .ok_or_else(not_supported)?;
     let mut envelope = Envelope {
         id: Some(id.clone()),
         task: request.task_id().cloned(),
-        ..Envelope::new(dialect, Binding::JsonRpc, operation)
+        ..Envelope::new(protocol_version, Binding::JsonRpc, operation)
     };
-    let text = match dialect {
-        Dialect::V0_1 => {
+    let text = match protocol_version {
+        ProtocolVersion::V0_1 => {
             let params = v0_1::write_request(request).ok_or_else(not_supported)?;
             if let v0_1::Params::Send(params) = &params {
                 envelope.task = Some(params.id.clone());
             }
             a2a_jsonrpc::write_request(id, method, Some(&params))
         }
-        Dialect::V0_2 | Dialect::V0_3 => {
+        ProtocolVersion::V0_2 | ProtocolVersion::V0_3 => {
             let params = v0_2::write_request(request).ok_or_else(not_supported)?;
             a2a_jsonrpc::write_request(id, method, Some(&params))
         }

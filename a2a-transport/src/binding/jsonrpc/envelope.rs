@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::{Answer, INTERNAL_ERROR, Id, Limits, Malformed, Response, Version};
 use a2a_types::reading::{Deviation, Mode, Quirk, Violation};
-use a2a_types::{Dialect, Error as A2aError, Operation};
+use a2a_types::{Error as A2aError, Operation, ProtocolVersion};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -11,8 +11,12 @@ use super::error::{read_error, write_error};
 use crate::{Envelope, Error};
 
 /// Closes the envelope of an answer.
-pub(super) fn seal(id: Id, dialect: Dialect, result: Result<impl Serialize, A2aError>) -> Vec<u8> {
-    let outcome = result.map_err(|error| write_error(error, dialect));
+pub(super) fn seal(
+    id: Id,
+    protocol_version: ProtocolVersion,
+    result: Result<impl Serialize, A2aError>,
+) -> Vec<u8> {
+    let outcome = result.map_err(|error| write_error(error, protocol_version));
     let mut text = Vec::with_capacity(INITIAL_CAPACITY);
     match serde_json::to_writer(&mut text, &Response { id, outcome }) {
         Ok(()) => text,
@@ -70,7 +74,7 @@ pub(super) fn open<'a>(
         }
         Err(Malformed::Member { path, problem }) if mode == Mode::Tolerant && path == "$.error" => {
             let error = other_error(body).ok_or_else(|| malformed(path, problem))?;
-            return Err(read_error(error, envelope.dialect).into());
+            return Err(read_error(error, envelope.protocol_version).into());
         }
         Err(Malformed::Member { path, problem }) => return Err(malformed(path, problem)),
         Err(other) => return Err(malformed("$", other.to_string())),
@@ -109,7 +113,7 @@ pub(super) fn open<'a>(
         };
         repairs.push(repair(quirk, "$.id"));
     }
-    let result = outcome.map_err(|error| read_error(error, envelope.dialect))?;
+    let result = outcome.map_err(|error| read_error(error, envelope.protocol_version))?;
     Ok((result, repairs))
 }
 

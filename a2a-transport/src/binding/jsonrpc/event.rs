@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Hints, Mode, StreamItem, WithRepairs, read_canonical_in, read_unwrapped};
-use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, TaskId, v0_1, v0_2};
+use a2a_types::{ArtifactId, Error as A2aError, Event, ProtocolVersion, TaskId, v0_1, v0_2};
 
 use super::envelope::{BEHIND_RESULT, before_result, open, root, seal};
 use crate::binding::Line;
@@ -14,7 +14,7 @@ use crate::{Envelope, Error, SharedEvent};
 #[derive(Debug)]
 pub struct EventWriter {
     id: Id,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     /// Envelope before the event, the same for each.
     before: Vec<u8>,
     /// Only in 0.1.
@@ -28,8 +28,8 @@ impl EventWriter {
         Self {
             before: before_result(&id),
             id,
-            dialect: envelope.dialect,
-            v0_1: (envelope.dialect == Dialect::V0_1).then(|| {
+            protocol_version: envelope.protocol_version,
+            v0_1: (envelope.protocol_version == ProtocolVersion::V0_1).then(|| {
                 let task = envelope.task.clone().unwrap_or_default();
                 Box::new(v0_1::EventWriter::new(task))
             }),
@@ -42,12 +42,14 @@ impl EventWriter {
             Event::Task(_) | Event::Message(_) | Event::StatusUpdate(_) => STATUS_UPDATE,
             Event::ArtifactUpdate(_) => ARTIFACT_UPDATE,
         };
-        let lines = match (&mut self.v0_1, self.dialect) {
+        let lines = match (&mut self.v0_1, self.protocol_version) {
             (Some(writer), _) => {
                 let events = writer.write(event.clone().into_event());
                 events.iter().map(line_in_0_1).collect()
             }
-            (None, Dialect::V1_0) => vec![Line::of_event(Some(name), event, JsonForm::V1_0)],
+            (None, ProtocolVersion::V1_0) => {
+                vec![Line::of_event(Some(name), event, JsonForm::V1_0)]
+            }
             (None, _) => vec![Line::of_event(Some(name), event, JsonForm::V0_2)],
         };
         let within = |line: Line<'a>| line.within(&self.before, BEHIND_RESULT);
@@ -56,7 +58,7 @@ impl EventWriter {
 
     /// Writes an error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: A2aError) -> Line<'static> {
-        let error = seal(self.id.clone(), self.dialect, Err::<(), _>(error));
+        let error = seal(self.id.clone(), self.protocol_version, Err::<(), _>(error));
         Line::of(Some(STATUS_UPDATE), error)
     }
 }
@@ -108,10 +110,10 @@ impl EventReader {
             artifact: self.artifact.as_ref(),
             ..Hints::at(root(&repairs))
         };
-        let (mode, dialect) = (self.mode, self.envelope.dialect);
-        let read = read_unwrapped(result.get(), mode, &hints, |json| match dialect {
-            Dialect::V0_1 => v0_1::read_event(json, mode, &hints),
-            Dialect::V0_2 | Dialect::V0_3 => v0_2::read_event(json, mode, &hints),
+        let (mode, protocol_version) = (self.mode, self.envelope.protocol_version);
+        let read = read_unwrapped(result.get(), mode, &hints, |json| match protocol_version {
+            ProtocolVersion::V0_1 => v0_1::read_event(json, mode, &hints),
+            ProtocolVersion::V0_2 | ProtocolVersion::V0_3 => v0_2::read_event(json, mode, &hints),
             _ => read_canonical_in(json, mode, &hints)
                 .map(|read| read.map(|event| StreamItem { event, last: false })),
         });

@@ -3,7 +3,7 @@
 use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{Hints, Mode, Violation, WithRepairs};
 use a2a_types::v0_3::{self, Flavour};
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Request, v0_2};
+use a2a_types::{Error as A2aError, ErrorKind, Operation, ProtocolVersion, Request, v0_2};
 use http::Method;
 use serde_json::{Map, Value};
 
@@ -22,18 +22,20 @@ pub fn read_call(
     reading: &ReadOptions,
 ) -> Result<IncomingCall, CallRefusal> {
     let Route {
-        operation, dialect, ..
+        operation,
+        protocol_version,
+        ..
     } = route;
     let refuse = |error| CallRefusal {
         binding: Binding::HttpJson,
         id: Id::Null,
-        dialect,
+        protocol_version,
         error,
         status: None,
     };
     let body = text(body, &reading.limits).map_err(refuse)?;
-    let read = match dialect {
-        Dialect::V1_0 => read_1_0(&route, query, body, reading.mode),
+    let read = match protocol_version {
+        ProtocolVersion::V1_0 => read_1_0(&route, query, body, reading.mode),
         _ => read_0_3(&route, query, body, reading.mode),
     };
     let root = match has_query(operation) {
@@ -42,8 +44,8 @@ pub fn read_call(
     };
     let flavour = flavour(operation, body);
     let spelled = match flavour {
-        Flavour::Plain => dialect,
-        Flavour::Proto => Dialect::V1_0,
+        Flavour::Plain => protocol_version,
+        Flavour::Proto => ProtocolVersion::V1_0,
     };
     let read = read
         .and_then(|read| bounds::check(&read.value, spelled, root).map(|()| read))
@@ -52,7 +54,7 @@ pub fn read_call(
         envelope: Envelope {
             task: read.value.task_id().cloned(),
             flavour,
-            ..Envelope::new(dialect, Binding::HttpJson, operation)
+            ..Envelope::new(protocol_version, Binding::HttpJson, operation)
         },
         request: read.value,
         repairs: read.repairs,
@@ -232,11 +234,14 @@ fn read_0_3(
 }
 
 /// Writes a request. Errors: the protocol version has no such operation, or an id cannot stand in a path.
-pub fn write_call(request: Request, dialect: Dialect) -> Result<OutgoingCall, Error> {
+pub fn write_call(
+    request: Request,
+    protocol_version: ProtocolVersion,
+) -> Result<OutgoingCall, Error> {
     let operation = request.operation();
     let envelope = Envelope {
         task: request.task_id().cloned(),
-        ..Envelope::new(dialect, Binding::HttpJson, operation)
+        ..Envelope::new(protocol_version, Binding::HttpJson, operation)
     };
     let mut members = match canonical::write_request(&request) {
         Ok(written) => object(written.get()).map_err(Error::Malformed)?,
@@ -259,12 +264,19 @@ pub fn write_call(request: Request, dialect: Dialect) -> Result<OutgoingCall, Er
                 .to_owned(),
         });
     }
-    let (method, path) = match dialect {
-        Dialect::V0_3 | Dialect::V1_0 => Route::write(operation, dialect, &task, &config),
-        _ => return Err(Error::NotSupported { operation, dialect }),
+    let (method, path) = match protocol_version {
+        ProtocolVersion::V0_3 | ProtocolVersion::V1_0 => {
+            Route::write(operation, protocol_version, &task, &config)
+        }
+        _ => {
+            return Err(Error::NotSupported {
+                operation,
+                protocol_version,
+            });
+        }
     };
-    let (target, body) = match (dialect, method == Method::POST) {
-        (Dialect::V1_0, true) => {
+    let (target, body) = match (protocol_version, method == Method::POST) {
+        (ProtocolVersion::V1_0, true) => {
             if operation == Operation::CreateTaskPushNotificationConfig {
                 // Servers that look for it in the body alone are served, too.
                 members.insert("taskId".to_owned(), task.into());
@@ -277,7 +289,7 @@ pub fn write_call(request: Request, dialect: Dialect) -> Result<OutgoingCall, Er
             };
             (target, Some(body))
         }
-        (Dialect::V1_0, false) => (path + &query::write(members.iter()), None),
+        (ProtocolVersion::V1_0, false) => (path + &query::write(members.iter()), None),
         (_, true) => {
             let body = match v0_3::write_request(request) {
                 Some(params) => serde_json::to_vec(&params).map_err(unwritable)?,

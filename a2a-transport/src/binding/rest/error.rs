@@ -1,6 +1,6 @@
 //! Errors: an HTTP status, and a body that describes the error.
 
-use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -10,28 +10,34 @@ use crate::binding::{CallRefusal, OutgoingReply};
 
 /// Writes an error: in 1.0 a `google.rpc.Status` (1.0.1 §11.6), in 0.3, whose text gives no shape,
 /// the error object of JSON-RPC alone, as its clients read it.
-pub fn write_error(error: &A2aError, dialect: Dialect) -> OutgoingReply {
-    write(error, dialect, None)
+pub fn write_error(error: &A2aError, protocol_version: ProtocolVersion) -> OutgoingReply {
+    write(error, protocol_version, None)
 }
 
 /// Writes the answer to a request that was not understood.
 pub fn write_refusal(refused: &CallRefusal) -> OutgoingReply {
-    write(&refused.error, refused.dialect, refused.status)
+    write(&refused.error, refused.protocol_version, refused.status)
 }
 
-fn write(error: &A2aError, dialect: Dialect, status: Option<StatusCode>) -> OutgoingReply {
-    let of_kind = StatusCode::from_u16(error.kind.http_status_in(dialect));
+fn write(
+    error: &A2aError,
+    protocol_version: ProtocolVersion,
+    status: Option<StatusCode>,
+) -> OutgoingReply {
+    let of_kind = StatusCode::from_u16(error.kind.http_status_in(protocol_version));
     let status = status
         .or(of_kind.ok())
         .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     OutgoingReply {
         status,
-        body: error_body(error, dialect, status).to_string().into_bytes(),
+        body: error_body(error, protocol_version, status)
+            .to_string()
+            .into_bytes(),
     }
 }
 
-fn error_body(error: &A2aError, dialect: Dialect, status: StatusCode) -> Value {
-    if dialect == Dialect::V1_0 {
+fn error_body(error: &A2aError, protocol_version: ProtocolVersion, status: StatusCode) -> Value {
+    if protocol_version == ProtocolVersion::V1_0 {
         return json!({"error": {
             "code": status.as_u16(),
             "status": error.kind.grpc_status(),
@@ -39,7 +45,7 @@ fn error_body(error: &A2aError, dialect: Dialect, status: StatusCode) -> Value {
             "details": error_details(error),
         }});
     }
-    let mut body = json!({"code": error.kind.code_in(dialect), "message": error.message});
+    let mut body = json!({"code": error.kind.code_in(protocol_version), "message": error.message});
     if let Some(details) = &error.details {
         body["data"] = details.clone();
     }
@@ -49,9 +55,9 @@ fn error_body(error: &A2aError, dialect: Dialect, status: StatusCode) -> Value {
 /// Reads an answer whose status is that of an error, in any shape that was ever
 /// published: `google.rpc.Status`, problem details of the release candidates (RFC 9457), the error
 /// of JSON-RPC with or without its envelope. The reason in it counts more than the status.
-pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {
+pub fn read_error(status: StatusCode, body: &[u8], protocol_version: ProtocolVersion) -> Error {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-    match error_in(&answer, dialect).or_else(|| by_status(status, &answer)) {
+    match error_in(&answer, protocol_version).or_else(|| by_status(status, &answer)) {
         Some(error) => Error::Agent(error),
         None => Error::NotA2a {
             status: status.as_u16(),
@@ -61,7 +67,7 @@ pub fn read_error(status: StatusCode, body: &[u8], dialect: Dialect) -> Error {
 }
 
 /// Returns the error that a body describes without the status, if any.
-pub(super) fn error_in(answer: &Value, dialect: Dialect) -> Option<A2aError> {
+pub(super) fn error_in(answer: &Value, protocol_version: ProtocolVersion) -> Option<A2aError> {
     let error = match answer.get("error") {
         Some(inner @ Value::Object(_)) => inner,
         _ => answer,
@@ -71,7 +77,7 @@ pub(super) fn error_in(answer: &Value, dialect: Dialect) -> Option<A2aError> {
         .find_map(|name| error.get(name));
     let by_code = || {
         let code = error.get("code")?.as_i64().filter(|code| *code < 0)?;
-        Some(ErrorKind::from_code(code, dialect))
+        Some(ErrorKind::from_code(code, protocol_version))
     };
     let by_type = || {
         let (_, name) = error.get("type")?.as_str()?.rsplit_once('/')?;
@@ -89,7 +95,10 @@ pub(super) fn error_in(answer: &Value, dialect: Dialect) -> Option<A2aError> {
 }
 
 /// Returns the error that an event of a stream contains in place of its item.
-pub(super) fn error_event_in(answer: &Value, dialect: Dialect) -> Option<A2aError> {
+pub(super) fn error_event_in(
+    answer: &Value,
+    protocol_version: ProtocolVersion,
+) -> Option<A2aError> {
     let by_code = || {
         let code = answer.get("error")?.as_object()?.get("code");
         let code = code.and_then(Value::as_u64).unwrap_or_default();
@@ -97,7 +106,7 @@ pub(super) fn error_event_in(answer: &Value, dialect: Dialect) -> Option<A2aErro
         let status = status.and_then(Result::ok);
         by_status(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), answer)
     };
-    error_in(answer, dialect).or_else(by_code)
+    error_in(answer, protocol_version).or_else(by_code)
 }
 
 fn message_in(error: &Value) -> Option<&str> {
@@ -134,7 +143,7 @@ mod tests {
     #[track_caller]
     fn check(status: u16, body: Value, kind: ErrorKind, message: &str) {
         let status = StatusCode::from_u16(status).unwrap();
-        match read_error(status, body.to_string().as_bytes(), Dialect::V1_0) {
+        match read_error(status, body.to_string().as_bytes(), ProtocolVersion::V1_0) {
             Error::Agent(error) => {
                 assert_eq!(
                     (error.kind, error.message.as_str()),
@@ -148,18 +157,20 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_as_it_was_written() {
-        for dialect in [Dialect::V0_3, Dialect::V1_0] {
+        for protocol_version in [ProtocolVersion::V0_3, ProtocolVersion::V1_0] {
             for &kind in ErrorKind::ALL {
-                let written = write_error(&A2aError::new(kind, "m"), dialect);
-                let Error::Agent(read) = read_error(written.status, &written.body, dialect) else {
+                let written = write_error(&A2aError::new(kind, "m"), protocol_version);
+                let Error::Agent(read) =
+                    read_error(written.status, &written.body, protocol_version)
+                else {
                     panic!("{kind:?}");
                 };
-                if dialect == Dialect::V1_0 {
+                if protocol_version == ProtocolVersion::V1_0 {
                     assert_eq!(read.kind, kind);
                 }
                 assert_eq!(
-                    read.kind.code_in(dialect),
-                    kind.code_in(dialect),
+                    read.kind.code_in(protocol_version),
+                    kind.code_in(protocol_version),
                     "{kind:?}"
                 );
                 assert_eq!(read.message, "m");
@@ -169,7 +180,7 @@ mod tests {
 
     #[test]
     fn an_event_may_tell_an_error_without_a_reason() {
-        let kind = |answer| error_event_in(&answer, Dialect::V1_0).map(|error| error.kind);
+        let kind = |answer| error_event_in(&answer, ProtocolVersion::V1_0).map(|error| error.kind);
         let not_found = json!({"error": {"code": 404, "status": "NOT_FOUND", "message": "gone"}});
         assert_eq!(kind(not_found), Some(ErrorKind::TaskNotFound));
         let internal = json!({"error": {"message": "broke"}});
@@ -206,7 +217,7 @@ mod tests {
             "nope",
         );
         for body in [&b""[..], b"<html>", b"[]", b"{}"] {
-            let read = read_error(StatusCode::BAD_GATEWAY, body, Dialect::V1_0);
+            let read = read_error(StatusCode::BAD_GATEWAY, body, ProtocolVersion::V1_0);
             assert!(matches!(read, Error::NotA2a { status: 502, .. }), "{read}");
         }
     }

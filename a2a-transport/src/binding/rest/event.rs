@@ -5,7 +5,7 @@ use a2a_types::reading::{
     Hints, Mode, StreamItem, Violation, WithRepairs, read_canonical_in, read_unwrapped,
 };
 use a2a_types::v0_3::{self, Flavour};
-use a2a_types::{ArtifactId, Dialect, Error as A2aError, Event, v0_2};
+use a2a_types::{ArtifactId, Error as A2aError, Event, ProtocolVersion, v0_2};
 
 use super::error::{error_event_in, write_error};
 use crate::binding::{Line, OutgoingReply};
@@ -15,7 +15,7 @@ use crate::{Envelope, Error, SharedEvent};
 /// Writes the events of one stream.
 #[derive(Debug)]
 pub struct EventWriter {
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     flavour: Flavour,
 }
 
@@ -23,15 +23,15 @@ impl EventWriter {
     /// Creates a writer for the events that answer a request.
     pub fn new(envelope: &Envelope) -> Self {
         Self {
-            dialect: envelope.dialect,
+            protocol_version: envelope.protocol_version,
             flavour: envelope.flavour,
         }
     }
 
     /// Returns the line of one event.
     pub fn write<'a>(&mut self, event: &'a SharedEvent) -> Line<'a> {
-        let form = match (self.dialect, self.flavour) {
-            (Dialect::V1_0, _) => JsonForm::V1_0,
+        let form = match (self.protocol_version, self.flavour) {
+            (ProtocolVersion::V1_0, _) => JsonForm::V1_0,
             (_, Flavour::Plain) => JsonForm::V0_2,
             (_, Flavour::Proto) => JsonForm::V0_3,
         };
@@ -40,7 +40,7 @@ impl EventWriter {
 
     /// Writes an error in the middle of the stream; nothing follows it.
     pub fn write_error(&self, error: &A2aError) -> Line<'static> {
-        let OutgoingReply { body, .. } = write_error(error, self.dialect);
+        let OutgoingReply { body, .. } = write_error(error, self.protocol_version);
         Line::of(None, body)
     }
 }
@@ -73,9 +73,9 @@ impl EventReader {
             artifact: self.artifact.as_ref(),
             ..Hints::at("$")
         };
-        let (mode, dialect) = (self.mode, self.envelope.dialect);
-        let read = read_unwrapped(json, mode, &hints, |json| match dialect {
-            Dialect::V1_0 => read_canonical_in(json, mode, &hints)
+        let (mode, protocol_version) = (self.mode, self.envelope.protocol_version);
+        let read = read_unwrapped(json, mode, &hints, |json| match protocol_version {
+            ProtocolVersion::V1_0 => read_canonical_in(json, mode, &hints)
                 .map(|read| read.map(|event| StreamItem { event, last: false })),
             _ => match Flavour::of(json) {
                 Some(Flavour::Plain) => v0_2::read_event(json, mode, &hints),
@@ -84,7 +84,8 @@ impl EventReader {
         });
         let read = read.map_err(|violation| {
             let answer = serde_json::from_str(json).unwrap_or_default();
-            error_event_in(&answer, dialect).map_or(Error::Malformed(violation), Error::Agent)
+            error_event_in(&answer, protocol_version)
+                .map_or(Error::Malformed(violation), Error::Agent)
         })?;
         if let Event::ArtifactUpdate(update) = &read.value.event {
             self.artifact = Some(update.artifact.artifact_id.clone());

@@ -3,7 +3,7 @@
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Hints, Mode, WithRepairs, read_unwrapped};
 use a2a_types::v0_3::{self, Flavour};
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Response, v0_2};
+use a2a_types::{Error as A2aError, ErrorKind, Operation, ProtocolVersion, Response, v0_2};
 use http::StatusCode;
 use serde::Serialize;
 
@@ -15,11 +15,10 @@ use crate::{Envelope, Error};
 /// Writes the answer to a request that is answered once.
 pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> OutgoingReply {
     let body = outcome.and_then(|response| {
-        let body = match (envelope.dialect, envelope.flavour) {
-            (Dialect::V1_0, _) => json(&canonical::Outcome(&response)),
-            (_, Flavour::Plain) => {
-                v0_2::write_response(response, envelope.dialect).and_then(|item| json(&item))
-            }
+        let body = match (envelope.protocol_version, envelope.flavour) {
+            (ProtocolVersion::V1_0, _) => json(&canonical::Outcome(&response)),
+            (_, Flavour::Plain) => v0_2::write_response(response, envelope.protocol_version)
+                .and_then(|item| json(&item)),
             (_, Flavour::Proto) => v0_3::write_response(response).and_then(|item| json(&item)),
         };
         body.ok_or_else(|| ErrorKind::MethodNotFound.into())
@@ -29,7 +28,7 @@ pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> 
             status: StatusCode::OK,
             body,
         },
-        Err(error) => write_error(&error, envelope.dialect),
+        Err(error) => write_error(&error, envelope.protocol_version),
     }
 }
 
@@ -46,7 +45,7 @@ pub fn read_reply(
     limits: &Limits,
 ) -> Result<WithRepairs<Response>, Error> {
     if !status.is_success() {
-        return Err(read_error(status, body, envelope.dialect));
+        return Err(read_error(status, body, envelope.protocol_version));
     }
     let operation = envelope.operation;
     if operation == Operation::DeleteTaskPushNotificationConfig {
@@ -60,8 +59,8 @@ pub fn read_reply(
         task: envelope.task.as_ref(),
         ..Hints::at("$")
     };
-    let read = read_unwrapped(body, mode, &hints, |json| match envelope.dialect {
-        Dialect::V1_0 => canonical::read_response(operation, json, mode, &hints),
+    let read = read_unwrapped(body, mode, &hints, |json| match envelope.protocol_version {
+        ProtocolVersion::V1_0 => canonical::read_response(operation, json, mode, &hints),
         _ => match Flavour::of(json) {
             Some(Flavour::Plain) => v0_2::read_response(operation, json, mode, &hints),
             _ => v0_3::read_response(operation, json, mode, &hints),

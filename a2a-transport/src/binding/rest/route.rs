@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Operation};
+use a2a_types::{Operation, ProtocolVersion};
 use http::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -14,7 +14,7 @@ pub struct Route {
     /// The operation.
     pub operation: Operation,
     /// The protocol version: the paths of 0.3 begin with `/v1`.
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
     /// The tenant, from paths of 1.0 that begin with one.
     pub tenant: Option<String>,
     /// The task.
@@ -72,11 +72,11 @@ impl Route {
     pub fn find(
         method: &Method,
         path: &str,
-        version: Option<Dialect>,
+        version: Option<ProtocolVersion>,
         mode: Mode,
     ) -> Result<Self, NoRoute> {
         let version = match mode {
-            Mode::Strict => version.or(Some(Dialect::V0_3)),
+            Mode::Strict => version.or(Some(ProtocolVersion::V0_3)),
             _ => version,
         };
         let segments: Vec<_> = path.trim_matches('/').split('/').collect();
@@ -86,13 +86,18 @@ impl Route {
         {
             return Err(NoRoute::Path);
         }
-        let later = version.is_none_or(|dialect| dialect == Dialect::V1_0);
-        let unprefixed = if later { Dialect::V1_0 } else { Dialect::V0_3 };
-        if version != Some(Dialect::V1_0)
+        let later =
+            version.is_none_or(|protocol_version| protocol_version == ProtocolVersion::V1_0);
+        let unprefixed = if later {
+            ProtocolVersion::V1_0
+        } else {
+            ProtocolVersion::V0_3
+        };
+        if version != Some(ProtocolVersion::V1_0)
             && let [PREFIX_0_3, rest @ ..] = segments.as_slice()
         {
             let named: Vec<_> = rest.iter().copied().map(of_0_3).collect();
-            let found = Self::at(method, &named, Dialect::V0_3);
+            let found = Self::at(method, &named, ProtocolVersion::V0_3);
             if found != Err(NoRoute::Path) {
                 return found;
             }
@@ -110,11 +115,15 @@ impl Route {
         let tenant = decode(tenant).filter(|tenant| !tenant.is_empty());
         Ok(Self {
             tenant: Some(tenant.ok_or(NoRoute::Path)?),
-            ..Self::at(method, rest, Dialect::V1_0)?
+            ..Self::at(method, rest, ProtocolVersion::V1_0)?
         })
     }
 
-    fn at(method: &Method, segments: &[&str], dialect: Dialect) -> Result<Self, NoRoute> {
+    fn at(
+        method: &Method,
+        segments: &[&str],
+        protocol_version: ProtocolVersion,
+    ) -> Result<Self, NoRoute> {
         let mut allowed: Vec<&str> = Vec::new();
         for Row(operation, methods, template) in ROUTES {
             let Some((task, config)) = fit(template, segments) else {
@@ -123,7 +132,7 @@ impl Route {
             if methods.contains(method) {
                 return Ok(Self {
                     operation: *operation,
-                    dialect,
+                    protocol_version,
                     tenant: None,
                     task,
                     config,
@@ -140,14 +149,14 @@ impl Route {
     /// Returns the method and path of an operation in a protocol version, below the URL of the agent.
     pub(super) fn write(
         operation: Operation,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         task: &str,
         config: &str,
     ) -> (Method, String) {
         let row = ROUTES.iter().find(|Row(known, ..)| *known == operation);
         let Row(_, methods, template) = row.expect("every operation has a row");
-        let template = match (dialect, operation) {
-            (Dialect::V1_0, _) => format!("/{template}"),
+        let template = match (protocol_version, operation) {
+            (ProtocolVersion::V1_0, _) => format!("/{template}"),
             (_, Operation::GetExtendedAgentCard) => format!("/{PREFIX_0_3}/card"),
             _ => format!("/{PREFIX_0_3}/{template}"),
         };
@@ -216,7 +225,12 @@ mod tests {
     use Operation::*;
 
     #[track_caller]
-    fn check(verb: &str, path: &str, version: Option<Dialect>, expected: Result<&Route, NoRoute>) {
+    fn check(
+        verb: &str,
+        path: &str,
+        version: Option<ProtocolVersion>,
+        expected: Result<&Route, NoRoute>,
+    ) {
         let method = Method::from_bytes(verb.as_bytes()).unwrap();
         let found = Route::find(&method, path, version, Mode::Lenient);
         assert_eq!(
@@ -226,35 +240,36 @@ mod tests {
         );
     }
 
-    fn route(operation: Operation, dialect: Dialect) -> Route {
+    fn route(operation: Operation, protocol_version: ProtocolVersion) -> Route {
         Route {
             operation,
-            dialect,
+            protocol_version,
             tenant: None,
             task: None,
             config: None,
         }
     }
 
-    fn on_task(operation: Operation, dialect: Dialect, task: &str) -> Route {
+    fn on_task(operation: Operation, protocol_version: ProtocolVersion, task: &str) -> Route {
         Route {
             task: Some(task.to_owned()),
-            ..route(operation, dialect)
+            ..route(operation, protocol_version)
         }
     }
 
-    const V0_3: Dialect = Dialect::V0_3;
-    const V1_0: Dialect = Dialect::V1_0;
+    const V0_3: ProtocolVersion = ProtocolVersion::V0_3;
+    const V1_0: ProtocolVersion = ProtocolVersion::V1_0;
 
     #[test]
     fn every_operation_is_found_where_it_is_written() {
         for &operation in Operation::ALL {
-            for dialect in [V0_3, V1_0] {
-                let (method, path) = Route::write(operation, dialect, "t/1 :cancel", "c%:");
+            for protocol_version in [V0_3, V1_0] {
+                let (method, path) =
+                    Route::write(operation, protocol_version, "t/1 :cancel", "c%:");
                 let found = Route::find(&method, &path, None, Mode::Lenient).unwrap();
                 assert_eq!(
-                    (found.operation, found.dialect),
-                    (operation, dialect),
+                    (found.operation, found.protocol_version),
+                    (operation, protocol_version),
                     "{path}"
                 );
                 let ids = [found.task, found.config];

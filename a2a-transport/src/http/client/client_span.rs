@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use a2a_types::{Dialect, Operation};
+use a2a_types::{Operation, ProtocolVersion};
 use http::Uri;
 use tokio::time::Instant;
 use tokio_stream::Stream;
@@ -14,8 +14,8 @@ use super::event_stream::is_last_word;
 use crate::http::message::server_span::Outcome;
 use crate::metric;
 use crate::spans::{
-    BINDING, CLIENT_CALL, DIALECT, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS,
-    OUTCOME, RPC_SYSTEM, SERVER_ADDRESS, SERVER_PORT,
+    BINDING, CLIENT_CALL, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS, OUTCOME,
+    PROTOCOL_VERSION, RPC_SYSTEM, SERVER_ADDRESS, SERVER_PORT,
 };
 use crate::{Answer, Binding, Error, Reply, Update, UpdateStream};
 
@@ -35,7 +35,7 @@ impl ClientSpan {
     /// Begins a call of the agent at `url`.
     pub(super) fn begin(
         operation: Operation,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         binding: Binding,
         url: &Uri,
     ) -> Self {
@@ -43,7 +43,7 @@ impl ClientSpan {
             CLIENT_CALL,
             { OTEL_KIND } = "client",
             { OPERATION } = operation.name(),
-            { DIALECT } = dialect.version(),
+            { PROTOCOL_VERSION } = protocol_version.version(),
             { BINDING } = %binding,
             { RPC_SYSTEM } = (binding == Binding::JsonRpc).then_some("jsonrpc"),
             { SERVER_ADDRESS } = url.host(),
@@ -54,7 +54,11 @@ impl ClientSpan {
             { OTEL_STATUS } = Empty,
         );
         Self {
-            labels: [operation.name(), dialect.version(), binding.as_str()],
+            labels: [
+                operation.name(),
+                protocol_version.version(),
+                binding.as_str(),
+            ],
             start: Instant::now(),
             is_counted: false,
             outcome: ABANDONED,
@@ -95,10 +99,10 @@ impl ClientSpan {
 
     fn count(&mut self, outcome: &'static str) {
         self.is_counted = true;
-        let [operation, dialect, binding] = self.labels;
+        let [operation, protocol_version, binding] = self.labels;
         let took = self.start.elapsed().as_secs_f64();
         metric::CLIENT_REQUEST_SECONDS.record(self.labels, took);
-        metric::CLIENT_REQUESTS.count([operation, dialect, binding, outcome]);
+        metric::CLIENT_REQUESTS.count([operation, protocol_version, binding, outcome]);
     }
 
     fn failed(&mut self, error: &Error) {

@@ -8,7 +8,8 @@ use a2a_jsonrpc::{Id, Limits};
 use a2a_types::reading::{self, Deviation, Mode, Quirk};
 use a2a_types::size::size_of_task;
 use a2a_types::{
-    AgentInterface, Dialect, ErrorKind, Request as A2aRequest, Response as A2aResponse, v0_2,
+    AgentInterface, ErrorKind, ProtocolVersion, Request as A2aRequest, Response as A2aResponse,
+    v0_2,
 };
 use bytes::Bytes;
 use http::header::{
@@ -45,7 +46,7 @@ pub struct HttpTransport {
 struct Shared {
     http: HttpClient,
     url: Uri,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     binding: Binding,
     tenant: Option<String>,
     mode: Mode,
@@ -63,12 +64,12 @@ struct Shared {
 
 impl HttpTransport {
     /// Creates a transport to `url` by JSON-RPC, reading tolerantly.
-    pub fn new(url: &str, dialect: Dialect) -> Result<Self, Error> {
+    pub fn new(url: &str, protocol_version: ProtocolVersion) -> Result<Self, Error> {
         Ok(Self {
             shared: Arc::new(Shared {
                 http: HttpClient::default(),
                 url: address(url)?,
-                dialect,
+                protocol_version,
                 binding: Binding::JsonRpc,
                 tenant: None,
                 mode: Mode::Tolerant,
@@ -87,16 +88,16 @@ impl HttpTransport {
     /// version. Calls that bring credentials of their own are refused until
     /// [`call_credentials`](Self::call_credentials) allows them: a card may name any origin.
     pub fn to(interface: &AgentInterface) -> Option<Result<Self, Error>> {
-        let (binding, dialect) = (Binding::of(interface)?, interface.dialect()?);
+        let (binding, protocol_version) = (Binding::of(interface)?, interface.protocol_version()?);
         let tenant = interface.tenant.clone().unwrap_or_default();
-        let transport = Self::new(&interface.url, dialect);
+        let transport = Self::new(&interface.url, protocol_version);
         let adapted = |transport: Self| transport.binding(binding).tenant(tenant);
         Some(transport.map(|transport| adapted(transport).call_credentials(false)))
     }
 
     /// Returns the protocol version that is spoken.
-    pub fn dialect(&self) -> Dialect {
-        self.shared.dialect
+    pub fn protocol_version(&self) -> ProtocolVersion {
+        self.shared.protocol_version
     }
 
     /// Returns how answers are read.
@@ -105,8 +106,8 @@ impl HttpTransport {
     }
 
     /// Sets another protocol version.
-    pub fn speaking(self, dialect: Dialect) -> Self {
-        self.with(|shared| shared.dialect = dialect)
+    pub fn speaking(self, protocol_version: ProtocolVersion) -> Self {
+        self.with(|shared| shared.protocol_version = protocol_version)
     }
 
     /// Sets another binding.
@@ -173,7 +174,12 @@ impl Transport for HttpTransport {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
             let operation = call.request.operation();
-            let calling = ClientSpan::begin(operation, shared.dialect, shared.binding, &shared.url);
+            let calling = ClientSpan::begin(
+                operation,
+                shared.protocol_version,
+                shared.binding,
+                &shared.url,
+            );
             let span = calling.span().clone();
             call.context.trace = spans::join(&span, call.context.trace);
             let reply = shared.ask(call, &span).instrument(span.clone()).await;
@@ -195,7 +201,9 @@ impl Shared {
                 self.url.authority().map_or("this agent", Authority::as_str)
             )));
         }
-        if self.dialect == Dialect::V0_2 && matches!(request, A2aRequest::GetExtendedAgentCard(_)) {
+        if self.protocol_version == ProtocolVersion::V0_2
+            && matches!(request, A2aRequest::GetExtendedAgentCard(_))
+        {
             return self.extended_card(&context).await;
         }
         if request.tenant().is_none_or(str::is_empty) {
@@ -204,7 +212,7 @@ impl Shared {
         let id = Id::number(self.next_id.fetch_add(1, Ordering::Relaxed));
         let streams = request.operation().is_stream();
         let forgets = self.cannot_say(&request);
-        let mut asking = write_call(request, self.dialect, self.binding, &id)?;
+        let mut asking = write_call(request, self.protocol_version, self.binding, &id)?;
         // Shared by all attempts, for it may be large.
         let said = asking.body.take().map(Bytes::from);
         let response = self.send(&asking, said.as_ref(), &context).await?;
@@ -281,7 +289,7 @@ impl Shared {
     /// Returns whether the request cannot be expressed: the proto of 0.3 cannot distinguish a history length of 0
     /// from an absent one, which means all.
     fn cannot_say(&self, request: &A2aRequest) -> bool {
-        (self.dialect, self.binding) == (Dialect::V0_3, Binding::HttpJson)
+        (self.protocol_version, self.binding) == (ProtocolVersion::V0_3, Binding::HttpJson)
             && request.history_length() == Some(0)
     }
 
@@ -367,18 +375,20 @@ impl Shared {
         if has_body {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.media_type()));
         }
-        let accept = match (streams, self.binding, self.dialect) {
+        let accept = match (streams, self.binding, self.protocol_version) {
             (true, ..) => "text/event-stream",
-            (false, Binding::HttpJson, Dialect::V1_0) => "application/a2a+json, application/json",
+            (false, Binding::HttpJson, ProtocolVersion::V1_0) => {
+                "application/a2a+json, application/json"
+            }
             _ => JSON,
         };
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
         // Compressed answers are not read, for their size cannot be foreseen.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if self.dialect == Dialect::V1_0 {
+        if self.protocol_version == ProtocolVersion::V1_0 {
             headers.insert("a2a-version", HeaderValue::from_static("1.0"));
         }
-        extensions::ask(&context.extensions, self.dialect, headers);
+        extensions::ask(&context.extensions, self.protocol_version, headers);
         // A value that cannot be a header is left out.
         if let Some(user) = &context.claims.user_id
             && let Ok(user) = HeaderValue::from_str(user)
@@ -397,7 +407,8 @@ impl Shared {
 
     /// Returns the media type: 1.0.1 §11.1 wants its own on HTTP+JSON; everything else is plain JSON.
     fn media_type(&self) -> &'static str {
-        let own = self.binding == Binding::HttpJson && self.dialect == Dialect::V1_0;
+        let own =
+            self.binding == Binding::HttpJson && self.protocol_version == ProtocolVersion::V1_0;
         match own && !self.plain_json.load(Ordering::Relaxed) {
             true => A2A_JSON,
             false => JSON,
@@ -422,7 +433,7 @@ impl Shared {
     /// Fetches the extended card of 0.2 by a plain GET, at a sibling path of the endpoint (0.2 §7.8), or
     /// below the endpoint, where some servers have it.
     async fn extended_card(&self, context: &Context) -> Result<Reply, Error> {
-        const PATH: &str = Dialect::EXTENDED_CARD_PATH;
+        const PATH: &str = ProtocolVersion::EXTENDED_CARD_PATH;
         let endpoint = self.url.to_string();
         let below = endpoint.trim_end_matches('/');
         let root = below.find("://").map_or(0, |scheme| scheme + 3);

@@ -1,6 +1,6 @@
 //! The document of a card for callers of several protocol versions.
 
-use a2a_types::{AgentCard, AgentInterface, Dialect, v0_1, v0_2};
+use a2a_types::{AgentCard, AgentInterface, ProtocolVersion, v0_1, v0_2};
 use serde_json::{Map, Value, json};
 
 /// Returns the card for every version that its interfaces name: the members of all of them in one object.
@@ -86,16 +86,16 @@ pub(crate) struct Forms {
 
 pub(crate) fn forms(card: &AgentCard) -> Forms {
     let interfaces = &card.supported_interfaces;
-    let named = |dialect: Option<Dialect>| {
-        let is_of = |interface: &AgentInterface| interface.dialect() == dialect;
+    let named = |protocol_version: Option<ProtocolVersion>| {
+        let is_of = |interface: &AgentInterface| interface.protocol_version() == protocol_version;
         interfaces.is_empty() || interfaces.iter().any(is_of)
     };
     Forms {
-        of_0_1: named(Some(Dialect::V0_1)),
-        of_0_2: named(Some(Dialect::V0_2)),
-        of_0_3: named(Some(Dialect::V0_3)),
+        of_0_1: named(Some(ProtocolVersion::V0_1)),
+        of_0_2: named(Some(ProtocolVersion::V0_2)),
+        of_0_3: named(Some(ProtocolVersion::V0_3)),
         // Only 1.0 can name later versions, and signatures are over its members.
-        of_1_0: named(Some(Dialect::V1_0)) || named(None) || !card.signatures.is_empty(),
+        of_1_0: named(Some(ProtocolVersion::V1_0)) || named(None) || !card.signatures.is_empty(),
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         let only = AgentCard {
             supported_interfaces: vec![a2a_types::AgentInterface::json_rpc(
                 "http://h/",
-                Dialect::V0_3,
+                ProtocolVersion::V0_3,
             )],
             ..AgentCard::new("n", "d")
         };
@@ -196,10 +196,10 @@ mod tests {
     }
 
     /// Returns the members of the document of a card whose interfaces name these versions.
-    fn members(dialects: &[Dialect]) -> Vec<String> {
-        let named = dialects
+    fn members(protocol_versions: &[ProtocolVersion]) -> Vec<String> {
+        let named = protocol_versions
             .iter()
-            .map(|dialect| AgentInterface::json_rpc("http://h/", *dialect));
+            .map(|protocol_version| AgentInterface::json_rpc("http://h/", *protocol_version));
         let card = AgentCard {
             supported_interfaces: named.collect(),
             security_schemes: serde_json::from_value(
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_card_has_the_members_of_the_versions_that_it_names_alone() {
-        use Dialect::{V0_1, V0_2, V0_3, V1_0};
+        use ProtocolVersion::{V0_1, V0_2, V0_3, V1_0};
         let of_1_0 = ["supportedInterfaces", "securityRequirements"];
         let of_0_2 = ["protocolVersion", "security", "url"];
         let of_0_1 = ["url", "authentication"];
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(members(&[V0_3, V1_0]), [&of_1_0[..], &of_0_2].concat());
         assert_eq!(members(&[V0_1, V1_0]), [of_1_0, of_0_1].concat());
         let all = [&of_1_0[..], &of_0_2, &["authentication"]].concat();
-        assert_eq!(members(Dialect::ALL), all);
+        assert_eq!(members(ProtocolVersion::ALL), all);
         assert_eq!(members(&[]), all);
     }
 }

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::SystemTime;
 
-use a2a_types::{AgentCard, AgentInterface, Dialect};
+use a2a_types::{AgentCard, AgentInterface, ProtocolVersion};
 use bytes::Bytes;
 use http::header::{
     CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
@@ -98,8 +98,8 @@ impl PublicCard {
                 .and_then(|value: &HeaderValue| value.to_str().ok())
         };
         let version = text(http::header::HeaderName::from_static("a2a-version"));
-        let document = match version.and_then(Dialect::from_version) {
-            Some(Dialect::LATEST) => &documents.of_1_0,
+        let document = match version.and_then(ProtocolVersion::from_version) {
+            Some(ProtocolVersion::LATEST) => &documents.of_1_0,
             _ => &documents.union,
         };
         let unchanged = match text(IF_NONE_MATCH) {

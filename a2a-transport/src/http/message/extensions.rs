@@ -1,6 +1,6 @@
 //! Headers that request and confirm extensions. Specification 1.0 §4.6, 0.2 topic "Extensions".
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use http::Response;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -21,18 +21,22 @@ pub(crate) fn listed(value: &HeaderValue) -> impl Iterator<Item = String> {
 }
 
 /// Lists the active extensions for the caller, in its own spelling.
-pub(crate) fn echo<B>(active: &[String], dialect: Dialect, response: &mut Response<B>) {
-    ask(active, dialect, response.headers_mut());
+pub(crate) fn echo<B>(
+    active: &[String],
+    protocol_version: ProtocolVersion,
+    response: &mut Response<B>,
+) {
+    ask(active, protocol_version, response.headers_mut());
 }
 
 /// Lists extensions in the spelling of a protocol version.
-pub(crate) fn ask(uris: &[String], dialect: Dialect, headers: &mut HeaderMap) {
+pub(crate) fn ask(uris: &[String], protocol_version: ProtocolVersion, headers: &mut HeaderMap) {
     if uris.is_empty() {
         return;
     }
     // A URI that does not fit into a header cannot be requested.
     if let Ok(value) = HeaderValue::from_str(&uris.join(", ")) {
-        let name = HeaderName::from_static(dialect.extensions_header());
+        let name = HeaderName::from_static(protocol_version.extensions_header());
         headers.insert(name, value);
     }
 }

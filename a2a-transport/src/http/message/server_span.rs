@@ -1,7 +1,7 @@
 //! A request under way: its properties and its outcome, for metrics and traces.
 
 use a2a_types::{
-    Dialect, ErrorKind, Operation, Response as A2aResponse, SendMessageResponse, TaskId,
+    ErrorKind, Operation, ProtocolVersion, Response as A2aResponse, SendMessageResponse, TaskId,
 };
 use futures_util::FutureExt;
 use http::{HeaderMap, Response};
@@ -11,7 +11,7 @@ use tracing::{Instrument, Span};
 
 use crate::metric::{self, GaugeGuard, OTHER};
 use crate::spans::{
-    BINDING, DIALECT, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS, OUTCOME,
+    BINDING, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS, OUTCOME, PROTOCOL_VERSION,
     RPC_SYSTEM, SEQUENCE, SERVER_REQUEST, TASK,
 };
 use crate::{Answer, Binding, Envelope, TraceContext, Update, spans};
@@ -23,12 +23,12 @@ pub(crate) struct ServerSpan {
     /// Trace context to pass on, until it is taken.
     trace: Option<TraceContext>,
     /// Protocol version, once the request is understood, or refused in one.
-    dialect: Option<Dialect>,
+    protocol_version: Option<ProtocolVersion>,
     /// Operation, once the request is understood.
     operation: Option<Operation>,
     has_task: bool,
     /// `true` once the span has the version, which it gets as soon as the version is final.
-    has_dialect: bool,
+    has_protocol_version: bool,
     /// Sequence number of the last event that was sent.
     sequence: Option<u64>,
     outcome: Outcome,
@@ -59,7 +59,7 @@ impl ServerSpan {
             { BINDING } = %binding,
             { RPC_SYSTEM } = Empty,
             { OPERATION } = Empty,
-            { DIALECT } = Empty,
+            { PROTOCOL_VERSION } = Empty,
             { TASK } = Empty,
             { SEQUENCE } = Empty,
             { OUTCOME } = Empty,
@@ -70,10 +70,10 @@ impl ServerSpan {
         Self {
             binding,
             trace: spans::join(&span, TraceContext::read(headers)),
-            dialect: None,
+            protocol_version: None,
             operation: None,
             has_task: false,
-            has_dialect: false,
+            has_protocol_version: false,
             sequence: None,
             outcome: Outcome::Abandoned,
             span,
@@ -114,14 +114,14 @@ impl ServerSpan {
 
     /// Records the operation and the version of the request.
     pub(crate) fn understood(&mut self, envelope: &Envelope) {
-        self.dialect = Some(envelope.dialect);
+        self.protocol_version = Some(envelope.protocol_version);
         self.operation = Some(envelope.operation);
         if self.binding == Binding::JsonRpc {
             self.span.record(RPC_SYSTEM, "jsonrpc");
         }
         self.span.record(OPERATION, envelope.operation.name());
         if !envelope.ambiguous {
-            self.settled(envelope.dialect);
+            self.settled(envelope.protocol_version);
         }
         if let Some(task) = &envelope.task {
             self.about(task);
@@ -129,16 +129,17 @@ impl ServerSpan {
     }
 
     /// Records the version of the answer, once: OpenTelemetry keeps every value that a span records.
-    pub(crate) fn settled(&mut self, dialect: Dialect) {
-        self.dialect = Some(dialect);
-        if !std::mem::replace(&mut self.has_dialect, true) {
-            self.span.record(DIALECT, dialect.version());
+    pub(crate) fn settled(&mut self, protocol_version: ProtocolVersion) {
+        self.protocol_version = Some(protocol_version);
+        if !std::mem::replace(&mut self.has_protocol_version, true) {
+            self.span
+                .record(PROTOCOL_VERSION, protocol_version.version());
         }
     }
 
     /// Records a refusal before the request is understood.
-    pub(crate) fn refused(&mut self, dialect: Dialect, kind: ErrorKind) {
-        self.dialect = Some(dialect);
+    pub(crate) fn refused(&mut self, protocol_version: ProtocolVersion, kind: ErrorKind) {
+        self.protocol_version = Some(protocol_version);
         self.outcome = Outcome::Failed(kind);
     }
 
@@ -184,16 +185,16 @@ impl ServerSpan {
         let Some(start) = self.start.take() else {
             return;
         };
-        let [operation, dialect, binding] = self.labels();
+        let [operation, protocol_version, binding] = self.labels();
         let took = start.elapsed().as_secs_f64();
-        metric::SERVER_REQUEST_SECONDS.record([operation, dialect, binding], took);
+        metric::SERVER_REQUEST_SECONDS.record([operation, protocol_version, binding], took);
     }
 
     fn count(&mut self) {
         self.count_time();
-        let [operation, dialect, binding] = self.labels();
+        let [operation, protocol_version, binding] = self.labels();
         let outcome = self.outcome.as_str();
-        metric::SERVER_REQUESTS.count([operation, dialect, binding, outcome]);
+        metric::SERVER_REQUESTS.count([operation, protocol_version, binding, outcome]);
         if let Outcome::Failed(kind) = self.outcome {
             metric::SERVER_ERRORS.count([operation, kind.reason()]);
         }
@@ -202,7 +203,8 @@ impl ServerSpan {
     fn labels(&self) -> [&'static str; 3] {
         [
             self.operation.map_or(OTHER, Operation::name),
-            self.dialect.map_or(OTHER, Dialect::version),
+            self.protocol_version
+                .map_or(OTHER, ProtocolVersion::version),
             self.binding.as_str(),
         ]
     }
@@ -214,8 +216,8 @@ impl Drop for ServerSpan {
         if self.span.is_disabled() {
             return;
         }
-        if let Some(dialect) = self.dialect {
-            self.settled(dialect);
+        if let Some(protocol_version) = self.protocol_version {
+            self.settled(protocol_version);
         }
         let span = &self.span;
         if let Some(sequence) = self.sequence {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_jsonrpc::Id;
-use a2a_types::{Dialect, Error as A2aError};
+use a2a_types::{Error as A2aError, ProtocolVersion};
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{Response, StatusCode};
@@ -21,7 +21,7 @@ use crate::{Binding, metric};
 /// Form of the answer to a request that is not admitted.
 pub(super) struct DenialFormat {
     pub(super) binding: Binding,
-    pub(super) dialect: Dialect,
+    pub(super) protocol_version: ProtocolVersion,
     /// The id to answer with by JSON-RPC, null if the body was not read.
     pub(super) id: Id,
     pub(super) media_type: &'static str,
@@ -56,7 +56,7 @@ impl Settings {
         let refused = CallRefusal {
             binding: format.binding,
             id: format.id,
-            dialect: format.dialect,
+            protocol_version: format.protocol_version,
             error,
             status: Some(status),
         };

@@ -1,7 +1,7 @@
 //! Format of errors before a request is understood.
 
 use a2a_jsonrpc::Id;
-use a2a_types::{Dialect, Error as A2aError};
+use a2a_types::{Error as A2aError, ProtocolVersion};
 use http::{Response, StatusCode};
 
 use crate::Binding;
@@ -13,7 +13,7 @@ use crate::http::message::server_span::ServerSpan;
 /// Format of errors before the request is understood.
 pub(super) struct ErrorFormat {
     pub(super) binding: Binding,
-    pub(super) dialect: Dialect,
+    pub(super) protocol_version: ProtocolVersion,
     pub(super) media_type: &'static str,
     pub(super) server_span: ServerSpan,
 }
@@ -21,11 +21,11 @@ pub(super) struct ErrorFormat {
 impl ErrorFormat {
     pub(super) fn refuse(&mut self, status: Option<StatusCode>, error: A2aError) -> Response<Body> {
         tracing::debug!(%error, "refused a request");
-        self.server_span.refused(self.dialect, error.kind);
+        self.server_span.refused(self.protocol_version, error.kind);
         let refused = CallRefusal {
             binding: self.binding,
             id: Id::Null,
-            dialect: self.dialect,
+            protocol_version: self.protocol_version,
             error,
             status,
         };

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use a2a_edge::budget::Exhausted;
 use a2a_jsonrpc::Id;
 use a2a_types::extension::trpc::is_client;
-use a2a_types::{Dialect, Error as A2aError, ErrorKind, Operation, Response as A2aResponse};
+use a2a_types::{
+    Error as A2aError, ErrorKind, Operation, ProtocolVersion, Response as A2aResponse,
+};
 use bytes::Bytes;
 use futures_util::future::Either;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -55,7 +57,7 @@ impl<T: Transport> HttpService<T> {
         let unnamed = reading.offer.unnamed(Binding::JsonRpc);
         let error_format = ErrorFormat {
             binding: Binding::JsonRpc,
-            dialect: match reading
+            protocol_version: match reading
                 .offer
                 .requested(Binding::JsonRpc, headers.version().as_deref())
             {
@@ -86,7 +88,7 @@ impl<T: Transport> HttpService<T> {
         let (headers, reading) = (RequestHeaders::read(head), self.settings.reading());
         let mut error_format = ErrorFormat {
             binding: Binding::HttpJson,
-            dialect: unrouted(reading.offer),
+            protocol_version: unrouted(reading.offer),
             media_type: media::of_answer(&head.headers),
             server_span,
         };
@@ -162,7 +164,7 @@ impl<T: Transport> HttpService<T> {
             Some(authorizer) => match authorized(authorizer, call).await {
                 Ok(call) => call,
                 Err(denied) => {
-                    error_format.dialect = envelope.dialect;
+                    error_format.protocol_version = envelope.protocol_version;
                     let id = envelope.id.unwrap_or(Id::Null);
                     return Err(self.deny(&denied, head, id, error_format));
                 }
@@ -249,7 +251,7 @@ impl<T: Transport> HttpService<T> {
             tracing::debug!(error = %refused.error, "refused a request");
             error_format
                 .server_span
-                .refused(refused.dialect, refused.error.kind);
+                .refused(refused.protocol_version, refused.error.kind);
             let refusal = write_refusal(refused);
             // It may repeat names that the request has.
             match self.settings.answers.admit(refusal.body) {
@@ -276,11 +278,13 @@ impl<T: Transport> HttpService<T> {
         id: Id,
         error_format: &mut ErrorFormat,
     ) -> Response<Body> {
-        let (binding, dialect) = (error_format.binding, error_format.dialect);
-        error_format.server_span.refused(dialect, denied.kind());
+        let (binding, protocol_version) = (error_format.binding, error_format.protocol_version);
+        error_format
+            .server_span
+            .refused(protocol_version, denied.kind());
         let format = DenialFormat {
             binding,
-            dialect,
+            protocol_version,
             id,
             media_type: error_format.media_type,
         };
@@ -314,7 +318,7 @@ impl<T: Transport> HttpService<T> {
         let context = Context {
             principal,
             tenant: None,
-            dialect: envelope.dialect,
+            protocol_version: envelope.protocol_version,
             claims: headers.claims(),
             last_event_id: headers.last_event_id(),
             extensions: headers.extensions,
@@ -342,7 +346,9 @@ impl<T: Transport> HttpService<T> {
             Ok(reply) => {
                 held = reply.held;
                 let offer = self.settings.reading().offer;
-                let is_offered = |dialect: &Dialect| offer.has(envelope.binding, *dialect);
+                let is_offered = |protocol_version: &ProtocolVersion| {
+                    offer.has(envelope.binding, *protocol_version)
+                };
                 envelope.settle(reply.created_in.filter(is_offered));
                 Ok(reply.answer)
             }
@@ -359,7 +365,7 @@ impl<T: Transport> HttpService<T> {
                 })
             }
         };
-        error_format.server_span.settled(envelope.dialect);
+        error_format.server_span.settled(envelope.protocol_version);
         error_format.server_span.answered(&outcome);
         if !envelope.wants_answer() {
             return status(StatusCode::NO_CONTENT);
@@ -392,7 +398,7 @@ impl<T: Transport> HttpService<T> {
         };
         refusal.write(&mut response);
         drop(held);
-        extensions::echo(&options.active, envelope.dialect, &mut response);
+        extensions::echo(&options.active, envelope.protocol_version, &mut response);
         response
     }
 

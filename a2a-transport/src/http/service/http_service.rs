@@ -10,7 +10,8 @@ use a2a_edge::budget::Budget;
 use a2a_jsonrpc::Id;
 use a2a_types::reading::Mode;
 use a2a_types::{
-    AgentCard, Dialect, ErrorKind, GetExtendedAgentCardRequest, Response as A2aResponse, v0_2,
+    AgentCard, ErrorKind, GetExtendedAgentCardRequest, ProtocolVersion, Response as A2aResponse,
+    v0_2,
 };
 use bytes::Bytes;
 use http::request::Parts;
@@ -286,7 +287,7 @@ impl<T: Transport> HttpService<T> {
         let deny = |denied| {
             let format = DenialFormat {
                 binding: Binding::JsonRpc,
-                dialect: Dialect::V0_2,
+                protocol_version: ProtocolVersion::V0_2,
                 id: Id::Null,
                 media_type: JSON,
             };
@@ -300,7 +301,7 @@ impl<T: Transport> HttpService<T> {
             request: GetExtendedAgentCardRequest::default().into(),
             context: Context {
                 principal,
-                dialect: Dialect::V0_2,
+                protocol_version: ProtocolVersion::V0_2,
                 trace: TraceContext::read(&head.headers),
                 ..Context::default()
             },

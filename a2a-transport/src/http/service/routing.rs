@@ -1,7 +1,7 @@
 //! Routes of requests by HTTP+JSON.
 
 use a2a_types::reading::Mode;
-use a2a_types::{Dialect, Error as A2aError, ErrorKind};
+use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion};
 use http::header::{ALLOW, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode};
@@ -30,7 +30,7 @@ pub(super) fn find_route(
         Ok(requested) => requested,
         Err(error) => {
             // It names a version, so it is of 1.0.
-            error_format.dialect = Dialect::V1_0;
+            error_format.protocol_version = ProtocolVersion::V1_0;
             return Err(error_format.refuse(None, error));
         }
     };
@@ -52,8 +52,8 @@ pub(super) fn find_route(
             return Err(response);
         }
     };
-    error_format.dialect = route.dialect;
-    if route.dialect != Dialect::V1_0 {
+    error_format.protocol_version = route.protocol_version;
+    if route.protocol_version != ProtocolVersion::V1_0 {
         error_format.media_type = JSON;
     }
     if !media::takes_answers(&head.headers) {
@@ -68,11 +68,11 @@ pub(super) fn find_route(
 fn route(
     head: &Parts,
     path: &str,
-    requested: Option<Dialect>,
+    requested: Option<ProtocolVersion>,
     reading: &ReadOptions,
     tenants: &Tenants,
 ) -> Result<Route, RoutingError> {
-    let offers = |dialect| reading.offer.has(Binding::HttpJson, dialect);
+    let offers = |protocol_version| reading.offer.has(Binding::HttpJson, protocol_version);
     let find = |requested| {
         let route = Route::find(&head.method, path, requested, reading.mode)?;
         match &route.tenant {
@@ -82,16 +82,18 @@ fn route(
     };
     // Without a version it is a request of 0.3 (1.0 §3.6.2); a lenient reader believes the path.
     let not_offered = || {
-        let version = Dialect::V0_3.version();
+        let version = ProtocolVersion::V0_3.version();
         RoutingError::Version(reading.offer.refusal(Binding::HttpJson, version))
     };
     match requested {
-        None if !offers(Dialect::V1_0) => Ok(find(Some(Dialect::V0_3))?),
-        None if !offers(Dialect::V0_3) && reading.mode == Mode::Strict => Err(not_offered()),
-        None if !offers(Dialect::V0_3) => match find(None) {
+        None if !offers(ProtocolVersion::V1_0) => Ok(find(Some(ProtocolVersion::V0_3))?),
+        None if !offers(ProtocolVersion::V0_3) && reading.mode == Mode::Strict => {
+            Err(not_offered())
+        }
+        None if !offers(ProtocolVersion::V0_3) => match find(None) {
             // A path that looks like one of 0.3 may begin with a tenant.
-            Ok(route) if route.dialect == Dialect::V0_3 => {
-                find(Some(Dialect::V1_0)).map_err(|_| not_offered())
+            Ok(route) if route.protocol_version == ProtocolVersion::V0_3 => {
+                find(Some(ProtocolVersion::V1_0)).map_err(|_| not_offered())
             }
             found => Ok(found?),
         },
@@ -114,15 +116,18 @@ impl From<NoRoute> for RoutingError {
 
 /// Returns the version that the caller names. Errors: HTTP+JSON is not offered in it. A draft of 0.3 was in
 /// 0.2.
-fn asked_for(headers: &RequestHeaders<'_>, offer: Offer) -> Result<Option<Dialect>, A2aError> {
+fn asked_for(
+    headers: &RequestHeaders<'_>,
+    offer: Offer,
+) -> Result<Option<ProtocolVersion>, A2aError> {
     let requested = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
-    Ok(requested.map(|dialect| dialect.max(Dialect::V0_3)))
+    Ok(requested.map(|protocol_version| protocol_version.max(ProtocolVersion::V0_3)))
 }
 
 /// Returns the version in which a request is refused that has no route yet.
-pub(super) fn unrouted(offer: Offer) -> Dialect {
-    match offer.has(Binding::HttpJson, Dialect::V1_0) {
-        true => Dialect::V1_0,
-        false => Dialect::V0_3,
+pub(super) fn unrouted(offer: Offer) -> ProtocolVersion {
+    match offer.has(Binding::HttpJson, ProtocolVersion::V1_0) {
+        true => ProtocolVersion::V1_0,
+        false => ProtocolVersion::V0_3,
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use a2a_edge::budget::Budget;
 use a2a_edge::{Probe, Probes};
-use a2a_types::{AgentCard, AgentInterface, Dialect};
+use a2a_types::{AgentCard, AgentInterface, ProtocolVersion};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode};
@@ -176,8 +176,8 @@ impl Settings {
         {
             return Resource::AuthorizationServers;
         }
-        const EXTENDED: &str = Dialect::EXTENDED_CARD_PATH;
-        let has_0_2 = offer.has(Binding::JsonRpc, Dialect::V0_2);
+        const EXTENDED: &str = ProtocolVersion::EXTENDED_CARD_PATH;
+        let has_0_2 = offer.has(Binding::JsonRpc, ProtocolVersion::V0_2);
         if has_0_2 && (at(base, EXTENDED) || at(parent, EXTENDED)) {
             return Resource::ExtendedCard;
         }

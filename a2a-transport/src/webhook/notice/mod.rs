@@ -3,7 +3,7 @@
 use a2a_jsonrpc::Limits;
 use a2a_types::reading::{Hints, Mode, Violation, read, read_canonical};
 use a2a_types::v0_3::{self, Flavour};
-use a2a_types::{Dialect, Event, TaskId, v0_1, v0_2};
+use a2a_types::{Event, ProtocolVersion, TaskId, v0_1, v0_2};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -19,7 +19,7 @@ pub struct Notice {
     pub event: Option<Event>,
     /// Protocol version of the body. What 0.2 and 0.3 spell alike counts as 0.3; an unknown form as 0.1,
     /// which left bodies to the agent (0.1 §9.4).
-    pub dialect: Dialect,
+    pub protocol_version: ProtocolVersion,
 }
 
 /// Reads the body of a notification of any protocol version, leniently. Errors: it is not a JSON object within
@@ -37,7 +37,7 @@ pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
     Ok(read_known(json).unwrap_or_else(|| Notice {
         task: Members::of(json).and_then(Members::task),
         event: None,
-        dialect: Dialect::V0_1,
+        protocol_version: ProtocolVersion::V0_1,
     }))
 }
 
@@ -148,11 +148,11 @@ fn framed(json: &str, says_final: bool) -> Option<Notice> {
     let hints = Hints::at("$");
     let canonical = || {
         let event = read_canonical::<Event>(json, &hints).ok()?;
-        Some(notice(event, Dialect::V1_0))
+        Some(notice(event, ProtocolVersion::V1_0))
     };
     let proto = || {
         let read = v0_3::read_event(json, Mode::Lenient, &hints);
-        Some(notice(read.ok()?.value.event, Dialect::V0_3))
+        Some(notice(read.ok()?.value.event, ProtocolVersion::V0_3))
     };
     match says_final {
         true => proto().or_else(canonical),
@@ -165,7 +165,7 @@ fn plain(json: &str, members: &Members<'_>) -> Option<Notice> {
     let hints = Hints::at("$");
     if members.kind.is_some() || members.context_id.is_some() || members.message_id.is_some() {
         let event = v0_2::read_event(json, Mode::Lenient, &hints).ok()?;
-        return Some(notice(event.value.event, Dialect::V0_3));
+        return Some(notice(event.value.event, ProtocolVersion::V0_3));
     }
     if members.status.is_none() && members.artifact.is_none() {
         return None;
@@ -192,14 +192,14 @@ fn plain(json: &str, members: &Members<'_>) -> Option<Notice> {
             Event::Task(task.value.into())
         }
     };
-    Some(notice(event, Dialect::V0_1))
+    Some(notice(event, ProtocolVersion::V0_1))
 }
 
-fn notice(event: Event, dialect: Dialect) -> Notice {
+fn notice(event: Event, protocol_version: ProtocolVersion) -> Notice {
     Notice {
         task: event.task_id().filter(|id| !id.is_empty()).cloned(),
         event: Some(event),
-        dialect,
+        protocol_version,
     }
 }
 

@@ -10,7 +10,7 @@ fn check(body: &str, expected: &str) {
     let Notice {
         task,
         event,
-        dialect,
+        protocol_version,
     } = read_notice(body.as_bytes(), &Limits::default()).unwrap();
     let kind = match &event {
         None => "nothing",
@@ -23,7 +23,7 @@ fn check(body: &str, expected: &str) {
     let state = state.map_or_else(String::new, |status| format!(" {:?}", status.state));
     let task = task.map_or("-".to_owned(), String::from);
     assert_eq!(
-        format!("{dialect} {task} {kind}{state}"),
+        format!("{protocol_version} {task} {kind}{state}"),
         expected,
         "{body}"
     );
@@ -174,14 +174,17 @@ fn written_notification_is_read_back() {
         status: task.status.clone(),
         metadata: None,
     });
-    for dialect in Dialect::ALL {
-        let event = match dialect {
-            Dialect::V1_0 => &update,
+    for protocol_version in ProtocolVersion::ALL {
+        let event = match protocol_version {
+            ProtocolVersion::V1_0 => &update,
             _ => &whole,
         };
-        let pushed = write_notification(event.clone(), *dialect).unwrap();
+        let pushed = write_notification(event.clone(), *protocol_version).unwrap();
         let read = read_notice(&pushed.body, &Limits::default()).unwrap();
-        assert_eq!(read.event.as_ref(), Some(event), "{dialect}");
-        assert_eq!(pushed.media_type.contains("a2a"), *dialect == Dialect::V1_0);
+        assert_eq!(read.event.as_ref(), Some(event), "{protocol_version}");
+        assert_eq!(
+            pushed.media_type.contains("a2a"),
+            *protocol_version == ProtocolVersion::V1_0
+        );
     }
 }

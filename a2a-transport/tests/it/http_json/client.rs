@@ -3,7 +3,7 @@
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve};
 use a2a_transport::{Answer, Binding, BoxFuture, Call, Transport};
 use a2a_types::{
-    Dialect, GetTaskRequest, ListTasksRequest, Message, Request, SendMessageRequest,
+    GetTaskRequest, ListTasksRequest, Message, ProtocolVersion, Request, SendMessageRequest,
     SubscribeToTaskRequest,
 };
 use bytes::Bytes;
@@ -82,8 +82,8 @@ async fn server(objection: RefusalRule) -> (String, Log) {
     (url, log)
 }
 
-fn transport(url: &str, dialect: Dialect) -> HttpTransport {
-    HttpTransport::new(url, dialect)
+fn transport(url: &str, protocol_version: ProtocolVersion) -> HttpTransport {
+    HttpTransport::new(url, protocol_version)
         .unwrap()
         .binding(Binding::HttpJson)
 }
@@ -116,32 +116,38 @@ async fn client_sends_requests_as_each_version_has_them() {
         include_artifacts: true,
         ..ListTasksRequest::default()
     });
-    for (dialect, tenant, request, method, target) in [
-        (Dialect::V1_0, "", send(), "POST", "/message:send"),
-        (Dialect::V0_3, "", send(), "POST", "/v1/message:send"),
+    for (protocol_version, tenant, request, method, target) in [
+        (ProtocolVersion::V1_0, "", send(), "POST", "/message:send"),
         (
-            Dialect::V1_0,
+            ProtocolVersion::V0_3,
+            "",
+            send(),
+            "POST",
+            "/v1/message:send",
+        ),
+        (
+            ProtocolVersion::V1_0,
             "acme",
             listing.clone(),
             "GET",
             "/tasks?includeArtifacts=true&pageSize=2&statusTimestampAfter=2026-01-02T03%3A04%3A05.000Z&tenant=acme",
         ),
         (
-            Dialect::V0_3,
+            ProtocolVersion::V0_3,
             "acme",
             listing,
             "GET",
             "/v1/tasks?includeArtifacts=true&lastUpdatedTime=2026-01-02T03%3A04%3A05.000Z&pageSize=2",
         ),
     ] {
-        let transport = transport(&url, dialect).tenant(tenant);
+        let transport = transport(&url, protocol_version).tenant(tenant);
         transport.call(Call::new(request)).await.unwrap();
         let captured = log.lock().unwrap().pop().unwrap();
         assert_eq!(
             (captured.method.as_str(), captured.target.as_str()),
             (method, target)
         );
-        let is_1_0 = dialect == Dialect::V1_0;
+        let is_1_0 = protocol_version == ProtocolVersion::V1_0;
         assert_eq!(captured.version.is_some(), is_1_0, "{captured:?}");
         let media_type = if is_1_0 {
             "application/a2a+json"
@@ -151,7 +157,7 @@ async fn client_sends_requests_as_each_version_has_them() {
         let expected = (method == "POST").then(|| media_type.to_owned());
         assert_eq!(captured.content_type, expected, "{captured:?}");
     }
-    let tenant = transport(&url, Dialect::V1_0).tenant("acme");
+    let tenant = transport(&url, ProtocolVersion::V1_0).tenant("acme");
     tenant.call(Call::new(send())).await.unwrap();
     let captured = log.lock().unwrap().pop().unwrap();
     assert!(captured.body.contains(r#""tenant":"acme""#), "{captured:?}");
@@ -164,7 +170,7 @@ async fn a_server_of_1_0_0_takes_plain_json_only() {
         own.then_some(StatusCode::UNSUPPORTED_MEDIA_TYPE)
     })
     .await;
-    let transport = transport(&url, Dialect::V1_0);
+    let transport = transport(&url, ProtocolVersion::V1_0);
     transport.call(Call::new(send())).await.unwrap();
     transport.call(Call::new(send())).await.unwrap();
     assert_eq!(
@@ -181,16 +187,16 @@ async fn subscription_falls_back_to_get() {
         posted.then_some(StatusCode::METHOD_NOT_ALLOWED)
     })
     .await;
-    for dialect in [Dialect::V0_3, Dialect::V1_0] {
+    for protocol_version in [ProtocolVersion::V0_3, ProtocolVersion::V1_0] {
         let request = Request::SubscribeToTask(SubscribeToTaskRequest {
             id: "t".into(),
             ..SubscribeToTaskRequest::default()
         });
-        let reply = transport(&url, dialect)
+        let reply = transport(&url, protocol_version)
             .call(Call::new(request))
             .await
             .unwrap();
-        assert_eq!(last(reply.answer).await, 3, "{dialect}");
+        assert_eq!(last(reply.answer).await, 3, "{protocol_version}");
     }
 }
 
@@ -202,7 +208,7 @@ async fn a_url_with_a_query_keeps_it() {
         history_length: Some(1),
         ..GetTaskRequest::default()
     });
-    let transport = transport(&format!("{url}/?key=1"), Dialect::V1_0);
+    let transport = transport(&format!("{url}/?key=1"), ProtocolVersion::V1_0);
     transport.call(Call::new(request)).await.unwrap();
     let captured = log.lock().unwrap().pop().unwrap();
     assert_eq!(captured.target, "/tasks/t?historyLength=1&key=1");

@@ -3,7 +3,7 @@
 use a2a_transport::http::HttpService;
 use a2a_types::reading::Mode;
 use a2a_types::{
-    AgentCard, CancelTaskRequest, Dialect, ListTasksRequest, Message, Request,
+    AgentCard, CancelTaskRequest, ListTasksRequest, Message, ProtocolVersion, Request,
     SendMessageConfiguration, SendMessageRequest, TaskState,
 };
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::http_json::{HttpReply, Scripted, ask, config};
 
 /// Sends a request. Returns what reached the agent, and the reply.
-async fn asked(asked: &str, body: Value) -> (Request, Dialect, HttpReply) {
+async fn asked(asked: &str, body: Value) -> (Request, ProtocolVersion, HttpReply) {
     let scripted = Scripted::default();
     let service = HttpService::new(scripted.clone());
     let body = if body.is_null() {
@@ -22,11 +22,11 @@ async fn asked(asked: &str, body: Value) -> (Request, Dialect, HttpReply) {
     let response = ask(&service, asked, &[], &body).await;
     assert_eq!(response.status, 200, "{asked}: {}", response.text);
     let call = scripted.last_call();
-    (call.request, call.context.dialect, response)
+    (call.request, call.context.protocol_version, response)
 }
 
-const V0_3: Dialect = Dialect::V0_3;
-const V1_0: Dialect = Dialect::V1_0;
+const V0_3: ProtocolVersion = ProtocolVersion::V0_3;
+const V1_0: ProtocolVersion = ProtocolVersion::V1_0;
 
 #[tokio::test]
 async fn a_message_in_each_spelling_is_answered_in_kind() {
@@ -40,7 +40,7 @@ async fn a_message_in_each_spelling_is_answered_in_kind() {
         |state: &str| json!({"task": {"id": "t", "contextId": "c", "status": {"state": state}}});
     let bare =
         json!({"kind": "task", "id": "t", "contextId": "c", "status": {"state": "canceled"}});
-    for (path, body, dialect, answer) in [
+    for (path, body, protocol_version, answer) in [
         (
             "/message:send",
             of_1_0,
@@ -56,7 +56,7 @@ async fn a_message_in_each_spelling_is_answered_in_kind() {
         ("/v1/message:send", plain, V0_3, bare),
     ] {
         for path in [path.to_owned(), format!("{path}/"), format!("/rest{path}")] {
-            let (request, found_dialect, response) =
+            let (request, found_protocol_version, response) =
                 asked(&format!("POST {path}"), body.clone()).await;
             let Request::SendMessage(SendMessageRequest { message, .. }) = &request else {
                 panic!("{request:?}");
@@ -65,7 +65,11 @@ async fn a_message_in_each_spelling_is_answered_in_kind() {
                 message_id: "m".into(),
                 ..Message::user("hi")
             };
-            assert_eq!((message, found_dialect), (&expected, dialect), "{path}");
+            assert_eq!(
+                (message, found_protocol_version),
+                (&expected, protocol_version),
+                "{path}"
+            );
             assert_eq!(response.json(), answer, "{path}");
         }
     }
@@ -114,7 +118,7 @@ async fn streams_have_no_envelope() {
             ["task", "artifactUpdate", "statusUpdate"],
         ),
     ] {
-        let (_, dialect, response) = asked(target, body).await;
+        let (_, protocol_version, response) = asked(target, body).await;
         let events = response.events();
         assert_eq!(events.len(), 3, "{target}");
         for (event, name) in events.iter().zip(names) {
@@ -129,7 +133,7 @@ async fn streams_have_no_envelope() {
         let last = &events[2]["statusUpdate"]["final"];
         assert_eq!(
             last.is_boolean(),
-            dialect == V0_3 && names[0] == "task",
+            protocol_version == V0_3 && names[0] == "task",
             "{target}: {last}"
         );
     }
@@ -197,13 +201,13 @@ async fn cancel_request_is_read_and_answered() {
         ("POST /v1/tasks/t:cancel", Value::Null),
         ("POST /v1/tasks/t:cancel", json!({"name": "tasks/t"})),
     ] {
-        let (request, dialect, response) = asked(target, body).await;
+        let (request, protocol_version, response) = asked(target, body).await;
         let expected = CancelTaskRequest {
             id: "t".into(),
             ..CancelTaskRequest::default()
         };
         assert_eq!(request, Request::CancelTask(expected), "{target}");
-        let state = if dialect == V1_0 {
+        let state = if protocol_version == V1_0 {
             "TASK_STATE_CANCELED"
         } else {
             "TASK_STATE_CANCELLED"
@@ -287,10 +291,10 @@ async fn webhook_requests_are_read_and_answered() {
         ("/v1/task", json!({"pushNotificationConfig": nested})),
     ] {
         let target = format!("POST {path}/t/pushNotificationConfigs");
-        let (request, dialect, response) = asked(&target, body.clone()).await;
+        let (request, protocol_version, response) = asked(&target, body.clone()).await;
         let expected = Request::CreateTaskPushNotificationConfig(config());
         assert_eq!(request, expected, "{target} {body}");
-        match dialect {
+        match protocol_version {
             V1_0 => assert_eq!(response.json()["taskId"], "t", "{target}"),
             _ => assert!(
                 response.text.contains("https://w.example/"),
@@ -324,11 +328,11 @@ async fn webhook_requests_are_read_and_answered() {
 
 #[tokio::test]
 async fn extended_card_is_answered_in_the_version_of_its_path() {
-    let (_, dialect, response) = asked("GET /extendedAgentCard", Value::Null).await;
-    assert_eq!(dialect, V1_0);
+    let (_, protocol_version, response) = asked("GET /extendedAgentCard", Value::Null).await;
+    assert_eq!(protocol_version, V1_0);
     assert!(serde_json::from_str::<AgentCard>(&response.text).is_ok());
-    let (_, dialect, response) = asked("GET /v1/card", Value::Null).await;
-    assert_eq!(dialect, V0_3);
+    let (_, protocol_version, response) = asked("GET /v1/card", Value::Null).await;
+    assert_eq!(protocol_version, V0_3);
     assert_eq!(response.json()["protocolVersion"], "0.3.0");
 }
 
@@ -355,10 +359,11 @@ async fn tenant_and_version_are_read_from_path_or_query() {
         let (request, ..) = asked(target, body).await;
         assert_eq!(request.tenant(), tenant, "{target}");
     }
-    let (_, dialect, _) = asked("GET /tasks/t?A2A-Version=0.3", Value::Null).await;
-    assert_eq!(dialect, V0_3);
-    let (request, dialect, _) = asked("GET /v1/tasks/t?A2A-Version=1.0", Value::Null).await;
-    assert_eq!((request.tenant(), dialect), (Some("v1"), V1_0));
+    let (_, protocol_version, _) = asked("GET /tasks/t?A2A-Version=0.3", Value::Null).await;
+    assert_eq!(protocol_version, V0_3);
+    let (request, protocol_version, _) =
+        asked("GET /v1/tasks/t?A2A-Version=1.0", Value::Null).await;
+    assert_eq!((request.tenant(), protocol_version), (Some("v1"), V1_0));
 }
 
 #[tokio::test]

@@ -227,7 +227,7 @@ fn request_1_0(operation: Operation, json: &str) -> Result<Request, Violation> {
 
 fn write_request(spelling: Spelling, request: Request) -> Option<Value> {
     // 0.3 uses the types of 0.2 too, and has more operations.
-    spelling.dialect().method(request.operation())?;
+    spelling.protocol_version().method(request.operation())?;
     match spelling {
         Spelling::V0_1 => v0_1::write_request(request).map(json),
         Spelling::V0_2 | Spelling::V0_3 => v0_2::write_request(request).map(json),
@@ -292,12 +292,12 @@ fn response_1_0(operation: Operation, json: &str) -> Result<Response, Violation>
 }
 
 fn write_response(spelling: Spelling, response: Response) -> Option<Value> {
-    spelling.dialect().method(response.operation())?;
+    spelling.protocol_version().method(response.operation())?;
     let task = TaskId::from(TASK);
     match spelling {
         Spelling::V0_1 => v0_1::write_response(response, &task).map(json),
         Spelling::V0_2 | Spelling::V0_3 => {
-            v0_2::write_response(response, spelling.dialect()).map(json)
+            v0_2::write_response(response, spelling.protocol_version()).map(json)
         }
         Spelling::V0_3P => v0_3::write_response(response).map(json),
         Spelling::V1_0 => Some(match response {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde::Deserialize;
 
 /// A version, and of 0.3 which of its two kinds of JSON.
@@ -24,12 +24,12 @@ pub(crate) enum Spelling {
 impl Spelling {
     pub(crate) const ALL: &[Self] = &[Self::V0_1, Self::V0_2, Self::V0_3, Self::V0_3P, Self::V1_0];
 
-    pub(crate) fn dialect(self) -> Dialect {
+    pub(crate) fn protocol_version(self) -> ProtocolVersion {
         match self {
-            Self::V0_1 => Dialect::V0_1,
-            Self::V0_2 => Dialect::V0_2,
-            Self::V0_3 | Self::V0_3P => Dialect::V0_3,
-            Self::V1_0 => Dialect::V1_0,
+            Self::V0_1 => ProtocolVersion::V0_1,
+            Self::V0_2 => ProtocolVersion::V0_2,
+            Self::V0_3 | Self::V0_3P => ProtocolVersion::V0_3,
+            Self::V1_0 => ProtocolVersion::V1_0,
         }
     }
 }
@@ -38,7 +38,7 @@ impl fmt::Display for Spelling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::V0_3P => "0.3P",
-            other => other.dialect().version(),
+            other => other.protocol_version().version(),
         })
     }
 }

@@ -4,7 +4,9 @@ use a2a_types::extension::trpc::{
     Collapse, LlmResponse, LlmResponses, Reader, StreamStart, StreamWriter, write_task,
 };
 use a2a_types::reading::{Hints, Mode};
-use a2a_types::{ArtifactId, Dialect, Event, Operation, Response, SendMessageResponse, Task, v0_2};
+use a2a_types::{
+    ArtifactId, Event, Operation, ProtocolVersion, Response, SendMessageResponse, Task, v0_2,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -95,7 +97,8 @@ impl Fixture {
                 false => Collapse::One,
             };
             let answer = write_task(task, !self.hides_steps, collapse);
-            let response = v0_2::write_response(Response::SendMessage(answer), Dialect::V0_2);
+            let response =
+                v0_2::write_response(Response::SendMessage(answer), ProtocolVersion::V0_2);
             return vec![json!(response.unwrap())];
         }
         let beginning = match &self.asked {

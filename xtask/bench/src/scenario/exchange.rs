@@ -119,7 +119,7 @@ pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
 }
 
 /// The same message in each protocol version.
-pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+pub(super) async fn protocol_versions(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let names = [
         (RequestKind::Send, "1.0"),
         (RequestKind::Send02, "0.2"),
@@ -127,12 +127,13 @@ pub(super) async fn dialects(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     ];
     let servers_to_measure =
         names.map(|(ask, name)| MeasuredServer::ours(plan, ask, TEXT).named(name));
-    let mut dialects = requests(plan, "send, by version", &servers_to_measure, MANY).await?;
+    let mut protocol_versions =
+        requests(plan, "send, by version", &servers_to_measure, MANY).await?;
     for older in ["0.2", "0.1"] {
-        let cpu = dialects.ratio(older, "1.0", "CPU");
-        dialects.claim(format!("CPU, {older} ÷ 1.0"), cpu, Bound::AtMost(1.15));
+        let cpu = protocol_versions.ratio(older, "1.0", "CPU");
+        protocol_versions.claim(format!("CPU, {older} ÷ 1.0"), cpu, Bound::AtMost(1.15));
     }
-    Ok(vec![dialects])
+    Ok(vec![protocol_versions])
 }
 
 /// Tasks in memory, and in a file that has them before their senders get an answer.

@@ -1,6 +1,6 @@
 //! A client on the Rust SDK that follows its instructions line by line: a2a-conformance/docs/client-protocol.md.
 //!
-//!     a2a-conformance client --stdio target/debug/client --dialect 1.0
+//!     a2a-conformance client --stdio target/debug/client --protocol-version 1.0
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -22,7 +22,7 @@ const KNOWN: [&str; 23] = [
     "case",
     "op",
     "url",
-    "dialect",
+    "protocol_version",
     "binding",
     "text",
     "parts",
@@ -275,7 +275,7 @@ impl Session {
         if let Some(name) = ask.0.as_object().and_then(|all| all.keys().find(strange)) {
             return Err(Failure::unimplemented(name));
         }
-        if ask.text("dialect").is_some_and(|dialect| dialect != "1.0") {
+        if ask.text("protocol_version").is_some_and(|protocol_version| protocol_version != "1.0") {
             return Err(Failure::unimplemented("the version"));
         }
         let op = ask.text("op").unwrap_or_default();

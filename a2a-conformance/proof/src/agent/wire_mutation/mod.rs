@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_transport::Binding;
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use bytes::Bytes;
 use http::Response;
 use http::response::Parts;
@@ -40,19 +40,19 @@ pub struct WireMutation {
     pub says: &'static str,
     kind: MutationKind,
     /// The first version in which it is wrong.
-    since: Dialect,
+    since: ProtocolVersion,
     /// The first version in which it is right again.
-    before: Option<Dialect>,
+    before: Option<ProtocolVersion>,
 }
 
 impl WireMutation {
     /// It is wrong from that version on.
-    const fn since(self, since: Dialect) -> Self {
+    const fn since(self, since: ProtocolVersion) -> Self {
         Self { since, ..self }
     }
 
     /// It is right from that version on.
-    const fn before(self, before: Dialect) -> Self {
+    const fn before(self, before: ProtocolVersion) -> Self {
         let before = Some(before);
         Self { before, ..self }
     }
@@ -118,10 +118,16 @@ impl WireMutator {
     }
 
     fn is_elsewhere(&self, request: &InterceptedRequest) -> bool {
-        let InterfaceKind { dialect, binding } = self.interface;
-        let is_right = self.mutation.before.is_some_and(|before| dialect >= before);
+        let InterfaceKind {
+            protocol_version,
+            binding,
+        } = self.interface;
+        let is_right = self
+            .mutation
+            .before
+            .is_some_and(|before| protocol_version >= before);
         is_right
-            || dialect < self.mutation.since
+            || protocol_version < self.mutation.since
             || binding == Binding::HttpJson && request.rpc_method().is_some()
     }
 
@@ -221,7 +227,7 @@ const fn mutation(name: &'static str, says: &'static str, kind: MutationKind) ->
         name,
         says,
         kind,
-        since: Dialect::V0_1,
+        since: ProtocolVersion::V0_1,
         before: None,
     }
 }
@@ -258,7 +264,7 @@ pub async fn run_wire_mutation(
 
 fn on_interface(stand: &RunningAgent, interface: InterfaceKind) -> Options {
     Options {
-        dialects: vec![interface.dialect],
+        protocol_versions: vec![interface.protocol_version],
         bindings: vec![interface.binding],
         response_timeout: Duration::from_secs(2),
         delivery_timeout: Duration::from_secs(6),

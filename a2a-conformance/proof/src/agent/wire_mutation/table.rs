@@ -1,6 +1,6 @@
 //! The table of wire mutations.
 
-use a2a_types::Dialect::{V0_2, V1_0};
+use a2a_types::ProtocolVersion::{V0_2, V1_0};
 
 use super::MutationKind::{Answer, Block, Document, Event, Head, Question, Stream, Written};
 use super::{WireMutation, error, event, list, mutation, part, status, task};

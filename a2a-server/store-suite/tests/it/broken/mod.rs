@@ -13,7 +13,9 @@ use a2a_server::{
     Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail,
     TraceContext, WakeHub,
 };
-use a2a_types::{ConfigId, Dialect, Message, MessageId, TaskId, TaskPushNotificationConfig};
+use a2a_types::{
+    ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
+};
 use tokio::sync::watch;
 
 use crate::fault::Fault;
@@ -150,9 +152,12 @@ impl Store for Broken {
         &'a self,
         owner: &'a Owner,
         config: TaskPushNotificationConfig,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
     ) -> StoreFuture<'a, ()> {
-        Box::pin(async move { self.keep_webhook(&self.owner(owner), config, dialect).await })
+        Box::pin(async move {
+            self.keep_webhook(&self.owner(owner), config, protocol_version)
+                .await
+        })
     }
 
     fn configs<'a>(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_server::{Append, Notification, Owner, Receipt, Settlement, Store, StoreError};
-use a2a_types::{ConfigId, Dialect, Event, Message, TaskId, TaskPushNotificationConfig};
+use a2a_types::{ConfigId, Event, Message, ProtocolVersion, TaskId, TaskPushNotificationConfig};
 
 use super::{Broken, StoreResult};
 use crate::fault::Fault;
@@ -21,15 +21,18 @@ impl Broken {
         &self,
         owner: &Owner,
         mut config: TaskPushNotificationConfig,
-        mut dialect: Dialect,
+        mut protocol_version: ProtocolVersion,
     ) -> StoreResult<()> {
         if self.fault == Fault::LosesWebhooksVersion {
-            dialect = Dialect::V1_0;
+            protocol_version = ProtocolVersion::V1_0;
         }
         if self.fault == Fault::LosesCredentials {
             config.authentication = None;
         }
-        let kept = self.inner.put_config(owner, config.clone(), dialect).await;
+        let kept = self
+            .inner
+            .put_config(owner, config.clone(), protocol_version)
+            .await;
         match (self.fault, kept) {
             (Fault::HidesConfigLimit, Err(StoreError::TooManyConfigs(_)))
             | (Fault::HidesConfigSize, Err(StoreError::ConfigTooLong(_)))
@@ -42,7 +45,7 @@ impl Broken {
             self.notes().more.push(Notification::new(
                 owner.clone(),
                 config.clone(),
-                Dialect::V1_0,
+                ProtocolVersion::V1_0,
                 sequence,
             ));
         }
@@ -126,7 +129,12 @@ impl Broken {
                 continue;
             }
             let notifications = configs.iter().map(|config| {
-                Notification::new(owner.clone(), config.clone(), Dialect::V1_0, sequence)
+                Notification::new(
+                    owner.clone(),
+                    config.clone(),
+                    ProtocolVersion::V1_0,
+                    sequence,
+                )
             });
             self.notes().more.extend(notifications);
         }

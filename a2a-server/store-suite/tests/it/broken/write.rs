@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::{Append, Appended, Lease, NewTask, Owner, Receipt, Retention, Store, StoreError};
-use a2a_types::{Dialect, Event, Message, TaskId};
+use a2a_types::{Event, Message, ProtocolVersion, TaskId};
 
 use super::{Broken, StoreResult};
 use crate::fault::Fault;
@@ -15,7 +15,7 @@ impl Broken {
     pub(super) async fn create_task(&self, owner: &Owner, mut new: NewTask) -> StoreResult<()> {
         match self.fault {
             Fault::LosesHistory => Arc::make_mut(&mut new.task).history.clear(),
-            Fault::LosesDialect => new.dialect = Dialect::V1_0,
+            Fault::LosesProtocolVersion => new.protocol_version = ProtocolVersion::V1_0,
             Fault::LosesFirstEvents => new.events.clear(),
             Fault::LosesFirstWebhook => new.config = None,
             Fault::FoldsCase => {

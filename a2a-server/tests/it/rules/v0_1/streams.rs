@@ -1,6 +1,6 @@
 //! Artifacts and streams.
 
-use a2a_client::{Client, Dialect, StreamExt};
+use a2a_client::{Client, ProtocolVersion, StreamExt};
 use a2a_types::Event;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ async fn artifacts_are_assembled_by_index() {
         json!({"id": "t", "status": {"state": "completed"}, "final": true}),
     ];
     let recorder = RecordingAgent::new(move |asked| asked.results(&events)).await;
-    let client = Client::at(&recorder.url(), Dialect::V0_1).unwrap();
+    let client = Client::at(&recorder.url(), ProtocolVersion::V0_1).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     let artifacts = updates.iter().filter_map(|update| match update {
         Ok(Event::ArtifactUpdate(update)) => Some((&update.artifact.artifact_id, update.append)),
@@ -196,7 +196,7 @@ async fn events_bear_the_id_of_the_request() {
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": event});
         crate::rules::recording_agent::ScriptedAnswer::event(&answer)
     });
-    let client = Client::at(&recorder.await.url(), Dialect::V0_1).unwrap();
+    let client = Client::at(&recorder.await.url(), ProtocolVersion::V0_1).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     assert!(
         matches!(&updates[..], [Ok(Event::StatusUpdate(_))]),

@@ -2,7 +2,7 @@
 
 use a2a_client::Client;
 use a2a_server::BoundServer;
-use a2a_types::{AgentExtension, Dialect};
+use a2a_types::{AgentExtension, ProtocolVersion};
 use serde_json::{Value, json};
 
 use super::{configured, say, serve, serve_card};
@@ -127,7 +127,11 @@ async fn extensions_are_opted_into() {
 /// Callers show who they are, and get what the card promises, as in 0.1. 0.1 §4.4, §5.5.3, §7.2, §7.5.
 #[tokio::test]
 async fn callers_are_let_in_and_offered_what_the_card_says() {
-    let names = |bound: BoundServer| bound.prefer(Dialect::V0_2).authenticator(BearerNames);
+    let names = |bound: BoundServer| {
+        bound
+            .prefer(ProtocolVersion::V0_2)
+            .authenticator(BearerNames)
+    };
     let served = serve_with(plain_card(), |builder| builder, names).await;
     let asked = request("message/send", say("echo x"));
     for (headers, status, challenge) in [

@@ -4,7 +4,7 @@ mod card;
 mod lifecycle;
 mod streams;
 
-use a2a_types::{AgentCard, Dialect};
+use a2a_types::{AgentCard, ProtocolVersion};
 use serde_json::{Value, json};
 
 use crate::rules::scripted_agent::{ServedAgent, card, serve_with};
@@ -16,7 +16,12 @@ async fn serve() -> ServedAgent {
 }
 
 async fn serve_card(card: AgentCard) -> ServedAgent {
-    serve_with(card, |builder| builder, |bound| bound.prefer(Dialect::V0_2)).await
+    serve_with(
+        card,
+        |builder| builder,
+        |bound| bound.prefer(ProtocolVersion::V0_2),
+    )
+    .await
 }
 
 /// The params of a first message.

@@ -1,6 +1,6 @@
 //! Operations, versions and deliveries of the client.
 
-use a2a_client::{Client, Dialect};
+use a2a_client::{Client, ProtocolVersion};
 use serde_json::{Value, json};
 
 use crate::rules::recording_agent::{RecordingAgent, ScriptedAnswer, ask_everything, client_of};
@@ -57,7 +57,7 @@ async fn the_client_falls_back_to_another_transport() {
 #[tokio::test]
 async fn methods_are_categories_and_actions() {
     let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
-    ask_everything(&Client::at(&recorder.url(), Dialect::V0_3).unwrap()).await;
+    ask_everything(&Client::at(&recorder.url(), ProtocolVersion::V0_3).unwrap()).await;
     let asked = recorder.asked();
     // A refused subscription is followed by a look at the task.
     assert_eq!(asked.len(), 12);

@@ -1,6 +1,6 @@
 //! Streams, cards, requests and credentials of the client.
 
-use a2a_client::{Binding, Client, Dialect, Error, HttpTransport, StreamExt};
+use a2a_client::{Binding, Client, Error, HttpTransport, ProtocolVersion, StreamExt};
 use a2a_types::ErrorKind;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ async fn a_last_snapshot_is_taken() {
         last,
     ];
     let recorder = RecordingAgent::new(move |asked| asked.results(&events)).await;
-    let client = Client::at(&recorder.url(), Dialect::V1_0).unwrap();
+    let client = Client::at(&recorder.url(), ProtocolVersion::V1_0).unwrap();
     let updates: Vec<_> = client.stream("x").await.unwrap().collect().await;
     let names = updates.iter().map(|update| json!(update.as_ref().unwrap()));
     let names: Vec<_> = names
@@ -54,7 +54,7 @@ async fn a_last_snapshot_is_taken() {
 async fn all_requests() -> Vec<RecordedRequest> {
     let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
     for binding in [Binding::JsonRpc, Binding::HttpJson] {
-        let transport = HttpTransport::new(&recorder.url(), Dialect::V1_0).unwrap();
+        let transport = HttpTransport::new(&recorder.url(), ProtocolVersion::V1_0).unwrap();
         ask_everything(&Client::new(transport.binding(binding))).await;
     }
     recorder.asked()
@@ -81,7 +81,7 @@ async fn every_request_names_its_version() {
         "{asked:?}"
     );
     let recorder = RecordingAgent::new(|_| ScriptedAnswer::nothing()).await;
-    let client = Client::at(&recorder.url(), Dialect::V0_3).unwrap();
+    let client = Client::at(&recorder.url(), ProtocolVersion::V0_3).unwrap();
     ask_everything(&client).await;
     let asked = recorder.asked();
     assert_eq!(asked.len(), 12);

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use a2a_types::{
     AgentCapabilities, AgentCard, AgentCardSignature, AgentExtension, AgentInterface,
     AgentProvider, AgentSkill, ApiKeySecurityScheme, AuthorizationCodeOAuthFlow,
-    ClientCredentialsOAuthFlow, DeviceCodeOAuthFlow, Dialect, HttpAuthSecurityScheme,
-    ImplicitOAuthFlow, MutualTlsSecurityScheme, OAuth2SecurityScheme, OAuthFlows,
-    OpenIdConnectSecurityScheme, PasswordOAuthFlow, SecurityRequirement, SecurityScheme,
-    StringList,
+    ClientCredentialsOAuthFlow, DeviceCodeOAuthFlow, HttpAuthSecurityScheme, ImplicitOAuthFlow,
+    MutualTlsSecurityScheme, OAuth2SecurityScheme, OAuthFlows, OpenIdConnectSecurityScheme,
+    PasswordOAuthFlow, ProtocolVersion, SecurityRequirement, SecurityScheme, StringList,
 };
 use proptest::prelude::*;
 
@@ -16,7 +15,7 @@ use super::values::{maybe_text, object, text, texts};
 
 fn interface() -> BoxedStrategy<AgentInterface> {
     let binding = prop::sample::select(&["JSONRPC", "HTTP+JSON", "GRPC", "https://b.example"][..]);
-    let version = prop::sample::select(Dialect::ALL).prop_map(Dialect::version);
+    let version = prop::sample::select(ProtocolVersion::ALL).prop_map(ProtocolVersion::version);
     (text(), binding, maybe_text(), version)
         .prop_map(|(url, binding, tenant, version)| AgentInterface {
             url,

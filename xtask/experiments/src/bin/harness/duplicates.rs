@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use a2a_client::{Client, Retries, SendMessageResponse};
 use a2a_server::{Agent, Failure as AgentFailure, Server, ServerBuilder, SqliteStore, Turn};
 use a2a_types::{
-    Dialect, ListTasksRequest, Message, MessageId, SendMessageConfiguration, SendMessageRequest,
+    ListTasksRequest, Message, MessageId, ProtocolVersion, SendMessageConfiguration,
+    SendMessageRequest,
 };
 use clap::Args;
 use fastrand::Rng;
@@ -132,8 +133,12 @@ async fn send_groups(
     let serving = tokio::spawn(bound.run(std::future::pending()));
     let mut totals = SendTotals::default();
     for number in 0..options.groups {
-        let dialect = [Dialect::V1_0, Dialect::V0_3, Dialect::V0_2][number % 3];
-        let client = Client::at(&url, dialect)?.retries(Retries::none());
+        let protocol_version = [
+            ProtocolVersion::V1_0,
+            ProtocolVersion::V0_3,
+            ProtocolVersion::V0_2,
+        ][number % 3];
+        let client = Client::at(&url, protocol_version)?.retries(Retries::none());
         let request = SendMessageRequest {
             message: Message::user(format!("{answer} {}", rng.u64(..4))),
             configuration: Some(SendMessageConfiguration {
@@ -144,7 +149,7 @@ async fn send_groups(
         };
         totals.add(group(&client, request, options.copies).await?);
     }
-    let client = Client::at(&url, Dialect::V1_0)?.retries(Retries::none());
+    let client = Client::at(&url, ProtocolVersion::V1_0)?.retries(Retries::none());
     let tasks = client.list_tasks(ListTasksRequest::default()).await?;
     totals.tasks = usize::try_from(tasks.total_size)?;
     let received = agent

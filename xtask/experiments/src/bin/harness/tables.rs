@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use a2a_types::{Dialect, Event, MessageId, Object, Role, Task, TaskId};
+use a2a_types::{Event, MessageId, Object, ProtocolVersion, Role, Task, TaskId};
 use rusqlite::{Connection, OpenFlags, Params, Row};
 
 use crate::Failure;
@@ -15,7 +15,7 @@ pub(crate) struct TaskTables {
 
 /// A task as it stands in the tables.
 pub(crate) struct StoredTask {
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     pub(crate) sequence: u64,
     /// `true` if an agent still has to work on the task.
     pub(crate) active: bool,
@@ -67,7 +67,7 @@ impl TaskTables {
 
     fn tasks(&self, wanted: &str, values: impl Params) -> Result<Vec<StoredTask>, Failure> {
         let sql = format!(
-            "select seq, dialect, task.generation, state, active, task_doc.generation, task_doc.body,
+            "select seq, protocol_version, task.generation, state, active, task_doc.generation, task_doc.body,
                task_checkpoint.body
              from task left join task_doc on task_doc.task = seq
                left join task_checkpoint on task_checkpoint.task = seq {wanted}"
@@ -88,7 +88,8 @@ impl TaskTables {
             .map(|body| serde_json::from_slice(&body))
             .transpose()?;
         let mut stored = StoredTask {
-            dialect: Dialect::from_version(&version).ok_or("an unknown protocol version")?,
+            protocol_version: ProtocolVersion::from_version(&version)
+                .ok_or("an unknown protocol version")?,
             sequence: row.get::<_, i64>(2)?.try_into()?,
             active: row.get(4)?,
             step: checkpoint

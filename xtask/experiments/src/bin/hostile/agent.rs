@@ -8,7 +8,7 @@ use std::sync::Arc;
 use a2a_gateway::Gateway;
 use a2a_server::{Failure, Server, SqliteStore, Turn, WebhookPolicy};
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve as serve_http};
-use a2a_types::{AgentCard, Dialect, Part};
+use a2a_types::{AgentCard, Part, ProtocolVersion};
 use clap::ValueEnum;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
@@ -69,7 +69,10 @@ pub(crate) async fn serve(db: Option<&Path>, tls: Option<&Path>) -> Result<(), T
 pub(crate) async fn serve_gateway(url: &str) -> Result<(), TrialError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    let gateway = Gateway::new(HttpTransport::new(url, Dialect::V1_0)?, Dialect::V1_0);
+    let gateway = Gateway::new(
+        HttpTransport::new(url, ProtocolVersion::V1_0)?,
+        ProtocolVersion::V1_0,
+    );
     let service = HttpService::new(gateway.share_tasks());
     serve_http(listener, service, ServeOptions::default(), end_of_input()).await;
     Ok(())

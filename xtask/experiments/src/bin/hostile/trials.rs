@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use a2a_client::Client;
 use a2a_types::{
-    Dialect, Message, SendMessageConfiguration, SendMessageRequest, SendMessageResponse,
+    Message, ProtocolVersion, SendMessageConfiguration, SendMessageRequest, SendMessageResponse,
 };
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -200,7 +200,10 @@ async fn talk(
     server: &ServerProcess,
     stalled: usize,
 ) -> Result<(Duration, Vec<TcpStream>), TrialError> {
-    let client = Client::at(&format!("http://{}/", server.address), Dialect::V1_0)?;
+    let client = Client::at(
+        &format!("http://{}/", server.address),
+        ProtocolVersion::V1_0,
+    )?;
     let request = SendMessageRequest {
         message: Message::user("talk"),
         configuration: Some(SendMessageConfiguration {

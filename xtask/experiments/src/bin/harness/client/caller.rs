@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_client::{Client, Dialect, Retries, SendMessageResponse};
+use a2a_client::{Client, ProtocolVersion, Retries, SendMessageResponse};
 use a2a_server::Server;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{Request, StatusCode, Uri};
@@ -53,7 +53,7 @@ impl Caller {
                 let (pool, url) = (pool.build(connector), url.parse()?);
                 return Ok(Self::RawClient(Arc::new(RawClient { pool, url })));
             }
-            CallPath::Client => Client::at(url, Dialect::V1_0)?,
+            CallPath::Client => Client::at(url, ProtocolVersion::V1_0)?,
             CallPath::InProcess => {
                 Client::new(Server::builder(card(), CommandAgent::new(None)).build()?)
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use a2a_client::{Client, Retries, SendMessageResponse};
-use a2a_types::{Dialect, MessageId, TaskId};
+use a2a_types::{MessageId, ProtocolVersion, TaskId};
 use tokio::task::JoinSet;
 
 use super::database::Database;
@@ -60,7 +60,7 @@ async fn fail_over(synchronous: bool, period: Duration) -> Result<FailoverResult
         ..Default::default()
     })
     .await?;
-    let client = Client::at(replica.url(), Dialect::V1_0)?.retries(Retries::none());
+    let client = Client::at(replica.url(), ProtocolVersion::V1_0)?.retries(Retries::none());
     let end = Instant::now() + period;
     let mut senders = JoinSet::new();
     for _ in 0..SENDERS {

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use a2a_client::{Client, Retries};
-use a2a_types::{Dialect, Message, SendMessageConfiguration, SendMessageRequest};
+use a2a_types::{Message, ProtocolVersion, SendMessageConfiguration, SendMessageRequest};
 use clap::{Args, ValueEnum};
 use fastrand::Rng;
 
@@ -208,7 +208,7 @@ impl Cluster {
 
     /// Returns a client of one replica, without retries.
     fn client(&self, index: usize) -> Result<Client, Failure> {
-        let client = Client::at(self.replicas[index].url(), Dialect::V1_0)?;
+        let client = Client::at(self.replicas[index].url(), ProtocolVersion::V1_0)?;
         Ok(client.retries(Retries::none()))
     }
 
@@ -218,7 +218,8 @@ impl Cluster {
             .attempts(50)
             .reconnections(1000)
             .budget(1000, 1000);
-        Ok(Client::at(&self.balancer.url(), Dialect::V1_0)?.retries(retries.resend_messages(true)))
+        Ok(Client::at(&self.balancer.url(), ProtocolVersion::V1_0)?
+            .retries(retries.resend_messages(true)))
     }
 
     /// Returns the ids of the messages that the agent got, one line for each turn.

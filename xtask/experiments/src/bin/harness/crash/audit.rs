@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use a2a_types::{Dialect, MessageId, SendMessageRequest, Task, TaskId};
+use a2a_types::{MessageId, ProtocolVersion, SendMessageRequest, Task, TaskId};
 use futures_util::{StreamExt, stream};
 
 use super::journal::{Entries, Journal, MessageOutcome, in_short};
@@ -25,9 +25,9 @@ pub(crate) struct Audit {
     /// Tasks that the last server had not finished.
     unfinished: Vec<StoredTask>,
     /// Tasks that the last server reported.
-    to_check: Vec<(TaskId, Dialect)>,
+    to_check: Vec<(TaskId, ProtocolVersion)>,
     /// Messages that are sent again to the next server.
-    again: Vec<(SendMessageRequest, Dialect)>,
+    again: Vec<(SendMessageRequest, ProtocolVersion)>,
     messages: usize,
     repeated: usize,
     tasks: usize,
@@ -86,7 +86,8 @@ impl Audit {
             if due
                 && !std::mem::replace(&mut sent.repeated, sent.outcome != MessageOutcome::Unknown)
             {
-                self.again.push((sent.request.clone(), sent.dialect));
+                self.again
+                    .push((sent.request.clone(), sent.protocol_version));
             }
         }
         for id in &reports {
@@ -96,7 +97,7 @@ impl Audit {
                 stored.insert(id.clone(), task);
             }
             self.to_check
-                .push((id.clone(), entries.reports[id].dialect));
+                .push((id.clone(), entries.reports[id].protocol_version));
         }
         self.compare(&entries, messages.iter(), reports.iter(), &stored);
         self.seen = tables.last()?;
@@ -198,8 +199,13 @@ impl Audit {
             .buffer_unordered(MAX_CONCURRENT)
             .collect::<Vec<_>>();
         let again = stream::iter(std::mem::take(&mut self.again));
-        let again = again.map(|(request, dialect)| {
-            load::send(clients.speaking(dialect), dialect, &self.journal, request)
+        let again = again.map(|(request, protocol_version)| {
+            load::send(
+                clients.speaking(protocol_version),
+                protocol_version,
+                &self.journal,
+                request,
+            )
         });
         let again = again.buffer_unordered(MAX_CONCURRENT).collect::<Vec<_>>();
         let (outcomes, again) = tokio::join!(unfinished, again);
@@ -212,9 +218,12 @@ impl Audit {
 
         let clients = &clients;
         let to_check = stream::iter(std::mem::take(&mut self.to_check));
-        let answered = to_check.map(|(task, dialect)| async move {
+        let answered = to_check.map(|(task, protocol_version)| async move {
             (
-                clients.speaking(dialect).get_task(task.clone(), None).await,
+                clients
+                    .speaking(protocol_version)
+                    .get_task(task.clone(), None)
+                    .await,
                 task,
             )
         });

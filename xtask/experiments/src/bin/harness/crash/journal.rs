@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use a2a_types::{
-    Artifact, ArtifactId, Dialect, Event, Message, MessageId, Part, SendMessageRequest, Task,
-    TaskId, TaskState,
+    Artifact, ArtifactId, Event, Message, MessageId, Part, ProtocolVersion, SendMessageRequest,
+    Task, TaskId, TaskState,
 };
 
 /// Record of all callers: the messages they sent and what the server answered.
@@ -23,7 +23,7 @@ pub(crate) struct Entries {
     pub(crate) new_messages: BTreeSet<MessageId>,
     pub(crate) new_reports: BTreeSet<TaskId>,
     /// Tasks that wait for an answer of their caller.
-    pub(crate) waiting: Vec<(TaskId, Dialect)>,
+    pub(crate) waiting: Vec<(TaskId, ProtocolVersion)>,
     /// Number of answers and events received.
     pub(crate) acknowledged: usize,
     /// Contradictions between two answers.
@@ -33,7 +33,7 @@ pub(crate) struct Entries {
 /// A message, and its outcome as far as the sender knows.
 pub(crate) struct SentMessage {
     pub(crate) request: SendMessageRequest,
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     pub(crate) outcome: MessageOutcome,
     /// It was sent again to a later server although it had been answered.
     pub(crate) repeated: bool,
@@ -54,7 +54,7 @@ pub(crate) enum MessageOutcome {
 
 /// Reported state of a task.
 pub(crate) struct ReportedTask {
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     /// Events by sequence number, in short.
     pub(crate) events: BTreeMap<u64, String>,
     /// Artifacts, in short.
@@ -71,12 +71,16 @@ impl Journal {
 
 impl Entries {
     /// A message is about to be sent.
-    pub(crate) fn sends(&mut self, request: &SendMessageRequest, dialect: Dialect) {
+    pub(crate) fn sends(
+        &mut self,
+        request: &SendMessageRequest,
+        protocol_version: ProtocolVersion,
+    ) {
         let id = request.message.message_id.clone();
         self.new_messages.insert(id.clone());
         self.messages.entry(id).or_insert_with(|| SentMessage {
             request: request.clone(),
-            dialect,
+            protocol_version,
             outcome: MessageOutcome::Unknown,
             repeated: false,
         });
@@ -98,8 +102,8 @@ impl Entries {
     }
 
     /// Records a task that the server sent as a whole.
-    pub(crate) fn task(&mut self, task: &Task, dialect: Dialect) {
-        let report = self.report(&task.id, dialect);
+    pub(crate) fn task(&mut self, task: &Task, protocol_version: ProtocolVersion) {
+        let report = self.report(&task.id, protocol_version);
         for artifact in &task.artifacts {
             report
                 .artifacts
@@ -109,13 +113,18 @@ impl Entries {
     }
 
     /// Records an event of a stream.
-    pub(crate) fn event(&mut self, event: &Event, sequence: Option<u64>, dialect: Dialect) {
+    pub(crate) fn event(
+        &mut self,
+        event: &Event,
+        sequence: Option<u64>,
+        protocol_version: ProtocolVersion,
+    ) {
         self.acknowledged += 1;
         if let Event::Task(task) = event {
-            return self.task(task, dialect);
+            return self.task(task, protocol_version);
         }
         let Some(task) = event.task_id() else { return };
-        let report = self.report(task, dialect);
+        let report = self.report(task, protocol_version);
         if let Some(sequence) = sequence {
             report.events.insert(sequence, in_short(event));
         }
@@ -124,12 +133,12 @@ impl Entries {
         }
     }
 
-    fn report(&mut self, task: &TaskId, dialect: Dialect) -> &mut ReportedTask {
+    fn report(&mut self, task: &TaskId, protocol_version: ProtocolVersion) -> &mut ReportedTask {
         self.new_reports.insert(task.clone());
         self.reports
             .entry(task.clone())
             .or_insert_with(|| ReportedTask {
-                dialect,
+                protocol_version,
                 events: BTreeMap::new(),
                 artifacts: BTreeMap::new(),
                 ended: None,

@@ -6,7 +6,8 @@ use std::time::Duration;
 use a2a_client::{Client, Retries, SendMessageResponse, StreamExt};
 use a2a_transport::Error;
 use a2a_types::{
-    Dialect, Event, Message, SendMessageConfiguration, SendMessageRequest, Task, TaskId, TaskState,
+    Event, Message, ProtocolVersion, SendMessageConfiguration, SendMessageRequest, Task, TaskId,
+    TaskState,
 };
 use fastrand::Rng;
 use tokio::task::JoinSet;
@@ -23,11 +24,11 @@ pub(crate) fn begin(
 ) -> Result<JoinSet<()>, Failure> {
     let mut set = JoinSet::new();
     for _ in 0..callers {
-        let dialect = either(rng, Dialect::V1_0, Dialect::V0_2);
+        let protocol_version = either(rng, ProtocolVersion::V1_0, ProtocolVersion::V0_2);
         let mut caller = LoadCaller {
             // The audit repeats requests itself.
-            client: Client::at(url, dialect)?.retries(Retries::none()),
-            dialect,
+            client: Client::at(url, protocol_version)?.retries(Retries::none()),
+            protocol_version,
             journal: Arc::clone(journal),
             rng: rng.fork(),
             last: None,
@@ -47,12 +48,12 @@ pub(crate) async fn end(mut callers: JoinSet<()>) -> Result<(), Failure> {
 /// Sends a message, and writes down what comes of it; nothing if the server is gone.
 pub(crate) async fn send(
     client: &Client,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     journal: &Journal,
     request: SendMessageRequest,
 ) -> Result<Option<Task>, Gone> {
     let id = request.message.message_id.clone();
-    journal.entries().sends(&request, dialect);
+    journal.entries().sends(&request, protocol_version);
     let answer = client.send(request).await;
     let mut entries = journal.entries();
     match unless_gone(answer)? {
@@ -62,7 +63,7 @@ pub(crate) async fn send(
         }
         Some(SendMessageResponse::Task(task)) => {
             entries.answered(&id, MessageOutcome::Task(task.id.clone()));
-            entries.task(&task, dialect);
+            entries.task(&task, protocol_version);
             return Ok(Some(task));
         }
     }
@@ -83,7 +84,7 @@ fn unless_gone<T>(answer: Result<T, Error>) -> Result<Option<T>, Gone> {
 
 struct LoadCaller {
     client: Client,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     journal: Arc<Journal>,
     rng: Rng,
     /// The last message that was sent and answered.
@@ -104,7 +105,7 @@ impl LoadCaller {
             8 => self.twice_at_once().await?,
             _ => {
                 if let Some(last) = self.last.clone() {
-                    send(&self.client, self.dialect, &self.journal, last).await?;
+                    send(&self.client, self.protocol_version, &self.journal, last).await?;
                 }
             }
         }
@@ -113,7 +114,13 @@ impl LoadCaller {
 
     async fn send(&mut self, message: Message, at_once: bool) -> Result<Option<Task>, Gone> {
         let request = request(message, at_once);
-        let sent = send(&self.client, self.dialect, &self.journal, request.clone()).await;
+        let sent = send(
+            &self.client,
+            self.protocol_version,
+            &self.journal,
+            request.clone(),
+        )
+        .await;
         self.last = Some(request);
         sent
     }
@@ -122,7 +129,9 @@ impl LoadCaller {
     async fn stream(&mut self, text: &str) -> Result<(), Gone> {
         let request = request(message(text), false);
         let id = request.message.message_id.clone();
-        self.journal.entries().sends(&request, self.dialect);
+        self.journal
+            .entries()
+            .sends(&request, self.protocol_version);
         let Some(mut updates) = unless_gone(self.client.stream(request).await)? else {
             self.journal
                 .entries()
@@ -136,7 +145,7 @@ impl LoadCaller {
             if let Event::Task(task) = &event {
                 entries.answered(&id, MessageOutcome::Task(task.id.clone()));
             }
-            entries.event(&event, sequence, self.dialect);
+            entries.event(&event, sequence, self.protocol_version);
         }
         Ok(())
     }
@@ -144,17 +153,20 @@ impl LoadCaller {
     /// Begins a conversation, or goes on with one that may be older than the server.
     async fn converse(&mut self) -> Result<(), Gone> {
         let waiting = self.journal.entries().waiting.pop();
-        let Some((task, dialect)) = waiting else {
+        let Some((task, protocol_version)) = waiting else {
             let asked = self.send(message("ask me"), false).await?;
             let asked = asked.filter(|task| task.status.state == TaskState::InputRequired);
             let mut entries = self.journal.entries();
             entries
                 .waiting
-                .extend(asked.map(|task| (task.id, self.dialect)));
+                .extend(asked.map(|task| (task.id, self.protocol_version)));
             return Ok(());
         };
-        if dialect != self.dialect {
-            self.journal.entries().waiting.insert(0, (task, dialect));
+        if protocol_version != self.protocol_version {
+            self.journal
+                .entries()
+                .waiting
+                .insert(0, (task, protocol_version));
             return Ok(());
         }
         self.send(to(task, "echo this answer"), false).await?;
@@ -174,14 +186,21 @@ impl LoadCaller {
         if let Some(task) = unless_gone(self.client.cancel_task(task.id).await)? {
             let mut entries = self.journal.entries();
             entries.acknowledged += 1;
-            entries.task(&task, self.dialect);
+            entries.task(&task, self.protocol_version);
         }
         Ok(())
     }
 
     async fn twice_at_once(&mut self) -> Result<(), Gone> {
         let request = request(message("steps 2 1"), self.rng.bool());
-        let send = || send(&self.client, self.dialect, &self.journal, request.clone());
+        let send = || {
+            send(
+                &self.client,
+                self.protocol_version,
+                &self.journal,
+                request.clone(),
+            )
+        };
         let (one, other) = tokio::join!(send(), send());
         one.and(other).map(drop)
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::{Client, Error, Retries, StreamExt};
-use a2a_types::{Dialect, ErrorKind, Message, Role, Task, TaskId, TaskState};
+use a2a_types::{ErrorKind, Message, ProtocolVersion, Role, Task, TaskId, TaskState};
 
 use crate::agent::RESUMED;
 use crate::tables::StoredTask;
@@ -17,14 +17,14 @@ pub(crate) struct Clients {
 impl Clients {
     pub(crate) fn of(url: &str) -> Result<Self, Error> {
         Ok(Self {
-            new: Client::at(url, Dialect::V1_0)?.retries(Retries::none()),
-            old: Client::at(url, Dialect::V0_2)?.retries(Retries::none()),
+            new: Client::at(url, ProtocolVersion::V1_0)?.retries(Retries::none()),
+            old: Client::at(url, ProtocolVersion::V0_2)?.retries(Retries::none()),
         })
     }
 
-    pub(crate) fn speaking(&self, dialect: Dialect) -> &Client {
-        match dialect {
-            Dialect::V1_0 => &self.new,
+    pub(crate) fn speaking(&self, protocol_version: ProtocolVersion) -> &Client {
+        match protocol_version {
+            ProtocolVersion::V1_0 => &self.new,
             _ => &self.old,
         }
     }
@@ -32,7 +32,7 @@ impl Clients {
     /// Waits until an unfinished task has settled; returns an error text if its recovery was wrong.
     pub(crate) async fn resolve(&self, left: StoredTask, resumes: bool) -> Option<String> {
         let id = &left.task.id;
-        let settled = settled(self.speaking(left.dialect), id);
+        let settled = settled(self.speaking(left.protocol_version), id);
         let wrong = match tokio::time::timeout(MAX_RECOVERY, settled).await {
             Ok(Ok(task)) if resumes => badly_resumed(&left, &task),
             Ok(Ok(task)) => badly_failed(&task),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_client::{Client, Error, Retries, StreamExt, Updates};
 use a2a_server::{Agent, Failure as AgentFailure, Turn};
-use a2a_types::{Dialect, Event, Message, Part, Task, TaskState};
+use a2a_types::{Event, Message, Part, ProtocolVersion, Task, TaskState};
 use fastrand::Rng;
 use tokio::sync::watch;
 
@@ -16,7 +16,7 @@ use crate::Failure;
 /// One task to be followed.
 pub(super) struct Trial {
     pub(super) target: std::net::SocketAddr,
-    pub(super) dialect: Dialect,
+    pub(super) protocol_version: ProtocolVersion,
     pub(super) ids: Ids,
     /// Number of connections cut before the task ends.
     pub(super) cuts: usize,
@@ -114,10 +114,10 @@ pub(super) async fn follow(
         .most(Duration::from_millis(5))
         .budget(100, 1000)
         .resend_messages(true);
-    let client = Client::at(&proxy.url(), trial.dialect)?.retries(retries);
+    let client = Client::at(&proxy.url(), trial.protocol_version)?.retries(retries);
     let progress = agent.expect(&name);
     let mut message = Message::user(name.clone());
-    if trial.dialect == Dialect::V0_1 {
+    if trial.protocol_version == ProtocolVersion::V0_1 {
         // Its messages have no ids: the server cannot recognise one that is sent again.
         message.task_id = Some(name.into());
         proxy.spare(true);
@@ -137,14 +137,17 @@ pub(super) async fn follow(
         Ok(Ok(task)) => {
             let direct = Client::at(
                 &format!("http://{}/", listener.trial.target),
-                listener.trial.dialect,
+                listener.trial.protocol_version,
             )?;
             let own = direct.get_task(task.id.clone(), None).await?;
             listener.judge(&task, &own);
         }
     }
     listener.totals.cuts = proxy.cuts();
-    let place = format!("{}, {:?}", listener.trial.dialect, listener.trial.ids);
+    let place = format!(
+        "{}, {:?}",
+        listener.trial.protocol_version, listener.trial.ids
+    );
     for remark in &mut listener.totals.remarks {
         *remark = format!("{place}: {remark}");
     }
@@ -256,7 +259,7 @@ impl EventChecker {
         }
         self.totals.missing += texts(own).len().saturating_sub(self.next as usize);
         // 0.1 returns messages only to a caller that asks for a length of the history.
-        if self.trial.dialect == Dialect::V0_1 {
+        if self.trial.protocol_version == ProtocolVersion::V0_1 {
             return;
         }
         let due = (0..self.next).filter(|number| number % 16 == 15);

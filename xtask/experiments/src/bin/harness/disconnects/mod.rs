@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use a2a_client::{Client, Error, Retries, StreamExt, Updates};
 use a2a_server::{Agent, Failure as AgentFailure, Server, SqliteStore, Turn};
 use a2a_types::{
-    Artifact, Dialect, ErrorKind, Event, Message, Part, SendMessageRequest, TaskId, TaskState,
+    Artifact, ErrorKind, Event, Message, Part, ProtocolVersion, SendMessageRequest, TaskId,
+    TaskState,
 };
 use clap::Args;
 use fastrand::Rng;
@@ -65,7 +66,7 @@ async fn resume_by_client(options: Options, mut rng: Rng) -> Result<Report, Fail
         }
         let trial = Trial {
             target,
-            dialect: Dialect::ALL[number % 4],
+            protocol_version: ProtocolVersion::ALL[number % 4],
             ids: [Ids::StoredTask, Ids::Hidden][number / 4 % 2],
             cuts: options.cuts,
         };
@@ -111,9 +112,18 @@ async fn resume_by_caller(options: Options, mut rng: Rng) -> Result<Report, Fail
         if followers.len() >= options.at_once {
             total.add(followers.join_next().await.ok_or("nobody follows")???);
         }
-        let dialect = [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0][number % 3];
+        let protocol_version = [
+            ProtocolVersion::V0_2,
+            ProtocolVersion::V0_3,
+            ProtocolVersion::V1_0,
+        ][number % 3];
         let target = [in_memory, in_a_file][number / 3 % 2];
-        followers.spawn(follow(target, dialect, rng.u64(100..=500), rng.fork()));
+        followers.spawn(follow(
+            target,
+            protocol_version,
+            rng.u64(100..=500),
+            rng.fork(),
+        ));
         if reported.elapsed() > Duration::from_secs(20) {
             eprintln!("{number} of {} tasks", options.tasks);
             reported = Instant::now();
@@ -201,13 +211,13 @@ impl FollowTotals {
 /// Follows one task to its end, through all cuts.
 async fn follow(
     target: SocketAddr,
-    dialect: Dialect,
+    protocol_version: ProtocolVersion,
     numbers: u64,
     rng: Rng,
 ) -> Result<FollowTotals, Failure> {
     let proxy = Proxy::begin(target, Ids::StoredTask, rng).await?;
     // Without retries, so that each cut is seen, and the first event after it.
-    let client = Client::at(&proxy.url(), dialect)?.retries(Retries::none());
+    let client = Client::at(&proxy.url(), protocol_version)?.retries(Retries::none());
     let request = SendMessageRequest {
         message: Message::user(numbers.to_string()),
         ..SendMessageRequest::default()
@@ -238,7 +248,7 @@ async fn follow(
         Ok(ended) => ended?,
         Err(_) => follower.remark("it never came to its end"),
     }
-    let place = format!("{dialect}, {:?}, {numbers} numbers", follower.task);
+    let place = format!("{protocol_version}, {:?}, {numbers} numbers", follower.task);
     let missing = numbers.saturating_sub(follower.next);
     follower.totals.missing += missing as usize;
     if missing > 0 {

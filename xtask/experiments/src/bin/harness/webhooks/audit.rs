@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use a2a_types::{Artifact, Dialect, Event, Message, Part, Task, TaskId, TaskStatus};
+use a2a_types::{Artifact, Event, Message, Part, ProtocolVersion, Task, TaskId, TaskStatus};
 
 use super::delivery_record::{AcknowledgedWebhook, Deliveries, DueAfter, ReceivedNotification};
-use super::load::DIALECTS;
+use super::load::PROTOCOL_VERSIONS;
 use crate::report::Report;
 use crate::tables::StoredTask;
 
@@ -13,7 +13,7 @@ use crate::tables::StoredTask;
 #[derive(Default)]
 pub(crate) struct Audit {
     /// Number of webhooks checked, by protocol version.
-    webhooks: [usize; DIALECTS.len()],
+    webhooks: [usize; PROTOCOL_VERSIONS.len()],
     /// Number of notifications due.
     due: usize,
     undelivered: Vec<String>,
@@ -61,9 +61,9 @@ impl Audit {
         received: &[ReceivedNotification],
     ) {
         if let Some(webhook_record) = webhook_record {
-            let version = DIALECTS
+            let version = PROTOCOL_VERSIONS
                 .iter()
-                .position(|known| *known == webhook_record.dialect);
+                .position(|known| *known == webhook_record.protocol_version);
             self.webhooks[version.unwrap_or_default()] += 1;
         }
         let is_new = match received.first() {
@@ -71,11 +71,12 @@ impl Audit {
             None => false,
         };
         if let Some(webhook_record) = webhook_record.filter(|webhook_record| {
-            !received.is_empty() && is_new != (webhook_record.dialect == Dialect::V1_0)
+            !received.is_empty()
+                && is_new != (webhook_record.protocol_version == ProtocolVersion::V1_0)
         }) {
             let text = format!(
                 "{path}: not in the form of {}",
-                webhook_record.dialect.version()
+                webhook_record.protocol_version.version()
             );
             self.invented.push(text);
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use a2a_types::{Dialect, Event, MessageId, TaskId, TaskState, Timestamp};
+use a2a_types::{Event, MessageId, ProtocolVersion, TaskId, TaskState, Timestamp};
 use bytes::Bytes;
 
 /// Record written by callers and receivers.
@@ -35,7 +35,7 @@ pub(crate) struct Deliveries {
 /// A webhook that a server has acknowledged.
 pub(crate) struct AcknowledgedWebhook {
     pub(crate) task: TaskId,
-    pub(crate) dialect: Dialect,
+    pub(crate) protocol_version: ProtocolVersion,
     pub(crate) due_after: DueAfter,
 }
 
@@ -76,12 +76,12 @@ impl Deliveries {
         &mut self,
         path: &str,
         task: &TaskId,
-        dialect: Dialect,
+        protocol_version: ProtocolVersion,
         due_after: DueAfter,
     ) {
         let webhook = AcknowledgedWebhook {
             task: task.clone(),
-            dialect,
+            protocol_version,
             due_after,
         };
         self.acknowledged.insert(path.to_owned(), webhook);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use a2a_client::{Client, Error, Retries, SendMessageResponse};
 use a2a_types::{
-    Dialect, Message, SendMessageConfiguration, SendMessageRequest, Task, TaskId,
+    Message, ProtocolVersion, SendMessageConfiguration, SendMessageRequest, Task, TaskId,
     TaskPushNotificationConfig, TaskState,
 };
 use fastrand::Rng;
@@ -55,8 +55,8 @@ pub(crate) fn begin(
     rng: &mut Rng,
 ) -> Result<JoinSet<()>, Failure> {
     let mut clients = Vec::new();
-    for dialect in DIALECTS {
-        clients.push(Client::at(url, dialect)?.retries(Retries::none()));
+    for protocol_version in PROTOCOL_VERSIONS {
+        clients.push(Client::at(url, protocol_version)?.retries(Retries::none()));
     }
     let mut set = JoinSet::new();
     for _ in 0..callers {
@@ -78,7 +78,11 @@ pub(crate) async fn end(mut callers: JoinSet<()>) -> Result<(), Failure> {
 }
 
 /// Protocol versions of this experiment.
-pub(crate) const DIALECTS: [Dialect; 3] = [Dialect::V0_2, Dialect::V0_3, Dialect::V1_0];
+pub(crate) const PROTOCOL_VERSIONS: [ProtocolVersion; 3] = [
+    ProtocolVersion::V0_2,
+    ProtocolVersion::V0_3,
+    ProtocolVersion::V1_0,
+];
 
 /// The server is gone.
 struct Gone;
@@ -92,7 +96,7 @@ struct WebhookCaller {
 impl WebhookCaller {
     /// Does one of the things that callers do.
     async fn act(&mut self) -> Result<(), Gone> {
-        let version = self.rng.usize(..DIALECTS.len());
+        let version = self.rng.usize(..PROTOCOL_VERSIONS.len());
         match self.rng.u8(..8) {
             0 | 1 => drop(self.watch(version, "steps 3 2", false).await?),
             2 | 3 => drop(self.watch(version, "steps 12 4", true).await?),
@@ -110,7 +114,12 @@ impl WebhookCaller {
         let task = self.send(version, request).await?;
         if let Some(task) = &task {
             let mut deliveries = self.targets.record.deliveries();
-            deliveries.acknowledge(&path, &task.id, DIALECTS[version], DueAfter::Beginning);
+            deliveries.acknowledge(
+                &path,
+                &task.id,
+                PROTOCOL_VERSIONS[version],
+                DueAfter::Beginning,
+            );
         }
         Ok(task)
     }
@@ -161,7 +170,7 @@ impl WebhookCaller {
         {
             let due_after = DueAfter::Step(seen.artifacts.len() as u64);
             let mut deliveries = self.targets.record.deliveries();
-            deliveries.acknowledge(&path, task, DIALECTS[version], due_after);
+            deliveries.acknowledge(&path, task, PROTOCOL_VERSIONS[version], due_after);
         }
         Ok(())
     }
@@ -169,7 +178,7 @@ impl WebhookCaller {
     async fn register(&mut self, task: &TaskId, due_after: DueAfter) -> Result<(), Gone> {
         if let Some((path, version)) = self.create(task).await? {
             let mut deliveries = self.targets.record.deliveries();
-            deliveries.acknowledge(&path, task, DIALECTS[version], due_after);
+            deliveries.acknowledge(&path, task, PROTOCOL_VERSIONS[version], due_after);
         }
         Ok(())
     }
@@ -177,7 +186,7 @@ impl WebhookCaller {
     /// Registers a webhook in a random protocol version; returns its path and the index of the
     /// version.
     async fn create(&mut self, task: &TaskId) -> Result<Option<(String, usize)>, Gone> {
-        let version = self.rng.usize(..DIALECTS.len());
+        let version = self.rng.usize(..PROTOCOL_VERSIONS.len());
         let (config, path) = self.targets.webhook();
         let config = TaskPushNotificationConfig {
             task_id: task.clone(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use a2a_client::webhook::Secret;
 use a2a_client::{Client, SendMessageResponse};
-use a2a_types::{Dialect, Message};
+use a2a_types::{Message, ProtocolVersion};
 use clap::Args;
 use fastrand::Rng;
 use tokio::task::JoinSet;
@@ -138,7 +138,7 @@ impl LoadPeriod<'_> {
         let targets = WebhookTargets::new(&record, receivers);
         let mut server = Process::begin(&self.server).await?;
         let due = self
-            .load(&Client::at(server.url(), Dialect::V1_0)?, &targets)
+            .load(&Client::at(server.url(), ProtocolVersion::V1_0)?, &targets)
             .await?;
         let ended = Instant::now();
         let received = loop {

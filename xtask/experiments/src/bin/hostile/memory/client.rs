@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use a2a_client::{Client, Retries};
-use a2a_types::Dialect;
+use a2a_types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -127,7 +127,7 @@ pub(super) async fn request_id(stream: &mut TcpStream) -> Result<Value, TrialErr
 
 /// Follows a task, says how that ended, and stays until standard input ends.
 pub(crate) async fn follow(url: &str) -> Result<(), TrialError> {
-    let client = Client::at(url, Dialect::V1_0)?.retries(Retries::none());
+    let client = Client::at(url, ProtocolVersion::V1_0)?.retries(Retries::none());
     let mut updates = client.stream("go").await?;
     let (mut count, mut error) = (0_usize, None);
     while let Some(update) = updates.next().await {

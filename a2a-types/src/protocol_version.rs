@@ -8,7 +8,7 @@ use crate::ConfigId;
 /// A published version of the protocol.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
-pub enum Dialect {
+pub enum ProtocolVersion {
     /// April to May 2025: `tasks/send`, `sessionId`, `type`.
     V0_1,
     /// 0.2.0 to 0.2.6, May to July 2025: `message/send`, `contextId`, `kind`.
@@ -19,15 +19,15 @@ pub enum Dialect {
     V1_0,
 }
 
-/// Reads a version as [`Dialect::from_version`] does.
+/// Reads a version as [`ProtocolVersion::from_version`] does.
 ///
 /// ```
-/// use a2a_types::Dialect;
-/// assert_eq!("1.0".parse(), Ok(Dialect::V1_0));
-/// let unknown = "2.0".parse::<Dialect>().unwrap_err();
+/// use a2a_types::ProtocolVersion;
+/// assert_eq!("1.0".parse(), Ok(ProtocolVersion::V1_0));
+/// let unknown = "2.0".parse::<ProtocolVersion>().unwrap_err();
 /// assert_eq!(unknown.to_string(), "unknown protocol version `2.0`: expected 0.1, 0.2, 0.3 or 1.0");
 /// ```
-impl FromStr for Dialect {
+impl FromStr for ProtocolVersion {
     type Err = UnknownVersion;
 
     fn from_str(version: &str) -> Result<Self, UnknownVersion> {
@@ -36,12 +36,12 @@ impl FromStr for Dialect {
     }
 }
 
-/// A protocol version that is not one of [`Dialect::ALL`].
+/// A protocol version that is not one of [`ProtocolVersion::ALL`].
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("unknown protocol version `{0}`: expected 0.1, 0.2, 0.3 or 1.0")]
 pub struct UnknownVersion(String);
 
-impl Dialect {
+impl ProtocolVersion {
     /// Every version, the oldest first.
     pub const ALL: &[Self] = &[Self::V0_1, Self::V0_2, Self::V0_3, Self::V1_0];
 
@@ -58,7 +58,7 @@ impl Dialect {
     /// Returns the protocol version of text like `1.0`, `0.2.5` or ` 1.0.1 `: a patch number does not
     /// matter (specification 1.0 §3.6).
     pub fn from_version(version: &str) -> Option<Self> {
-        let is_exact = |dialect: &Self| dialect.version() == version;
+        let is_exact = |protocol_version: &Self| protocol_version.version() == version;
         if let Some(exact) = Self::ALL.iter().copied().find(is_exact) {
             return Some(exact);
         }
@@ -71,7 +71,7 @@ impl Dialect {
         Self::ALL
             .iter()
             .copied()
-            .find(|dialect| dialect.version().split('.').eq([major, minor]))
+            .find(|protocol_version| protocol_version.version().split('.').eq([major, minor]))
     }
 
     /// Returns the path of the public card, from the origin.
@@ -133,7 +133,7 @@ impl Dialect {
     }
 }
 
-impl fmt::Display for Dialect {
+impl fmt::Display for ProtocolVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.version())
     }
@@ -168,15 +168,15 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_version(text: &str, expected: Option<Dialect>) {
-        assert_eq!(Dialect::from_version(text), expected, "{text}");
+    fn check_version(text: &str, expected: Option<ProtocolVersion>) {
+        assert_eq!(ProtocolVersion::from_version(text), expected, "{text}");
     }
 
     #[test]
     fn version_numbers_are_parsed() {
-        check_version("1.0", Some(Dialect::V1_0));
-        check_version(" 1.0.1 ", Some(Dialect::V1_0));
-        check_version("0.2.5", Some(Dialect::V0_2));
+        check_version("1.0", Some(ProtocolVersion::V1_0));
+        check_version(" 1.0.1 ", Some(ProtocolVersion::V1_0));
+        check_version("0.2.5", Some(ProtocolVersion::V0_2));
         check_version("v1.0", None);
         check_version("1", None);
         check_version("1.0.x", None);
