@@ -63,8 +63,3 @@ pub mod requirement;
 pub mod token;
 mod wire;
 mod yaml;
-
-/// The examples of the README of the workspace, as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;

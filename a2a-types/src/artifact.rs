@@ -24,6 +24,11 @@ wire_types! {
 }
 
 impl Artifact {
+    /// Returns the text parts, one directly after the other: an agent that streams sends a text in many of them.
+    pub fn text(&self) -> String {
+        self.parts.iter().filter_map(Part::as_text).collect()
+    }
+
     /// Appends a chunk sent with `append: true`: parts are added, metadata is merged member by
     /// member, and a name or description is replaced when the chunk brings one.
     pub(crate) fn append(&mut self, chunk: &Self) {

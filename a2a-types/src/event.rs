@@ -30,6 +30,17 @@ one_of!(Event as "StreamResponse" {
 });
 
 impl Event {
+    /// Returns the text that the event brings: of the [task](Task::text), of the [message](Message::text), of the
+    /// message in the status, or of the [artifact](crate::Artifact::text) or its chunk.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Task(task) => task.text(),
+            Self::Message(message) => message.text(),
+            Self::StatusUpdate(update) => update.status.text(),
+            Self::ArtifactUpdate(update) => update.artifact.text(),
+        }
+    }
+
     /// Returns the task that the event is about.
     pub fn task_id(&self) -> Option<&TaskId> {
         match self {

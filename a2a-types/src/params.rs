@@ -170,6 +170,16 @@ pub enum SendMessageResponse {
     Message(Message),
 }
 
+impl SendMessageResponse {
+    /// Returns the text of the answer: that of the [task](Task::text) or of the [message](Message::text).
+    pub fn text(&self) -> String {
+        match self {
+            Self::Task(task) => task.text(),
+            Self::Message(message) => message.text(),
+        }
+    }
+}
+
 one_of!(SendMessageResponse as "SendMessageResponse" {
     Task(Task) = "task";
     Message(Message) = "message";

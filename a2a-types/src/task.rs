@@ -58,6 +58,14 @@ fn older_state(word: &str) -> TaskState {
     TaskState::from_text(&name).unwrap_or(TaskState::Unspecified)
 }
 
+impl TaskStatus {
+    /// Returns the text of the message in the status; empty without one.
+    pub fn text(&self) -> String {
+        let message = self.message.as_deref();
+        message.map_or_else(String::new, Message::text)
+    }
+}
+
 proto_enum! {
     /// State of a task. Specification 1.0 §4.1.3.
     #[derive(Hash)]
@@ -87,31 +95,32 @@ proto_enum! {
 impl Task {
     /// Returns the text of the agent's answer: that of the artifacts or, without them, of the status's message or, if
     /// that has none either, of the agent's messages after the caller's last one.
-    pub fn answer_text(&self) -> String {
-        let of_parts = |parts: &[crate::Part]| -> String {
-            parts.iter().filter_map(crate::Part::as_text).collect()
+    ///
+    /// ```
+    /// use a2a_types::{Artifact, Message, Part, Task};
+    ///
+    /// let mut task = Task::submitted("t".into(), "c".into());
+    /// task.status.message = Some(Message::agent("Which city?").into());
+    /// assert_eq!(task.text(), "Which city?");
+    ///
+    /// let mut artifact = Artifact::default();
+    /// artifact.parts = vec![Part::text("sun"), Part::text("ny")];
+    /// task.artifacts = vec![artifact];
+    /// assert_eq!(task.text(), "sunny");
+    /// ```
+    pub fn text(&self) -> String {
+        let joined = |texts: &mut dyn Iterator<Item = String>| {
+            let texts: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
+            texts.join("\n")
         };
-        let artifacts: Vec<_> = self
-            .artifacts
-            .iter()
-            .map(|artifact| of_parts(&artifact.parts))
-            .collect();
-        if artifacts.iter().any(|text| !text.is_empty()) {
-            return artifacts.join("\n");
+        let artifacts = joined(&mut self.artifacts.iter().map(crate::Artifact::text));
+        if !artifacts.is_empty() {
+            return artifacts;
         }
-        let status = self
-            .status
-            .message
-            .as_deref()
-            .map(|message| of_parts(&message.parts));
-        if let Some(text) = status.filter(|text| !text.is_empty()) {
-            return text;
+        match self.status.text() {
+            empty if empty.is_empty() => joined(&mut self.answer_messages().map(Message::text)),
+            text => text,
         }
-        let messages: Vec<_> = self
-            .answer_messages()
-            .map(|message| of_parts(&message.parts))
-            .collect();
-        messages.join("\n")
     }
 
     /// Returns the agent's messages in the history after the caller's last one, each once, without that of the status.

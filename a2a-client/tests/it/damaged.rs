@@ -79,7 +79,7 @@ fn read(envelope: &Envelope, answer: &Value, mode: Mode) -> Result<(String, usiz
     let text = match read.value {
         Response::SendMessage(SendMessageResponse::Message(message)) => message.text(),
         Response::SendMessage(SendMessageResponse::Task(task)) | Response::GetTask(task) => {
-            task.answer_text()
+            task.text()
         }
         other => panic!("{other:?}"),
     };

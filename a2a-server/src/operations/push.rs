@@ -112,7 +112,7 @@ pub(crate) async fn check_webhook(
 #[cfg(not(feature = "push"))]
 #[expect(clippy::unused_async, reason = "as where webhooks are called")]
 pub(crate) async fn check_webhook(
-    server: &ServerState,
+    _: &ServerState,
     _: &TaskPushNotificationConfig,
     _: &Context,
 ) -> Result<(), A2aError> {

@@ -11,9 +11,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{
-    Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail,
+    Append, Appended, Listing, NewTask, Orphan, Owner, Page, Receipt, Received, Retention,
+    SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail,
 };
+#[cfg(feature = "push")]
+use super::{Notification, Settlement};
 
 /// A [`Store`] whose methods record their duration as a metric.
 #[derive(Clone)]
@@ -82,12 +84,12 @@ timed! {
     orphans(limit: usize) -> Vec<Orphan>;
     sweep(retention: Retention) -> usize;
     delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
+    put_config(owner: &'a Owner, config: TaskPushNotificationConfig, protocol_version: ProtocolVersion) -> ();
+    configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
 }
 
 #[cfg(feature = "push")]
 timed! {
-    put_config(owner: &'a Owner, config: TaskPushNotificationConfig, protocol_version: ProtocolVersion) -> ();
-    configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
     notifications(limit: usize, term: Duration) -> Vec<Notification>;
     dead_letters(limit: usize) -> Vec<Notification>;
     undelivered() -> usize;

@@ -62,6 +62,7 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
 
 /// Crates that are products: they are built from no proof and no tool of this workspace.
 const PRODUCTS: &[&str] = &[
+    "agent2agent",
     "a2a-types",
     "a2a-jsonrpc",
     "a2a-edge",

@@ -5,9 +5,7 @@ use std::process::ExitCode;
 
 use a2a_bench_peers::run;
 use ra2a::error::Result;
-use ra2a::server::{
-    AgentExecutor, Event, EventQueue, RequestContext, ServerState, a2a_router,
-};
+use ra2a::server::{AgentExecutor, Event, EventQueue, RequestContext, ServerState, a2a_router};
 use ra2a::types::{
     AgentCard, AgentInterface, Artifact, Message, Part, Task, TaskState, TaskStatus,
     TransportProtocol,
@@ -18,7 +16,7 @@ fn main() -> ExitCode {
         let transport = TransportProtocol::new(TransportProtocol::JSONRPC);
         let interface = AgentInterface::new("http://localhost", transport);
         let mut card = AgentCard::new("Echo", "Sends the message back", vec![interface]);
-        card.capabilities.streaming = true;
+        card.capabilities.streaming = Some(true);
         let state = ServerState::from_executor(Echo, card);
         Ok(axum::serve(listener, a2a_router(state)).await?)
     })
