@@ -43,10 +43,10 @@ where
 ///
 /// ```
 /// use a2a_server::{DynAgent, Server, Turn};
-/// use a2a_types::{AgentCard, Message};
+/// use a2a_types::AgentCard;
 ///
-/// let polite = DynAgent::new(async |turn: Turn| Ok(turn.reply(Message::agent("Good day")).await?));
-/// let short = DynAgent::new(async |turn: Turn| Ok(turn.reply(Message::agent("Hi")).await?));
+/// let polite = DynAgent::new(async |turn: Turn| Ok(turn.reply("Good day").await?));
+/// let short = DynAgent::new(async |turn: Turn| Ok(turn.reply("Hi").await?));
 /// let agent = if std::env::args().any(|it| it == "--short") { short } else { polite };
 /// let server = Server::builder(AgentCard::new("Greeter", "Greets"), agent).build();
 /// assert!(server.is_ok());

@@ -163,13 +163,17 @@ impl Turn {
         boxed(self.writer.artifact(update))
     }
 
-    /// Answers with a message.
+    /// Answers with a message, or with a text.
     ///
     /// Before any update the message is the whole answer and there will be no task; callers whose protocol
     /// version must have a task, or that were not to wait so long, get one completed with the message.
-    pub fn reply(&self, message: Message) -> impl Future<Output = Result<(), UpdateError>> + Send {
+    pub async fn reply(&self, message: impl Into<Message> + Send) -> Result<(), UpdateError> {
         let role = Role::Agent;
-        boxed(self.writer.reply(Message { role, ..message }))
+        boxed(self.writer.reply(Message {
+            role,
+            ..message.into()
+        }))
+        .await
     }
 
     /// Lets waiting callers have the task as it stands, because this will take long. Callers of 1.0 go on
