@@ -98,8 +98,8 @@ enum BenchCommand {
     /// Be a server that is measured.
     #[command(hide = true)]
     Serve(serve::Settings),
-    /// Count the instructions of sends, gets and streams as a multiple of those of the server that is made by hand, and
-    /// fail if one has grown by more than a tenth since the last line of `xtask/bench/history.tsv`. Valgrind is needed.
+    /// Count the instructions of sends, gets and streams in our server and in the server that is made by hand. Fail if a ratio
+    /// has grown by more than a tenth since the last line of `xtask/bench/history.tsv`. Valgrind is needed.
     History {
         /// Add a line to the file.
         #[arg(long)]

@@ -1,4 +1,4 @@
-//! The index of all tasks, in memory: a list and its total read no row but those of the page.
+//! The index of all tasks, in memory: a list and its total read only the rows of the page.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
@@ -32,7 +32,7 @@ struct OwnerTasks {
     contexts: NameMap<u64, VecDeque<(Place, TaskState)>>,
 }
 
-/// What filters ask for, in addition to the time.
+/// The properties that filters ask for, in addition to the time.
 #[derive(Clone, Copy, Debug)]
 struct IndexedTask {
     state: TaskState,
