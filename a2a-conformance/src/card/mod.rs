@@ -8,7 +8,7 @@
 //!     "defaultInputModes": [], "defaultOutputModes": [],
 //!     "supportedInterfaces": [{"url": "a.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}"#;
 //! let found = inspect(card).unwrap();
-//! assert_eq!(found.protocol versions, ["1.0"]);
+//! assert_eq!(found.protocol_versions, ["1.0"]);
 //! assert_eq!(found.problems[0].path, "$.supportedInterfaces[0].url");
 //! assert_eq!(found.problems[0].requirement, "A2A10-4.4.6-M1");
 //! ```

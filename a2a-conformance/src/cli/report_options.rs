@@ -23,7 +23,7 @@ pub(crate) struct ReportOptions {
     /// Directory to write the reports to.
     #[arg(short, long = "output", value_name = "DIR", default_value = ".")]
     output: PathBuf,
-    /// YAML file of checks that need not pass: a list of {check, protocol version, binding, reason,
+    /// YAML file of checks that need not pass: a list of {check, protocolVersion, binding, reason,
     /// expires}.
     #[arg(long, value_name = "FILE")]
     waivers: Option<PathBuf>,

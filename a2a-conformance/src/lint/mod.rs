@@ -6,7 +6,7 @@
 //!
 //! let message = r#"{"role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "hi"}]}"#;
 //! let [found] = &lint(message, &Context::default())[..] else { panic!() };
-//! assert_eq!((&*found.kind, found.protocol version), ("Message", Some("0.2")));
+//! assert_eq!((&*found.kind, found.protocol_version), ("Message", Some("0.2")));
 //! assert_eq!(found.findings[0].path, "$");
 //! assert_eq!(found.findings[0].problem, r#""kind" is a required property"#);
 //! assert_eq!(found.repairs[0].code, "NOKIND");
