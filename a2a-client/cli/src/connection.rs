@@ -136,7 +136,7 @@ impl ConnectionOptions {
         if let (None, Some(text)) = (self.protocol_version, &known.protocol_version) {
             let read = VersionName::from_str(text, true);
             self.protocol_version =
-                Some(read.map_err(|error| Failure::usage(format!("protocol_version: {error}")))?);
+                Some(read.map_err(|error| Failure::usage(format!("protocol-version: {error}")))?);
         }
         if let (None, Some(text)) = (self.binding, &known.binding) {
             let read = BindingName::from_str(text, true);

@@ -47,11 +47,12 @@ fn check(scenarios: &str, expected: &[&str]) {
 #[test]
 fn loads_of_requests_have_figures() {
     check(
-        "send get protocol versions stores http2 tls",
+        "send get users versions stores http2 tls",
         &[
             "send, 2 connections",
             "get, 2 connections",
             "get, by cache, 16 connections",
+            "send, 50 users, one processor, 512 MiB",
             "send, by version, 16 connections",
             "send, by store, 16 connections",
             "send, by store, 64 connections",

@@ -335,7 +335,7 @@ fn agents_have_names() {
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("config.toml");
     let config = format!(
-        "[agents.parrot]\nurl = \"{}\"\nprotocol_version = \"0.3\"\n",
+        "[agents.parrot]\nurl = \"{}\"\nprotocol-version = \"0.3\"\n",
         agent.url
     );
     std::fs::write(&file, config).unwrap();

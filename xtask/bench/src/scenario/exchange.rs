@@ -119,7 +119,7 @@ pub(super) async fn cores(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
 }
 
 /// The same message in each protocol version.
-pub(super) async fn protocol_versions(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
+pub(super) async fn versions(plan: &Plan) -> Result<Vec<Measurement>, Failure> {
     let names = [
         (RequestKind::Send, "1.0"),
         (RequestKind::Send02, "0.2"),

@@ -28,7 +28,7 @@ pub(crate) enum Scenario {
     /// Sends to a server that has both processors.
     Cores,
     /// Sends in each protocol version.
-    ProtocolVersions,
+    Versions,
     /// Sends with tasks in memory and in SQLite.
     Stores,
     /// Sends of 1 KB, 64 KB and 1 MB.
@@ -57,7 +57,7 @@ impl Scenario {
             Self::Get => exchange::get(plan).await,
             Self::Users => exchange::users(plan).await,
             Self::Cores => exchange::cores(plan).await,
-            Self::ProtocolVersions => exchange::protocol_versions(plan).await,
+            Self::Versions => exchange::versions(plan).await,
             Self::Stores => exchange::stores(plan).await,
             Self::Sizes => exchange::sizes(plan).await,
             Self::Http2 => exchange::http2(plan).await,
