@@ -23,7 +23,7 @@ pub(super) fn put_config(
     let key = (owner.clone(), config.task_id.clone());
     let of = key.0.to_json();
     let (seq, _) = place(transaction.connection, &of, &key.1)?;
-    let sql = "update push_config set body = ?3, protocol version = ?4 where task = ?1 and id = ?2";
+    let sql = "update push_config set body = ?3, protocol_version = ?4 where task = ?1 and id = ?2";
     let (body, version) = (write(config)?, protocol_version.version());
     if transaction.execute(sql, params![seq, config.id.as_str(), &body, version])? == 0 {
         let sql = "select count(*) from push_config where task = ?1";
