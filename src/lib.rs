@@ -38,7 +38,7 @@
 //! | `server` (default) | [`Server`], [`Agent`], the module [`server`] | no |
 //! | `client` | [`Client`], the module [`client`] | no |
 //! | `auth` | credentials of callers: the module [`auth`] | yes |
-//! | `sqlite` | tasks in a file: [`SqliteStore`](server::SqliteStore) | yes |
+//! | `sqlite` | tasks in a file: [`SqliteStore`] | yes |
 //! | `postgres` | tasks in a database that several servers share: the module [`postgres`] | yes |
 //! | `tls` | `https://` | yes |
 //! | `webhooks` | push notifications, sent and received | yes |
