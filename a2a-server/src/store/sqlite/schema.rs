@@ -53,8 +53,8 @@ create table send_dedupe(
 
 /// `A2A!`: the file is ours.
 pub(super) const APPLICATION: i32 = 0x4132_4121;
-/// Version of the tables.
-const VERSION: i32 = 1;
+/// Version of the tables. Files of version 1 have another name for a column.
+const VERSION: i32 = 2;
 
 /// Opens the file for the only writer, and makes the tables in a new one.
 pub(super) fn open_writer(path: &Path, pages: u64) -> Result<Connection, StoreError> {
@@ -168,7 +168,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("tasks.db");
         for (pragma, expected) in [
-            ("user_version = 6", "tables of version 6, expected 1: "),
+            ("user_version = 6", "tables of version 6, expected 2: "),
             ("application_id = 7", "a database of something else"),
         ] {
             let connection = open_writer(&file, 1000).unwrap();
@@ -179,7 +179,7 @@ mod tests {
                 panic!("another error");
             };
             assert!(error.to_string().contains(expected), "{error}");
-            let own = format!("pragma application_id = {APPLICATION}; pragma user_version = 1");
+            let own = format!("pragma application_id = {APPLICATION}; pragma user_version = {VERSION}");
             let connection = Connection::open(&file).unwrap();
             connection.execute_batch(&own).unwrap();
         }

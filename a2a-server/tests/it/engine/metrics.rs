@@ -321,18 +321,18 @@ fn a_call_counts_at_the_client_by_what_became_of_it() {
         drop(client.stream("echo that").await.unwrap());
         let waiting = async { client.send("wait").await };
         tokio::select! {
-            _ = waiting => panic!("nobody lets it go on"),
+            _ = waiting => panic!("the agent was not let go on"),
             () = worker.begun.notified() => {}
         }
         serving.abort();
         drop(serving.await);
-        let nobody = HttpTransport::new("http://127.0.0.1:1/", ProtocolVersion::V0_3).unwrap();
+        let unreachable = HttpTransport::new("http://127.0.0.1:1/", ProtocolVersion::V0_3).unwrap();
         let request = SendMessageRequest {
             message: Message::user("hello"),
             ..SendMessageRequest::default()
         };
         let call = Call::new(a2a_types::Request::SendMessage(request));
-        nobody.call(call).await.unwrap_err();
+        unreachable.call(call).await.unwrap_err();
         recorder.check(&[
             (
                 CALLS,

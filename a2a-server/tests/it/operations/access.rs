@@ -208,8 +208,8 @@ async fn a_client_finds_its_way_by_the_card() {
         task(client.send("echo found").await.unwrap()).artifacts[0].parts,
         [Part::text("found")]
     );
-    let nobody = HttpTransport::new("http://127.0.0.1:1/", ProtocolVersion::V0_2).unwrap();
-    let refused = Client::new(nobody).send("x").await;
+    let unreachable = HttpTransport::new("http://127.0.0.1:1/", ProtocolVersion::V0_2).unwrap();
+    let refused = Client::new(unreachable).send("x").await;
     assert!(matches!(refused, Err(Error::Unreachable(_))), "{refused:?}");
 }
 
