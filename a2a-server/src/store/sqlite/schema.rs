@@ -179,7 +179,8 @@ mod tests {
                 panic!("another error");
             };
             assert!(error.to_string().contains(expected), "{error}");
-            let own = format!("pragma application_id = {APPLICATION}; pragma user_version = {VERSION}");
+            let own =
+                format!("pragma application_id = {APPLICATION}; pragma user_version = {VERSION}");
             let connection = Connection::open(&file).unwrap();
             connection.execute_batch(&own).unwrap();
         }
