@@ -19,10 +19,8 @@ use crate::turn::Turn;
 /// A turn that is canceled and does not end is dropped where it waits: one that blocks its thread, as
 /// no asynchronous code should, goes on until it waits for something or returns.
 ///
-/// Where a caller waits for the answer, or for a stream to begin, the agent begins in the caller's place,
-/// and becomes a task of its own where it first waits, or after a few updates that are streamed: long
-/// computations before that belong to [`spawn_blocking`](tokio::task::spawn_blocking), or no limit of
-/// waiting holds for their caller.
+/// Each turn runs in a tokio task of its own, apart from the connection of its caller. Long computations belong to
+/// [`spawn_blocking`](tokio::task::spawn_blocking), as in all asynchronous code.
 pub trait Agent: Send + Sync + 'static {
     /// Takes one turn of a conversation: from a message to an answer, or to a question back.
     fn run(&self, turn: Turn) -> impl Future<Output = Result<(), Failure>> + Send;

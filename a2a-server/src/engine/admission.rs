@@ -18,7 +18,7 @@ use crate::engine::pending_message::PendingMessage;
 use crate::engine::received_messages::{known, reserve};
 use crate::engine::remote_tasks::{PostOutcome, deliver};
 use crate::engine::task_run::TaskRun;
-use crate::engine::task_writer::{FirstStep, TaskWriter};
+use crate::engine::task_writer::TaskWriter;
 use crate::engine::turn_end::woken;
 use crate::engine::update::UpdateError;
 use crate::store::{Orphan, Owner, Receipt, Snapshot, StoreError};
@@ -58,7 +58,7 @@ impl Engine {
     pub(crate) async fn begin(
         self: &Arc<Self>,
         mut pending: Arc<PendingMessage>,
-        first_step: FirstStep,
+        is_followed: bool,
     ) -> Result<Admission, A2aError> {
         self.check_open()?;
         let in_flight = match pending.is_recognised() {
@@ -74,11 +74,11 @@ impl Engine {
         let engine = Arc::clone(self);
         let accepted = to_its_end(async move {
             let Some(in_flight) = in_flight else {
-                return engine.admit(pending, first_step).await;
+                return engine.admit(pending, is_followed).await;
             };
             let mut snapshot = None;
             let admit = async || {
-                let admitted = engine.admit(pending, first_step).await?;
+                let admitted = engine.admit(pending, is_followed).await?;
                 snapshot = admitted.snapshot;
                 Ok::<_, A2aError>(admitted.accepted)
             };
@@ -118,7 +118,7 @@ impl Engine {
     async fn admit(
         self: &Arc<Self>,
         mut pending: Arc<PendingMessage>,
-        first_step: FirstStep,
+        is_followed: bool,
     ) -> Result<Admission, A2aError> {
         if let Some(in_flight) = &pending.in_flight
             && let Some(known) = known(self, in_flight, &pending).await?
@@ -131,7 +131,7 @@ impl Engine {
             && self.find(id, &owner).await?.is_some()
         {
             let receipt = pending.receipt();
-            return Box::pin(self.continue_task(pending, receipt, first_step)).await;
+            return Box::pin(self.continue_task(pending, receipt, is_followed)).await;
         }
         if task.is_some() && !pending.may_name_new_task() {
             return Err(ErrorKind::TaskNotFound.into());
@@ -153,7 +153,7 @@ impl Engine {
             pending.receipt(),
             &self.store_handle,
         );
-        let snapshot = first_step.is_followed().then(|| new.snapshot());
+        let snapshot = is_followed.then(|| new.snapshot());
         let writer = Arc::new(TaskWriter::for_new(
             Arc::clone(&self.store_handle),
             owner,
@@ -170,7 +170,7 @@ impl Engine {
                     ..message
                 };
                 let receipt = pending.receipt();
-                return Box::pin(self.continue_task(pending, receipt, first_step)).await;
+                return Box::pin(self.continue_task(pending, receipt, is_followed)).await;
             }
         };
         let needs_task = !pending.may_be_answered_directly();
@@ -184,11 +184,7 @@ impl Engine {
         {
             return Ok(Admission::without_snapshot(known));
         }
-        let first_step = match needs_task {
-            true => first_step.of_known(),
-            false => first_step,
-        };
-        run.start(pending, first_step, Some(permit));
+        run.start(pending, Some(permit));
         let accepted = Accepted::Run {
             writer,
             from: None,
@@ -206,7 +202,7 @@ impl Engine {
         self: &Arc<Self>,
         mut pending: Arc<PendingMessage>,
         receipt: Option<Receipt>,
-        first_step: FirstStep,
+        is_followed: bool,
     ) -> Result<Admission, A2aError> {
         let owner = Owner::of(&pending.context);
         let id = pending.request.message.task_id.clone().unwrap_or_default();
@@ -246,11 +242,11 @@ impl Engine {
                         (snapshot.task.status.state, snapshot.protocol_version);
                     // It may have to wait: a copy of the task for each message that does would be too much.
                     drop(snapshot);
-                    let message = (pending, placing, first_step);
+                    let message = (pending, placing, is_followed);
                     self.enqueue(busy, (state, protocol_version), message).await
                 }
                 None => {
-                    self.resume_idle(snapshot, (pending, placing, first_step))
+                    self.resume_idle(snapshot, (pending, placing, is_followed))
                         .await
                 }
             };
@@ -284,7 +280,7 @@ impl Engine {
     async fn resume_idle(
         &self,
         known: Snapshot,
-        (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
+        (mut pending, receipt, is_followed): (Arc<PendingMessage>, Option<Receipt>, bool),
     ) -> Result<AdmissionOutcome, A2aError> {
         let owner = Owner::of(&pending.context);
         let writer = TaskWriter::for_known(Arc::clone(&self.store_handle), owner.clone(), &known);
@@ -313,8 +309,8 @@ impl Engine {
         };
         Arc::make_mut(&mut pending).number = place.number;
         let from = position(&writer, protocol_version, place.sequence);
-        let snapshot = first_snapshot(&writer, first_step).await;
-        run.start(pending, first_step.of_known(), Some(permit));
+        let snapshot = first_snapshot(&writer, is_followed).await;
+        run.start(pending, Some(permit));
         let accepted = Accepted::Run {
             writer,
             from: Some(from),
@@ -332,7 +328,7 @@ impl Engine {
         &self,
         busy: Arc<TaskWriter>,
         (state, protocol_version): (TaskState, ProtocolVersion),
-        (mut pending, receipt, first_step): (Arc<PendingMessage>, Option<Receipt>, FirstStep),
+        (mut pending, receipt, is_followed): (Arc<PendingMessage>, Option<Receipt>, bool),
     ) -> Result<AdmissionOutcome, A2aError> {
         busy.begun().await;
         if state.is_terminal() {
@@ -374,7 +370,7 @@ impl Engine {
             Err(error) => return Err(error.into()),
         };
         let from = position(&busy, protocol_version, place.sequence);
-        let snapshot = first_snapshot(&busy, first_step).await;
+        let snapshot = first_snapshot(&busy, is_followed).await;
         // The turn that the message waits for has it to itself.
         drop(pending);
         queue_reservation.confirm(place.number);
@@ -394,8 +390,8 @@ impl Engine {
 
 /// Reads the task for a caller that follows it from its message on. If that fails the message stays
 /// written, and the caller's stream reads the task again.
-async fn first_snapshot(writer: &TaskWriter, first_step: FirstStep) -> Option<Snapshot> {
-    match first_step.is_followed() {
+async fn first_snapshot(writer: &TaskWriter, is_followed: bool) -> Option<Snapshot> {
+    match is_followed {
         true => writer.snapshot().await.ok(),
         false => None,
     }

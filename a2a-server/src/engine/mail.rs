@@ -7,7 +7,6 @@ use futures_util::future::join_all;
 use crate::engine::Engine;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::MAIL_INTERVAL;
-use crate::engine::task_writer::FirstStep;
 use crate::store::{Mail, MailContent, TimedStore};
 
 /// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
@@ -75,9 +74,7 @@ async fn open(engine: &Arc<Engine>, mail: &Mail) {
         Ok(held) => {
             pending.held = Some(Arc::new(held));
             let (pending, receipt) = (Arc::new(pending), receipt.clone());
-            engine
-                .continue_task(pending, receipt, FirstStep::Apart)
-                .await
+            engine.continue_task(pending, receipt, false).await
         }
         Err(error) => Err(error),
     };

@@ -15,7 +15,7 @@ use crate::engine::pending_message::{PendingMessage, Resumed};
 use crate::engine::renewals::Renewals;
 use crate::engine::store_handle::StoreHandle;
 use crate::engine::task_run::TaskRun;
-use crate::engine::task_writer::{FirstStep, TaskWriter};
+use crate::engine::task_writer::TaskWriter;
 use crate::engine::turn_end::close;
 use crate::engine::update::UpdateError;
 use crate::store::limits::is_active;
@@ -175,7 +175,7 @@ impl Maintenance {
         // It may take long until there is room for another turn; the task is not held meanwhile.
         tokio::spawn(async move {
             let permit = limiter.wait(None).await;
-            run.start(pending, FirstStep::Apart, permit);
+            run.start(pending, permit);
         });
     }
 }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use a2a_transport::spans::{AGENT_TURN, OTEL_KIND, OTEL_STATUS, OUTCOME, TASK};
 use a2a_transport::{metric, spans};
 use a2a_types::TaskState;
-use futures_util::FutureExt;
 use tokio::runtime::Handle;
 use tracing::Span;
 use tracing::field::Empty;
@@ -21,7 +20,7 @@ use crate::engine::agent_call::{TurnEnd, call_agent, logged};
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::limiter::TurnPermit;
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::task_writer::{FirstStep, TaskWriter};
+use crate::engine::task_writer::TaskWriter;
 use crate::engine::turn_end::{begin_next, close, hand_back, persist};
 use crate::engine::update::UpdateError;
 
@@ -61,29 +60,19 @@ impl TaskRun {
         })
     }
 
-    /// Runs a turn, and further turns for messages that came meanwhile; the permit, if one was needed, is
-    /// given back after the last one.
-    pub(crate) fn start(
-        mut self,
-        first: Arc<PendingMessage>,
-        first_step: FirstStep,
-        permit: Option<TurnPermit>,
-    ) {
-        self.writer.begin(first_step);
+    /// Runs a turn, and further turns for messages that came meanwhile, in a task of its own; the permit, if one was
+    /// needed, is given back after the last one.
+    pub(crate) fn start(mut self, first: Arc<PendingMessage>, permit: Option<TurnPermit>) {
+        self.writer.begin();
         self.active.count_in();
         self.counts = true;
         let running = metric::RUNNING_TURNS.raise([]);
-        // In a box of its own: a task moves what it runs several times.
-        let mut run = Box::pin(async move {
+        tokio::spawn(async move {
             self.run(first).await;
             self.has_left = true;
             drop(self);
             drop((permit, running));
         });
-        let is_over = first_step != FirstStep::Apart && (&mut run).now_or_never().is_some();
-        if !is_over {
-            tokio::spawn(run);
-        }
     }
 
     async fn run(&self, first: Arc<PendingMessage>) {

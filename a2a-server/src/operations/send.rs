@@ -15,7 +15,6 @@ use crate::engine::outcome::Outcome;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::received_messages::outcome_elsewhere;
 use crate::engine::run_state::RunState;
-use crate::engine::task_writer::FirstStep;
 use crate::operations::ServerState;
 use crate::operations::push::{check_webhook, require_push};
 use crate::operations::subscribe::stream_task;
@@ -37,14 +36,10 @@ pub(crate) fn send(
     let (owner, rules) = (Owner::of(&context), context.protocol_version.rules());
     let pending = Arc::new(PendingMessage::new(params, context));
     async move {
-        let first_step = match soon {
-            true => FirstStep::Apart,
-            false => FirstStep::Here,
-        };
         check(server, &pending.request, &pending.context).await?;
         let Admission {
             accepted, receipt, ..
-        } = server.engine.begin(pending, first_step).await?;
+        } = server.engine.begin(pending, false).await?;
         // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
         let until = Instant::now()
             + match soon {
@@ -107,7 +102,7 @@ pub(crate) fn send_streaming(
             accepted,
             snapshot,
             receipt,
-        } = server.engine.begin(pending, FirstStep::UntilTold).await?;
+        } = server.engine.begin(pending, true).await?;
         let until = Instant::now() + server.engine.first_event;
         let outcome = match accepted.outcome(until, |_| true).await {
             Ok(outcome) => outcome,

@@ -2,10 +2,8 @@
 
 mod signals;
 
-pub(crate) use self::signals::FirstStep;
-
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -41,8 +39,6 @@ pub(crate) struct TaskWriter {
     artifact_names: ArtifactNames,
     /// `true` if the task is known to be stored, so that text can wait for the log writer.
     is_stored: AtomicBool,
-    /// Number of the update from here after which the agent pauses; 0 for none.
-    pause: AtomicU8,
 }
 
 /// Names of the artifacts that the turn of a message has begun, by their hashes, and how many of each.
@@ -120,7 +116,6 @@ impl TaskWriter {
             message_order: Mutex::default(),
             artifact_names: ArtifactNames::default(),
             is_stored: AtomicBool::new(false),
-            pause: AtomicU8::default(),
         }
     }
 
@@ -258,7 +253,9 @@ impl TaskWriter {
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
-        let pauses = self.pauses_with(&events);
+        let begins = !log.is_stored();
+        let has_status = events.iter().any(|event| event.status().is_some());
+        let yields = (begins || has_status) && !leaves_idle(&events);
         let written = match log.is_stored() {
             true => {
                 let request = AppendRequest {
@@ -275,21 +272,11 @@ impl TaskWriter {
             // Seldom, and every update would have room for it.
             Box::pin(self.outlast(written.map_err(UpdateError::from), again)).await?;
         }
-        if pauses {
+        if yields {
+            // Followers get the first event, and each status, before an agent that never waits goes on.
             tokio::task::yield_now().await;
         }
         Ok(())
-    }
-
-    /// Returns whether the agent pauses after this update, so that followers get its first events before it
-    /// goes on. An agent that sends a status, and is not done, most often takes a while.
-    fn pauses_with(&self, events: &[Event]) -> bool {
-        let says_so = events.iter().any(|event| event.status().is_some());
-        // If several updates come at once, more than one of them may pause, which does no harm.
-        let left = self.pause.load(Ordering::Relaxed);
-        let next = if says_so { 0 } else { left.saturating_sub(1) };
-        self.pause.store(next, Ordering::Relaxed);
-        left > next && next == 0 && !leaves_idle(events)
     }
 
     /// Returns the id of the next artifact of this name in the turn of a message: the same one if the turn is run again.
@@ -407,11 +394,12 @@ impl TaskWriter {
         self: &Arc<Self>,
         mut text: Box<TaskArtifactUpdateEvent>,
     ) -> Result<(), UpdateError> {
-        let pauses = self.pauses_with(&[]);
         if !self.is_stored.load(Ordering::Relaxed) {
             let ready = || async { self.ready().await.map(drop) };
             self.outlast(ready().await, ready).await?;
             self.is_stored.store(true, Ordering::Relaxed);
+            // As in `append`.
+            tokio::task::yield_now().await;
         }
         loop {
             match self.kept.push(text) {
@@ -427,11 +415,8 @@ impl TaskWriter {
                 }
             }
         }
-        match pauses {
-            true => tokio::task::yield_now().await,
-            // An agent that has all its text at once is not to keep the writer from its work.
-            false => tokio::task::coop::consume_budget().await,
-        }
+        // An agent that has all its text at once is not to keep the writer from its work.
+        tokio::task::coop::consume_budget().await;
         Ok(())
     }
 

@@ -1,7 +1,5 @@
 //! Signals between a turn and the callers that start it, stop it, or wait for it.
 
-use std::sync::atomic::Ordering;
-
 use uuid::Uuid;
 
 use super::TaskWriter;
@@ -42,13 +40,7 @@ impl TaskWriter {
     }
 
     /// Reports that the first turn begins.
-    pub(crate) fn begin(&self, first_step: FirstStep) {
-        let pause = match first_step {
-            FirstStep::Here => 0,
-            FirstStep::UntilTold => AT_ONCE,
-            FirstStep::Apart => 1,
-        };
-        self.pause.store(pause, Ordering::Relaxed);
+    pub(crate) fn begin(&self) {
         self.run_state().change(|run| run.phase = Phase::Running);
     }
 
@@ -82,39 +74,6 @@ impl TaskWriter {
     pub(crate) fn report_unstuck(&self) {
         if self.run_state().is(|run| run.stuck.is_some()) {
             self.run_state().change(|run| run.stuck = None);
-        }
-    }
-}
-
-/// Number of updates that an agent gives at once before it pauses for its followers. Most agents have ended
-/// by then, or wait for something; others would keep followers from what is there already.
-const AT_ONCE: u8 = 3;
-
-/// Executor of the first step of a run, up to where the agent waits for something. All later steps run in a
-/// task of their own.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum FirstStep {
-    /// The starter of the run, which would do nothing but wait: agents that have their answer at once need
-    /// no task.
-    Here,
-    /// The starter of the run, for a few events: an agent that has its answer at once has it sent at once,
-    /// and one that goes on pauses until its first events are sent.
-    UntilTold,
-    /// A task of its own.
-    Apart,
-}
-
-impl FirstStep {
-    /// Returns whether the caller follows the task from the message on.
-    pub(crate) fn is_followed(self) -> bool {
-        self == Self::UntilTold
-    }
-
-    /// Returns the executor if there is a task already.
-    pub(crate) fn of_known(self) -> Self {
-        match self {
-            Self::Here => Self::Here,
-            Self::UntilTold | Self::Apart => Self::Apart,
         }
     }
 }

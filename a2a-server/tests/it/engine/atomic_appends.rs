@@ -58,8 +58,12 @@ fn an_immediate_answer_is_written_by_one_append() {
         let client = Client::new(server.build().unwrap());
         let done = task(client.send("go").await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed);
-        let calls = ["create ok 1", "received ok 1", "snapshot ok 1"];
-        recorder.check(&[("a2a_server_store_duration_seconds", &calls)]);
+        let writes = recorder.changes().filter(|(name, call)| {
+            let writes = ["create", "append"].iter().any(|it| call.starts_with(it));
+            name == "a2a_server_store_duration_seconds" && writes
+        });
+        let writes: Vec<_> = writes.map(|(_, call)| call).collect();
+        assert_eq!(writes, ["create ok 1"]);
     });
 }
 
