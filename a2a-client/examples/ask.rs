@@ -1,4 +1,4 @@
-//! Example of one question to an agent: `cargo run -p a2a-client --example ask -- URL TEXT`.
+//! Example of one question to an agent: `cargo run -p agent2agent-client --example ask -- URL TEXT`.
 
 use a2a_client::{Client, Event, StreamExt};
 

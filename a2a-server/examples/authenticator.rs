@@ -1,4 +1,4 @@
-//! An agent for callers with a token: `cargo run -p a2a-server --example authenticator`.
+//! An agent for callers with a token: `cargo run -p agent2agent-server --example authenticator`.
 
 use a2a_server::{Agent, AuthError, Authenticator, BoxFuture, Failure, Principal, Server, Turn};
 use a2a_types::AgentCard;

@@ -1,4 +1,4 @@
-//! Two agents in an axum program, next to other routes: `cargo run -p a2a-server --example axum`.
+//! Two agents in an axum program, next to other routes: `cargo run -p agent2agent-server --example axum`.
 
 use std::future::IntoFuture;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! An agent that tells a joke: `cargo run -p a2a-server --example joker`.
+//! An agent that tells a joke: `cargo run -p agent2agent-server --example joker`.
 
 use a2a_server::{Agent, Failure, Server, SqliteStore, Turn};
 use a2a_types::AgentCard;

@@ -24,7 +24,7 @@ struct Cli {
 enum Task {
     /// Write the JSON Schemas that are derived from the wire types.
     Schema(SchemaArgs),
-    /// Pack every crate, and build it from its package, as the registry would.
+    /// Pack every crate that is released, and build programs from the packages alone.
     Package,
     /// Write the pictures of the inspector's page in its documentation. Chromium is needed.
     Pictures,
@@ -45,7 +45,7 @@ struct SchemaArgs {
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask schema                                    after a wire type changed
-  cargo xtask schema --compare ../shared/spec/schemas   do we say what the specification says?
+  cargo xtask schema --compare DIR                      do we say what the official schemas in DIR say?
   cargo xtask pictures                                  after the inspector's page changed
   cargo xtask crash --rounds 20                         does a killed server lose anything?
   cargo xtask hostile readers                           what do readers cost that do not read?

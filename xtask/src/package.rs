@@ -1,29 +1,151 @@
-//! `cargo xtask package`: every crate that others may depend on, packed and built as the registry would.
+//! `cargo xtask package`: the crates as a registry has them, and programs that are built from those alone.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::workspace::{self, Failure};
 
-/// Packs the crates in the order of their dependencies, and builds each from its package alone. Nothing of
-/// this workspace may be published, so this is done in a copy of the files in Git's index.
+/// Packs every crate that is released, and builds from the packages alone, in a directory without this workspace: an
+/// agent without a C compiler, the programs of the README, and the two command lines as `cargo install` does.
 pub(crate) fn package() -> Result<(), Failure> {
-    let copy = workspace::target().join("package-check");
-    let mut git = Command::new("git");
-    git.current_dir(workspace::root())
-        .args(["checkout-index", "--all", "--force"])
-        .arg(format!("--prefix={}/", copy.display()));
-    run(&mut git)?;
-    let manifest = copy.join("Cargo.toml");
-    let text = fs::read_to_string(&manifest).map_err(|error| error.to_string())?;
-    let text = text.replace("publish = false", "publish = true");
-    fs::write(&manifest, text).map_err(|error| error.to_string())?;
+    let mut pack = workspace::cargo();
+    pack.args(["package", "--workspace", "--no-verify", "--allow-dirty"]);
+    run(pack.args(KEPT.map(|name| format!("--exclude={name}"))))?;
+
+    let place = workspace::target().join("from-packages");
+    // What an earlier run built stays, and is built again where it changed.
+    let unpacked = place.join("crates");
+    if unpacked.exists() {
+        fs::remove_dir_all(&unpacked).map_err(|error| at(&unpacked, error))?;
+    }
+    fs::create_dir_all(&unpacked).map_err(|error| at(&unpacked, error))?;
+    let packed = workspace::target().join("package");
+    let crates = unpack(&packed, &unpacked)?;
+    let lock = place.join("Cargo.lock");
+    fs::copy(workspace::root().join("Cargo.lock"), &lock).map_err(|error| at(&lock, error))?;
+    let patched = crates.iter().map(|directory| {
+        let name = directory.trim_end_matches(&format!("-{VERSION}"));
+        format!("{name} = {{ path = \"crates/{directory}\" }}\n")
+    });
+    let patched: String = patched.collect();
+    let manifest = format!(
+        "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\", \"hello\", \"readme\"]\n\n[patch.crates-io]\n{patched}"
+    );
+    write(&place.join("Cargo.toml"), &manifest)?;
+
+    write_program(&place, "hello", "", &[HELLO.to_owned()])?;
+    let readme = workspace::root().join("README.md");
+    let readme = fs::read_to_string(&readme).map_err(|error| at(&readme, error))?;
+    let features = "features = [\"client\", \"sqlite\"]";
+    write_program(&place, "readme", features, &programs(&readme))?;
+
+    let mut hello = cargo(&place);
+    // A compiler that fails: no crate of a plain agent may call one.
+    run(hello.env("CC", "false").args(["build", "--package=hello"]))?;
+    run(cargo(&place).args(["build", "--package=readme"]))?;
+    for name in ["agent2agent-cli", "agent2agent-conformance"] {
+        let path = format!("--path=crates/{name}-{VERSION}");
+        run(cargo(&place).args(["install", "--debug", "--root=installed", &path]))?;
+    }
+    for program in ["a2a", "a2a-conformance"] {
+        run(Command::new(place.join("installed/bin").join(program)).arg("--version"))?;
+    }
+    Ok(())
+}
+
+/// Packages that are not released.
+const KEPT: [&str; 4] = [
+    "xtask",
+    "a2a-bench",
+    "a2a-experiments",
+    "a2a-conformance-proof",
+];
+
+/// Version of every crate of the workspace.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A whole agent, with the default features.
+const HELLO: &str = r#"
+use agent2agent::prelude::*;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let agent = async |turn: Turn| Ok(turn.reply("hello").await?);
+    let server = Server::builder(AgentCard::new("Hello", "Says hello"), agent).build()?;
+    Ok(server.serve("127.0.0.1:8080").await?)
+}
+"#;
+
+/// Unpacks the packages of this version, and returns the names of their directories.
+fn unpack(packed: &Path, unpacked: &Path) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(packed).map_err(|error| at(packed, error))? {
+        let path = entry.map_err(|error| at(packed, error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some(name) = name
+            .strip_suffix(".crate")
+            .filter(|it| it.ends_with(VERSION))
+        else {
+            continue;
+        };
+        let mut tar = Command::new("tar");
+        run(tar.arg("-xzf").arg(&path).arg("-C").arg(unpacked))?;
+        names.push(name.to_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Writes a package that depends on the facade and on tokio, with these programs.
+fn write_program(
+    place: &Path,
+    name: &str,
+    features: &str,
+    programs: &[String],
+) -> Result<(), Failure> {
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n\
+         agent2agent = {{ version = \"={VERSION}\", {features} }}\n\
+         tokio = {{ version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }}\n"
+    );
+    let directory = place.join(name);
+    write(
+        &directory.join("Cargo.toml"),
+        &manifest.replace(", }", " }"),
+    )?;
+    for (number, program) in programs.iter().enumerate() {
+        let path = directory.join(format!("src/bin/{name}-{number}.rs"));
+        write(&path, program)?;
+    }
+    Ok(())
+}
+
+/// Returns the whole programs of a text that need no feature but those that its manifest names.
+fn programs(text: &str) -> Vec<String> {
+    let blocks = text.split("```rust").skip(1);
+    let code = blocks.filter_map(|block| Some(block.split_once('\n')?.1.split("```").next()?));
+    code.filter(|code| code.contains("fn main"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The Cargo that runs this task, in another directory.
+fn cargo(directory: &Path) -> Command {
     let mut cargo = workspace::cargo();
+    cargo.current_dir(directory);
+    cargo.env_remove("CARGO_TARGET_DIR");
     cargo
-        .current_dir(&copy)
-        .args(["package", "--workspace", "--locked", "--allow-dirty"]);
-    let of_the_workshop = ["xtask", "a2a-bench", "a2a-experiments"];
-    run(cargo.args(of_the_workshop.map(|name| format!("--exclude={name}"))))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let directory = path.parent().unwrap_or(path);
+    fs::create_dir_all(directory).map_err(|error| at(directory, error))?;
+    fs::write(path, text).map_err(|error| at(path, error))
+}
+
+fn at(path: &Path, error: std::io::Error) -> Failure {
+    format!("{}: {error}", path.display())
 }
 
 fn run(command: &mut Command) -> Result<(), Failure> {

@@ -10,7 +10,14 @@ pub(crate) fn pictures() -> Result<(), Failure> {
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut cargo = workspace::cargo();
     cargo
-        .args(["test", "--package", "a2a-inspector", "--test", "it", "--"])
+        .args([
+            "test",
+            "--package",
+            "agent2agent-inspector",
+            "--test",
+            "it",
+            "--",
+        ])
         .args(["--ignored", "--exact", "browser::pictures::pictures"])
         .env("A2A_PICTURES", &folder)
         // Without a browser it fails, as in CI.

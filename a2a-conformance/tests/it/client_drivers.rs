@@ -249,6 +249,6 @@ fn the_schema_of_cases_is_current() {
     let recorded = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         recorded == current,
-        "A2A_WRITE_SCHEMAS=1 cargo test -p a2a-conformance --test it client_drivers"
+        "A2A_WRITE_SCHEMAS=1 cargo test -p agent2agent-conformance --test it client_drivers"
     );
 }

@@ -1,4 +1,4 @@
-//! Costs of a JSON Web Token: `cargo bench --package a2a-auth`.
+//! Costs of a JSON Web Token: `cargo bench --package agent2agent-auth`.
 //!
 //! `ES256 alone` is the signature of a token and nothing else: what a new token cannot cost less than.
 

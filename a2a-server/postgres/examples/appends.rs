@@ -1,6 +1,6 @@
 //! Appends per second through the store, compared with the bare statement on as many connections of the same database.
 //!
-//! `cargo run --release -p a2a-postgres --example appends -- postgres://user@host/database`
+//! `cargo run --release -p agent2agent-postgres --example appends -- postgres://user@host/database`
 //!
 //! It creates the schemas `a2a_bench` and `a2a_bare`, and drops them at the end.
 

@@ -1,4 +1,4 @@
-//! Puts a store to each case of the suite: `cargo run -p a2a-store-suite --example check_store`.
+//! Puts a store to each case of the suite: `cargo run -p agent2agent-store-suite --example check_store`.
 
 use std::process::ExitCode;
 

@@ -8,54 +8,62 @@ use crate::sources::root;
 /// Crates, the crates that they must not be built from, and the reason.
 const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
     (
-        &["a2a-types", "a2a-jsonrpc"],
+        &["agent2agent-types", "agent2agent-jsonrpc"],
         &["tokio", "hyper", "http", "bytes"],
         "data does no I/O",
     ),
     (
-        &["a2a-types"],
-        &["a2a-jsonrpc"],
+        &["agent2agent-types"],
+        &["agent2agent-jsonrpc"],
         "the protocol has bindings other than JSON-RPC",
     ),
     (
-        &["a2a-jsonrpc"],
-        &["a2a-types"],
+        &["agent2agent-jsonrpc"],
+        &["agent2agent-types"],
         "JSON-RPC carries other protocols, too",
     ),
     (
-        &["a2a-edge"],
-        &["a2a-types", "a2a-jsonrpc"],
+        &["agent2agent-edge"],
+        &["agent2agent-types", "agent2agent-jsonrpc"],
         "connections carry other protocols, too",
     ),
     (
-        &["a2a-transport"],
-        &["a2a-client", "a2a-server"],
+        &["agent2agent-transport"],
+        &["agent2agent-client", "agent2agent-server"],
         "both ends stand on the transport",
     ),
     (
-        &["a2a-transport", "a2a-server", "a2a-client"],
-        &["a2a-gateway"],
+        &[
+            "agent2agent-transport",
+            "agent2agent-server",
+            "agent2agent-client",
+        ],
+        &["agent2agent-gateway"],
         "the gateway stands on the transport",
     ),
     (
-        &["a2a-client"],
-        &["a2a-server"],
+        &["agent2agent-client"],
+        &["agent2agent-server"],
         "a caller builds no server",
     ),
     (
-        &["a2a-server", "a2a-auth", "a2a-postgres"],
-        &["a2a-client"],
+        &[
+            "agent2agent-server",
+            "agent2agent-auth",
+            "agent2agent-postgres",
+        ],
+        &["agent2agent-client"],
         "an agent builds no client",
     ),
     (
         &[
-            "a2a-client",
-            "a2a-server",
-            "a2a-auth",
-            "a2a-postgres",
-            "a2a-conformance",
+            "agent2agent-client",
+            "agent2agent-server",
+            "agent2agent-auth",
+            "agent2agent-postgres",
+            "agent2agent-conformance",
         ],
-        &["a2a-inspector", "a2a-cli"],
+        &["agent2agent-inspector", "agent2agent-cli"],
         "libraries do not know programs",
     ),
 ];
@@ -63,24 +71,24 @@ const FORBIDDEN: &[(&[&str], &[&str], &str)] = &[
 /// Crates that are products: they are built from no proof and no tool of this workspace.
 const PRODUCTS: &[&str] = &[
     "agent2agent",
-    "a2a-types",
-    "a2a-jsonrpc",
-    "a2a-edge",
-    "a2a-transport",
-    "a2a-gateway",
-    "a2a-server",
-    "a2a-auth",
-    "a2a-postgres",
-    "a2a-client",
-    "a2a-inspector",
-    "a2a-cli",
-    "a2a-conformance",
+    "agent2agent-types",
+    "agent2agent-jsonrpc",
+    "agent2agent-edge",
+    "agent2agent-transport",
+    "agent2agent-gateway",
+    "agent2agent-server",
+    "agent2agent-auth",
+    "agent2agent-postgres",
+    "agent2agent-client",
+    "agent2agent-inspector",
+    "agent2agent-cli",
+    "agent2agent-conformance",
 ];
 
 /// Crates that prove the products or serve their development.
 const PROOF_AND_TOOLS: &[&str] = &[
     "a2a-conformance-proof",
-    "a2a-store-suite",
+    "agent2agent-store-suite",
     "xtask",
     "a2a-bench",
     "a2a-experiments",
@@ -115,7 +123,7 @@ fn products_are_built_from_no_proof_and_no_tool() {
 
 #[test]
 fn opentelemetry_is_built_only_with_its_feature() {
-    let built_from = built_from("a2a-cli", "--locked");
+    let built_from = built_from("agent2agent-cli", "--locked");
     let found: Vec<_> = built_from
         .iter()
         .filter(|it| it.contains("opentelemetry"))

@@ -1,5 +1,5 @@
 //! Golden files of the sample run in every report form. They are rewritten by `A2A_REWRITE=1
-//! cargo test -p a2a-conformance --test it report`.
+//! cargo test -p agent2agent-conformance --test it report`.
 
 use std::fs;
 use std::path::Path;
