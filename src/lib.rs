@@ -38,6 +38,7 @@
 //! | `server` (default) | [`Server`], [`Agent`], the module [`server`] | no |
 //! | `client` | [`Client`], the module [`client`] | no |
 //! | `auth` | credentials of callers: the module [`auth`] | yes |
+//! | `axum` | an agent as a router of axum: [`server::HttpServer::router`] | no |
 //! | `sqlite` | tasks in a file: [`SqliteStore`] | yes |
 //! | `postgres` | tasks in a database that several servers share: the module [`postgres`] | yes |
 //! | `tls` | `https://` | yes |

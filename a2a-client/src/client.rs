@@ -12,6 +12,8 @@ use a2a_types::{
     Request, Response, SendMessageRequest, Task, TaskId, TaskPushNotificationConfig,
 };
 
+use futures_util::stream::{Stream, TryStreamExt, iter, try_unfold};
+
 use crate::fault::{lacks_operation, mismatch};
 use crate::follow::{Follower, Subject};
 use crate::profile;
@@ -171,6 +173,41 @@ impl Client {
             Response::ListTasks(list) => Ok(list),
             other => Err(mismatch(Operation::ListTasks, &Answer::Once(other))),
         }
+    }
+
+    /// Streams all tasks that match, the latest change first. Pages are read as they are needed.
+    ///
+    /// ```no_run
+    /// # async fn show(client: a2a_client::Client) -> Result<(), a2a_client::Error> {
+    /// use a2a_client::StreamExt;
+    ///
+    /// let mut tasks = client.tasks(Default::default());
+    /// while let Some(task) = tasks.next().await {
+    ///     println!("{}", task?.id);
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn tasks(
+        &self,
+        params: ListTasksRequest,
+    ) -> impl Stream<Item = Result<Task, Error>> + Send + Unpin + use<> {
+        let client = self.clone();
+        let pages = try_unfold(Some(params), move |next| {
+            let client = client.clone();
+            async move {
+                let Some(mut params) = next else {
+                    return Ok::<_, Error>(None);
+                };
+                let page = client.list_tasks(params.clone()).await?;
+                let tasks = iter(page.tasks.into_iter().map(Ok));
+                // An agent that repeats a token would be asked for ever.
+                let has_more =
+                    !page.next_page_token.is_empty() && page.next_page_token != params.page_token;
+                params.page_token = page.next_page_token;
+                Ok(Some((tasks, has_more.then_some(params))))
+            }
+        });
+        Box::pin(pages.try_flatten())
     }
 
     /// Cancels a task.

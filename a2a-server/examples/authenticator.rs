@@ -30,12 +30,9 @@ impl Agent for Greeter {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let server = Server::builder(AgentCard::new("Greeter", "Greets"), Greeter).build()?;
-    let bound = server.bind("127.0.0.1:8080").await?;
-    println!("{}", bound.url());
-    bound
+    let card = AgentCard::new("Greeter", "Greets");
+    let server = Server::builder(card, Greeter)
         .authenticator(Tokens)
-        .run(std::future::pending())
-        .await?;
-    Ok(())
+        .build()?;
+    Ok(server.serve("127.0.0.1:8080").await?)
 }

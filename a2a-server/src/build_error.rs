@@ -4,11 +4,26 @@
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// There is an extended card that no client would look for.
+    /// There is an extended card, and the public card says that there is none, or is signed without it.
     #[error(
-        "there is an extended card, but the card does not promise one: set `capabilities.extended_agent_card`"
+        "there is an extended card, but the card denies it: `capabilities.extended_agent_card` has to be true, or absent if the card is not signed"
     )]
-    UnpromisedExtendedCard,
+    DeniedExtendedCard,
+    /// There are settings of webhooks, and the card says that there are none, or is signed without them.
+    #[error(
+        "webhooks are set up, but the card denies them: `capabilities.push_notifications` has to be true, or absent if the card is not signed"
+    )]
+    DeniedWebhooks,
+    /// The card promises push notifications, and the crate is built without them.
+    #[error(
+        "the card promises push notifications, but this program is built without them: enable the feature `push` (`webhooks` of agent2agent)"
+    )]
+    WebhooksNotBuilt,
+    /// The card requires credentials, and nothing checks them.
+    #[error(
+        "the card requires credentials, but nothing checks them: set an `authenticator`, or `AllowAnonymous` if the program around the server checks them"
+    )]
+    UncheckedSecurity,
     /// The card is signed, or to be signed, and its interfaces would be added behind the signature.
     #[error(
         "the card is signed without interfaces: set `supported_interfaces`, perhaps by `AgentCard::at`, before signing it"

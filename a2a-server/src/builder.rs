@@ -120,7 +120,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the card for callers that authenticate.
+    /// Sets the card for callers that authenticate, which the public card promises from then on.
     pub fn extended_card(mut self, card: AgentCard) -> Self {
         self.extended_card = Some(ExtendedCard::Same(card));
         self
@@ -138,9 +138,9 @@ impl ServerBuilder {
 
     /// Sets the authenticator of callers by HTTP, and with it the security of the card: the schemes and
     /// requirements that the authenticator [checks](Authenticator::security) are written into the cards, in
-    /// the form of every version. A card that states others is an error of [`build`](Self::build).
-    ///
-    /// [`HttpServer::authenticator`](crate::HttpServer::authenticator) replaces it for one HTTP server.
+    /// the form of every version. A card that states others is an error of [`build`](Self::build), and so is a card that
+    /// requires credentials without an authenticator: [`AllowAnonymous`](crate::AllowAnonymous) is the one for a server
+    /// whose callers are authenticated by the program around it.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
         self.authenticator = Some(Arc::new(authenticator));
         self
@@ -258,7 +258,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the policy of webhooks that may be called; by default public ones by `https`.
+    /// Sets the policy of webhooks that may be called; by default public ones by `https`. The card promises push
+    /// notifications from then on.
     #[cfg(feature = "push")]
     pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
         self.webhooks = Some(policy);
@@ -305,11 +306,21 @@ impl ServerBuilder {
         if self.card.name.is_empty() {
             return Err(BuildError::NamelessCard);
         }
-        if self.extended_card.is_some() && self.card.capabilities.extended_agent_card != Some(true)
-        {
-            return Err(BuildError::UnpromisedExtendedCard);
+        let is_signed = !self.card.signatures.is_empty();
+        if self.extended_card.is_some() {
+            let promised = &mut self.card.capabilities.extended_agent_card;
+            promise(promised, is_signed, BuildError::DeniedExtendedCard)?;
         }
-        if !self.card.signatures.is_empty() && self.card.supported_interfaces.is_empty() {
+        #[cfg(feature = "push")]
+        if self.sets_webhooks() {
+            let promised = &mut self.card.capabilities.push_notifications;
+            promise(promised, is_signed, BuildError::DeniedWebhooks)?;
+        }
+        #[cfg(not(feature = "push"))]
+        if self.card.capabilities.push_notifications == Some(true) {
+            return Err(BuildError::WebhooksNotBuilt);
+        }
+        if is_signed && self.card.supported_interfaces.is_empty() {
             return Err(BuildError::SignedWithoutInterfaces);
         }
         let retained = [
@@ -323,13 +334,6 @@ impl ServerBuilder {
         self.state_security()?;
         #[cfg(feature = "card-signature")]
         self.sign_cards()?;
-        #[cfg(feature = "push")]
-        if self.sets_webhooks() && self.card.capabilities.push_notifications != Some(true) {
-            tracing::warn!(
-                "the settings of webhooks have no effect: the card does not promise push \
-                 notifications, set `capabilities.push_notifications`"
-            );
-        }
         let tenants = match self.any_tenant {
             true => Tenants::any(),
             false => Tenants::of(&self.card),
@@ -422,6 +426,9 @@ impl ServerBuilder {
     /// Writes the security that is checked into the cards.
     fn state_security(&mut self) -> Result<(), BuildError> {
         let authenticator = self.authenticator.as_ref();
+        if authenticator.is_none() && !self.card.security_requirements.is_empty() {
+            return Err(BuildError::UncheckedSecurity);
+        }
         let Some(security) = authenticator.and_then(|authenticator| authenticator.security())
         else {
             return Ok(());
@@ -496,6 +503,24 @@ impl ServerBuilder {
             || self.challenge.is_some()
             || self.keys.is_some()
             || self.pauses.is_some()
+    }
+}
+
+/// Has a card promise a capability that the server is set up for.
+///
+/// Errors: `denied`, if the card denies it, or is signed without it.
+fn promise(
+    capability: &mut Option<bool>,
+    is_signed: bool,
+    denied: BuildError,
+) -> Result<(), BuildError> {
+    match capability {
+        Some(true) => Ok(()),
+        None if !is_signed => {
+            *capability = Some(true);
+            Ok(())
+        }
+        Some(false) | None => Err(denied),
     }
 }
 

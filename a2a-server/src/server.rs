@@ -75,6 +75,24 @@ impl Server {
         }
         engine.closed.cancel();
     }
+
+    /// Resolves after `signal`, and [shuts the server down](Self::shutdown) then, in the background. For programs that
+    /// listen themselves and wait for open streams, as axum does:
+    /// `axum::serve(listener, app).with_graceful_shutdown(server.shutdown_after(signal, grace))`.
+    pub fn shutdown_after<S>(
+        &self,
+        signal: S,
+        grace: Duration,
+    ) -> impl Future<Output = ()> + Send + use<S>
+    where
+        S: Future + Send,
+    {
+        let server = self.clone();
+        async move {
+            signal.await;
+            tokio::spawn(async move { server.shutdown(grace).await });
+        }
+    }
 }
 
 #[cfg(feature = "push")]

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use a2a_transport::{BoxFuture, Principal, TraceContext};
+use a2a_types::extension::question::AnswerForm;
 use a2a_types::{
     Artifact, ContextId, Message, Object, Part, Role, SendMessageRequest, Task, TaskId, TaskState,
 };
+use serde::de::DeserializeOwned;
 
 use crate::engine::pending_message::{PendingMessage, Resumed};
 use crate::engine::task_writer::TaskWriter;
@@ -45,6 +47,12 @@ impl Turn {
     /// The caller.
     pub fn principal(&self) -> &Principal {
         &self.pending.context.principal
+    }
+
+    /// Returns the URIs of the extensions that the caller wants active, as the header `A2A-Extensions` has them. Active
+    /// are those that the card offers.
+    pub fn extensions(&self) -> &[String] {
+        &self.pending.context.extensions
     }
 
     /// The user that the caller claims to act for. Nothing proves it: the caller is the
@@ -100,6 +108,49 @@ impl Turn {
     pub async fn ask(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         self.status(TaskState::InputRequired, Some(Message::agent(text)))
             .await
+    }
+
+    /// Asks the caller to choose. Return then: the text of the next turn is the choice, or what else the caller wrote.
+    /// Callers that know the [extension](a2a_types::extension::question) show buttons, others the text alone.
+    pub async fn ask_choice(
+        &self,
+        text: impl Into<String> + Send,
+        choices: impl IntoIterator<Item = impl Into<String>> + Send,
+    ) -> Result<(), UpdateError> {
+        let choices = choices.into_iter().map(Into::into).collect();
+        self.ask_for(text, AnswerForm::Choices(choices)).await
+    }
+
+    /// Asks the caller to fill in a form, which a JSON Schema describes. Return then: [`answer`](Self::answer) reads
+    /// the form in the next turn. Callers that do not know the
+    /// [extension](a2a_types::extension::question) may answer in words.
+    pub async fn ask_form(
+        &self,
+        text: impl Into<String> + Send,
+        schema: Object,
+    ) -> Result<(), UpdateError> {
+        self.ask_for(text, AnswerForm::Schema(schema)).await
+    }
+
+    async fn ask_for(
+        &self,
+        text: impl Into<String> + Send,
+        form: AnswerForm,
+    ) -> Result<(), UpdateError> {
+        let question = form.put_into(Message::agent(text));
+        self.status(TaskState::InputRequired, Some(question)).await
+    }
+
+    /// Reads the message's first data part, such as the answer to a [form](Self::ask_form); without one, its text as
+    /// JSON.
+    ///
+    /// Errors: the value is not a `T`, or there is none.
+    pub fn answer<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        let data = self.message().parts.iter().find_map(Part::as_data);
+        match data {
+            Some(data) => T::deserialize(data),
+            None => serde_json::from_str(&self.text()),
+        }
     }
 
     /// Completes the task.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::reading::{Hints, Violation, read_canonical};
 use crate::wire_types::wire_types;
-use crate::{Object, ProtocolVersion, SecurityRequirement, SecurityScheme};
+use crate::{Object, ProtocolVersion, SecurityRequirement, SecurityScheme, StringList};
 
 wire_types! {
     /// Self-description of an agent: identity, skills and interfaces. Specification 1.0 §4.4.1.
@@ -42,17 +43,27 @@ wire_types! {
 }
 
 impl AgentCard {
-    /// Returns the card of an agent that takes and produces text, streams, and has one skill. Without
-    /// interfaces, it is reached where it is served. All fields are public and can be changed.
+    /// Returns the card of an agent that takes and produces plain text, streams, and has one skill with the agent's own
+    /// name and description. Without interfaces, it is reached where it is served. All fields are public, too.
+    ///
+    /// ```
+    /// use a2a_types::{AgentCard, AgentSkill};
+    ///
+    /// let card = AgentCard::new("Travel agent", "Books journeys")
+    ///     .version("2.1.0")
+    ///     .provider("Example Ltd", "https://example.com")
+    ///     .skills([
+    ///         AgentSkill::new("flights", "Flights", "Finds and books flights").tags(["travel"]),
+    ///         AgentSkill::new("hotels", "Hotels", "Finds and books rooms").tags(["travel"]),
+    ///     ])
+    ///     .output_modes(["text/plain", "application/json"]);
+    /// assert_eq!(AgentCard::from_json(&card.to_json())?, card);
+    /// # Ok::<_, a2a_types::reading::Violation>(())
+    /// ```
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let (name, description) = (name.into(), description.into());
         Self {
-            skills: vec![AgentSkill {
-                id: "main".to_owned(),
-                name: name.clone(),
-                description: description.clone(),
-                ..AgentSkill::default()
-            }],
+            skills: vec![AgentSkill::new("main", &name, &description)],
             name,
             description,
             version: "0.1.0".to_owned(),
@@ -64,6 +75,92 @@ impl AgentCard {
             default_output_modes: vec!["text/plain".to_owned()],
             ..Self::default()
         }
+    }
+
+    /// Sets the agent's own version; `0.1.0` by default.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// Sets the skills, in place of the one that [`new`](Self::new) has given.
+    pub fn skills(mut self, skills: impl IntoIterator<Item = AgentSkill>) -> Self {
+        self.skills = skills.into_iter().collect();
+        self
+    }
+
+    /// Sets the organization that runs the agent, and its home page.
+    pub fn provider(mut self, organization: impl Into<String>, url: impl Into<String>) -> Self {
+        self.provider = Some(AgentProvider {
+            url: url.into(),
+            organization: organization.into(),
+        });
+        self
+    }
+
+    /// Sets the URL of the documentation.
+    pub fn documentation_url(mut self, url: impl Into<String>) -> Self {
+        self.documentation_url = Some(url.into());
+        self
+    }
+
+    /// Sets the URL of a picture.
+    pub fn icon_url(mut self, url: impl Into<String>) -> Self {
+        self.icon_url = Some(url.into());
+        self
+    }
+
+    /// Sets the media types that every skill accepts, unless it lists its own; `text/plain` by default.
+    pub fn input_modes(mut self, modes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.default_input_modes = modes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the media types that every skill produces, unless it lists its own; `text/plain` by default.
+    pub fn output_modes(mut self, modes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.default_output_modes = modes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets whether the agent streams; it does by default.
+    pub fn streaming(mut self, streams: bool) -> Self {
+        self.capabilities.streaming = Some(streams);
+        self
+    }
+
+    /// Adds a protocol extension that the agent offers.
+    pub fn extension(mut self, extension: AgentExtension) -> Self {
+        self.capabilities.extensions.push(extension);
+        self
+    }
+
+    /// Adds a way to authenticate, which suffices alone, with the scopes that it needs. A server whose authenticator
+    /// knows its schemes writes them into the card itself.
+    pub fn security(
+        mut self,
+        name: impl Into<String>,
+        scheme: SecurityScheme,
+        scopes: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let name = name.into();
+        let list = scopes.into_iter().map(Into::into).collect();
+        self.security_requirements.push(SecurityRequirement {
+            schemes: BTreeMap::from([(name.clone(), StringList { list })]),
+        });
+        self.security_schemes.insert(name, scheme);
+        self
+    }
+
+    /// Reads a card of 1.0, as from a file.
+    ///
+    /// Errors: the path of the first member that does not fit, and the problem.
+    pub fn from_json(json: &str) -> Result<Self, Violation> {
+        read_canonical(json, &Hints::at("$"))
+    }
+
+    /// Returns the card as JSON text of 1.0 in several lines, as for a file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("the keys of its maps are strings")
     }
 
     /// Returns the same card, reached at `url` in every protocol version and binding that we serve.
@@ -195,5 +292,55 @@ wire_types! {
         pub signature: String,
         /// The unprotected header.
         pub header: Option<Object> = optional,
+    }
+}
+
+impl AgentExtension {
+    /// Returns an extension that callers may use, without settings.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            ..Self::default()
+        }
+    }
+}
+
+impl AgentSkill {
+    /// Returns a skill without keywords, with the card's media types.
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            description: description.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the keywords.
+    pub fn tags(mut self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tags = tags.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the example prompts.
+    pub fn examples(mut self, examples: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.examples = examples.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the media types that it takes, in place of the card's.
+    pub fn input_modes(mut self, modes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.input_modes = modes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the media types that it produces, in place of the card's.
+    pub fn output_modes(mut self, modes: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.output_modes = modes.into_iter().map(Into::into).collect();
+        self
     }
 }

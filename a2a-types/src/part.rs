@@ -65,6 +65,14 @@ impl Part {
             _ => None,
         }
     }
+
+    /// Returns the value of a data part.
+    pub fn as_data(&self) -> Option<&Value> {
+        match &self.content {
+            Content::Data(data) => Some(data),
+            _ => None,
+        }
+    }
 }
 
 impl From<Content> for Part {

@@ -109,12 +109,13 @@ impl SignedAgent {
         card.signatures = sign(&json!(card), &key, None).unwrap();
         let server = Server::builder(card, Reference)
             .extended_card(extended)
+            .authenticator(Accounts)
             .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]))
             .retry_webhooks([Duration::from_millis(200); 3])
             .build()
             .unwrap();
         let bound = server.bind("127.0.0.1:0").await.unwrap();
-        let service = bound.authenticator(Accounts).service();
+        let service = bound.service();
         let serving = serve(
             listener,
             service,
@@ -264,8 +265,8 @@ async fn a_server_that_offers_little_passes() {
 
 /// Runs the checks on a server with that card, over JSON-RPC in that protocol version.
 async fn checked(card: AgentCard, checks: &[&str], protocol_version: ProtocolVersion) -> Run {
-    let bound = Server::builder(card.clone(), Reference).build().unwrap();
-    let bound = bound.bind("127.0.0.1:0").await.unwrap();
+    let server = Server::builder(card.clone(), Reference).authenticator(Accounts);
+    let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let mut card = card.at(&url);
@@ -273,7 +274,7 @@ async fn checked(card: AgentCard, checks: &[&str], protocol_version: ProtocolVer
         interface.protocol_version() == Some(protocol_version)
             && interface.protocol_binding == "JSONRPC"
     });
-    let bound = bound.public_url(&url).authenticator(Accounts);
+    let bound = bound.public_url(&url);
     let service = bound.service().card(&card);
     let serving = tokio::spawn(serve(
         listener,

@@ -7,12 +7,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::Binding;
 use a2a_transport::binding::Offer;
+#[cfg(feature = "axum")]
+use a2a_transport::http::Probes;
 #[cfg(feature = "tls")]
 use a2a_transport::http::serve_tls;
-use a2a_transport::http::{AllowAnonymous, Authenticator, Hosts, HttpService, serve};
+use a2a_transport::http::{Agents, AllowAnonymous, Hosts, HttpService, Readiness, serve};
+use a2a_transport::{Binding, BoxFuture};
 use a2a_types::AgentCard;
+use futures_util::future::join_all;
 use tokio::net::{TcpListener, TcpSocket, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +39,7 @@ impl Server {
             listener: (),
             server: self.clone(),
             settings: Settings::default(),
+            others: Vec::new(),
         }
     }
 
@@ -56,6 +60,27 @@ impl Server {
 }
 
 impl HttpServer {
+    /// Also serves another agent, at its own [path](Self::path), and lists the public cards of all agents at `/agents`.
+    /// Of the other one's options, those of the listener do not count: its TLS, limits of connections, probes and drain.
+    ///
+    /// ```
+    /// # use a2a_server::{Failure, Server, Turn};
+    /// # use a2a_types::AgentCard;
+    /// # async fn joker(turn: Turn) -> Result<(), Failure> { Ok(turn.reply("Moo").await?) }
+    /// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.reply(turn.text()).await?) }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let joker = Server::builder(AgentCard::new("Joker", "Tells a joke"), joker).build()?;
+    /// let parrot = Server::builder(AgentCard::new("Parrot", "Says it back"), parrot).build()?;
+    /// let both = joker.http().path("/joker").and(parrot.http().path("/parrot"));
+    /// let bound = both.bind("127.0.0.1:0").await?;
+    /// # bound.run(std::future::ready(())).await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn and(mut self, other: HttpServer) -> Self {
+        self.others.push(other);
+        self
+    }
+
     /// Binds an address. Options may be set before and after.
     ///
     /// Errors: the system's error for the last of the addresses.
@@ -72,17 +97,51 @@ impl HttpServer {
             listener: Listener { listener, address },
             server: self.server,
             settings: self.settings,
+            others: self.others,
         })
     }
 
     /// Returns the service, to be mounted in another program: at the [path](Self::path), and at all paths below
     /// it.
     ///
-    /// Any caller that reaches it is let in, unless it has an [authenticator](Self::authenticator); it
-    /// answers as any host, unless it has a [list](Self::allow_hosts) of them. The program that listens
+    /// Any caller that reaches it is let in, unless the server has an
+    /// [authenticator](crate::ServerBuilder::authenticator); it answers as any host, unless it has a [list](Self::allow_hosts) of them. The program that listens
     /// says when the server [shuts down](Server::shutdown).
     pub fn service(&self) -> HttpService<Server> {
         self.service_at(None)
+    }
+}
+
+#[cfg(feature = "axum")]
+impl HttpServer {
+    /// Returns a router of axum with the agent at its [path](Self::path) and below it, the probes included: at
+    /// `{path}/healthz` and `{path}/readyz`. An agent at `/` takes every path that the program has no route for.
+    ///
+    /// ```
+    /// # use a2a_server::{Failure, Server, Turn};
+    /// # use a2a_types::AgentCard;
+    /// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.reply(turn.text()).await?) }
+    /// # let parrot = Server::builder(AgentCard::new("Parrot", "Says it back"), parrot).build()?;
+    /// use axum::{Router, routing::get};
+    ///
+    /// let app: Router = Router::new()
+    ///     .route("/", get(async || "an agent at /parrot"))
+    ///     .merge(parrot.http().path("/parrot").router());
+    /// # Ok::<_, a2a_server::BuildError>(())
+    /// ```
+    pub fn router(&self) -> axum::Router {
+        let path = self.settings.path.trim_end_matches('/').to_owned();
+        let mut probes = Probes::none();
+        probes.alive = Some(format!("{path}/healthz"));
+        probes.ready = Some(format!("{path}/readyz"));
+        let service = self.service().probes(probes);
+        let router = axum::Router::new();
+        match path.is_empty() {
+            true => router.fallback_service(service),
+            false => router
+                .route_service(&path, service.clone())
+                .route_service(&format!("{path}/{{*rest}}"), service),
+        }
     }
 }
 
@@ -115,26 +174,27 @@ impl<L> HttpServer<L> {
             Some(bytes) => service.answer_budget(bytes),
             None => service,
         };
+        let authenticator = self.server.inner.authenticator.clone();
         service
             .hosts(self.hosts(&card, address))
+            .allow_origins(settings.origins)
             .probes(settings.probes)
-            .readiness(self.server.clone())
+            .readiness(AllReady(
+                self.agents().map(|(server, _)| server.clone()).collect(),
+            ))
             .tenants(self.server.tenants().clone())
             .card(&card)
             .path(settings.path)
             .reading(settings.reading)
-            .shared_authenticator(
-                self.effective_authenticator()
-                    .unwrap_or_else(|| Arc::new(AllowAnonymous)),
-            )
+            .shared_authenticator(authenticator.unwrap_or_else(|| Arc::new(AllowAnonymous)))
             .keep_alive(settings.keep_alive)
             .body_timeout(settings.body_timeout)
     }
 
-    /// Returns the authenticator of this HTTP server, or else that of the server.
-    fn effective_authenticator(&self) -> Option<Arc<dyn Authenticator>> {
-        let own = self.settings.authenticator.as_ref();
-        own.or(self.server.inner.authenticator.as_ref()).cloned()
+    /// Returns the agents that are served, with their settings: this one, and the others.
+    fn agents(&self) -> impl Iterator<Item = (&Server, &Settings)> {
+        let others = self.others.iter().map(|it| (&it.server, &it.settings));
+        std::iter::once((&self.server, &self.settings)).chain(others)
     }
 
     fn hosts(&self, card: &AgentCard, address: Option<SocketAddr>) -> Hosts {
@@ -150,6 +210,20 @@ impl<L> HttpServer<L> {
             .and(address.map(|address| address.to_string()))
             .and(interfaces.map(|interface| &interface.url))
             .and(&self.settings.public_url)
+    }
+}
+
+/// Readiness of several servers: that of the first one that is not ready.
+struct AllReady(Vec<Server>);
+
+impl Readiness for AllReady {
+    fn ready(&self) -> BoxFuture<'_, Result<(), &'static str>> {
+        Box::pin(async {
+            for server in &self.0 {
+                server.ready().await?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -179,38 +253,6 @@ impl BoundServer {
         self.service_at(Some(self.listener.address))
     }
 
-    /// Logs warnings about settings that callers may miss.
-    fn warn(&self) {
-        let names_interfaces = !self.server.card().supported_interfaces.is_empty();
-        let names_host = self.settings.public_url.is_some()
-            || !matches!(self.settings.hosts, AllowedHosts::Suitable);
-        if self.listener.address.ip().is_unspecified() && !names_interfaces && !names_host {
-            tracing::warn!(
-                local = %self.listener.address,
-                "the card names the host that each caller used: set a `public_url`, or `allow_hosts`"
-            );
-        }
-        let offer = Offer::of(self.server.card());
-        let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
-        if !is_reached && !self.settings.every_binding {
-            tracing::warn!(
-                "no request can be answered: none of the card's interfaces has a binding and a version \
-                 that are served here"
-            );
-        }
-        let has_authenticator = self.effective_authenticator().is_some();
-        if !has_authenticator && !self.server.card().security_requirements.is_empty() {
-            tracing::warn!(
-                "the card requires credentials, and nothing checks them: set an `authenticator`"
-            );
-        }
-        if !has_authenticator && self.server.inner.extended_card.is_some() {
-            tracing::warn!(
-                "no caller gets the extended card: set an `authenticator` that identifies callers"
-            );
-        }
-    }
-
     /// Answers until `shutdown` resolves, and as long after that as it is [drained](Self::drain); then
     /// lets turns and requests come to their end, for as long as
     /// [`ServeOptions::grace`](a2a_transport::http::ServeOptions::grace).
@@ -218,23 +260,21 @@ impl BoundServer {
     /// Errors: `PermissionDenied` at once, if everyone could reach it and anyone were let in.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let local = self.local_addr();
-        if self.effective_authenticator().is_none() && !is_local(local) {
-            if !self.settings.open {
-                return Err(io::Error::new(
-                    io::ErrorKind::PermissionDenied,
-                    format!(
-                        "{local} can be reached from elsewhere, and nothing tells callers apart: \
-                         set an `authenticator`, bind a loopback address like 127.0.0.1, \
-                         or let everyone in with `open_to_anyone`"
-                    ),
-                ));
-            }
-            tracing::warn!(%local, "no authentication: every caller of this address is admitted");
+        for (server, settings) in self.agents() {
+            check_access(server, settings, local)?;
+            warn(server, settings, local);
         }
-        self.warn();
         let service = self.service();
-        let (server, stopping) = (self.server.clone(), CancellationToken::new());
-        server.inner.begin_maintenance();
+        let others = self
+            .others
+            .iter()
+            .map(|other| other.service_at(Some(local)));
+        let others: Vec<_> = others.collect();
+        let servers: Vec<_> = self.agents().map(|(server, _)| server.clone()).collect();
+        for server in &servers {
+            server.inner.begin_maintenance();
+        }
+        let stopping = CancellationToken::new();
         let grace = self.settings.options.grace;
         let mut options = self.settings.options;
         options.probes = self.settings.probes;
@@ -242,22 +282,79 @@ impl BoundServer {
         options.grace = grace + Duration::from_secs(2);
         let stop = async {
             shutdown.await;
-            server.drain();
+            servers.iter().for_each(Server::drain);
             tokio::time::sleep(self.settings.drain).await;
             stopping.cancel();
         };
         let end_work = async {
             stopping.cancelled().await;
-            server.shutdown(grace).await;
+            join_all(servers.iter().map(|server| server.shutdown(grace))).await;
         };
         let Listener { listener, .. } = self.listener;
         #[cfg(feature = "tls")]
         if let Some(tls) = self.settings.tls {
-            tokio::join!(serve_tls(listener, tls, service, options, stop), end_work);
+            match others.is_empty() {
+                true => tokio::join!(serve_tls(listener, tls, service, options, stop), end_work),
+                false => {
+                    let agents = Agents::new(service, others);
+                    tokio::join!(serve_tls(listener, tls, agents, options, stop), end_work)
+                }
+            };
             return Ok(());
         }
-        tokio::join!(serve(listener, service, options, stop), end_work);
+        match others.is_empty() {
+            true => tokio::join!(serve(listener, service, options, stop), end_work),
+            false => {
+                let agents = Agents::new(service, others);
+                tokio::join!(serve(listener, agents, options, stop), end_work)
+            }
+        };
         Ok(())
+    }
+}
+
+/// Returns an error if everyone could reach an agent and anyone were let in.
+fn check_access(server: &Server, settings: &Settings, local: SocketAddr) -> io::Result<()> {
+    if server.inner.authenticator.is_some() || is_local(local) {
+        return Ok(());
+    }
+    if !settings.open {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!(
+                "{local} can be reached from elsewhere, and nothing tells callers apart: \
+                 set an `authenticator`, bind a loopback address like 127.0.0.1, \
+                 or let everyone in with `open_to_anyone`"
+            ),
+        ));
+    }
+    tracing::warn!(%local, "no authentication: every caller of this address is admitted");
+    Ok(())
+}
+
+/// Logs warnings about settings that callers may miss.
+fn warn(server: &Server, settings: &Settings, local: SocketAddr) {
+    let names_interfaces = !server.card().supported_interfaces.is_empty();
+    let names_host =
+        settings.public_url.is_some() || !matches!(settings.hosts, AllowedHosts::Suitable);
+    if local.ip().is_unspecified() && !names_interfaces && !names_host {
+        tracing::warn!(
+            %local,
+            "the card names the host that each caller used: set a `public_url`, or `allow_hosts`"
+        );
+    }
+    let offer = Offer::of(server.card());
+    let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
+    if !is_reached && !settings.every_binding {
+        tracing::warn!(
+            "no request can be answered: none of the card's interfaces has a binding and a version \
+             that are served here"
+        );
+    }
+    if server.inner.authenticator.is_none() && server.inner.extended_card.is_some() {
+        tracing::warn!(
+            "no caller gets the extended card: set an `authenticator` that identifies callers"
+        );
     }
 }
 

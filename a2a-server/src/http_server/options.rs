@@ -1,12 +1,11 @@
 //! Options of an HTTP server.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::binding::ReadOptions;
 #[cfg(feature = "tls")]
 use a2a_transport::http::ServerTls;
-use a2a_transport::http::{Authenticator, Probes, ServeOptions};
+use a2a_transport::http::{AllowedOrigins, Probes, ServeOptions};
 use a2a_types::ProtocolVersion;
 use a2a_types::reading::Mode;
 
@@ -34,6 +33,8 @@ pub struct HttpServer<L = ()> {
     pub(super) listener: L,
     pub(super) server: Server,
     pub(super) settings: Settings,
+    /// Other agents at the same address.
+    pub(super) others: Vec<HttpServer>,
 }
 
 #[derive(Clone)]
@@ -41,10 +42,10 @@ pub(super) struct Settings {
     pub(super) path: String,
     pub(super) public_url: Option<String>,
     pub(super) reading: ReadOptions,
-    pub(super) authenticator: Option<Arc<dyn Authenticator>>,
     /// `true` if anyone may use it from anywhere.
     pub(super) open: bool,
     pub(super) hosts: AllowedHosts,
+    pub(super) origins: AllowedOrigins,
     pub(super) probes: Probes,
     pub(super) drain: Duration,
     /// `true` if it also answers by bindings that its card does not name.
@@ -74,9 +75,9 @@ impl Default for Settings {
             path: "/".to_owned(),
             public_url: None,
             reading: ReadOptions::default(),
-            authenticator: None,
             open: false,
             hosts: AllowedHosts::default(),
+            origins: AllowedOrigins::default(),
             probes: Probes::default(),
             drain: Duration::ZERO,
             every_binding: false,
@@ -128,16 +129,9 @@ impl<L> HttpServer<L> {
         self
     }
 
-    /// Sets the authenticator of callers of this HTTP server alone, in place of that of the
-    /// [server](crate::ServerBuilder::authenticator), which also states it on the card. Without one every caller that reaches the address is let in, so
-    /// it must be a loopback address, unless it is [open to anyone](Self::open_to_anyone).
-    pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
-        self.settings.authenticator = Some(Arc::new(authenticator));
-        self
-    }
-
     /// Lets in every caller that reaches the address, whatever address it is: to read, change and cancel
-    /// one another's tasks, too.
+    /// one another's tasks, too. Without this and without an [authenticator](crate::ServerBuilder::authenticator) only
+    /// loopback addresses are served.
     pub fn open_to_anyone(mut self) -> Self {
         self.settings.open = true;
         self
@@ -163,6 +157,13 @@ impl<L> HttpServer<L> {
     /// Answers as any host, at a loopback address too: for tests, and where something else checks.
     pub fn any_host(mut self) -> Self {
         self.settings.hosts = AllowedHosts::Any;
+        self
+    }
+
+    /// Lets the pages of these origins call it from a browser (CORS): `https://app.example`, or `*` for all; none by
+    /// default. They need no entry in [`allow_hosts`](Self::allow_hosts).
+    pub fn allow_origins(mut self, origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.settings.origins = AllowedOrigins::new(origins);
         self
     }
 

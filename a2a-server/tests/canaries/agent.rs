@@ -29,6 +29,7 @@ pub(crate) fn builder() -> ServerBuilder {
     card.capabilities.push_notifications = Some(true);
     let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
     Server::builder(card, agent)
+        .authenticator(SecretAuthenticator)
         .webhooks(policy)
         .sign_webhooks(keys())
 }
@@ -52,9 +53,7 @@ pub(crate) fn secret() -> Secret {
 /// Serves it to callers with the right credentials.
 pub(crate) async fn serve(server: &Server) -> SocketAddr {
     let bound = server.bind("127.0.0.1:0").await.unwrap();
-    let bound = bound
-        .authenticator(SecretAuthenticator)
-        .body_limit(16 << 10);
+    let bound = bound.body_limit(16 << 10);
     let address = bound.local_addr();
     tokio::spawn(bound.run(std::future::pending()));
     address

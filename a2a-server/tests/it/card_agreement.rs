@@ -178,13 +178,10 @@ impl Authenticator for FixedPrincipal {
 async fn the_card_has_the_host_that_its_caller_used() {
     let mut promises = card(&[]);
     promises.capabilities.extended_agent_card = Some(true);
-    let server = builder(promises).extended_card(card(&[])).build().unwrap();
+    let server = builder(promises).extended_card(card(&[]));
+    let server = server.authenticator(FixedPrincipal).build().unwrap();
     for address in ["127.0.0.1:0", "0.0.0.0:0"] {
-        let bound = server
-            .bind(address)
-            .await
-            .unwrap()
-            .authenticator(FixedPrincipal);
+        let bound = server.bind(address).await.unwrap();
         let service = bound.service();
         for host in ["localhost:8080", "127.0.0.1", "[::1]:80"] {
             let host = [("host", host)];
@@ -291,33 +288,37 @@ impl std::io::Write for LogLines {
     }
 }
 
-#[tokio::test]
-async fn webhook_settings_without_the_capability_are_logged() {
-    use a2a_server::WebhookPolicy;
+#[test]
+fn webhook_settings_declare_the_capability() {
+    use a2a_server::{BuildError, WebhookPolicy};
 
-    let build = async |card| {
-        let builder = builder(card).webhooks(WebhookPolicy::default());
-        assert!(builder.build().is_ok());
+    let build = |said: Option<bool>| {
+        let mut card = card(&[]);
+        card.capabilities.push_notifications = said;
+        builder(card).webhooks(WebhookPolicy::default()).build()
     };
-    let said = "the settings of webhooks have no effect";
-    assert!(logged(build(card(&[]))).await.contains(said));
-    let mut promises = card(&[]);
-    promises.capabilities.push_notifications = Some(true);
-    assert!(!logged(build(promises)).await.contains(said));
+    for said in [None, Some(true)] {
+        let server = build(said).unwrap();
+        assert_eq!(server.card().capabilities.push_notifications, Some(true));
+    }
+    assert_eq!(build(Some(false)).err(), Some(BuildError::DeniedWebhooks));
+    let silent = builder(card(&[])).build().unwrap();
+    assert_eq!(silent.card().capabilities.push_notifications, None);
 }
 
 #[tokio::test]
 async fn an_unreachable_card_is_logged() {
     let mut promises = card(&[]);
     promises.capabilities.extended_agent_card = Some(true);
-    let server = builder(promises).extended_card(card(&[])).build().unwrap();
     let run = async |address: &str, allowed: &[&str], known: bool| {
+        let mut server = builder(promises.clone()).extended_card(card(&[]));
+        if known {
+            server = server.authenticator(FixedPrincipal);
+        }
+        let server = server.build().unwrap();
         let mut bound = server.bind(address).await.unwrap().open_to_anyone();
         if !allowed.is_empty() {
             bound = bound.allow_hosts(allowed.iter().copied());
-        }
-        if known {
-            bound = bound.authenticator(FixedPrincipal);
         }
         bound.run(std::future::ready(())).await.unwrap();
     };

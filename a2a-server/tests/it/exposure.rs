@@ -2,16 +2,20 @@
 
 use std::io::ErrorKind;
 
-use a2a_server::{Failure, Server, Turn};
+use a2a_server::{Failure, Server, ServerBuilder, Turn};
 use a2a_transport::http::{AuthError, Authenticator};
 use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentInterface, ProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-fn server(card: AgentCard) -> Server {
+fn builder(card: AgentCard) -> ServerBuilder {
     let silent = |_: Turn| async { Ok::<(), Failure>(()) };
-    Server::builder(card, silent).build().unwrap()
+    Server::builder(card, silent)
+}
+
+fn server(card: AgentCard) -> Server {
+    builder(card).build().unwrap()
 }
 
 fn nameless() -> Server {
@@ -50,12 +54,10 @@ async fn binding_a_public_address_without_authenticator_is_refused() {
         .run(done())
         .await
         .unwrap();
-    everywhere()
-        .await
-        .authenticator(FixedPrincipal)
-        .run(done())
-        .await
-        .unwrap();
+    let card = AgentCard::new("Silent", "Says nothing");
+    let known = builder(card).authenticator(FixedPrincipal).build().unwrap();
+    let bound = known.bind("0.0.0.0:0").await.unwrap();
+    bound.run(done()).await.unwrap();
     for local in ["127.0.0.1:0", "127.0.0.2:0"] {
         let bound = nameless().bind(local).await.unwrap();
         bound.run(done()).await.unwrap();

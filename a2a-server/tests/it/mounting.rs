@@ -60,12 +60,6 @@ fn is_failure(request: &WebhookRequest) -> bool {
     body.is_some_and(|body| body["statusUpdate"]["status"]["state"] == "TASK_STATE_FAILED")
 }
 
-fn mount(app: Router, server: &Server, path: &str) -> Router {
-    let agent = server.http().path(path).service();
-    app.route_service(path, agent.clone())
-        .route_service(&format!("{path}/{{*rest}}"), agent)
-}
-
 async fn mark(mut response: Response) -> Response {
     let mark = HeaderValue::from_static("axum");
     response.headers_mut().insert("x-served-by", mark);
@@ -85,13 +79,18 @@ async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_ord
     let second = Server::builder(card(), worker.clone()).store(MemoryStore::default());
     let second = second.build().unwrap();
     let app = Router::new().route("/", get(async || "agents"));
-    let app = mount(mount(app, &first, "/first"), &second, "/second")
+    let app = app
+        .merge(first.http().path("/first").router())
+        .merge(second.http().path("/second").router())
         .layer(map_response(mark))
         .layer(ConcurrencyLimitLayer::new(100));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let stop = CancellationToken::new();
-    let serving = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let grace = Duration::from_millis(100);
+    let signal = first.shutdown_after(stop.clone().cancelled_owned(), grace);
+    let signal = second.shutdown_after(signal, grace);
+    let serving = axum::serve(listener, app).with_graceful_shutdown(signal);
     let serving = tokio::spawn(serving.into_future());
 
     // Before any call, the abandoned task is found and its webhook notified.
@@ -107,6 +106,10 @@ async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_ord
             .await
             .unwrap();
         assert_eq!(got.headers["x-served-by"], "axum");
+        let ready = a2a_client::HttpClient::default()
+            .get(&format!("{at}/readyz"), &Default::default())
+            .await;
+        assert_eq!(ready.unwrap().status, 200);
         let client = Client::connect(&at).await.unwrap();
         let done = task(client.send("echo this").await.unwrap());
         assert_eq!(done.status.state, TaskState::Completed, "{path}");
@@ -116,10 +119,75 @@ async fn agents_in_a_program_of_axum_work_before_their_first_call_and_end_in_ord
     followed.next().await.unwrap().unwrap();
     worker.begun.notified().await;
     stop.cancel();
-    let grace = Duration::from_millis(100);
-    tokio::join!(first.shutdown(grace), second.shutdown(grace));
-    // The stream is cut, not its task; axum has nothing to wait for.
-    drop(followed);
+    // The stream is cut, not its task: axum has nothing to wait for, though its caller is still there.
     serving.await.unwrap().unwrap();
+    drop(followed);
     assert_eq!(worker.runs(), 3);
+}
+
+/// Returns the names of the agents in the list at an address.
+async fn listed(url: &str) -> Vec<String> {
+    let list = a2a_client::HttpClient::default()
+        .get(&format!("{url}/agents"), &Default::default())
+        .await
+        .unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&list.body).unwrap();
+    let cards = list["agents"].as_array().unwrap().iter();
+    let names = cards.map(|card| {
+        let at = card["supportedInterfaces"][0]["url"].as_str().unwrap();
+        format!("{} {}", card["name"].as_str().unwrap(), at.replace(url, ""))
+    });
+    names.collect()
+}
+
+#[tokio::test]
+async fn agents_at_one_address_are_listed_and_each_answers_at_its_path() {
+    let agent = |text: &'static str| {
+        async move |turn: a2a_server::Turn| Ok::<_, a2a_server::Failure>(turn.reply(text).await?)
+    };
+    let server = |name: &str, text| {
+        let card = a2a_types::AgentCard::new(name, name);
+        Server::builder(card, agent(text)).build().unwrap()
+    };
+    let (one, two) = (server("One", "1"), server("Two", "2"));
+    let both = one.http().path("/one").and(two.http().path("/one/two"));
+    let bound = both.bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", bound.local_addr());
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(bound.run(stop.clone().cancelled_owned()));
+    assert_eq!(listed(&url).await, ["One /one", "Two /one/two"]);
+    for (path, text) in [("/one", "1"), ("/one/two", "2")] {
+        let client = Client::connect(&format!("{url}{path}")).await.unwrap();
+        assert_eq!(client.send("go").await.unwrap().text(), text, "{path}");
+    }
+    stop.cancel();
+    running.await.unwrap().unwrap();
+    // Both have shut down.
+    for server in [one, two] {
+        let refused = Client::new(server).send("go").await.unwrap_err();
+        assert!(refused.to_string().contains("shutting down"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn an_open_agent_beside_a_closed_one_is_not_served_to_everyone() {
+    let closed = Server::builder(card(), Worker::default());
+    let closed = closed.authenticator(Closed).build().unwrap();
+    let open = Server::builder(card(), Worker::default()).build().unwrap();
+    let both = closed.http().and(open.http().path("/open"));
+    let bound = both.bind("0.0.0.0:0").await.unwrap();
+    let refused = bound.run(std::future::ready(())).await.unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
+}
+
+/// Refuses every caller.
+struct Closed;
+
+impl a2a_server::Authenticator for Closed {
+    fn authenticate<'a>(
+        &'a self,
+        _: &'a http::request::Parts,
+    ) -> a2a_server::BoxFuture<'a, Result<a2a_server::Principal, a2a_server::AuthError>> {
+        Box::pin(std::future::ready(Err(a2a_server::AuthError::forbidden())))
+    }
 }

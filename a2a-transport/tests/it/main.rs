@@ -1,5 +1,6 @@
 //! Integration tests of the transport.
 
+mod cors;
 mod edge;
 mod envelope;
 mod hostile;

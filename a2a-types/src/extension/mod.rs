@@ -1,3 +1,4 @@
 //! Extensions of the protocol, typed.
 
+pub mod question;
 pub mod trpc;

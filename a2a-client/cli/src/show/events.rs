@@ -1,7 +1,10 @@
 //! Output of events as they happen.
 
 use a2a_client::terminal::escape_line;
-use a2a_types::{Artifact, ArtifactId, Event, TaskArtifactUpdateEvent, TaskId, TaskStatus};
+use a2a_types::extension::question::AnswerForm;
+use a2a_types::{
+    Artifact, ArtifactId, Event, Message, TaskArtifactUpdateEvent, TaskId, TaskStatus,
+};
 
 use super::{Screen, bold, dim, parts, state};
 use crate::exit::Failure;
@@ -65,7 +68,8 @@ impl Events {
     }
 
     fn status(&mut self, status: &TaskStatus, screen: &Screen) -> Result<(), Failure> {
-        let says = status.message.as_ref().map(|message| parts(&message.parts));
+        let says = status.message.as_ref();
+        let says = says.map(|message| parts(&message.parts) + &choices(message));
         let says = says.map_or(String::new(), |says| format!(": {says}"));
         screen.line(&format!("● {}{says}", state(status.state)))
     }
@@ -98,5 +102,16 @@ impl Events {
         let gap = if content.contains('\n') { "\n" } else { " " };
         self.open = Some(artifact.artifact_id.clone());
         screen.write(&format!("◆ {name}{gap}{before}{content}"))
+    }
+}
+
+/// Returns the answers that the agent offers to a question, in brackets.
+fn choices(question: &Message) -> String {
+    match AnswerForm::of(question) {
+        Some(AnswerForm::Choices(choices)) => {
+            let choices: Vec<_> = choices.iter().map(|it| escape_line(it)).collect();
+            dim(&format!(" [{}]", choices.join(" | ")))
+        }
+        _ => String::new(),
     }
 }

@@ -244,6 +244,9 @@ fn server(
         }
         _ => builder,
     };
+    if card.capabilities.push_notifications != Some(true) {
+        return builder.build();
+    }
     let builder = match webhook_key {
         Some(key) => builder.sign_webhooks(WebhookKeys::new(key)),
         None => builder,

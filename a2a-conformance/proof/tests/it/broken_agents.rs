@@ -225,15 +225,14 @@ fn broken(is: AgentFault, head: &Parts, request: &Value) -> String {
 async fn unmet(is: AgentFault, offer: DeclaredFeatures) -> BTreeSet<String> {
     let everything = offer == DeclaredFeatures::Everything;
     let server = Server::builder(card(everything), Reference)
-        .webhooks(WebhookPolicy::default().allow_hosts(["127.0.0.1"]));
+        .authenticator(NameAuthenticator(is == AgentFault::LetsIn));
+    let local = WebhookPolicy::default().allow_hosts(["127.0.0.1"]);
     let server = match everything {
-        true => server.extended_card(card(true)),
+        true => server.extended_card(card(true)).webhooks(local),
         false => server,
     };
     let bound = server.build().unwrap().bind("127.0.0.1:0").await.unwrap();
-    let bound = bound
-        .authenticator(NameAuthenticator(is == AgentFault::LetsIn))
-        .any_host();
+    let bound = bound.any_host();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let service = bound.public_url(&url).service();

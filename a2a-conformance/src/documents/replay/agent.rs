@@ -76,7 +76,8 @@ impl<'a> AgentReplay<'a> {
         if exchange.profile {
             Version::CURRENT.declare(&mut card);
         }
-        let mut server = Server::builder(card.clone(), reference.clone());
+        let mut server =
+            Server::builder(card.clone(), reference.clone()).authenticator(TokenForCard);
         if card.capabilities.extended_agent_card == Some(true) {
             server = server.extended_card(card);
         }
@@ -85,8 +86,7 @@ impl<'a> AgentReplay<'a> {
             true => "/a2a/v1",
             false => "/",
         };
-        let server = server.build()?.http().path(path).mode(mode);
-        let service = server.authenticator(TokenForCard).service();
+        let service = server.build()?.http().path(path).mode(mode).service();
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let caller = PlainCaller::new(listener.local_addr()?);
         let mut server = JoinSet::new();

@@ -3,6 +3,7 @@
 mod access;
 mod follow;
 mod list;
+mod questions;
 mod send;
 
 use std::sync::Arc;

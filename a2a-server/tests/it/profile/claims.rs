@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use a2a_gateway::Gateway;
-use a2a_server::{AuthError, Authenticator, Failure, Principal, Server, Transport, Turn};
+use a2a_server::{
+    AuthError, Authenticator, Failure, Principal, Server, ServerBuilder, Transport, Turn,
+};
 use a2a_transport::{BoxFuture, Call};
 use a2a_types::{
     AgentCard, GetTaskRequest, Message, ProtocolVersion, Request, SendMessageRequest, TaskId,
@@ -24,7 +26,7 @@ fn request(id: &str, metadata: Value) -> Value {
 type RecordedCallers = Arc<Mutex<Vec<String>>>;
 
 /// A server that records its callers.
-fn server(callers: &RecordedCallers) -> Server {
+fn builder(callers: &RecordedCallers) -> ServerBuilder {
     let callers = Arc::clone(callers);
     let agent = move |turn: Turn| {
         let callers = Arc::clone(&callers);
@@ -41,14 +43,12 @@ fn server(callers: &RecordedCallers) -> Server {
         }
     };
     Server::builder(AgentCard::new("Who", "Knows who calls"), agent)
-        .build()
-        .unwrap()
 }
 
 #[tokio::test]
 async fn claimed_user_reaches_the_agent_but_stays_anonymous() {
     let callers = RecordedCallers::default();
-    let server = server(&callers);
+    let server = builder(&callers).build().unwrap();
     let caller = JsonCaller::of(server.clone()).await;
     let said = json!({"user_id": "of-message", "invocation_id": "inv-1", "secret": true});
     caller
@@ -89,12 +89,8 @@ async fn claim_does_not_authenticate() {
         }
     }
     let callers = RecordedCallers::default();
-    let server = server(&callers);
-    let bound = server
-        .bind("127.0.0.1:0")
-        .await
-        .unwrap()
-        .authenticator(Tokens);
+    let server = builder(&callers).authenticator(Tokens).build().unwrap();
+    let bound = server.bind("127.0.0.1:0").await.unwrap();
     let caller = JsonCaller::at(bound.local_addr());
     tokio::spawn(bound.run(std::future::pending()));
 
@@ -126,7 +122,7 @@ async fn claim_does_not_authenticate() {
 #[tokio::test]
 async fn a_gateway_passes_no_claim_on() {
     let callers = RecordedCallers::default();
-    let gateway = Gateway::new(server(&callers), ProtocolVersion::V1_0);
+    let gateway = Gateway::new(builder(&callers).build().unwrap(), ProtocolVersion::V1_0);
     let message = Message::user("who am I?");
     let mut call = Call::new(Request::SendMessage(SendMessageRequest {
         message,

@@ -184,8 +184,8 @@ pub(crate) async fn serve_card(card: AgentCard) -> ServedAgent {
 pub(crate) async fn serve_to_names(card: AgentCard) -> ServedAgent {
     serve_with(
         card,
-        |builder| builder,
-        |bound| bound.authenticator(BearerNames),
+        |builder| builder.authenticator(BearerNames),
+        |bound| bound,
     )
     .await
 }

@@ -79,6 +79,12 @@ impl PublicCard {
         response
     }
 
+    /// Returns the card of 1.0 as a value. `None` if the caller names no host.
+    pub(crate) fn listed(&self, head: &Parts, path: &str) -> Option<Value> {
+        let documents = self.documents(head, path)?;
+        serde_json::from_slice(&documents.of_1_0.body).ok()
+    }
+
     fn names_interfaces(&self) -> bool {
         self.documents.is_some()
     }

@@ -86,9 +86,9 @@ impl Hosts {
         }
     }
 
-    /// Refuses a request for another host, or from a page of another host.
-    pub(super) fn check(&self, head: &Parts) -> Result<(), Response<Body>> {
-        let Some(refusal) = self.refusal(head) else {
+    /// Refuses a request for another host, or from a page of another host whose origin is not allowed.
+    pub(super) fn check(&self, head: &Parts, allows_origin: bool) -> Result<(), Response<Body>> {
+        let Some(refusal) = self.refusal_of(head, allows_origin) else {
             return Ok(());
         };
         let text = match refusal {
@@ -101,6 +101,10 @@ impl Hosts {
 
     /// Returns the reason to refuse a request, by its target, `Host` and `Origin`.
     pub fn refusal(&self, head: &Parts) -> Option<HostRefusal> {
+        self.refusal_of(head, false)
+    }
+
+    fn refusal_of(&self, head: &Parts, allows_origin: bool) -> Option<HostRefusal> {
         self.0.as_ref()?;
         let mut named = false;
         if let Some(authority) = head.uri.authority() {
@@ -115,7 +119,7 @@ impl Hosts {
                 if !self.has(text(value)) {
                     return Some(HostRefusal::OtherHost.of(text(value)));
                 }
-            } else if name == ORIGIN {
+            } else if name == ORIGIN && !allows_origin {
                 // `null`, which sandboxed pages and pages from files send, is not an origin of ours.
                 let (_, host) = text(value).split_once("://").unwrap_or_default();
                 if !self.has(host) {
@@ -217,7 +221,7 @@ fn text(value: &HeaderValue) -> &str {
 const WRONG_HOST: &str = "this server does not answer as that host: it would have to be allowed \
     with `HttpServer::allow_hosts`, or every host with `HttpServer::any_host`\n";
 const WRONG_ORIGIN: &str = "this server does not answer pages of that origin: its host would have \
-    to be allowed with `HttpServer::allow_hosts`, or every host with `HttpServer::any_host`\n";
+    to be allowed with `HttpServer::allow_origins` or `allow_hosts`, or every host with `any_host`\n";
 
 #[cfg(test)]
 mod tests {
@@ -324,10 +328,10 @@ mod tests {
             request = request.header(*name, *value);
         }
         let (head, ()) = request.body(()).unwrap().into_parts();
-        let refused = Hosts::loopback().check(&head).err();
+        let refused = Hosts::loopback().check(&head, false).err();
         let found = refused.map(|response| response.status().as_u16());
         assert_eq!(found, expected, "{target} {headers:?}");
-        assert!(Hosts::any().check(&head).is_ok());
+        assert!(Hosts::any().check(&head, false).is_ok());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
 use super::auth::{AuthError, Authenticator, Authorizer};
+use super::cors::{self, AllowedOrigins};
 use super::denial::DenialFormat;
 use super::hosts::Hosts;
 #[cfg(feature = "webhook")]
@@ -110,6 +111,11 @@ impl<T: Transport> HttpService<T> {
     /// loopback address should have a list: [`Hosts::of`].
     pub fn hosts(self, hosts: Hosts) -> Self {
         self.with(|settings| settings.hosts = hosts)
+    }
+
+    /// Sets the origins whose pages may call it from a browser (CORS); none by default.
+    pub fn allow_origins(self, origins: AllowedOrigins) -> Self {
+        self.with(|settings| settings.origins = origins)
     }
 
     /// Sets the paths of the liveness and readiness probes. Its endpoint takes precedence at the same path.
@@ -220,17 +226,35 @@ impl<T: Transport> HttpService<T> {
 
 impl<T: Transport> HttpService<T> {
     /// Answers a request. If that takes none of the body, a small one is read first all the same.
-    async fn answer<B>(&self, head: &Parts, mut body: Pin<&mut TrackedBody<B>>) -> Response<Body>
+    pub(super) async fn answer<B>(
+        &self,
+        head: &Parts,
+        mut body: Pin<&mut TrackedBody<B>>,
+    ) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let answer = self.dispatch(head, body.as_mut()).await;
+        let origin = self.settings.origins.of(head);
+        let preflight = origin.as_ref().and_then(|_| cors::preflight(head));
+        let mut answer = match preflight {
+            Some(answer) => answer,
+            None => self.dispatch(head, body.as_mut(), origin.is_some()).await,
+        };
         body.discard_unread(&head.headers).await;
+        if let Some(origin) = origin {
+            cors::expose(origin, &mut answer);
+        }
         answer
     }
 
-    async fn dispatch<B>(&self, head: &Parts, body: Pin<&mut B>) -> Response<Body>
+    /// Answers a request at its path; the origin of its page may be allowed, whatever the hosts are.
+    async fn dispatch<B>(
+        &self,
+        head: &Parts,
+        body: Pin<&mut B>,
+        allows_origin: bool,
+    ) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -239,7 +263,7 @@ impl<T: Transport> HttpService<T> {
         if let Some(probe) = settings.probe(path) {
             return answer_probe(probe, head, &*settings.readiness).await;
         }
-        if let Err(refusal) = settings.hosts.check(head) {
+        if let Err(refusal) = settings.hosts.check(head, allows_origin) {
             return refusal;
         }
         #[cfg(feature = "webhook")]

@@ -1,6 +1,8 @@
 //! Service: a [`Transport`](crate::Transport) for callers by HTTP.
 
+pub(super) mod agents;
 pub(super) mod auth;
+pub(super) mod cors;
 pub(super) mod denial;
 pub(super) mod error_format;
 pub(super) mod exchange;

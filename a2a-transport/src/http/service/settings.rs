@@ -9,8 +9,10 @@ use a2a_types::{AgentCard, AgentInterface, ProtocolVersion};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode};
+use serde_json::Value;
 
 use super::auth::{AllowAnonymous, Authenticator, Authorizer};
+use super::cors::AllowedOrigins;
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::{DEFAULT_LARGE_BODIES, DEFAULT_READS, PeerSlots};
@@ -39,6 +41,7 @@ pub(super) struct Settings {
     pub(super) every_binding: bool,
     pub(super) tenants: Tenants,
     pub(super) hosts: Hosts,
+    pub(super) origins: AllowedOrigins,
     pub(super) probes: Probes,
     pub(super) readiness: Arc<dyn Readiness>,
     pub(super) reading: ReadOptions,
@@ -89,6 +92,7 @@ impl Default for Settings {
             every_binding: false,
             tenants: Tenants::default(),
             hosts: Hosts::any(),
+            origins: AllowedOrigins::default(),
             probes: Probes::default(),
             readiness: Arc::new(AlwaysReady),
             reading: ReadOptions::default(),
@@ -211,6 +215,18 @@ impl Settings {
         let card = self.card.as_ref();
         card.and_then(|card| card.interfaces(head, &self.path))
             .unwrap_or_default()
+    }
+
+    /// Returns whether a path is that of the service, or below it.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let base = self.path.trim_end_matches('/');
+        let below = path.strip_prefix(base);
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
+    /// Returns the public card for a list of several agents.
+    pub(super) fn listed_card(&self, head: &Parts) -> Option<Value> {
+        self.card.as_ref()?.listed(head, &self.path)
     }
 
     pub(super) fn public_card(&self, head: &Parts) -> Response<Body> {

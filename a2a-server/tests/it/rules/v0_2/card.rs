@@ -1,7 +1,7 @@
 //! Offers of an agent, and access to them.
 
 use a2a_client::Client;
-use a2a_server::BoundServer;
+use a2a_server::{BoundServer, ServerBuilder};
 use a2a_types::{AgentExtension, ProtocolVersion};
 use serde_json::{Value, json};
 
@@ -127,12 +127,9 @@ async fn extensions_are_opted_into() {
 /// Callers show who they are, and get what the card promises, as in 0.1. 0.1 §4.4, §5.5.3, §7.2, §7.5.
 #[tokio::test]
 async fn callers_are_let_in_and_offered_what_the_card_says() {
-    let names = |bound: BoundServer| {
-        bound
-            .prefer(ProtocolVersion::V0_2)
-            .authenticator(BearerNames)
-    };
-    let served = serve_with(plain_card(), |builder| builder, names).await;
+    let names = |builder: ServerBuilder| builder.authenticator(BearerNames);
+    let prefer = |bound: BoundServer| bound.prefer(ProtocolVersion::V0_2);
+    let served = serve_with(plain_card(), names, prefer).await;
     let asked = request("message/send", say("echo x"));
     for (headers, status, challenge) in [
         (&[][..], 401, "Bearer realm=\"a2a\""),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::rules::scripted_agent::{
-    card, plain_card, serve, serve_card, serve_to_names, serve_with,
+    BearerNames, card, plain_card, serve, serve_card, serve_to_names, serve_with,
 };
 use crate::rules::v0_2::{configured, say, say_to, state, with};
 use crate::rules::wire::{code, request, texts};
@@ -120,10 +120,8 @@ async fn the_extended_card_is_for_callers_who_are_known() {
     let longer = a2a_types::AgentCard::new("ScriptedAgent", "The longer card");
     let missing = serve_to_names(promising.clone()).await;
     let build = |builder: a2a_server::ServerBuilder| builder.extended_card(longer.clone());
-    let names = |bound: a2a_server::BoundServer| {
-        bound.authenticator(crate::rules::scripted_agent::BearerNames)
-    };
-    let there = serve_with(promising.clone(), build, names).await;
+    let names = |builder: a2a_server::ServerBuilder| build(builder).authenticator(BearerNames);
+    let there = serve_with(promising.clone(), names, |bound| bound).await;
     // Without an authenticator no caller is known.
     let open = serve_with(promising, build, |bound| bound).await;
     let asked = request(METHOD, json!({}));

@@ -1,0 +1,111 @@
+//! Several agents at one origin.
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use serde_json::json;
+
+use super::cors;
+use super::http_service::HttpService;
+use super::settings::Settings;
+use crate::http::documents::security::ProtectedResource;
+use crate::http::message::answer::{json, not_allowed};
+use crate::http::message::body::Body;
+use crate::http::message::receive::TrackedBody;
+use crate::{BoxFuture, Transport};
+
+/// Services of several agents at one origin, each at a path of its own.
+///
+/// `GET /agents` lists their public cards: `{"agents": [card, …]}`. A path that belongs to none of them is the first
+/// one's.
+pub struct Agents<T> {
+    first: HttpService<T>,
+    others: Arc<[HttpService<T>]>,
+}
+
+/// Path of the list.
+const LIST: &str = "/agents";
+
+impl<T: Transport> Agents<T> {
+    /// Puts these services together.
+    pub fn new(first: HttpService<T>, others: impl IntoIterator<Item = HttpService<T>>) -> Self {
+        Self {
+            first,
+            others: others.into_iter().collect(),
+        }
+    }
+
+    /// Answers one request.
+    pub async fn handle<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (head, body) = request.into_parts();
+        let service = self.at(head.uri.path());
+        if head.uri.path() == LIST && !service.settings.has(LIST) {
+            return self.list(&head);
+        }
+        service.answer(&head, pin!(TrackedBody::new(body))).await
+    }
+
+    /// Returns the service with the longest path that the path of a request is at or below.
+    fn at(&self, path: &str) -> &HttpService<T> {
+        let path = path.strip_prefix(ProtectedResource::PATH).unwrap_or(path);
+        let found = self.others.iter().filter(|it| it.settings.has(path));
+        let found = found.max_by_key(|it| it.settings.path.len());
+        let longer = |it: &&HttpService<T>| {
+            !self.first.settings.has(path)
+                || it.settings.path.len() > self.first.settings.path.len()
+        };
+        found.filter(longer).unwrap_or(&self.first)
+    }
+
+    /// Answers a request for the list.
+    fn list(&self, head: &Parts) -> Response<Body> {
+        let Settings { hosts, origins, .. } = &*self.first.settings;
+        let origin = origins.of(head);
+        let mut answer = match hosts.check(head, origin.is_some()) {
+            Err(refusal) => refusal,
+            Ok(()) if head.method != Method::GET => not_allowed("GET"),
+            Ok(()) => {
+                let all = std::iter::once(&self.first).chain(&*self.others);
+                let cards: Vec<_> = all.filter_map(|it| it.settings.listed_card(head)).collect();
+                json(StatusCode::OK, json!({"agents": cards}).to_string())
+            }
+        };
+        if let Some(origin) = origin {
+            cors::expose(origin, &mut answer);
+        }
+        answer
+    }
+}
+
+impl<T> Clone for Agents<T> {
+    fn clone(&self) -> Self {
+        Self {
+            first: self.first.clone(),
+            others: Arc::clone(&self.others),
+        }
+    }
+}
+
+impl<T, B> hyper::service::Service<Request<B>> for Agents<T>
+where
+    T: Transport,
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn call(&self, request: Request<B>) -> Self::Future {
+        let agents = self.clone();
+        Box::pin(async move { Ok(agents.handle(request).await) })
+    }
+}
