@@ -216,7 +216,7 @@ impl Cards {
         let mut headers = asked.headers().clone();
         // The policy adds a header that HTTP sends anyway.
         headers.remove(http::header::HOST);
-        if let Some(trace) = spans::here() {
+        if let Some(trace) = spans::current_trace_context() {
             trace.write(&mut headers);
         }
         headers.extend(self.settings.headers.clone());

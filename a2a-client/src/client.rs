@@ -4,7 +4,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::Verification;
-use a2a_transport::{Answer, Call, Context, Credentials, Error, TraceContext, Transport};
+use a2a_transport::{
+    CallRequest, Context, Credentials, Error, ResponseBody, TraceContext, Transport,
+};
 use a2a_types::{
     AgentCard, CancelTaskRequest, ConfigId, DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -17,7 +19,7 @@ use futures_util::stream::{Stream, TryStreamExt, iter, try_unfold};
 use crate::fault::{lacks_operation, mismatch};
 use crate::follow::{Follower, Subject};
 use crate::profile;
-use crate::{Retries, Retrying, Sending, Updates};
+use crate::{Retries, Retrying, SendMessageBuilder, TaskEventStream};
 
 /// A client of one agent, in the canonical model for every protocol version.
 #[derive(Clone)]
@@ -80,7 +82,7 @@ impl Client {
 
     /// Returns the same client with its calls in a trace, such as that of the request they are made
     /// for.
-    pub fn part_of(&self, trace: impl Into<Option<TraceContext>>) -> Self {
+    pub fn with_trace_context(&self, trace: impl Into<Option<TraceContext>>) -> Self {
         let mut client = self.clone();
         client.context.trace = trace.into();
         client
@@ -109,24 +111,27 @@ impl Client {
     }
 
     /// Sends a message, or a whole request: await the result for the answer, which usually comes when
-    /// the task ends, or [follow](Sending::follow) the events meanwhile.
-    pub fn send(&self, message: impl Into<SendMessageRequest>) -> Sending {
+    /// the task ends, or [follow](SendMessageBuilder::follow) the events meanwhile.
+    pub fn send(&self, message: impl Into<SendMessageRequest>) -> SendMessageBuilder {
         let (profile, streams) = (self.speaks_profile(), self.streams());
         let context = self.context.clone();
         let transport = self.transport.clone();
-        Sending::new(transport, message.into(), context, profile, streams)
+        SendMessageBuilder::new(transport, message.into(), context, profile, streams)
     }
 
     /// Sends a message and returns the events of its task, once the agent has begun to answer.
-    /// [`Sending::follow`] returns without waiting.
-    pub async fn stream(&self, message: impl Into<SendMessageRequest>) -> Result<Updates, Error> {
+    /// [`SendMessageBuilder::follow`] returns without waiting.
+    pub async fn stream(
+        &self,
+        message: impl Into<SendMessageRequest>,
+    ) -> Result<TaskEventStream, Error> {
         self.send(message).follow().begun().await
     }
 
     /// Follows a task: the first event is the task in its current state. In 1.0 agents may continue
     /// while the task waits for its caller, until it has ended; in older versions the stream ends
     /// there.
-    pub async fn subscribe(&self, task: impl Into<TaskId>) -> Result<Updates, Error> {
+    pub async fn subscribe(&self, task: impl Into<TaskId>) -> Result<TaskEventStream, Error> {
         self.subscribe_after(task, None).await
     }
 
@@ -136,7 +141,7 @@ impl Client {
         &self,
         task: impl Into<TaskId>,
         seen: Option<u64>,
-    ) -> Result<Updates, Error> {
+    ) -> Result<TaskEventStream, Error> {
         let subject = Subject {
             message: None,
             task: Some(task.into()),
@@ -145,7 +150,7 @@ impl Client {
             profile: self.speaks_profile(),
         };
         let follower = Follower::of_task(self.transport.clone(), subject, seen, self.streams());
-        Updates::new(follower, None).begun().await
+        TaskEventStream::new(follower, None).begun().await
     }
 
     /// Reads a task, with at most `history_length` messages of its history; `None` leaves it to the
@@ -162,7 +167,7 @@ impl Client {
         };
         match self.once(Request::GetTask(params)).await? {
             Response::GetTask(task) => Ok(task),
-            other => Err(mismatch(Operation::GetTask, &Answer::Once(other))),
+            other => Err(mismatch(Operation::GetTask, &ResponseBody::Once(other))),
         }
     }
 
@@ -171,7 +176,7 @@ impl Client {
     pub async fn list_tasks(&self, params: ListTasksRequest) -> Result<ListTasksResponse, Error> {
         match self.once(Request::ListTasks(params)).await? {
             Response::ListTasks(list) => Ok(list),
-            other => Err(mismatch(Operation::ListTasks, &Answer::Once(other))),
+            other => Err(mismatch(Operation::ListTasks, &ResponseBody::Once(other))),
         }
     }
 
@@ -218,7 +223,7 @@ impl Client {
         };
         match self.once(Request::CancelTask(params)).await? {
             Response::CancelTask(task) => Ok(task),
-            other => Err(mismatch(Operation::CancelTask, &Answer::Once(other))),
+            other => Err(mismatch(Operation::CancelTask, &ResponseBody::Once(other))),
         }
     }
 
@@ -234,7 +239,7 @@ impl Client {
             Response::CreateTaskPushNotificationConfig(config) => Ok(config),
             other => Err(mismatch(
                 Operation::CreateTaskPushNotificationConfig,
-                &Answer::Once(other),
+                &ResponseBody::Once(other),
             )),
         }
     }
@@ -272,7 +277,7 @@ impl Client {
             Response::GetTaskPushNotificationConfig(config) => Ok(config),
             other => Err(mismatch(
                 Operation::GetTaskPushNotificationConfig,
-                &Answer::Once(other),
+                &ResponseBody::Once(other),
             )),
         }
     }
@@ -293,7 +298,7 @@ impl Client {
             Response::ListTaskPushNotificationConfigs(list) => Ok(list.configs),
             other => Err(mismatch(
                 Operation::ListTaskPushNotificationConfigs,
-                &Answer::Once(other),
+                &ResponseBody::Once(other),
             )),
         }
     }
@@ -316,7 +321,7 @@ impl Client {
             Response::DeleteTaskPushNotificationConfig(()) => Ok(()),
             other => Err(mismatch(
                 Operation::DeleteTaskPushNotificationConfig,
-                &Answer::Once(other),
+                &ResponseBody::Once(other),
             )),
         }
     }
@@ -333,7 +338,7 @@ impl Client {
             }
             other => Err(mismatch(
                 Operation::GetExtendedAgentCard,
-                &Answer::Once(other),
+                &ResponseBody::Once(other),
             )),
         }
     }
@@ -341,10 +346,10 @@ impl Client {
     async fn once(&self, request: Request) -> Result<Response, Error> {
         let operation = request.operation();
         let context = self.context.clone();
-        let call = Call { request, context };
+        let call = CallRequest { request, context };
         match self.transport.call(call).await?.answer {
-            Answer::Once(response) => Ok(response),
-            stream @ Answer::Stream(_) => Err(mismatch(operation, &stream)),
+            ResponseBody::Once(response) => Ok(response),
+            stream @ ResponseBody::Stream(_) => Err(mismatch(operation, &stream)),
         }
     }
 }

@@ -217,7 +217,7 @@ impl ClientBuilder {
             return Ok(None);
         }
         // Token requests are hidden from the taps on the agent's traffic.
-        let http = self.http.clone().without_taps().limit(MAX_OF_TOKENS);
+        let http = self.http.clone().without_observers().limit(MAX_OF_TOKENS);
         self.keyring
             .for_card(card, &Origin::of(&self.url)?, &http.build())
     }

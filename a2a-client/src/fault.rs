@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_transport::{Answer, Error, Phase};
+use a2a_transport::{Error, Phase, ResponseBody};
 use a2a_types::{ErrorKind, Operation};
 
 /// Returns whether a retry may help and is safe: nothing was sent, or the agent refused the request
@@ -41,10 +41,10 @@ pub(crate) fn lacks_operation(error: &Error) -> bool {
 }
 
 /// Returns the error of a transport that breaks its contract.
-pub(crate) fn mismatch(operation: Operation, answer: &Answer) -> Error {
+pub(crate) fn mismatch(operation: Operation, answer: &ResponseBody) -> Error {
     let got = match answer {
-        Answer::Once(response) => format!("an answer to {}", response.operation().name()),
-        Answer::Stream(_) => "a stream".to_owned(),
+        ResponseBody::Once(response) => format!("an answer to {}", response.operation().name()),
+        ResponseBody::Stream(_) => "a stream".to_owned(),
     };
     Error::NotA2a {
         status: 200,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_transport::http::HttpTransport;
-use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, ResponseBody, Transport};
 use a2a_types::reading::{Mode, Violation};
 use a2a_types::{
     AgentCard, AgentInterface, CancelTaskRequest, ErrorKind, GetTaskRequest, Operation,
@@ -80,7 +80,7 @@ impl Interfaces {
 }
 
 impl Transport for Interfaces {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(async move {
             let first = self.current.load(Ordering::Relaxed);
             let mut index = first;
@@ -114,7 +114,7 @@ impl Transport for Interfaces {
 }
 
 impl SupportedInterface {
-    async fn call(&self, call: Call) -> Result<Reply, Error> {
+    async fn call(&self, call: CallRequest) -> Result<CallResponse, Error> {
         match self.older.get() {
             Some(Some(older)) => older.call(call).await,
             Some(None) => self.transport.call(call).await,
@@ -124,7 +124,7 @@ impl SupportedInterface {
     }
 
     /// Calls in 0.2, and in 0.1 if the agent does not know the method.
-    async fn find_out(&self, call: Call) -> Result<Reply, Error> {
+    async fn find_out(&self, call: CallRequest) -> Result<CallResponse, Error> {
         let reply = self.transport.call(call.clone()).await;
         if !is_unknown(&reply) {
             if matches!(reply, Ok(_) | Err(Error::Agent(_))) {
@@ -146,7 +146,7 @@ impl SupportedInterface {
 
     /// Calls a method of both versions. An answer that does not parse as 0.2 means 0.1, but only for
     /// this call: both are read leniently.
-    async fn find_out_once(&self, call: Call) -> Result<Reply, Error> {
+    async fn find_out_once(&self, call: CallRequest) -> Result<CallResponse, Error> {
         let is_tolerant = self.transport.reading_mode() == Mode::Tolerant;
         // A tolerant reader would take an answer of 0.1 for a poor one of 0.2.
         let lenient = match is_tolerant {
@@ -159,7 +159,7 @@ impl SupportedInterface {
         };
         let is_canceled = call.request.operation() == Operation::CancelTask;
         // The operation was done, so the task is only read.
-        let call = Call {
+        let call = CallRequest {
             request: look.into(),
             ..call
         };
@@ -169,10 +169,10 @@ impl SupportedInterface {
             read = self.transport.call(call).await;
         }
         match read.map(|reply| reply.answer) {
-            Ok(Answer::Once(Response::GetTask(task))) if is_canceled => {
-                Ok(Reply::once(Response::CancelTask(task)))
+            Ok(ResponseBody::Once(Response::GetTask(task))) if is_canceled => {
+                Ok(CallResponse::once(Response::CancelTask(task)))
             }
-            Ok(answer) => Ok(Reply::new(answer)),
+            Ok(answer) => Ok(CallResponse::new(answer)),
             Err(_) => reply,
         }
     }
@@ -198,7 +198,7 @@ fn look_at(request: &Request) -> Option<GetTaskRequest> {
 
 /// Returns whether the agent does not know the method. Google's server of 0.1 calls such a request
 /// invalid.
-fn is_unknown(reply: &Result<Reply, Error>) -> bool {
+fn is_unknown(reply: &Result<CallResponse, Error>) -> bool {
     let kinds = [ErrorKind::MethodNotFound, ErrorKind::InvalidRequest];
     matches!(reply, Err(Error::Agent(error)) if kinds.contains(&error.kind))
 }

@@ -5,14 +5,14 @@
 //!
 //! ```
 //! use a2a_client::{Client, Event, StreamExt};
-//! # use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update};
+//! # use a2a_transport::{ResponseBody, BoxFuture, CallRequest, Error, CallResponse, Transport, Update};
 //! # struct Echo;
 //! # impl Transport for Echo {
-//! #     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+//! #     fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
 //! #         Box::pin(async move {
 //! #             let a2a_types::Request::SendStreamingMessage(params) = call.request else { panic!() };
 //! #             let event = Event::Message(a2a_types::Message::agent(params.message.text()));
-//! #             Ok(Reply::stream(tokio_stream::once(Ok(Update::new(event, None)))))
+//! #             Ok(CallResponse::stream(tokio_stream::once(Ok(Update::new(event, None)))))
 //! #         })
 //! #     }
 //! # }
@@ -32,7 +32,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Calls made for another request can join its trace: [`Sending::trace`], [`Client::part_of`]. Calls
+//! Calls made for another request can join its trace: [`SendMessageBuilder::trace`], [`Client::with_trace_context`]. Calls
 //! are spans of `tracing`: [`a2a_transport::spans`] is the table of them. With the feature
 //! `opentelemetry` calls join the current span.
 //!
@@ -56,11 +56,11 @@ mod profile;
 pub mod recorder;
 mod retries;
 mod retrying;
-mod sending;
+mod send_message_builder;
 mod task_diff;
+mod task_event_stream;
 mod task_mirror;
 pub mod terminal;
-mod updates;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
@@ -75,8 +75,8 @@ pub use crate::origin::Origin;
 pub use crate::recorder::Recorder;
 pub use crate::retries::Retries;
 pub use crate::retrying::Retrying;
-pub use crate::sending::Sending;
-pub use crate::updates::Updates;
+pub use crate::send_message_builder::SendMessageBuilder;
+pub use crate::task_event_stream::TaskEventStream;
 #[cfg(feature = "card-signature")]
 pub use a2a_transport::card_signature::{CardVerifier, SignatureForm, Verification, VerifyError};
 pub use a2a_transport::http::{

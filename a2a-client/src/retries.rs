@@ -62,7 +62,7 @@ impl Retries {
     }
 
     /// Sets the bound of the pause between any two attempts; 5 s by default.
-    pub fn most(mut self, most: Duration) -> Self {
+    pub fn max_delay(mut self, most: Duration) -> Self {
         self.most = most;
         self
     }

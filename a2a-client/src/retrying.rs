@@ -1,6 +1,6 @@
 //! Transport that retries calls.
 
-use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, ResponseBody, Transport};
 use a2a_types::{ErrorKind, GetTaskRequest, Request, Response, TaskState};
 
 use crate::Retries;
@@ -9,7 +9,7 @@ use crate::fault::{is_cut, nothing_was_done, retry_after};
 /// A [`Transport`] that retries calls of another one when that is safe and may help. Every
 /// [`Client`](crate::Client) has one.
 ///
-/// It retries until the answer begins; [`Updates`](crate::Updates) handles streams that break later.
+/// It retries until the answer begins; [`TaskEventStream`](crate::TaskEventStream) handles streams that break later.
 #[derive(Clone, Debug)]
 pub struct Retrying<T> {
     inner: T,
@@ -32,7 +32,7 @@ impl<T> Retrying<T> {
 }
 
 impl<T: Transport> Transport for Retrying<T> {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(async move {
             self.retries.begin();
             let mut failed = 0;
@@ -64,7 +64,7 @@ impl<T: Transport> Transport for Retrying<T> {
 
 impl<T: Transport> Retrying<T> {
     /// Returns the canceled task if an earlier attempt to cancel it has succeeded.
-    async fn canceled(&self, call: &Call) -> Option<Reply> {
+    async fn canceled(&self, call: &CallRequest) -> Option<CallResponse> {
         let Request::CancelTask(params) = &call.request else {
             return None;
         };
@@ -73,14 +73,16 @@ impl<T: Transport> Retrying<T> {
             id: params.id.clone(),
             ..GetTaskRequest::default()
         };
-        let call = Call {
+        let call = CallRequest {
             request: request.into(),
             context: call.context.clone(),
         };
         let reply = self.inner.call(call).await.ok()?;
         match reply.answer {
-            Answer::Once(Response::GetTask(task)) if task.status.state == TaskState::Canceled => {
-                Some(Reply::once(Response::CancelTask(task)))
+            ResponseBody::Once(Response::GetTask(task))
+                if task.status.state == TaskState::Canceled =>
+            {
+                Some(CallResponse::once(Response::CancelTask(task)))
             }
             _ => None,
         }

@@ -4,7 +4,7 @@ use a2a_client::recorder::{Exchange, RecordedResponse};
 use a2a_jsonrpc::Limits;
 use a2a_transport::binding::{EventReader, read_reply};
 use a2a_transport::sse::{Bounds, Decoder};
-use a2a_transport::{Envelope, Error};
+use a2a_transport::{Error, ResponseContext};
 use a2a_types::ProtocolVersion;
 use a2a_types::reading::{Deviation, Mode};
 use http::StatusCode;
@@ -89,7 +89,7 @@ impl ExchangeFindings {
         self.mended.extend(repairs.iter().map(described));
     }
 
-    fn read(&mut self, envelope: &Envelope, response: &RecordedResponse) {
+    fn read(&mut self, envelope: &ResponseContext, response: &RecordedResponse) {
         let (body, limits) = (response.body.as_bytes(), Limits::default());
         let Ok(code) = StatusCode::from_u16(response.status) else {
             return self.problems.push(status(response));
@@ -126,7 +126,7 @@ impl ExchangeFindings {
         }
     }
 
-    fn follow(&mut self, envelope: Envelope, response: &RecordedResponse) {
+    fn follow(&mut self, envelope: ResponseContext, response: &RecordedResponse) {
         let mut decoder = Decoder::new(Bounds::default());
         let decoded = decoder.push(response.body.as_bytes());
         let events = decoded.and_then(|mut events| {

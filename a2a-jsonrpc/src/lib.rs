@@ -76,5 +76,5 @@ pub use fault::{Fault, Reason};
 pub use id::{Id, Number};
 pub use limits::Limits;
 pub use request::{Refusal, Request, read_request, write_request};
-pub use response::{Answer, Malformed, Response, read_response};
+pub use response::{Malformed, ParsedResponse, Response, read_response};
 pub use validate::check;

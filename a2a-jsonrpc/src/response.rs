@@ -21,7 +21,7 @@ pub struct Response<T> {
 
 /// A response as it was read, borrowing from its bytes. JSON-RPC 2.0 §5.
 #[derive(Clone)]
-pub struct Answer<'a> {
+pub struct ParsedResponse<'a> {
     /// Version that the response declares.
     pub version: Version,
     /// The id of the request it answers; `None` if the member is absent, or is of a type that no id has.
@@ -31,7 +31,7 @@ pub struct Answer<'a> {
 }
 
 /// Does not print the result: it may hold secrets.
-impl fmt::Debug for Answer<'_> {
+impl fmt::Debug for ParsedResponse<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = format_args!("(hidden)");
         f.debug_struct("Answer")
@@ -86,7 +86,10 @@ impl<T: Serialize> Serialize for Response<T> {
 ///
 /// A result together with a null error is a success, even when the result is null too. An error together
 /// with a null result is a failure. A result and an error that are both not null are [`Malformed::Both`].
-pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>, Malformed> {
+pub fn read_response<'a>(
+    bytes: &'a [u8],
+    limits: &Limits,
+) -> Result<ParsedResponse<'a>, Malformed> {
     let envelope = Envelope::read(bytes, limits)?;
     let error = envelope
         .error
@@ -105,7 +108,7 @@ pub fn read_response<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Answer<'a>,
         }
     };
     // The outcome is readable, whatever stands next to it.
-    Ok(Answer {
+    Ok(ParsedResponse {
         version: envelope.version().unwrap_or(Version::Other),
         id: envelope.id().unwrap_or_default(),
         outcome,
@@ -152,7 +155,7 @@ mod tests {
     #[track_caller]
     fn check(bytes: impl AsRef<[u8]>, expected: &str) {
         let found = match read_response(bytes.as_ref(), &Limits::default()) {
-            Ok(Answer {
+            Ok(ParsedResponse {
                 version,
                 id,
                 outcome,

@@ -23,7 +23,7 @@ impl Agent for Greeter {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         let name = turn.principal().name().unwrap_or("you").to_owned();
         let text = format!("Hello {name}, you said: {}", turn.text());
-        turn.artifact("greeting").text(text).complete().await?;
+        turn.artifact("greeting").text(text).complete_task().await?;
         Ok(())
     }
 }

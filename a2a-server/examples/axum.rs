@@ -13,11 +13,15 @@ use tower::limit::ConcurrencyLimitLayer;
 
 async fn joker(turn: Turn) -> Result<(), Failure> {
     let joke = "Why did the chicken cross the road?";
-    Ok(turn.artifact("joke").text(joke).complete().await?)
+    Ok(turn.artifact("joke").text(joke).complete_task().await?)
 }
 
 async fn parrot(turn: Turn) -> Result<(), Failure> {
-    Ok(turn.artifact("echo").text(turn.text()).complete().await?)
+    Ok(turn
+        .artifact("echo")
+        .text(turn.text())
+        .complete_task()
+        .await?)
 }
 
 /// Adds an agent to a router, at a path and below it.

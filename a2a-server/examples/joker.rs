@@ -10,7 +10,7 @@ impl Agent for Joker {
         turn.working("looking for a joke").await?;
         turn.artifact("joke")
             .text("Why did the chicken cross the road?")
-            .done()
+            .finish()
             .await?;
         Ok(())
     }

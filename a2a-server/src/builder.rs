@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::SignError;
 use a2a_transport::http::{AuthError, Authenticator, Authorizer, Tenants};
-use a2a_transport::{Call, Principal};
+use a2a_transport::{CallRequest, Principal};
 use a2a_types::AgentCard;
 #[cfg(feature = "card-signature")]
 use a2a_types::ProtocolVersion;
@@ -34,9 +34,9 @@ use crate::health::Health;
 use crate::operations::ServerState;
 use crate::profile::reply_format;
 use crate::server::Server;
-use crate::store::{MemoryStore, Retention, Store, TaskBudget, TimedStore};
 #[cfg(feature = "push")]
-use crate::store::{SealedStore, SealingKeys};
+use crate::store::{EncryptedStore, EncryptionKeys};
+use crate::store::{MemoryStore, Retention, Store, TaskBudget, TimedStore};
 #[cfg(feature = "push")]
 use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 
@@ -48,8 +48,8 @@ pub struct ServerBuilder {
     authorizer: Option<Arc<dyn Authorizer>>,
     agent: Arc<dyn ErasedAgent>,
     store: Option<Arc<dyn Store>>,
-    max_wait: Duration,
-    first_event: Duration,
+    blocking_timeout: Duration,
+    first_event_timeout: Duration,
     cancel_grace: Duration,
     lease: Duration,
     max_outage: Duration,
@@ -71,7 +71,7 @@ pub struct ServerBuilder {
     #[cfg(feature = "push")]
     pauses: Option<Arc<[Duration]>>,
     #[cfg(feature = "push")]
-    sealing: Option<SealingKeys>,
+    sealing: Option<EncryptionKeys>,
 }
 
 impl Server {
@@ -84,8 +84,8 @@ impl Server {
             authorizer: None,
             agent: Arc::new(agent),
             store: None,
-            max_wait: Duration::from_secs(240),
-            first_event: Duration::from_secs(1),
+            blocking_timeout: Duration::from_secs(240),
+            first_event_timeout: Duration::from_secs(1),
             cancel_grace: Duration::from_secs(5),
             lease: Duration::from_secs(15),
             max_outage: Duration::from_secs(600),
@@ -156,22 +156,22 @@ impl ServerBuilder {
     /// any task is looked up. Tasks of others are not found whatever it says.
     pub fn authorize(
         self,
-        authorize: impl Fn(&Principal, &Call) -> Result<(), AuthError> + Send + Sync + 'static,
+        authorize: impl Fn(&Principal, &CallRequest) -> Result<(), AuthError> + Send + Sync + 'static,
     ) -> Self {
         self.authorizer(authorize)
     }
 
     /// Limits how long a caller waits for a task to end before it gets the task as it stands; 4 minutes by
     /// default.
-    pub fn max_wait(mut self, limit: Duration) -> Self {
-        self.max_wait = limit.min(MAX_DURATION);
+    pub fn blocking_timeout(mut self, limit: Duration) -> Self {
+        self.blocking_timeout = limit.min(MAX_DURATION);
         self
     }
 
     /// Limits how long a stream, or a caller that wants an immediate answer, waits for the agent's first
     /// update before it gets the submitted task; 1 s by default.
-    pub fn first_event(mut self, limit: Duration) -> Self {
-        self.first_event = limit.min(MAX_DURATION);
+    pub fn first_event_timeout(mut self, limit: Duration) -> Self {
+        self.first_event_timeout = limit.min(MAX_DURATION);
         self
     }
 
@@ -214,7 +214,7 @@ impl ServerBuilder {
     /// Sets for how long a message is recognised when it is sent again: its sender shares the outcome of
     /// the first, and is refused if the same id has other content. 24 hours by default, and for as long as
     /// it is being answered; zero takes every message for a new one, for callers that use ids twice.
-    pub fn remember_messages(mut self, period: Duration) -> Self {
+    pub fn idempotency_window(mut self, period: Duration) -> Self {
         self.remember = period.min(MAX_DURATION);
         self
     }
@@ -292,7 +292,7 @@ impl ServerBuilder {
     /// Seals the URLs, tokens and credentials of webhooks in the store by these keys. By default they are
     /// kept in the clear, and webhooks that were sealed before cannot be read.
     #[cfg(feature = "push")]
-    pub fn seal_secrets(mut self, keys: SealingKeys) -> Self {
+    pub fn encrypt_secrets(mut self, keys: EncryptionKeys) -> Self {
         self.sealing = Some(keys);
         self
     }
@@ -365,7 +365,7 @@ impl ServerBuilder {
         });
         // Without keys, too: it refuses what was sealed before.
         #[cfg(feature = "push")]
-        let store: Arc<dyn Store> = Arc::new(SealedStore::new(store, self.sealing));
+        let store: Arc<dyn Store> = Arc::new(EncryptedStore::new(store, self.sealing));
         let store = match is_timed {
             true => TimedStore::new(store),
             false => TimedStore::untimed(store),
@@ -397,8 +397,8 @@ impl ServerBuilder {
             maintenance: Arc::new(maintenance),
             closing,
             closed,
-            max_wait: self.max_wait,
-            first_event: self.first_event,
+            blocking_timeout: self.blocking_timeout,
+            first_event_timeout: self.first_event_timeout,
         };
         let server = Server {
             inner: Arc::new(ServerState {

@@ -13,7 +13,7 @@ use serde_json::json;
 ///
 /// let keys = CardKeys::new(SigningKey::generate(Algorithm::Es256)?)
 ///     .url("https://agent.example/.well-known/jwks.json");
-/// # Ok::<_, a2a_server::BadKey>(())
+/// # Ok::<_, a2a_server::InvalidKey>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct CardKeys {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Context, Principal, Reply};
+use a2a_transport::{CallResponse, Context, Principal};
 use a2a_types::{AgentCard, Error as A2aError, ErrorKind, ProtocolVersion, Response};
 
 use crate::card_security::CardSecurity;
@@ -39,7 +39,7 @@ pub(crate) fn answer(
     extended: Option<&ExtendedCard>,
     is_promised: bool,
     context: &Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     if (extended.is_some() || is_promised) && context.principal.name().is_none() {
         return Err(ErrorKind::Unauthenticated.into());
     }
@@ -51,7 +51,7 @@ pub(crate) fn answer(
                 card.signatures.clear();
                 name_skill_modes(&mut card);
             }
-            Ok(Reply::once(Response::GetExtendedAgentCard(card)))
+            Ok(CallResponse::once(Response::GetExtendedAgentCard(card)))
         }
         None if is_promised => Err(ErrorKind::ExtendedAgentCardNotConfigured.into()),
         None => Err(ErrorKind::UnsupportedOperation.into()),

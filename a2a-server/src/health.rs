@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::store_handle::StoreHandle;
-use crate::store::{Owner, Receipt, StoreError};
+use crate::store::{IdempotencyKey, Owner, StoreError};
 
 /// Known readiness of a server.
 #[derive(Default)]
@@ -70,9 +70,9 @@ async fn ask(store_handle: &StoreHandle) -> Result<(), StoreError> {
     let (owner, nothing) = (Owner::from(Principal::anonymous()), TaskId::random());
     store.snapshot(&owner, &nothing).await?;
     if store_handle.is_failing() {
-        let receipt = Receipt::new(MessageId::random(), [0; 32], FRESH);
+        let receipt = IdempotencyKey::new(MessageId::random(), [0; 32], FRESH);
         let written = store
-            .keep_answer(&owner, receipt, Message::agent("ready"))
+            .store_response(&owner, receipt, Message::agent("ready"))
             .await;
         store_handle.note_written(&written);
         written?;

@@ -24,7 +24,7 @@
 //! impl Agent for Joker {
 //!     async fn run(&self, turn: Turn) -> Result<(), Failure> {
 //!         turn.working("looking for a joke").await?;
-//!         turn.artifact("joke").text("Why did the chicken cross the road?").done().await?;
+//!         turn.artifact("joke").text("Why did the chicken cross the road?").finish().await?;
 //!         Ok(())
 //!     }
 //! }
@@ -84,16 +84,17 @@ pub use crate::http_server::{BoundServer, HttpServer, Listener};
 pub use crate::profile::llm_response::LlmResponse;
 pub use crate::server::Server;
 pub use crate::store::{
-    Append, Appended, Lease, Listing, Logged, MAX_MAIL, Mail, MailContent, MemoryStore, NewTask,
-    Notification, Orphan, Outcome, Owner, Page, Place, Receipt, Received, Retention, Settlement,
-    SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskShare, WakeHub,
+    Append, Appended, CommandContent, DeliveryResult, IdempotencyKey, IdempotencyRecord, Lease,
+    ListCursor, ListQuery, LogEntry, LogPage, MAX_COMMANDS, MemoryStore, NewTask, Notification,
+    Orphan, Outcome, Owner, Page, Retention, SharedStore, Snapshot, Store, StoreError, StoreFuture,
+    TaskBudget, TaskCommand, TaskNotifier, TaskShare,
 };
 #[cfg(feature = "push")]
-pub use crate::store::{SealedStore, SealingKeyError, SealingKeys};
+pub use crate::store::{EncryptedStore, EncryptionKeyError, EncryptionKeys};
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::store::{fold, limits, log_rows};
-pub use crate::turn::{ArtifactDraft, Turn};
+pub use crate::turn::{ArtifactBuilder, Turn};
 #[cfg(feature = "push")]
 pub use crate::webhook::{Challenge, GatewayWebhooks, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{
@@ -106,5 +107,5 @@ pub use a2a_transport::metric::describe as describe_metrics;
 #[cfg(feature = "push")]
 pub use a2a_transport::webhook::Secret;
 #[cfg(any(feature = "push", feature = "card-signature"))]
-pub use a2a_transport::webhook::{Algorithm, BadKey, SigningKey};
+pub use a2a_transport::webhook::{Algorithm, InvalidKey, SigningKey};
 pub use a2a_transport::{BoxFuture, Principal, TraceContext, Transport};

@@ -6,14 +6,14 @@ use std::time::Duration;
 use a2a_transport::http::{Readiness, Tenants};
 #[cfg(any(feature = "push", feature = "card-signature"))]
 use a2a_transport::webhook::Jwks;
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport, spans};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport, spans};
 use a2a_types::{AgentCard, Error as A2aError, Request};
 use futures_util::TryFutureExt;
 
 use crate::extended_card;
 use crate::operations::{ServerState, list, push, send, subscribe, task};
 #[cfg(feature = "push")]
-use crate::store::{Notification, Settlement, StoreError};
+use crate::store::{DeliveryResult, Notification, StoreError};
 #[cfg(feature = "push")]
 use crate::webhook::Webhooks;
 
@@ -107,8 +107,8 @@ impl Server {
     /// got later events in the meantime.
     pub async fn redeliver(&self, letter: &Notification) -> Result<(), StoreError> {
         let store_handle = &self.inner.engine.store_handle;
-        let at_once = Settlement::Later(Duration::ZERO);
-        store_handle.store.settle(letter, at_once).await?;
+        let at_once = DeliveryResult::Retry(Duration::ZERO);
+        store_handle.store.record_delivery(letter, at_once).await?;
         store_handle.filled.notify_one();
         Ok(())
     }
@@ -116,7 +116,9 @@ impl Server {
     /// Forgets a dead letter.
     pub async fn discard(&self, letter: &Notification) -> Result<(), StoreError> {
         let store = self.inner.engine.store();
-        store.settle(letter, Settlement::Delivered).await
+        store
+            .record_delivery(letter, DeliveryResult::Delivered)
+            .await
     }
 }
 
@@ -128,21 +130,21 @@ impl Readiness for Server {
 }
 
 impl Transport for Server {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         self.inner.begin_maintenance();
         answer(&self.inner, call)
     }
 }
 
 /// Each operation has a box of its own: none is to carry about what the others need.
-fn answer(server: &ServerState, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+fn answer(server: &ServerState, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
     let mut context = call.context;
     let tenant = call.request.tenant().filter(|tenant| !tenant.is_empty());
     if let Some(error) = tenant.and_then(|tenant| server.refused_tenant(tenant)) {
         return boxed(std::future::ready(Err(error)));
     }
     context.tenant = tenant.map(Into::into);
-    context.trace = context.trace.or_else(spans::here);
+    context.trace = context.trace.or_else(spans::current_trace_context);
     if !matches!(call.request, Request::GetExtendedAgentCard(_))
         && let Err(error) = server.require_extensions(&context)
     {
@@ -179,7 +181,7 @@ fn answer(server: &ServerState, call: Call) -> BoxFuture<'_, Result<Reply, Error
 }
 
 fn boxed<'a>(
-    answering: impl Future<Output = Result<Reply, A2aError>> + Send + 'a,
-) -> BoxFuture<'a, Result<Reply, Error>> {
+    answering: impl Future<Output = Result<CallResponse, A2aError>> + Send + 'a,
+) -> BoxFuture<'a, Result<CallResponse, Error>> {
     Box::pin(answering.map_err(Error::Agent))
 }

@@ -78,7 +78,7 @@ impl Turn {
     }
 
     /// The trace that the turn belongs to: other agents that are called on the way go on with it, by
-    /// `trace` of a client's `Sending`.
+    /// `trace` of a client's `SendMessageBuilder`.
     pub fn trace(&self) -> Option<&TraceContext> {
         self.pending.context.trace.as_ref()
     }
@@ -185,9 +185,9 @@ impl Turn {
 
     /// Begins an artifact. Its id follows from the task, the message and the name: in a turn that is
     /// [resumed](Self::resumed), it replaces what the interrupted turn wrote under the same name.
-    pub fn artifact(&self, name: impl Into<String>) -> ArtifactDraft<'_> {
+    pub fn artifact(&self, name: impl Into<String>) -> ArtifactBuilder<'_> {
         let name = name.into();
-        ArtifactDraft {
+        ArtifactBuilder {
             turn: self,
             artifact: Box::new(Artifact {
                 artifact_id: self.writer.artifact_id(self.pending.number, &name),
@@ -229,8 +229,8 @@ impl Turn {
 
     /// Lets waiting callers have the task as it stands, because this will take long. Callers of 1.0 go on
     /// waiting: their specification (§3.2.2) promises them an ended or interrupted task.
-    pub async fn detach(&self) -> Result<(), UpdateError> {
-        self.writer.detach().await
+    pub async fn respond_early(&self) -> Result<(), UpdateError> {
+        self.writer.respond_early().await
     }
 
     /// Resolves when the caller wants the task canceled. Return soon then; after a while the turn
@@ -277,17 +277,17 @@ fn boxed<'t>(
     Box::pin(writing)
 }
 
-/// An artifact that is being put together: nothing of it is sent before [`ArtifactDraft::send`],
-/// [`ArtifactDraft::done`] or [`ArtifactDraft::complete`].
+/// An artifact that is being put together: nothing of it is sent before [`ArtifactBuilder::send`],
+/// [`ArtifactBuilder::finish`] or [`ArtifactBuilder::complete_task`].
 #[derive(Debug)]
-#[must_use = "an artifact is sent by `send`, `done` or `complete`"]
-pub struct ArtifactDraft<'t> {
+#[must_use = "an artifact is sent by `send`, `finish` or `complete_task`"]
+pub struct ArtifactBuilder<'t> {
     turn: &'t Turn,
     artifact: Box<Artifact>,
     begun: bool,
 }
 
-impl<'t> ArtifactDraft<'t> {
+impl<'t> ArtifactBuilder<'t> {
     /// Adds text.
     pub fn text(self, text: impl Into<String>) -> Self {
         self.part(Part::text(text))
@@ -321,7 +321,7 @@ impl<'t> ArtifactDraft<'t> {
 
     /// Sends what was added since the last time; the artifact is complete. If nothing was added, nothing is
     /// sent: no protocol version allows a chunk without parts.
-    pub fn done(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
+    pub fn finish(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let rest = self.rest();
         let rest = rest.map(|rest| boxed(self.turn.writer.artifact(rest)));
         async move {
@@ -334,7 +334,7 @@ impl<'t> ArtifactDraft<'t> {
 
     /// Sends what was added since the last time, and completes the task with it: in one append, which is
     /// quicker than two, and after which there is either all of that or nothing.
-    pub fn complete(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
+    pub fn complete_task(mut self) -> impl Future<Output = Result<(), UpdateError>> + Send {
         match self.rest() {
             Some(rest) => boxed(self.turn.writer.complete_with(rest)),
             None => boxed(self.turn.writer.status(TaskState::Completed, None, None)),

@@ -144,7 +144,7 @@ async fn large_tasks(store: impl Store) -> SocketAddr {
         let mebibytes: usize = turn.text().parse().unwrap_or_default();
         for place in 0..mebibytes {
             let artifact = turn.artifact(format!("{place}"));
-            artifact.text("x".repeat(1 << 20)).done().await?;
+            artifact.text("x".repeat(1 << 20)).finish().await?;
         }
         Ok::<(), Failure>(())
     };

@@ -13,14 +13,14 @@ use crate::{Credentials, Error, SharedEvent, TraceContext};
 
 /// A request with its context.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct CallRequest {
     /// The operation and its parameters.
     pub request: Request,
     /// The caller and the circumstances of the request.
     pub context: Context,
 }
 
-impl Call {
+impl CallRequest {
     /// Creates a call with the context of a caller in the same process.
     pub fn new(request: impl Into<Request>) -> Self {
         Self {
@@ -181,9 +181,9 @@ impl fmt::Debug for Principal {
 
 /// Reply of an agent to a call.
 #[non_exhaustive]
-pub struct Reply {
+pub struct CallResponse {
     /// One answer or a stream of events.
-    pub answer: Answer,
+    pub answer: ResponseBody,
     /// Protocol version in which the task was created: `tasks/get` and its like are spelled alike in three
     /// versions, and are answered in this one.
     pub created_in: Option<ProtocolVersion>,
@@ -192,7 +192,7 @@ pub struct Reply {
 }
 
 /// One answer or a stream of events.
-pub enum Answer {
+pub enum ResponseBody {
     /// The answer to an operation that is answered once.
     Once(Response),
     /// The events, as they happen.
@@ -222,9 +222,9 @@ impl Update {
     }
 }
 
-impl Reply {
+impl CallResponse {
     /// Makes a reply of one answer or a stream of events.
-    pub fn new(answer: Answer) -> Self {
+    pub fn new(answer: ResponseBody) -> Self {
         Self {
             answer,
             created_in: None,
@@ -234,12 +234,12 @@ impl Reply {
 
     /// Creates a reply of one answer.
     pub fn once(response: Response) -> Self {
-        Self::new(Answer::Once(response))
+        Self::new(ResponseBody::Once(response))
     }
 
     /// Creates a reply of a stream of events.
     pub fn stream(updates: impl Stream<Item = Result<Update, Error>> + Send + 'static) -> Self {
-        Self::new(Answer::Stream(Box::pin(updates)))
+        Self::new(ResponseBody::Stream(Box::pin(updates)))
     }
 
     /// Keeps `held` until the answer is written.
@@ -255,11 +255,11 @@ impl Reply {
     }
 }
 
-impl fmt::Debug for Reply {
+impl fmt::Debug for CallResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.answer {
-            Answer::Once(response) => f.debug_tuple("Once").field(response).finish(),
-            Answer::Stream(_) => f.write_str("Stream"),
+            ResponseBody::Once(response) => f.debug_tuple("Once").field(response).finish(),
+            ResponseBody::Stream(_) => f.write_str("Stream"),
         }
     }
 }

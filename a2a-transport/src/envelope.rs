@@ -9,7 +9,7 @@ use a2a_types::{AgentInterface, Operation, ProtocolVersion, TaskId};
 /// Properties of a request that its answer has to repeat.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Envelope {
+pub struct ResponseContext {
     /// Protocol version of the request.
     pub protocol_version: ProtocolVersion,
     /// Binding of the request.
@@ -26,7 +26,7 @@ pub struct Envelope {
     pub flavour: Flavour,
 }
 
-impl Envelope {
+impl ResponseContext {
     /// Creates an envelope without an id and a task; a request by JSON-RPC that expects an answer needs an id.
     pub fn new(protocol_version: ProtocolVersion, binding: Binding, operation: Operation) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! A2A calls and replies, and how they travel: JSON-RPC, HTTP+JSON, Server-Sent Events, hyper.
 //!
-//! [`Transport`] is an asynchronous function from a [`Call`] to a [`Reply`], both in the canonical
+//! [`Transport`] is an asynchronous function from a [`CallRequest`] to a [`CallResponse`], both in the canonical
 //! model of [`a2a_types`]. Everything else here carries calls over a wire:
 //!
 //! ```text
@@ -28,20 +28,20 @@
 //! Only here is one protocol version turned into another.
 //!
 //! ```
-//! use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+//! use a2a_transport::{ResponseBody, BoxFuture, CallRequest, Error, CallResponse, Transport};
 //! use a2a_types::{ErrorKind, Message, Request, Response, SendMessageResponse};
 //!
 //! /// Says everything back.
 //! struct Echo;
 //!
 //! impl Transport for Echo {
-//!     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+//!     fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
 //!         Box::pin(async move {
 //!             let Request::SendMessage(params) = call.request else {
 //!                 return Err(ErrorKind::UnsupportedOperation.into());
 //!             };
 //!             let said = Message::agent(params.message.text());
-//!             Ok(Reply::once(Response::SendMessage(SendMessageResponse::Message(said))))
+//!             Ok(CallResponse::once(Response::SendMessage(SendMessageResponse::Message(said))))
 //!         })
 //!     }
 //! }
@@ -49,8 +49,8 @@
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! // Over a socket this would be served by `http::HttpService::new(Echo)`.
 //! let params = a2a_types::SendMessageRequest { message: Message::user("hello"), ..Default::default() };
-//! let reply = Echo.call(Call::new(Request::SendMessage(params))).await.unwrap();
-//! let Answer::Once(Response::SendMessage(SendMessageResponse::Message(said))) = reply.answer else { panic!() };
+//! let reply = Echo.call(CallRequest::new(Request::SendMessage(params))).await.unwrap();
+//! let ResponseBody::Once(Response::SendMessage(SendMessageResponse::Message(said))) = reply.answer else { panic!() };
 //! assert_eq!(said.text(), "hello");
 //! # }
 //! ```
@@ -75,9 +75,11 @@ mod transport;
 pub mod webhook;
 
 pub use crate::box_future::BoxFuture;
-pub use crate::call::{Answer, Call, Claims, Context, Principal, Reply, Update, UpdateStream};
+pub use crate::call::{
+    CallRequest, CallResponse, Claims, Context, Principal, ResponseBody, Update, UpdateStream,
+};
 pub use crate::credentials::Credentials;
-pub use crate::envelope::{Binding, Envelope};
+pub use crate::envelope::{Binding, ResponseContext};
 pub use crate::error::{Error, Phase};
 pub use crate::shared::SharedEvent;
 pub use crate::trace::TraceContext;

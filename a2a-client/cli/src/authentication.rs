@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use a2a_auth::{
-    AnyOf, ApiKeys, BasicUsers, ClientCertificate, JwtBearer, RateLimits, Requirement, SetupError,
+    AnyOf, ApiKeys, BasicUsers, ClientCertificate, ConfigError, JwtBearer, RateLimits, Requirement,
 };
 use a2a_server::ClientAuth;
 use clap::Args;
@@ -32,7 +32,7 @@ impl AuthenticationArgs {
     pub(crate) fn authenticator(
         &self,
         certificates: Option<ClientAuth>,
-    ) -> Result<Option<RateLimits<AnyOf>>, SetupError> {
+    ) -> Result<Option<RateLimits<AnyOf>>, ConfigError> {
         let mut requirements: Vec<Requirement> = Vec::new();
         if let (Some(issuer), Some(audience)) = (&self.jwt_issuer, &self.jwt_audience) {
             requirements.push(("jwt", JwtBearer::discover(issuer, audience)?).into());

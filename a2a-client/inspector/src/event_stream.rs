@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use a2a_client::{Event, Updates};
+use a2a_client::{Event, TaskEventStream};
 use axum::response::Sse;
 use axum::response::sse::{Event as SseEvent, KeepAlive};
 use futures_util::stream::{self, BoxStream, Stream, StreamExt};
@@ -40,7 +40,7 @@ impl From<Event> for TaskEvent {
 
 /// Returns the events of a task with their sequence numbers.
 pub(crate) fn task_events(
-    updates: Updates,
+    updates: TaskEventStream,
 ) -> impl Stream<Item = Result<TaskEvent, Problem>> + Send + 'static {
     stream::unfold(updates, async |mut updates| {
         let item = updates.next().await?;

@@ -42,7 +42,7 @@
 //! ```
 //!
 //! A server that acts for many users gives each call its user's credentials
-//! ([`Sending::credentials`](crate::Sending::credentials),
+//! ([`SendMessageBuilder::credentials`](crate::SendMessageBuilder::credentials),
 //! [`Client::with_credentials`](crate::Client::with_credentials)): a [`bearer`] token, tokens of a
 //! [`TokenExchange`], or what [`Keyring::for_card`] returns. They go where the client's own go and to no
 //! other call. After a 401 a call is repeated once, with a new token, if there is a source of tokens;

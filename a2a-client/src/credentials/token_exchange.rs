@@ -95,7 +95,7 @@ impl TokenExchange {
     }
 
     /// Returns the credentials of a user who is known by this token, for
-    /// [`Sending::credentials`](crate::Sending::credentials) and
+    /// [`SendMessageBuilder::credentials`](crate::SendMessageBuilder::credentials) and
     /// [`Client::with_credentials`](crate::Client::with_credentials). The actor is the party that acts
     /// for the user, if it has a token of its own. Fetches nothing before a call needs it.
     ///

@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use a2a_transport::{
-    Answer, BoxFuture, Call, Context as CallContext, Error, Reply, Transport, Update, UpdateStream,
-    metric,
+    BoxFuture, CallRequest, CallResponse, Context as CallContext, Error, ResponseBody, Transport,
+    Update, UpdateStream, metric,
 };
 use a2a_types::{
     Event, GetTaskRequest, Request, Response, SendMessageRequest, SendMessageResponse,
@@ -52,7 +52,7 @@ pub(crate) struct Follower {
     /// Number of consecutive polls that found the task unchanged.
     unchanged_polls: u32,
     pub(crate) reconnections: u32,
-    pub(crate) last_cut: Option<Error>,
+    pub(crate) last_disconnect_error: Option<Error>,
     /// Limit on the bytes of memory of the task.
     pub(crate) limit: usize,
 }
@@ -83,7 +83,7 @@ enum Output {
 /// State of the follower.
 enum FollowState {
     /// Waiting for the reply to a request.
-    AwaitingReply(Purpose, BoxFuture<'static, Result<Reply, Error>>),
+    AwaitingReply(Purpose, BoxFuture<'static, Result<CallResponse, Error>>),
     /// Reading a stream.
     Streaming(Stream),
     /// Waiting before a request.
@@ -186,7 +186,7 @@ impl Follower {
             refusal: None,
             unchanged_polls: 0,
             reconnections: 0,
-            last_cut: None,
+            last_disconnect_error: None,
             limit: DEFAULT_MAX_TASK_BYTES,
         }
     }

@@ -12,7 +12,7 @@ impl Follower {
             return FollowState::Ended;
         };
         let context = self.subject.context.clone();
-        let mut call = Call { request, context };
+        let mut call = CallRequest { request, context };
         if matches!(purpose, Purpose::Subscribe) {
             call.context.last_event_id = self.resume_after;
         }
@@ -92,20 +92,20 @@ impl Follower {
     pub(super) fn on_reply(
         &mut self,
         purpose: Purpose,
-        reply: Result<Reply, Error>,
+        reply: Result<CallResponse, Error>,
     ) -> FollowState {
         match (purpose, reply.map(|reply| reply.answer)) {
-            (Purpose::Stream, Ok(Answer::Stream(updates))) => {
+            (Purpose::Stream, Ok(ResponseBody::Stream(updates))) => {
                 FollowState::Streaming(Stream::new(updates, Position::InOrder))
             }
             (Purpose::Stream, Err(error)) => self.on_stream_error(error),
             (
                 Purpose::Stream | Purpose::Send,
-                Ok(Answer::Once(Response::SendMessage(response))),
+                Ok(ResponseBody::Once(Response::SendMessage(response))),
             ) => self.on_sent(response),
-            (Purpose::Subscribe, Ok(Answer::Stream(updates))) => self.on_subscribed(updates),
+            (Purpose::Subscribe, Ok(ResponseBody::Stream(updates))) => self.on_subscribed(updates),
             (Purpose::Subscribe, Err(error)) => self.on_subscribe_error(error),
-            (Purpose::ReadTask(stream), Ok(Answer::Once(Response::GetTask(task)))) => {
+            (Purpose::ReadTask(stream), Ok(ResponseBody::Once(Response::GetTask(task)))) => {
                 self.on_snapshot(task, stream)
             }
             (Purpose::ReadTask(stream), Err(error)) if is_cut(&error) => {
@@ -113,7 +113,7 @@ impl Follower {
             }
             (
                 Purpose::ConfirmEnd(last) | Purpose::ReadAnswer(last),
-                Ok(Answer::Once(Response::GetTask(task))),
+                Ok(ResponseBody::Once(Response::GetTask(task))),
             ) => {
                 self.compare(task);
                 if !matches!(self.queue.back(), Some(Output::Snapshot(task)) if task.status.state.is_terminal())
@@ -412,7 +412,7 @@ impl Follower {
             return self.fail(error);
         }
         self.polls = true;
-        self.last_cut = Some(error);
+        self.last_disconnect_error = Some(error);
         self.request(purpose)
     }
 
@@ -445,7 +445,7 @@ impl Follower {
         self.failures += 1;
         tracing::debug!(%error, failures = self.failures, "resuming the stream of a task");
         let retry_after = retry_after(&error);
-        self.last_cut = Some(error);
+        self.last_disconnect_error = Some(error);
         self.pause(purpose, retry_after)
     }
 

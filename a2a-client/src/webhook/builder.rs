@@ -8,7 +8,7 @@ use a2a_transport::webhook::Secret;
 use super::checks::{Checks, credentials};
 use super::receiver::{Handler, Settings};
 use super::recent_deliveries::RecentDeliveries;
-use super::{BoxError, Contradiction, Notification, Receiver, Tokens};
+use super::{BoxError, JwtVerifier, Notification, Receiver, ReceiverConfigError};
 
 /// Builder of a [`Receiver`].
 #[must_use = "only `build` makes a receiver"]
@@ -73,7 +73,7 @@ impl ReceiverBuilder {
     }
 
     /// Requires a JSON Web Token that `tokens` accepts.
-    pub fn tokens(mut self, tokens: Tokens) -> Self {
+    pub fn tokens(mut self, tokens: JwtVerifier) -> Self {
         self.checks.jwt = Some(tokens);
         self
     }
@@ -125,12 +125,12 @@ impl ReceiverBuilder {
     }
 
     /// Builds the receiver. Errors: settings that contradict each other.
-    pub fn build(self) -> Result<Receiver, Contradiction> {
+    pub fn build(self) -> Result<Receiver, ReceiverConfigError> {
         if self.empty {
-            return Err(Contradiction::Empty);
+            return Err(ReceiverConfigError::Empty);
         }
         if self.checks.jwt.is_some() && !self.checks.authorization.is_empty() {
-            return Err(Contradiction::TwoAuthorizations);
+            return Err(ReceiverConfigError::TwoAuthorizations);
         }
         if self
             .checks
@@ -138,7 +138,7 @@ impl ReceiverBuilder {
             .as_ref()
             .is_some_and(|jwt| !jwt.is_protected())
         {
-            return Err(Contradiction::KeysInClear);
+            return Err(ReceiverConfigError::KeysInClear);
         }
         Ok(Receiver::of(Settings {
             handler: self.handler,

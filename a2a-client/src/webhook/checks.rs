@@ -1,11 +1,11 @@
 //! Authentication checks of a delivery, in their order.
 
-use a2a_transport::webhook::{Secret, TOKENS, digest};
+use a2a_transport::webhook::{Secret, TOKEN_HEADERS, digest};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use subtle::{Choice, ConstantTimeEq};
 
-use super::Tokens;
+use super::JwtVerifier;
 use super::delivery::{self, Delivery, only};
 use super::refusal::Refusal;
 use super::tokens::ValidToken;
@@ -15,7 +15,7 @@ use super::tokens::ValidToken;
 pub(super) struct Checks {
     pub(super) tokens: SecretSet,
     pub(super) authorization: SecretSet,
-    pub(super) jwt: Option<Tokens>,
+    pub(super) jwt: Option<JwtVerifier>,
     pub(super) secrets: Vec<Secret>,
 }
 
@@ -93,7 +93,7 @@ impl Checks {
 
     /// Returns whether the token is in at least one of its headers, and no other token is.
     fn shows_token(&self, headers: &HeaderMap) -> bool {
-        let names = TOKENS;
+        let names = TOKEN_HEADERS;
         let shown = || names.iter().flat_map(|name| headers.get_all(name));
         shown().count() > 0 && shown().all(|token| self.tokens.has(token.as_bytes()))
     }

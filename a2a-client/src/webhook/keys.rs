@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::{BoxError, Contradiction};
+use super::{BoxError, ReceiverConfigError};
 use crate::Origin;
 
 /// Source of the public keys of an agent.
@@ -69,7 +69,7 @@ impl KeySource for JwksUrl {
     fn fetch(&self) -> BoxFuture<'_, Result<Jwks, BoxError>> {
         Box::pin(async {
             if !self.is_protected() {
-                return Err(Contradiction::KeysInClear.into());
+                return Err(ReceiverConfigError::KeysInClear.into());
             }
             let fetched = self.http.get(&self.url, &HeaderMap::new()).await?;
             match fetched.status {
@@ -89,7 +89,7 @@ impl KeySource for JwksUrl {
 /// unknown key, for that reason at most once a minute. While they cannot be fetched the last ones stay valid.
 /// Clones share the cache.
 #[derive(Clone)]
-pub struct Keys(Arc<KeyCache>);
+pub struct JwksSource(Arc<KeyCache>);
 
 struct KeyCache {
     source: Box<dyn KeySource>,
@@ -115,7 +115,7 @@ pub(super) enum KeyError {
     Unavailable,
 }
 
-impl Keys {
+impl JwksSource {
     /// Uses the keys published at a URL: by `https`, or by `http` on this machine. Others need
     /// [`JwksUrl::allow_http`].
     pub fn at(url: impl Into<String>) -> Self {
@@ -179,7 +179,7 @@ impl Keys {
     }
 }
 
-impl<S: KeySource> From<S> for Keys {
+impl<S: KeySource> From<S> for JwksSource {
     fn from(source: S) -> Self {
         Self(Arc::new(KeyCache {
             source: Box::new(source),
@@ -216,7 +216,7 @@ const RETRY: Duration = Duration::from_secs(5);
 /// Deadline of a fetch.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl fmt::Debug for Keys {
+impl fmt::Debug for JwksSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keys").finish_non_exhaustive()
     }
@@ -268,7 +268,7 @@ mod tests {
         let (old, new) = (key(), key());
         let published = TestKeys::default();
         published.publish(&[&old]);
-        let keys = Keys::from(published.clone());
+        let keys = JwksSource::from(published.clone());
         for _ in 0..10 {
             assert!(keys.find(Some(old.id())).await.is_ok());
         }
@@ -298,7 +298,7 @@ mod tests {
         let known = key();
         let published = TestKeys::default();
         published.publish(&[&known]);
-        let keys = Keys::from(published.clone());
+        let keys = JwksSource::from(published.clone());
         assert!(keys.find(Some(known.id())).await.is_ok());
         for _ in 0..10 {
             for number in 0..1000 {
@@ -316,7 +316,7 @@ mod tests {
     async fn the_last_good_keys_stay() {
         let known = key();
         let published = TestKeys::default();
-        let keys = Keys::from(published.clone());
+        let keys = JwksSource::from(published.clone());
         for _ in 0..100 {
             assert_eq!(
                 keys.find(Some(known.id())).await,

@@ -11,17 +11,17 @@
 //! it again after a restart: deliveries are remembered in memory only.
 //!
 //! ```
-//! use a2a_client::webhook::{Keys, Notification, Receiver, Tokens};
+//! use a2a_client::webhook::{JwksSource, Notification, Receiver, JwtVerifier};
 //!
 //! let receiver = Receiver::builder(|notification: Notification| async move {
 //!     println!("{:?} {:?}", notification.task, notification.event);
 //!     Ok::<_, std::io::Error>(())
 //! })
 //! .token("secret-of-the-config")
-//! .tokens(Tokens::of(Keys::at("https://agent.example/.well-known/jwks.json")))
+//! .tokens(JwtVerifier::of(JwksSource::at("https://agent.example/.well-known/jwks.json")))
 //! .build()?;
 //! // With axum: `Router::new().route_service("/hook", receiver)`; with hyper: `serve(…, receiver, …)`.
-//! # Ok::<_, a2a_client::webhook::Contradiction>(())
+//! # Ok::<_, a2a_client::webhook::ReceiverConfigError>(())
 //! ```
 
 mod builder;
@@ -34,13 +34,13 @@ mod recent_deliveries;
 mod refusal;
 mod tokens;
 
-pub use a2a_transport::webhook::{BadKey, Jwk, Jwks, Secret};
+pub use a2a_transport::webhook::{InvalidKey, Jwk, Jwks, Secret};
 
 pub use builder::ReceiverBuilder;
-pub use keys::{JwksUrl, KeySource, Keys};
+pub use keys::{JwksSource, JwksUrl, KeySource};
 pub use notification::Notification;
 pub use receiver::Receiver;
-pub use tokens::Tokens;
+pub use tokens::JwtVerifier;
 
 /// An error of a function of yours.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -48,7 +48,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Settings that make no receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Contradiction {
+pub enum ReceiverConfigError {
     /// An empty secret protects nothing.
     #[error("an empty token or Authorization value admits every sender: expected a value")]
     Empty,

@@ -44,7 +44,7 @@ impl fmt::Debug for Notification {
 
 impl Notification {
     /// Returns the task, if the body has all of it.
-    pub fn whole(&self) -> Option<&Task> {
+    pub fn full_task(&self) -> Option<&Task> {
         match &self.event {
             // Bodies of 0.1 that only have a status look like tasks without a conversation.
             Some(Event::Task(task)) if task.context_id.is_some() => Some(task),
@@ -54,7 +54,7 @@ impl Notification {
 
     /// Returns the task from the body if it has all of it, else asks the agent (0.1 §9.4).
     pub async fn refresh(&self, client: &Client) -> Result<Task, Error> {
-        match (self.whole(), &self.task) {
+        match (self.full_task(), &self.task) {
             (Some(task), _) => Ok(task.clone()),
             (None, Some(task)) => client.get_task(task.clone(), None).await,
             (None, None) => Err(Error::Malformed(Violation {

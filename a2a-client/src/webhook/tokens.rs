@@ -6,7 +6,7 @@ use a2a_transport::webhook::{Claims, TokenError, hex_digest, key_id};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
-use super::Keys;
+use super::JwksSource;
 use super::delivery::only;
 use super::keys::KeyError;
 use super::refusal::Refusal;
@@ -16,16 +16,16 @@ use super::refusal::Refusal;
 ///
 /// Sent as `Bearer` in `Authorization`.
 #[derive(Clone)]
-pub struct Tokens {
-    keys: Keys,
+pub struct JwtVerifier {
+    keys: JwksSource,
     audience: Option<String>,
     expiry: bool,
     digest: bool,
 }
 
-impl Tokens {
+impl JwtVerifier {
     /// Accepts tokens signed by one of these keys.
-    pub fn of(keys: Keys) -> Self {
+    pub fn of(keys: JwksSource) -> Self {
         Self {
             keys,
             audience: None,
@@ -100,7 +100,7 @@ impl Tokens {
 }
 
 /// Omits the audience, which is the URL of a webhook and often has a secret.
-impl fmt::Debug for Tokens {
+impl fmt::Debug for JwtVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tokens")
             .field("keys", &self.keys)

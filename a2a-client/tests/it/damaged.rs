@@ -3,7 +3,7 @@
 use a2a_client::read_card_in;
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::{EventReader, EventWriter, OutgoingReply, read_reply, write_reply};
-use a2a_transport::{Binding, Envelope, Error, SharedEvent};
+use a2a_transport::{Binding, Error, ResponseContext, SharedEvent};
 use a2a_types::reading::Mode;
 use a2a_types::{
     AgentCard, AgentSkill, Artifact, Content, Event, Message, Operation, Part, ProtocolVersion,
@@ -37,7 +37,7 @@ const BINDINGS: [(ProtocolVersion, Binding); 6] = [
     (ProtocolVersion::V1_0, Binding::HttpJson),
 ];
 
-fn answers() -> Vec<(String, Envelope, Value)> {
+fn answers() -> Vec<(String, ResponseContext, Value)> {
     let message = SendMessageResponse::Message(Message::agent(TEXT));
     let mut answers = Vec::new();
     for (protocol_version, binding) in BINDINGS {
@@ -53,7 +53,7 @@ fn answers() -> Vec<(String, Envelope, Value)> {
             ));
         }
         for (operation, response) in of_version {
-            let mut envelope = Envelope::new(protocol_version, binding, operation);
+            let mut envelope = ResponseContext::new(protocol_version, binding, operation);
             envelope.id = Some(Id::number(1));
             let OutgoingReply { body, .. } = write_reply(&envelope, Ok(response));
             let json = serde_json::from_slice(&body).unwrap();
@@ -67,7 +67,7 @@ fn answers() -> Vec<(String, Envelope, Value)> {
     answers
 }
 
-fn read(envelope: &Envelope, answer: &Value, mode: Mode) -> Result<(String, usize), Error> {
+fn read(envelope: &ResponseContext, answer: &Value, mode: Mode) -> Result<(String, usize), Error> {
     let body = answer.to_string();
     let read = read_reply(
         envelope,
@@ -87,7 +87,7 @@ fn read(envelope: &Envelope, answer: &Value, mode: Mode) -> Result<(String, usiz
 }
 
 /// The events of a stream, as JSON.
-fn stream(protocol_version: ProtocolVersion, binding: Binding) -> (Envelope, Vec<Value>) {
+fn stream(protocol_version: ProtocolVersion, binding: Binding) -> (ResponseContext, Vec<Value>) {
     let chunk = |text: &str, append: bool| {
         Event::ArtifactUpdate(TaskArtifactUpdateEvent {
             task_id: "t".into(),
@@ -117,7 +117,8 @@ fn stream(protocol_version: ProtocolVersion, binding: Binding) -> (Envelope, Vec
         chunk(second, true),
         status(TaskState::Completed),
     ];
-    let mut envelope = Envelope::new(protocol_version, binding, Operation::SendStreamingMessage);
+    let mut envelope =
+        ResponseContext::new(protocol_version, binding, Operation::SendStreamingMessage);
     envelope.id = Some(Id::number(1));
     let mut writer = EventWriter::new(&envelope);
     let mut lines = Vec::new();
@@ -141,7 +142,11 @@ fn text_of(artifact: &Artifact) -> String {
 }
 
 /// Returns the text of the artifact and the last state, as far as they are read, and the number of events with damage.
-fn read_stream(envelope: &Envelope, events: &[Value], mode: Mode) -> (String, TaskState, usize) {
+fn read_stream(
+    envelope: &ResponseContext,
+    events: &[Value],
+    mode: Mode,
+) -> (String, TaskState, usize) {
     let mut reader = EventReader::new(envelope.clone(), mode, Limits::default());
     let (mut text, mut state, mut damaged) = (String::new(), TaskState::Unspecified, 0);
     for event in events {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use a2a_client::{Cards, Client, Error, HttpClient, Recorder};
 use a2a_transport::http::{Body, HttpService, ServeOptions, serve};
-use a2a_transport::{BoxFuture, Call, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Transport};
 use a2a_types::{
     AgentCard, AgentInterface, Message, ProtocolVersion, Request, Response, SendMessageResponse,
 };
@@ -167,14 +167,14 @@ async fn a_card_is_kept_as_its_server_allows() {
 struct NamedAgent(&'static str);
 
 impl Transport for NamedAgent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let response = match call.request {
             Request::GetExtendedAgentCard(_) => {
                 Response::GetExtendedAgentCard(AgentCard::new("extended", "d"))
             }
             _ => Response::SendMessage(SendMessageResponse::Message(Message::agent(self.0))),
         };
-        Box::pin(std::future::ready(Ok(Reply::once(response))))
+        Box::pin(std::future::ready(Ok(CallResponse::once(response))))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use a2a_client::{Client, Error, ProtocolVersion, Transport};
-use a2a_transport::{BoxFuture, Call, Reply};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse};
 use a2a_types::{
     ErrorKind, ListTaskPushNotificationConfigsResponse, Operation, Request, Response,
     TaskPushNotificationConfig,
@@ -26,7 +26,7 @@ fn config(id: &str) -> TaskPushNotificationConfig {
 }
 
 impl Transport for PushAgent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         self.asked.lock().unwrap().push(call.request.operation());
         let response = match call.request {
             Request::ListTaskPushNotificationConfigs(_) => match &self.listed {
@@ -49,7 +49,7 @@ impl Transport for PushAgent {
             },
             other => panic!("{other:?}"),
         };
-        Box::pin(async move { response.map(Reply::once) })
+        Box::pin(async move { response.map(CallResponse::once) })
     }
 }
 

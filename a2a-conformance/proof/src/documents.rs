@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use a2a_conformance::documents::Ends;
 use a2a_server::Server;
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve};
-use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, ResponseBody, Transport, Update};
 use a2a_types::{Content, Event, Request, Response, SendMessageResponse};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -199,14 +199,16 @@ struct FaultyTransport {
 }
 
 impl Transport for FaultyTransport {
-    fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, mut call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(async move {
             let fault = self.fault;
             inject_into_request(&mut call.request, fault);
             let mut reply = self.inner.call(call).await?;
             reply.answer = match reply.answer {
-                Answer::Once(response) => Answer::Once(inject_into_response(response, fault)),
-                Answer::Stream(updates) => {
+                ResponseBody::Once(response) => {
+                    ResponseBody::Once(inject_into_response(response, fault))
+                }
+                ResponseBody::Stream(updates) => {
                     let count = Arc::new(AtomicUsize::new(0));
                     let is_kept = move |update: &Result<Update, Error>| match fault {
                         Fault::SkippedEvent => {
@@ -221,7 +223,7 @@ impl Transport for FaultyTransport {
                             Update::new(event, update.sequence)
                         })
                     });
-                    Answer::Stream(Box::pin(updates))
+                    ResponseBody::Stream(Box::pin(updates))
                 }
             };
             Ok(reply)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_transport::sse::{Bounds, Decoder};
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::{Operation, ProtocolVersion, Request};
 use http::header::HeaderMap;
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ pub(super) fn write(
     interface: &Interface,
     step: &Step,
     name: &str,
-) -> Result<(WireRequest, Envelope), StopReason> {
+) -> Result<(WireRequest, ResponseContext), StopReason> {
     let mut params = run.fill(&run.without_absent_context_ids(&step.params, None))?;
     if let (Some(tenant), Value::Object(params)) = (&interface.tenant, &mut params) {
         let tenant = || tenant.as_str().into();
@@ -305,7 +305,11 @@ fn first_event(headers: &Value, body: &[u8]) -> Option<Value> {
 
 /// Returns the envelope by which the answer to a raw request is read, and whether the request is one of
 /// the version.
-fn envelope_of(interface: &Interface, outgoing: &WireRequest, json: &Value) -> (Envelope, bool) {
+fn envelope_of(
+    interface: &Interface,
+    outgoing: &WireRequest,
+    json: &Value,
+) -> (ResponseContext, bool) {
     let operation = match interface.binding {
         Binding::JsonRpc => {
             let method = json["method"].as_str().and_then(ProtocolVersion::of_method);
@@ -326,7 +330,7 @@ fn envelope_of(interface: &Interface, outgoing: &WireRequest, json: &Value) -> (
     };
     let id = serde_json::from_value(json["id"].clone());
     let operation_or_get = operation.unwrap_or(Operation::GetTask);
-    let mut envelope = Envelope::new(
+    let mut envelope = ResponseContext::new(
         interface.protocol_version,
         interface.binding,
         operation_or_get,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use a2a_transport::Envelope;
+use a2a_transport::ResponseContext;
 use a2a_transport::sse::{Bounds, Decoder, ServerSentEvent};
 use a2a_types::{ErrorKind, Operation, ProtocolVersion};
 use bytes::Bytes;
@@ -46,7 +46,7 @@ impl EventStream {
         interface: &Interface,
         step: usize,
         outgoing: WireRequest,
-        envelope: Envelope,
+        envelope: ResponseContext,
         caller: Caller,
     ) -> Self {
         let began = Instant::now();
@@ -72,7 +72,7 @@ impl EventStream {
 
     fn new(
         interface: &Interface,
-        envelope: Envelope,
+        envelope: ResponseContext,
         params: Value,
         evidence: Evidence,
         began: Instant,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{OutgoingCall, write_call};
 use a2a_transport::http::HttpClient;
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::{Operation, ProtocolVersion, Request};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue};
@@ -57,7 +57,7 @@ impl Interface {
         &self,
         request: Request,
         id: Option<&Value>,
-    ) -> Result<(WireRequest, Envelope), Error> {
+    ) -> Result<(WireRequest, ResponseContext), Error> {
         let id = match id {
             Some(id) => serde_json::from_value(id.clone()).unwrap_or(Id::Null),
             None => Id::number(self.next_id.fetch_add(1, Ordering::Relaxed)),
@@ -225,7 +225,7 @@ impl Interface {
         &self,
         step: usize,
         outgoing: WireRequest,
-        envelope: &Envelope,
+        envelope: &ResponseContext,
         caller: Caller,
     ) -> AgentResponse {
         let (params, is_altered) = (outgoing.params.clone(), outgoing.is_altered);

@@ -204,7 +204,7 @@ fn fits(answer: &ScriptedAnswer, parsed: &ParsedRequest, number: usize) -> bool 
 
 fn unknown(fixture: &Fixture, parsed: &ParsedRequest) -> WireAnswer {
     let operation = a2a_types::Operation::GetTask;
-    let mut envelope = a2a_transport::Envelope::new(
+    let mut envelope = a2a_transport::ResponseContext::new(
         fixture.interface.protocol_version,
         fixture.interface.binding,
         operation,

@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::read_reply;
-use a2a_transport::{Binding, Envelope};
+use a2a_transport::{Binding, ResponseContext};
 use a2a_types::reading::Mode;
 use a2a_types::{Operation, ProtocolVersion, Response};
 use http::StatusCode;
@@ -71,7 +71,7 @@ fn config() -> Value {
 
 /// Reads a result in protocol 1.0 as a response.
 pub(super) fn response(operation: Operation, result: &Value) -> Result<Response, String> {
-    let mut envelope = Envelope::new(ProtocolVersion::V1_0, Binding::JsonRpc, operation);
+    let mut envelope = ResponseContext::new(ProtocolVersion::V1_0, Binding::JsonRpc, operation);
     envelope.id = Some(Id::number(1));
     let body = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
     let read = read_reply(

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a_transport::webhook::{
-    Algorithm, CHALLENGE, Claims, Jwks, SigningKey, TOKENS, WEBHOOK_ID, write_notification,
+    Algorithm, CHALLENGE, Claims, Jwks, SigningKey, TOKEN_HEADERS, WEBHOOK_ID, write_notification,
 };
 use a2a_types::{Event, ProtocolVersion};
 use base64::Engine;
@@ -132,7 +132,7 @@ impl Sender {
         })?;
         let mut headers = vec![(CONTENT_TYPE, pushed.media_type.to_owned())];
         if let Some(token) = &notify.token {
-            headers.extend(TOKENS.map(|name| (name, token.clone())));
+            headers.extend(TOKEN_HEADERS.map(|name| (name, token.clone())));
         }
         let id = notify.id.clone().unwrap_or_else(|| "delivery-1".to_owned());
         headers.push((WEBHOOK_ID, id.clone()));

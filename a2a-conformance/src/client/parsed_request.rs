@@ -2,7 +2,7 @@
 
 use a2a_transport::binding::rest::Route;
 use a2a_transport::binding::{IncomingCall, ReadOptions, jsonrpc, rest};
-use a2a_transport::{Binding, Envelope};
+use a2a_transport::{Binding, ResponseContext};
 use a2a_types::reading::Mode;
 use a2a_types::{Content, Operation, Part, ProtocolVersion, Request as A2aRequest, schema};
 use http::Method;
@@ -17,7 +17,7 @@ use crate::lint::{SchemaViolation, schema_violations};
 #[derive(Clone, Debug)]
 pub(super) struct ParsedRequest {
     /// Envelope of the answer; `None` for cards, and if this is not a request of the version.
-    pub(super) envelope: Option<Envelope>,
+    pub(super) envelope: Option<ResponseContext>,
     /// The operation by its name in 1.0, `AgentCard`, or nothing.
     pub(super) operation: Option<&'static str>,
     /// Params in protocol 1.0.
@@ -54,7 +54,7 @@ pub(super) fn read(request: &Request, interface: InterfaceKind) -> ParsedRequest
     if is_extended_card(request, interface) {
         let operation = Operation::GetExtendedAgentCard;
         parsed.operation = Some(operation.name());
-        parsed.envelope = Some(Envelope::new(
+        parsed.envelope = Some(ResponseContext::new(
             interface.protocol_version,
             Binding::HttpJson,
             operation,

@@ -1,7 +1,7 @@
 //! An answer as it goes over the wire: its pieces, their timing, and its end.
 
 use a2a_transport::binding::{EventWriter, write_reply};
-use a2a_transport::{Binding, Envelope};
+use a2a_transport::{Binding, ResponseContext};
 use a2a_types::{Error as A2aError, ErrorKind, Event, Response};
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ impl WireAnswer {
     /// Errors: what in the case cannot be written.
     pub(super) fn of(
         answer: &ScriptedAnswer,
-        envelope: &Envelope,
+        envelope: &ResponseContext,
         names: &Variables,
     ) -> Result<Self, String> {
         let mut written = match (&answer.raw, &answer.error) {
@@ -208,7 +208,7 @@ fn error(reason: &str) -> Result<A2aError, String> {
 
 fn once(
     answer: &ScriptedAnswer,
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     outcome: Result<Response, A2aError>,
     names: &Variables,
 ) -> Result<WireAnswer, String> {
@@ -225,7 +225,7 @@ fn once(
 
 fn events(
     answer: &ScriptedAnswer,
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     names: &Variables,
 ) -> Result<WireAnswer, String> {
     let template = answer.stream.clone();

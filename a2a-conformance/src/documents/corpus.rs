@@ -180,7 +180,7 @@ pub(crate) struct ScriptStep {
     /// Parts that carry tool calls of the response, or the responses of tools.
     pub(crate) tools: Vec<Part>,
     /// Answers waiting callers before the turn ends.
-    pub(crate) detach: bool,
+    pub(crate) respond_early: bool,
     /// Waits until the harness releases the agent, or until the task is canceled.
     pub(crate) hold: bool,
 }

@@ -86,8 +86,8 @@ impl Reference {
         if let Some(id) = &step.llm_response {
             write_response(turn.llm_response(id), step).await?;
         }
-        if step.detach {
-            turn.detach().await?;
+        if step.respond_early {
+            turn.respond_early().await?;
         }
         if step.hold {
             let mut state = self.shared.state.subscribe();

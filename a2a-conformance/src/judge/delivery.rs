@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::EventReader;
-use a2a_transport::{Binding, Envelope};
+use a2a_transport::{Binding, ResponseContext};
 use a2a_types::reading::Mode;
 use a2a_types::{Operation, ProtocolVersion};
 use serde_json::{Value, json};
@@ -31,7 +31,8 @@ fn event_in(judge: &Judge, body: &Value) -> Option<Value> {
     let operation = Operation::SendStreamingMessage;
     let (envelope, document) = match judge.protocol_version {
         ProtocolVersion::V1_0 => {
-            let envelope = Envelope::new(ProtocolVersion::V1_0, Binding::HttpJson, operation);
+            let envelope =
+                ResponseContext::new(ProtocolVersion::V1_0, Binding::HttpJson, operation);
             (envelope, body.to_string())
         }
         protocol_version => (in_json_rpc(protocol_version, operation), enveloped(body)),
@@ -90,8 +91,8 @@ pub(crate) fn evidence(step: usize, delivery: &Value) -> Evidence {
     }
 }
 
-fn in_json_rpc(protocol_version: ProtocolVersion, operation: Operation) -> Envelope {
-    let mut envelope = Envelope::new(protocol_version, Binding::JsonRpc, operation);
+fn in_json_rpc(protocol_version: ProtocolVersion, operation: Operation) -> ResponseContext {
+    let mut envelope = ResponseContext::new(protocol_version, Binding::JsonRpc, operation);
     envelope.id = Some(Id::number(1));
     envelope
 }

@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::Limits;
 use a2a_transport::binding::read_reply;
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::reading::Mode;
 use a2a_types::{Operation, ProtocolVersion, Response, schema};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::wire::exchange::{AgentResponse, Problem, ResponseContent};
 /// Checks an answer against everything that holds for all answers.
 pub(crate) fn check(
     judge: &Judge,
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     params: &Value,
     answered: &AgentResponse,
 ) -> Findings {
@@ -62,7 +62,7 @@ pub(crate) fn check(
 /// before the agent does.
 pub(crate) fn check_raw(
     judge: &Judge,
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     raw: &RawRequest<'_>,
     answered: &AgentResponse,
 ) -> Findings {
@@ -123,7 +123,7 @@ pub(super) fn form(
 }
 
 /// Returns the JSON-RPC id of a request; null if it has none.
-pub(super) fn id_of(envelope: &Envelope) -> Value {
+pub(super) fn id_of(envelope: &ResponseContext) -> Value {
     let id = envelope.id.as_ref();
     let id = id.and_then(|id| serde_json::to_value(id).ok());
     id.unwrap_or_default()
@@ -230,7 +230,7 @@ fn against_schema(
 /// Reads an answer leniently; its form is checked separately.
 pub(crate) fn read(
     judge: &Judge,
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     status: u16,
     body: &[u8],
 ) -> ResponseContent {
@@ -314,7 +314,8 @@ mod tests {
     #[track_caller]
     fn check_answer(body: Value, expected: &[&str]) {
         let judge = Judge::new(ProtocolVersion::V1_0, Binding::JsonRpc, Arc::default());
-        let mut envelope = Envelope::new(judge.protocol_version, judge.binding, Operation::GetTask);
+        let mut envelope =
+            ResponseContext::new(judge.protocol_version, judge.binding, Operation::GetTask);
         envelope.id = Some(Id::number(1));
         let answered = AgentResponse {
             evidence: Evidence::default(),

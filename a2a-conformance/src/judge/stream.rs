@@ -3,7 +3,7 @@
 use a2a_jsonrpc::Limits;
 use a2a_transport::binding::EventReader;
 use a2a_transport::sse::ServerSentEvent;
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::reading::Mode;
 use a2a_types::{ErrorKind, Event, ProtocolVersion, Task, TaskState};
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +17,7 @@ use crate::wire::exchange::has_code;
 
 /// The events of a stream so far.
 pub(crate) struct StreamRecord {
-    pub(crate) envelope: Envelope,
+    pub(crate) envelope: ResponseContext,
     /// Params of the request in protocol 1.0; null if the case altered them.
     params: Value,
     /// `true` if the events may begin in the middle of a task.
@@ -59,7 +59,7 @@ pub(crate) struct StreamEnd {
 }
 
 impl StreamRecord {
-    pub(crate) fn new(envelope: Envelope, params: Value, resumes: bool) -> Self {
+    pub(crate) fn new(envelope: ResponseContext, params: Value, resumes: bool) -> Self {
         Self {
             reader: EventReader::new(envelope.clone(), Mode::Lenient, Limits::default()),
             envelope,
@@ -436,7 +436,7 @@ mod tests {
     fn check(events: &[&Value], expected: &[&str]) {
         let judge = Judge::new(ProtocolVersion::V1_0, Binding::HttpJson, Arc::default());
         let operation = Operation::SendStreamingMessage;
-        let envelope = Envelope::new(judge.protocol_version, judge.binding, operation);
+        let envelope = ResponseContext::new(judge.protocol_version, judge.binding, operation);
         let mut stream = StreamRecord::new(envelope, json!({}), false);
         let mut findings = Findings::new();
         for event in events {

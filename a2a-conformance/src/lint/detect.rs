@@ -1,7 +1,7 @@
 //! Detection of the kind and version of a document from its content.
 
 use a2a_jsonrpc::Id;
-use a2a_transport::{Binding, Envelope};
+use a2a_transport::{Binding, ResponseContext};
 use a2a_types::v0_3::Flavour;
 use a2a_types::{Operation, ProtocolVersion};
 use serde_json::Value;
@@ -158,7 +158,7 @@ fn answer(
     operation: Operation,
 ) -> LintSubject {
     let id = serde_json::from_value(value["id"].clone()).unwrap_or(Id::Null);
-    let mut envelope = Envelope::new(protocol_version, binding, operation);
+    let mut envelope = ResponseContext::new(protocol_version, binding, operation);
     envelope.id = (binding == Binding::JsonRpc).then_some(id);
     LintSubject {
         envelope: Some(envelope),

@@ -3,7 +3,7 @@
 use a2a_jsonrpc::{Id, Limits};
 use a2a_transport::binding::jsonrpc::{EventReader as JsonRpcEvents, read_call, read_reply};
 use a2a_transport::binding::{EventReader, ReadOptions};
-use a2a_transport::{Binding, Envelope, Error};
+use a2a_transport::{Binding, Error, ResponseContext};
 use a2a_types::reading::{
     Deviation, Hints, Mode, Violation, Wire, WithRepairs, read, read_canonical,
 };
@@ -24,7 +24,7 @@ pub(crate) struct LintSubject {
     /// The form of JSON, if the version has two.
     pub(crate) flavour: Flavour,
     /// Envelope of the request that an answer or an event answers.
-    pub(crate) envelope: Option<Envelope>,
+    pub(crate) envelope: Option<ResponseContext>,
 }
 
 /// The kinds of documents.
@@ -296,7 +296,7 @@ pub(crate) fn envelope_of(
     request: &Value,
     id: &Value,
     protocol_version: ProtocolVersion,
-) -> Option<Envelope> {
+) -> Option<ResponseContext> {
     let method = ProtocolVersion::of_method(request["method"].as_str()?)?;
     let params = &request["params"];
     let task = [
@@ -304,7 +304,7 @@ pub(crate) fn envelope_of(
         &params["message"]["taskId"],
         &params["taskId"],
     ];
-    let mut envelope = Envelope::new(protocol_version, Binding::JsonRpc, method.operation);
+    let mut envelope = ResponseContext::new(protocol_version, Binding::JsonRpc, method.operation);
     envelope.id = Some(serde_json::from_value(id.clone()).unwrap_or(Id::Null));
     envelope.task = task.iter().find_map(|id| id.as_str()).map(Into::into);
     Some(envelope)

@@ -8,7 +8,7 @@ mod issuer;
 
 use std::hint::black_box;
 
-use a2a_auth::{JwtBearer, Scheme, Verdict};
+use a2a_auth::{AuthOutcome, JwtBearer, Scheme};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -35,7 +35,7 @@ fn jwt(criterion: &mut Criterion) {
     let runtime = Builder::new_current_thread().build().unwrap();
     let check = |head: &Parts| {
         let verdict = runtime.block_on(scheme.check(black_box(head)));
-        assert!(matches!(verdict, Verdict::Valid(_)));
+        assert!(matches!(verdict, AuthOutcome::Valid(_)));
     };
     let tokens = (0..NEW_TOKENS).map(|number| {
         let claims = claims(ISSUER, AUDIENCE, json!({"sub": number.to_string()}));

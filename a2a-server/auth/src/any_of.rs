@@ -8,7 +8,7 @@ use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{SecurityRequirement, StringList};
 use http::request::Parts;
 
-use crate::scheme::{Scheme, Verdict};
+use crate::scheme::{AuthOutcome, Scheme};
 
 /// Authenticator that accepts a request if it meets any one of its requirements.
 ///
@@ -92,7 +92,7 @@ impl AnyOf {
     }
 
     async fn decide(&self, head: &Parts) -> Result<Principal, AuthError> {
-        let mut verdicts: Vec<Option<Verdict>> = vec![None; self.schemes.len()];
+        let mut verdicts: Vec<Option<AuthOutcome>> = vec![None; self.schemes.len()];
         let mut lacking: Option<&[String]> = None;
         for alternative in &self.requirements {
             let mut principal = None;
@@ -101,7 +101,7 @@ impl AnyOf {
                 if verdicts[*index].is_none() {
                     verdicts[*index] = Some(self.schemes[*index].1.check(head).await);
                 }
-                let Some(Verdict::Valid(shown)) = &verdicts[*index] else {
+                let Some(AuthOutcome::Valid(shown)) = &verdicts[*index] else {
                     is_met = false;
                     break;
                 };
@@ -116,17 +116,19 @@ impl AnyOf {
                 return Ok(principal);
             }
         }
-        let is_any = |wanted: Verdict| verdicts.iter().flatten().any(|verdict| *verdict == wanted);
-        if is_any(Verdict::Unavailable) {
+        let is_any =
+            |wanted: AuthOutcome| verdicts.iter().flatten().any(|verdict| *verdict == wanted);
+        if is_any(AuthOutcome::Unavailable) {
             return Err(AuthError::Unavailable);
         }
-        if is_any(Verdict::Invalid) {
+        if is_any(AuthOutcome::Invalid) {
             return Err(self.invalid(&verdicts));
         }
         if let Some(scopes) = lacking {
             return Err(AuthError::insufficient_scope(scopes));
         }
-        let is_absent = |verdict: &Option<Verdict>| matches!(verdict, None | Some(Verdict::Absent));
+        let is_absent =
+            |verdict: &Option<AuthOutcome>| matches!(verdict, None | Some(AuthOutcome::Absent));
         match self.admits_anonymous && verdicts.iter().all(is_absent) {
             true => Ok(Principal::anonymous()),
             false => Err(AuthError::Unauthenticated {
@@ -136,11 +138,11 @@ impl AnyOf {
     }
 
     /// Returns the refusal of wrong credentials. Only a bearer token has a code for it (RFC 6750 §3.1).
-    fn invalid(&self, verdicts: &[Option<Verdict>]) -> AuthError {
+    fn invalid(&self, verdicts: &[Option<AuthOutcome>]) -> AuthError {
         let challenges = self.schemes.iter().zip(verdicts);
         let challenges = challenges.filter_map(|((_, scheme), verdict)| {
             let challenge = scheme.challenge()?;
-            let is_shown = *verdict == Some(Verdict::Invalid);
+            let is_shown = *verdict == Some(AuthOutcome::Invalid);
             match is_shown && challenge.scheme() == "Bearer" {
                 true => Some(challenge.with("error", "invalid_token")),
                 false => Some(challenge),

@@ -8,7 +8,7 @@ use a2a_types::Timestamp;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 
 use crate::digest_cache::{Digest, sha256};
-use crate::error::SetupError;
+use crate::error::ConfigError;
 
 /// An API key with what it grants. Only its SHA-256 is in memory.
 #[derive(Clone)]
@@ -21,9 +21,9 @@ pub struct ApiKey {
 impl ApiKey {
     /// Makes a key of a principal, without scopes, for good. Errors: it has fewer than 16 bytes, or one that no
     /// header can have.
-    pub fn new(secret: &str, principal: &str) -> Result<Self, SetupError> {
+    pub fn new(secret: &str, principal: &str) -> Result<Self, ConfigError> {
         match problem(secret) {
-            Some(problem) => Err(SetupError::value(
+            Some(problem) => Err(ConfigError::value(
                 format!("API key of `{principal}`"),
                 problem,
             )),

@@ -12,8 +12,8 @@ use http::request::Parts;
 
 use crate::api_key_list::{ApiKey, ApiKeyList};
 use crate::digest_cache::sha256;
-use crate::error::SetupError;
-use crate::scheme::{Scheme, Verdict};
+use crate::error::ConfigError;
+use crate::scheme::{AuthOutcome, Scheme};
 use crate::watched_file::WatchedFile;
 
 /// Scheme of API keys: each has a principal, scopes and perhaps an expiry.
@@ -36,9 +36,9 @@ enum Place {
 
 impl ApiKeys {
     /// Takes keys from a header, like `x-api-key`. Errors: it is not a valid header name.
-    pub fn header(name: &str) -> Result<Self, SetupError> {
+    pub fn header(name: &str) -> Result<Self, ConfigError> {
         let name = HeaderName::try_from(name).map_err(|_| {
-            SetupError::value("header of API keys", "expected the name of a header")
+            ConfigError::value("header of API keys", "expected the name of a header")
         })?;
         Ok(Self::at(Place::Header(name)))
     }
@@ -62,9 +62,9 @@ impl ApiKeys {
     }
 
     /// Adds a key. Errors: there are more than 10,000.
-    pub fn key(mut self, key: ApiKey) -> Result<Self, SetupError> {
+    pub fn key(mut self, key: ApiKey) -> Result<Self, ConfigError> {
         let added = self.keys.push(key);
-        added.map_err(|problem| SetupError::value("API keys", problem))?;
+        added.map_err(|problem| ConfigError::value("API keys", problem))?;
         Ok(self)
     }
 
@@ -78,28 +78,28 @@ impl ApiKeys {
     ///
     /// The file is read again within a second after it has changed. A broken file leaves the keys in force,
     /// and is logged. Errors: it cannot be read, or is broken.
-    pub fn file(mut self, path: impl Into<PathBuf>) -> Result<Self, SetupError> {
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         self.files.push(WatchedFile::open(path, ApiKeyList::parse)?);
         Ok(self)
     }
 
-    async fn verdict(&self, head: &Parts) -> Verdict {
+    async fn verdict(&self, head: &Parts) -> AuthOutcome {
         let shown = self.place.shown(head);
         let key = match shown.as_slice() {
-            [] => return Verdict::Absent,
+            [] => return AuthOutcome::Absent,
             [key] => key,
-            _ => return Verdict::Invalid,
+            _ => return AuthOutcome::Invalid,
         };
         let (digest, now) = (sha256(key), SystemTime::now());
         if let Some(principal) = self.keys.find(&digest, now) {
-            return Verdict::Valid(principal.clone());
+            return AuthOutcome::Valid(principal.clone());
         }
         for file in &self.files {
             if let Some(principal) = file.content().await.find(&digest, now) {
-                return Verdict::Valid(principal.clone());
+                return AuthOutcome::Valid(principal.clone());
             }
         }
-        Verdict::Invalid
+        AuthOutcome::Invalid
     }
 }
 
@@ -144,7 +144,7 @@ impl Place {
 }
 
 impl Scheme for ApiKeys {
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome> {
         Box::pin(self.verdict(head))
     }
 
@@ -220,14 +220,14 @@ mod tests {
         let keys = ApiKeys::header("x-api-key").unwrap();
         let keys = keys.key(ApiKey::new(KEY, "ada").unwrap()).unwrap();
         for (shown, expected) in [
-            (&[][..], Verdict::Absent),
+            (&[][..], AuthOutcome::Absent),
             (
                 &[KEY][..],
-                Verdict::Valid(a2a_transport::Principal::named("ada")),
+                AuthOutcome::Valid(a2a_transport::Principal::named("ada")),
             ),
-            (&["0123456789abcdeg"][..], Verdict::Invalid),
-            (&[""][..], Verdict::Invalid),
-            (&[KEY, KEY][..], Verdict::Invalid),
+            (&["0123456789abcdeg"][..], AuthOutcome::Invalid),
+            (&[""][..], AuthOutcome::Invalid),
+            (&[KEY, KEY][..], AuthOutcome::Invalid),
         ] {
             let mut request = Request::get("/");
             for key in shown {

@@ -16,10 +16,10 @@ use http::request::Parts;
 use tokio::sync::Semaphore;
 
 use crate::digest_cache::{Digest, DigestCache, sha256};
-use crate::error::SetupError;
+use crate::error::ConfigError;
 use crate::htpasswd::Htpasswd;
 use crate::password_hash::PasswordHash;
-use crate::scheme::{Scheme, Verdict, credentials};
+use crate::scheme::{AuthOutcome, Scheme, credentials};
 use crate::watched_file::WatchedFile;
 
 /// Scheme of names and passwords, RFC 7617. Passwords are known by their hashes: Argon2 or bcrypt.
@@ -47,25 +47,27 @@ impl BasicUsers {
     ///
     /// The file is read again within a second after it has changed. A broken file leaves the users as they
     /// were, and is logged. Errors: it cannot be read, or is broken.
-    pub fn file(path: impl Into<PathBuf>) -> Result<Self, SetupError> {
+    pub fn file(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let file = WatchedFile::open(path, Htpasswd::parse)?;
         Self::from_source(Source::File(file))
     }
 
     /// Knows these users: names with the hashes of their passwords. Errors: a hash is of another algorithm.
-    pub fn of<'a>(users: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, SetupError> {
+    pub fn of<'a>(
+        users: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, ConfigError> {
         let mut known = Htpasswd::default();
         for (name, hash) in users {
             let added = known.insert(name, hash);
-            added.map_err(|problem| SetupError::value(format!("user `{name}`"), problem))?;
+            added.map_err(|problem| ConfigError::value(format!("user `{name}`"), problem))?;
         }
         Self::from_source(Source::Code(Arc::new(known)))
     }
 
-    fn from_source(source: Source) -> Result<Self, SetupError> {
+    fn from_source(source: Source) -> Result<Self, ConfigError> {
         let mut key = [0; 32];
         aws_lc_rs::rand::fill(&mut key)
-            .map_err(|_| SetupError::value("users", "the system has no random numbers"))?;
+            .map_err(|_| ConfigError::value("users", "the system has no random numbers"))?;
         Ok(Self {
             source,
             scopes: Vec::new(),
@@ -94,7 +96,7 @@ impl BasicUsers {
         self
     }
 
-    async fn verdict(&self, head: &Parts) -> Verdict {
+    async fn verdict(&self, head: &Parts) -> AuthOutcome {
         let credentials = match credentials(&head.headers, "Basic") {
             Ok(credentials) => credentials,
             Err(verdict) => return verdict,
@@ -102,7 +104,7 @@ impl BasicUsers {
         let decoded = STANDARD.decode(credentials).ok();
         let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
         let Some((name, password)) = decoded.as_ref().and_then(|text| text.split_once(':')) else {
-            return Verdict::Invalid;
+            return AuthOutcome::Invalid;
         };
         let users = match &self.source {
             Source::Code(users) => Arc::clone(users),
@@ -111,19 +113,19 @@ impl BasicUsers {
         let hash = users.hash(name);
         // For an unknown name, the hash of another user, so that it takes as long as a wrong password.
         let Some(compared) = hash.or_else(|| users.any_hash()) else {
-            return Verdict::Invalid;
+            return AuthOutcome::Invalid;
         };
         let digest = self.digest(compared, name, password);
         let is_known = hash.is_some();
         if !(is_known && self.verified.get(&digest).is_some()) {
             match self.verify(compared.clone(), password).await {
-                None => return Verdict::Unavailable,
-                Some(is_right) if !is_right || !is_known => return Verdict::Invalid,
+                None => return AuthOutcome::Unavailable,
+                Some(is_right) if !is_right || !is_known => return AuthOutcome::Invalid,
                 Some(_) => self.verified.insert(digest, (), VERIFIED_PERIOD),
             }
         }
         let scopes = self.scopes_of.get(name).unwrap_or(&self.scopes);
-        Verdict::Valid(Principal::named(name).with_scopes(scopes.iter().cloned()))
+        AuthOutcome::Valid(Principal::named(name).with_scopes(scopes.iter().cloned()))
     }
 
     /// Verifies a password on a thread of its own; `None` if too many wait for that.
@@ -170,7 +172,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Scheme for BasicUsers {
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome> {
         Box::pin(self.verdict(head))
     }
 

@@ -9,7 +9,7 @@ use x509_cert::der::Decode;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
-use crate::scheme::{Scheme, Verdict};
+use crate::scheme::{AuthOutcome, Scheme};
 
 /// Scheme of client certificates. The server has verified their chain in the handshake of TLS, by the
 /// authorities that it was given: here the certificate becomes a principal.
@@ -98,22 +98,24 @@ impl ClientCertificate {
         self
     }
 
-    fn verdict(&self, head: &Parts) -> Verdict {
+    fn verdict(&self, head: &Parts) -> AuthOutcome {
         let Some(certificates) = head.extensions.get::<ClientCertificates>() else {
-            return Verdict::Absent;
+            return AuthOutcome::Absent;
         };
         let names = CertificateNames::read(certificates.end_entity());
         let principal = names.and_then(|names| (self.principal)(&names));
         match principal {
-            None => Verdict::Invalid,
-            Some(principal) if principal.scopes().next().is_some() => Verdict::Valid(principal),
-            Some(principal) => Verdict::Valid(principal.with_scopes(self.scopes.iter().cloned())),
+            None => AuthOutcome::Invalid,
+            Some(principal) if principal.scopes().next().is_some() => AuthOutcome::Valid(principal),
+            Some(principal) => {
+                AuthOutcome::Valid(principal.with_scopes(self.scopes.iter().cloned()))
+            }
         }
     }
 }
 
 impl Scheme for ClientCertificate {
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome> {
         Box::pin(std::future::ready(self.verdict(head)))
     }
 
@@ -150,7 +152,7 @@ mod tests {
         params.self_signed(&key).unwrap().der().to_vec()
     }
 
-    fn verdict(scheme: &ClientCertificate, der: Option<Vec<u8>>) -> Verdict {
+    fn verdict(scheme: &ClientCertificate, der: Option<Vec<u8>>) -> AuthOutcome {
         let (mut head, ()) = http::Request::new(()).into_parts();
         if let Some(der) = der {
             head.extensions.insert(ClientCertificates::new(der, []));
@@ -164,8 +166,8 @@ mod tests {
         let scheme = ClientCertificate::new();
         let check = |uris: &[&str], dns: &[&str], subject, expected: Option<&str>| {
             let found = verdict(&scheme, Some(certificate(uris, dns, subject)));
-            let expected = expected.map_or(Verdict::Invalid, |name| {
-                Verdict::Valid(Principal::named(name))
+            let expected = expected.map_or(AuthOutcome::Invalid, |name| {
+                AuthOutcome::Valid(Principal::named(name))
             });
             assert_eq!(found, expected);
         };
@@ -183,10 +185,10 @@ mod tests {
         );
         check(&[], &[], Some("ada"), Some("subject:CN=ada"));
         check(&[], &[], None, None);
-        assert_eq!(verdict(&scheme, None), Verdict::Absent);
+        assert_eq!(verdict(&scheme, None), AuthOutcome::Absent);
         assert_eq!(
             verdict(&scheme, Some(b"no certificate".to_vec())),
-            Verdict::Invalid
+            AuthOutcome::Invalid
         );
     }
 
@@ -197,12 +199,12 @@ mod tests {
             Some(Principal::named(name))
         });
         let found = verdict(&scheme, Some(certificate(&[], &["x"], Some("ada"))));
-        let Verdict::Valid(principal) = found else {
+        let AuthOutcome::Valid(principal) = found else {
             panic!("{found:?}");
         };
         assert_eq!(principal.name(), Some("ada"));
         assert!(principal.has_scope("a"));
         let found = verdict(&scheme, Some(certificate(&["u:x"], &[], None)));
-        assert_eq!(found, Verdict::Invalid);
+        assert_eq!(found, AuthOutcome::Invalid);
     }
 }

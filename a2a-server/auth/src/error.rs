@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Settings that cannot be used. No message quotes a key, a password, a hash or a token.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SetupError {
+pub enum ConfigError {
     /// A file cannot be read.
     #[error("{}: it cannot be read", path.display())]
     Read {
@@ -33,7 +33,7 @@ pub enum SetupError {
     },
 }
 
-impl SetupError {
+impl ConfigError {
     pub(crate) fn value(what: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Value {
             what: what.into(),

@@ -15,9 +15,9 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use crate::digest_cache::{DigestCache, sha256};
-use crate::error::SetupError;
+use crate::error::ConfigError;
 use crate::issuer_url;
-use crate::scheme::{Scheme, Verdict, credentials};
+use crate::scheme::{AuthOutcome, Scheme, credentials};
 use crate::token_function::opaque_bearer;
 
 /// Scheme of opaque tokens in `Authorization: Bearer`, RFC 7662: the issuer says whether a token is active, for whom,
@@ -52,7 +52,7 @@ impl Introspection {
         url: impl Into<String>,
         client_id: &str,
         client_secret: &str,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, ConfigError> {
         let url = url.into();
         issuer_url::check("URL of introspection", &url)?;
         // RFC 6749 §2.3.1: both are encoded as in a form first.
@@ -61,7 +61,7 @@ impl Introspection {
         let pair = format!("{}:{}", encode(client_id), encode(client_secret));
         let header = format!("Basic {}", STANDARD.encode(pair));
         let mut authorization = HeaderValue::from_str(&header)
-            .map_err(|_| SetupError::value("client", "expected an id and a secret"))?;
+            .map_err(|_| ConfigError::value("client", "expected an id and a secret"))?;
         authorization.set_sensitive(true);
         let mut timeouts = Timeouts::default();
         timeouts.connect = Duration::from_secs(5);
@@ -101,7 +101,7 @@ impl Introspection {
         self
     }
 
-    async fn verdict(&self, head: &Parts) -> Verdict {
+    async fn verdict(&self, head: &Parts) -> AuthOutcome {
         let token = match credentials(&head.headers, "Bearer") {
             Ok(token) => token,
             Err(verdict) => return verdict,
@@ -111,7 +111,7 @@ impl Introspection {
             Some(state) => state,
             None => {
                 let Some(state) = self.ask(token).await else {
-                    return Verdict::Unavailable;
+                    return AuthOutcome::Unavailable;
                 };
                 self.answers.insert(digest, state.clone(), PERIOD);
                 state
@@ -121,9 +121,9 @@ impl Introspection {
         let now = now.unwrap_or_default().as_secs_f64();
         match state {
             TokenState::Active { principal, expires } if expires.is_none_or(|end| now < end) => {
-                Verdict::Valid(principal)
+                AuthOutcome::Valid(principal)
             }
-            _ => Verdict::Invalid,
+            _ => AuthOutcome::Invalid,
         }
     }
 
@@ -212,7 +212,7 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<
 }
 
 impl Scheme for Introspection {
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome> {
         Box::pin(self.verdict(head))
     }
 

@@ -2,7 +2,7 @@
 
 use http::Uri;
 
-use crate::error::SetupError;
+use crate::error::ConfigError;
 
 /// Returns whether keys or answers from a URL can be believed: it is `https`, or of this machine.
 pub(crate) fn is_trustworthy(url: &str) -> bool {
@@ -18,10 +18,10 @@ pub(crate) fn is_trustworthy(url: &str) -> bool {
 }
 
 /// Checks a URL of the settings.
-pub(crate) fn check(what: &str, url: &str) -> Result<(), SetupError> {
+pub(crate) fn check(what: &str, url: &str) -> Result<(), ConfigError> {
     match is_trustworthy(url) {
         true => Ok(()),
-        false => Err(SetupError::value(
+        false => Err(ConfigError::value(
             what,
             "expected a URL that begins with `https://`, or `http://` and a loopback address",
         )),

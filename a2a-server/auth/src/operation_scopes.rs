@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use a2a_transport::http::{AuthError, Authorizer};
-use a2a_transport::{BoxFuture, Call};
+use a2a_transport::{BoxFuture, CallRequest};
 use a2a_types::{Operation, Request};
 
 /// Authorizer that permits an operation to principals with all of its scopes.
@@ -17,7 +17,7 @@ pub struct OperationScopes {
 }
 
 /// Function from a message to the skill that it calls for.
-type SkillOf = Box<dyn Fn(&Call) -> Option<String> + Send + Sync>;
+type SkillOf = Box<dyn Fn(&CallRequest) -> Option<String> + Send + Sync>;
 
 impl Default for OperationScopes {
     fn default() -> Self {
@@ -70,7 +70,7 @@ impl OperationScopes {
     /// agent that chooses the skill itself checks `turn.principal().has_scope(…)`.
     pub fn skills<S: Into<String>>(
         mut self,
-        skill_of: impl Fn(&Call) -> Option<String> + Send + Sync + 'static,
+        skill_of: impl Fn(&CallRequest) -> Option<String> + Send + Sync + 'static,
         skills: impl IntoIterator<Item = (S, Vec<S>)>,
     ) -> Self {
         self.skill_of = Some(Box::new(skill_of));
@@ -81,7 +81,7 @@ impl OperationScopes {
         self
     }
 
-    fn decide(&self, call: &Call) -> Result<(), AuthError> {
+    fn decide(&self, call: &CallRequest) -> Result<(), AuthError> {
         let of_operation = self.scopes.get(&call.request.operation());
         let is_message = matches!(
             call.request,
@@ -101,7 +101,7 @@ impl OperationScopes {
 }
 
 impl Authorizer for OperationScopes {
-    fn authorize<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), AuthError>> {
+    fn authorize<'a>(&'a self, call: &'a CallRequest) -> BoxFuture<'a, Result<(), AuthError>> {
         Box::pin(std::future::ready(self.decide(call)))
     }
 
@@ -119,10 +119,15 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(scopes: &OperationScopes, call: Call, granted: &[&str], required: Option<&str>) {
+    fn check(
+        scopes: &OperationScopes,
+        call: CallRequest,
+        granted: &[&str],
+        required: Option<&str>,
+    ) {
         let principal = Principal::named("ada").with_scopes(granted.iter().copied());
         let context = Context::default().principal(principal);
-        let decided = scopes.decide(&Call { context, ..call });
+        let decided = scopes.decide(&CallRequest { context, ..call });
         let expected = match required {
             None => Ok(()),
             Some(required) => {
@@ -133,11 +138,11 @@ mod tests {
         assert_eq!(decided, expected);
     }
 
-    fn send(skill: Option<&str>) -> Call {
+    fn send(skill: Option<&str>) -> CallRequest {
         let metadata = skill.map(|skill| json!({ "skill": skill }));
         let metadata = metadata.and_then(|metadata| metadata.as_object().cloned());
         let message = Message::user("hello");
-        Call::new(Request::SendMessage(SendMessageRequest {
+        CallRequest::new(Request::SendMessage(SendMessageRequest {
             message: Message {
                 metadata,
                 ..message
@@ -148,13 +153,13 @@ mod tests {
 
     #[test]
     fn operations_and_skills_need_scopes() {
-        let get = || Call::new(GetTaskRequest::default());
+        let get = || CallRequest::new(GetTaskRequest::default());
         let scopes = OperationScopes::default();
         check(&scopes, get(), &["tasks:read"], None);
         check(&scopes, get(), &["tasks:write"], Some("tasks:read"));
         check(&scopes, send(Some("x")), &["other", "tasks:write"], None);
         check(&scopes, send(None), &[], Some("tasks:write"));
-        let named = |call: &Call| match &call.request {
+        let named = |call: &CallRequest| match &call.request {
             Request::SendMessage(params) => {
                 let skill = params.message.metadata.as_ref()?.get("skill")?;
                 skill.as_str().map(str::to_owned)

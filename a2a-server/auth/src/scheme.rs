@@ -11,7 +11,7 @@ use http::request::Parts;
 /// A security scheme of the card, and how it is checked.
 pub trait Scheme: Send + Sync + 'static {
     /// Checks the credentials of this scheme that a request shows.
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict>;
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome>;
 
     /// Returns the scheme as the card states it.
     fn describe(&self) -> SecurityScheme;
@@ -28,7 +28,7 @@ pub trait Scheme: Send + Sync + 'static {
 /// Result of a check.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum AuthOutcome {
     /// The request shows no credentials of this scheme.
     Absent,
     /// It shows credentials that are wrong, expired or issued for another service.
@@ -40,7 +40,7 @@ pub enum Verdict {
 }
 
 impl<S: Scheme + ?Sized> Scheme for Arc<S> {
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome> {
         (**self).check(head)
     }
 
@@ -61,21 +61,24 @@ impl<S: Scheme + ?Sized> Scheme for Arc<S> {
 /// matter.
 ///
 /// Errors: `Absent` for none of this scheme, `Invalid` for a header that cannot be read, or for several.
-pub(crate) fn credentials<'a>(headers: &'a HeaderMap, scheme: &str) -> Result<&'a str, Verdict> {
+pub(crate) fn credentials<'a>(
+    headers: &'a HeaderMap,
+    scheme: &str,
+) -> Result<&'a str, AuthOutcome> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else {
-        return Err(Verdict::Absent);
+        return Err(AuthOutcome::Absent);
     };
     if values.next().is_some() {
-        return Err(Verdict::Invalid);
+        return Err(AuthOutcome::Invalid);
     }
     let Ok(text) = value.to_str() else {
-        return Err(Verdict::Invalid);
+        return Err(AuthOutcome::Invalid);
     };
     let (name, credentials) = text.split_once(' ').unwrap_or((text, ""));
     match (name.eq_ignore_ascii_case(scheme), credentials.trim()) {
-        (false, _) => Err(Verdict::Absent),
-        (true, "") => Err(Verdict::Invalid),
+        (false, _) => Err(AuthOutcome::Absent),
+        (true, "") => Err(AuthOutcome::Invalid),
         (true, credentials) => Ok(credentials),
     }
 }

@@ -5,7 +5,7 @@ use a2a_transport::http::AuthChallenge;
 use a2a_types::{HttpAuthSecurityScheme, SecurityScheme};
 use http::request::Parts;
 
-use crate::scheme::{Scheme, Verdict, credentials};
+use crate::scheme::{AuthOutcome, Scheme, credentials};
 
 /// Scheme of bearer tokens that a function checks, like one that looks them up in a database.
 ///
@@ -31,13 +31,13 @@ pub struct TokenFunction {
 }
 
 /// Function from a token to a verdict.
-type CheckToken = Box<dyn Fn(String) -> BoxFuture<'static, Verdict> + Send + Sync>;
+type CheckToken = Box<dyn Fn(String) -> BoxFuture<'static, AuthOutcome> + Send + Sync>;
 
 impl TokenFunction {
     /// Checks tokens by this function. It is called for every request.
     pub fn new<F>(check: impl Fn(String) -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = Verdict> + Send + 'static,
+        F: Future<Output = AuthOutcome> + Send + 'static,
     {
         Self {
             check: Box::new(move |token| Box::pin(check(token))),
@@ -46,7 +46,7 @@ impl TokenFunction {
 }
 
 impl Scheme for TokenFunction {
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome> {
         match credentials(&head.headers, "Bearer") {
             Ok(token) => (self.check)(token.to_owned()),
             Err(verdict) => Box::pin(std::future::ready(verdict)),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::digest_cache::{Digest, sha256};
-use crate::error::SetupError;
+use crate::error::ConfigError;
 
 /// Content of a file. At most once a second a request looks for a change; a file that is broken or
 /// gone leaves the content as it was, and is logged.
@@ -32,15 +32,15 @@ impl<T: Send + Sync + 'static> WatchedFile<T> {
     pub(crate) fn open(
         path: impl Into<PathBuf>,
         parse: fn(&[u8]) -> Result<T, String>,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, ConfigError> {
         let path = path.into();
         let bytes = match read(&path) {
             Ok(bytes) => bytes,
-            Err(source) => return Err(SetupError::Read { path, source }),
+            Err(source) => return Err(ConfigError::Read { path, source }),
         };
         let content = match parse(&bytes) {
             Ok(content) => content,
-            Err(problem) => return Err(SetupError::Content { path, problem }),
+            Err(problem) => return Err(ConfigError::Content { path, problem }),
         };
         Ok(Self {
             path,
@@ -125,9 +125,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("number");
         let open = || WatchedFile::open(&path, number);
-        assert!(matches!(open(), Err(SetupError::Read { .. })));
+        assert!(matches!(open(), Err(ConfigError::Read { .. })));
         std::fs::write(&path, "x").unwrap();
-        assert!(matches!(open(), Err(SetupError::Content { .. })));
+        assert!(matches!(open(), Err(ConfigError::Content { .. })));
         std::fs::write(&path, "1").unwrap();
         let file = open().unwrap();
         for (written, expected) in [

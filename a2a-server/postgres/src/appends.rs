@@ -1,7 +1,7 @@
 //! Appends to logs: one atomic statement each.
 
 use a2a_server::log_rows::{LogRows, lines, write};
-use a2a_server::{Append, Appended, Lease, Receipt, StoreError};
+use a2a_server::{Append, Appended, IdempotencyKey, Lease, StoreError};
 use a2a_types::Event;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -39,15 +39,15 @@ pub(crate) async fn append(
         };
         if folded.sequence != append.after {
             let Some(rest) = rest(store, id, &folded, &append, &rows).await? else {
-                store.doubts.settle(&id);
-                return Err(StoreError::Behind(folded.sequence));
+                store.doubts.record_delivery(&id);
+                return Err(StoreError::SequenceConflict(folded.sequence));
             };
             append = rest;
             rows = LogRows::of_append(&mut append)?;
         }
         match try_append(store, &key, id, &folded, &append, &rows).await {
             Ok(Some(appended)) => {
-                store.doubts.settle(&id);
+                store.doubts.record_delivery(&id);
                 return Ok(appended);
             }
             // The first attempt may have been stored while the second waited for it: the log is read again.
@@ -126,7 +126,7 @@ async fn rest(
     rest.events = events.clone();
     if is_repeated {
         rest.events = more.to_vec();
-        let has = |receipt: &Receipt| {
+        let has = |receipt: &IdempotencyKey| {
             let is_it = |event: &Event| matches!(event, Event::Message(it) if it.message_id == receipt.message);
             repeated.iter().any(is_it)
         };
@@ -155,8 +155,8 @@ async fn try_append(
     parts.document = later.document(folded.state)?;
     let (epoch, takes, holder, term, seizes) = match &append.lease {
         Lease::Held { epoch } => (Some(*epoch as i64), false, None, 0, false),
-        Lease::Taken { holder, term } => (None, true, Some(&**holder), micros(*term), false),
-        Lease::Seized { holder, term } => (None, true, Some(&**holder), micros(*term), true),
+        Lease::Acquire { holder, term } => (None, true, Some(&**holder), micros(*term), false),
+        Lease::TakeOver { holder, term } => (None, true, Some(&**holder), micros(*term), true),
     };
     let (after, count, size) = (append.after as i64, messages as i32, bytes as i64);
     // Another server may have begun a turn since the task was cached.
@@ -277,7 +277,7 @@ async fn try_append(
 async fn refusal(connections: &Connections, id: Uuid, append: &Append) -> Result<(), StoreError> {
     let holder = match &append.lease {
         Lease::Held { .. } => "",
-        Lease::Taken { holder, .. } | Lease::Seized { holder, .. } => holder,
+        Lease::Acquire { holder, .. } | Lease::TakeOver { holder, .. } => holder,
     };
     let query = Query::new(
         "select sequence, lease_epoch, coalesce(lease_until > clock_timestamp(), false) and lease_owner <> $2
@@ -292,8 +292,8 @@ async fn refusal(connections: &Connections, id: Uuid, append: &Append) -> Result
             metric::FENCED.count();
             Err(StoreError::Fenced)
         }
-        _ if sequence != append.after => Err(StoreError::Behind(sequence)),
-        Lease::Taken { .. } if get(&row, 2)? => Err(StoreError::Leased),
+        _ if sequence != append.after => Err(StoreError::SequenceConflict(sequence)),
+        Lease::Acquire { .. } if get(&row, 2)? => Err(StoreError::Leased),
         // The conflict is over, the id belongs to another task, or the cached task is of another server.
         _ => Ok(()),
     }

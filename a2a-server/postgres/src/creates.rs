@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use a2a_server::fold::Fold;
 use a2a_server::log_rows::LogRows;
-use a2a_server::{Lease, NewTask, Receipt, StoreError, limits};
+use a2a_server::{IdempotencyKey, Lease, NewTask, StoreError, limits};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ pub(crate) async fn create(
         match try_create(store, &key, id, &new, &rows, receipt).await {
             Ok(()) => {
                 store.unfinished.add();
-                store.doubts.settle(&id);
+                store.doubts.record_delivery(&id);
                 return Ok(());
             }
             Err(Refused::Database(PostgresError::Lost(source))) => {
@@ -51,7 +51,7 @@ pub(crate) async fn create(
                         || store.doubts.get(&id).is_some_and(|doubt| doubt.after == 0))
                         && is_created(&store.connections, id, &new, &rows).await? =>
                 {
-                    store.doubts.settle(&id);
+                    store.doubts.record_delivery(&id);
                     store.announce(&key, id, 1 + rows.events.len() as u64);
                     return Ok(());
                 }
@@ -82,7 +82,7 @@ async fn admit(store: &StoreState, (owner, task): &Key, new: &NewTask) -> Result
             .await?
             .is_some()
     {
-        return Err(StoreError::Received);
+        return Err(StoreError::DuplicateMessage);
     }
     match reads::head(store, owner, task).await {
         Ok(_) => Err(StoreError::TaskExists),
@@ -97,7 +97,7 @@ async fn try_create(
     id: Uuid,
     new: &NewTask,
     rows: &LogRows,
-    receipt: Option<(Uuid, &Receipt)>,
+    receipt: Option<(Uuid, &IdempotencyKey)>,
 ) -> Result<(), Refused> {
     let task = &new.task;
     let row = TaskRow {

@@ -68,7 +68,7 @@ impl Doubts {
     }
 
     /// Removes the in-doubt write of a task once its outcome is known.
-    pub(crate) fn settle(&self, task: &Uuid) {
+    pub(crate) fn record_delivery(&self, task: &Uuid) {
         let mut doubts = lock(&self.0);
         if !doubts.is_empty() {
             doubts.pop(task);
@@ -93,7 +93,9 @@ impl Doubts {
 pub(crate) fn is_own(lease: &Lease, epoch: u64, holder: &str) -> bool {
     match lease {
         Lease::Held { epoch: own } => *own == epoch,
-        Lease::Taken { holder: own, .. } | Lease::Seized { holder: own, .. } => **own == *holder,
+        Lease::Acquire { holder: own, .. } | Lease::TakeOver { holder: own, .. } => {
+            **own == *holder
+        }
     }
 }
 
@@ -111,7 +113,7 @@ mod tests {
         let doubts = Doubts::default();
         let tasks: Vec<_> = (0..6).map(Uuid::from_u128).collect();
         let held = Lease::Held { epoch: 3 };
-        let taken = Lease::Taken {
+        let taken = Lease::Acquire {
             holder: "h".into(),
             term: Duration::ZERO,
         };

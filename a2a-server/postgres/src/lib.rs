@@ -12,7 +12,7 @@
 //!
 //! impl Agent for Joker {
 //!     async fn run(&self, turn: Turn) -> Result<(), Failure> {
-//!         turn.artifact("joke").text("Why did the chicken cross the road?").done().await?;
+//!         turn.artifact("joke").text("Why did the chicken cross the road?").finish().await?;
 //!         Ok(())
 //!     }
 //! }

@@ -119,7 +119,7 @@ async fn hear(store: &StoreState, text: &str) {
             let now = millis(SystemTime::now());
             metric::HINT_LATENCY.record(now.saturating_sub(hint.at) as f64 / 1000.0);
         }
-        store.wake_hub.wake(&owner, &task, sequence);
+        store.task_notifier.wake(&owner, &task, sequence);
     }
 }
 
@@ -141,7 +141,7 @@ async fn look_and_warn(store: &StoreState) {
 }
 
 async fn look(store: &StoreState) -> Result<(), StoreError> {
-    let watched = store.wake_hub.watched();
+    let watched = store.task_notifier.watched();
     let keys: Vec<_> = watched
         .iter()
         .map(|(owner, task, _)| task_key(owner, task))
@@ -163,7 +163,7 @@ async fn look(store: &StoreState) -> Result<(), StoreError> {
             };
             store.recent.note_server(get(&row, 2)?);
             match get::<Option<i64>>(&row, 1)? {
-                Some(head) => store.wake_hub.wake(owner, task, head as u64),
+                Some(head) => store.task_notifier.wake(owner, task, head as u64),
                 None => store.forget(&(owner.clone(), task.clone())),
             }
         }

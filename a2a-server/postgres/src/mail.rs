@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use a2a_server::{MAX_MAIL, Mail, StoreError};
+use a2a_server::{MAX_COMMANDS, StoreError, TaskCommand};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -14,12 +14,12 @@ use crate::store_state::StoreState;
 use crate::{mail_body, metric};
 
 /// Posts mail to the server that holds the lease of a task.
-pub(crate) async fn post(store: &StoreState, mail: Mail) -> Result<(), StoreError> {
+pub(crate) async fn post(store: &StoreState, mail: TaskCommand) -> Result<(), StoreError> {
     let (task, id) = (task_key(&mail.owner, &mail.task), mail_id(&mail)?);
     if store.mail_is_full.load(Ordering::Relaxed) {
         return Err(StoreError::Full);
     }
-    let (body, most) = (mail_body::write(&mail.content)?, MAX_MAIL as i64);
+    let (body, most) = (mail_body::write(&mail.content)?, MAX_COMMANDS as i64);
     let query = Query::new(POST)
         .with(&task, Type::UUID)
         .with(&id, Type::UUID)
@@ -38,7 +38,10 @@ pub(crate) async fn post(store: &StoreState, mail: Mail) -> Result<(), StoreErro
 }
 
 /// Withdraws mail; returns whether it was still there.
-pub(crate) async fn withdraw(connections: &Connections, mail: &Mail) -> Result<bool, StoreError> {
+pub(crate) async fn withdraw(
+    connections: &Connections,
+    mail: &TaskCommand,
+) -> Result<bool, StoreError> {
     let id = mail_id(mail)?;
     let query = Query::new("delete from @mail where id = $1 and not taken returning 1");
     let query = query.with(&id, Type::UUID);
@@ -51,7 +54,7 @@ pub(crate) async fn take(
     connections: &Connections,
     holder: &str,
     limit: usize,
-) -> Result<Vec<Mail>, StoreError> {
+) -> Result<Vec<TaskCommand>, StoreError> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let query = Query::new(TAKE)
         .with(&holder, Type::TEXT)
@@ -101,16 +104,16 @@ pub(crate) async fn sweep(
     }
 }
 
-fn mail(row: &Row) -> Result<Mail, StoreError> {
+fn mail(row: &Row) -> Result<TaskCommand, StoreError> {
     metric::MAIL_AGE.record(get(row, 4)?);
     let content = mail_body::read(get(row, 3)?)?;
     let (owner, task) = key(row)?;
-    let mut mail = Mail::new(owner, task, content);
+    let mut mail = TaskCommand::new(owner, task, content);
     mail.id = get::<Uuid>(row, 2)?.to_string();
     Ok(mail)
 }
 
-fn mail_id(mail: &Mail) -> Result<Uuid, StoreError> {
+fn mail_id(mail: &TaskCommand) -> Result<Uuid, StoreError> {
     Uuid::parse_str(&mail.id).map_err(StoreError::failed)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_server::{MailContent, Principal, Receipt, StoreError, TraceContext, log_rows};
+use a2a_server::{CommandContent, IdempotencyKey, Principal, StoreError, TraceContext, log_rows};
 use a2a_transport::{Claims, Context};
 use a2a_types::SendMessageRequest;
 use serde::{Deserialize, Serialize};
@@ -48,10 +48,10 @@ struct StoredReceipt {
 }
 
 /// Writes the content of mail.
-pub(crate) fn write(content: &MailContent) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn write(content: &CommandContent) -> Result<Vec<u8>, StoreError> {
     let body = match content {
-        MailContent::Cancel => Body::Cancel,
-        MailContent::Message {
+        CommandContent::Cancel => Body::Cancel,
+        CommandContent::Message {
             request,
             context,
             receipt,
@@ -70,19 +70,19 @@ pub(crate) fn write(content: &MailContent) -> Result<Vec<u8>, StoreError> {
 }
 
 /// Reads the content of mail.
-pub(crate) fn read(body: &[u8]) -> Result<MailContent, StoreError> {
+pub(crate) fn read(body: &[u8]) -> Result<CommandContent, StoreError> {
     Ok(match log_rows::parse(body)? {
-        Body::Cancel => MailContent::Cancel,
+        Body::Cancel => CommandContent::Cancel,
         Body::Message {
             request,
             caller,
             receipt,
-        } => MailContent::Message {
+        } => CommandContent::Message {
             request,
             context: Box::new(caller.into_context()?),
             receipt: receipt.map(|it| {
                 let term = std::time::Duration::from_millis(it.millis);
-                Receipt::new(it.message.into(), it.digest, term)
+                IdempotencyKey::new(it.message.into(), it.digest, term)
             }),
         },
     })
@@ -146,8 +146,8 @@ mod tests {
             message: Message::user("hello"),
             ..SendMessageRequest::default()
         };
-        let receipt = Receipt::new("m".into(), [7; 32], Duration::from_secs(3));
-        let posted = MailContent::Message {
+        let receipt = IdempotencyKey::new("m".into(), [7; 32], Duration::from_secs(3));
+        let posted = CommandContent::Message {
             request: Box::new(request),
             context: Box::new(context),
             receipt: Some(receipt),

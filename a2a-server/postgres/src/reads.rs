@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use a2a_server::fold::Fold;
 use a2a_server::log_rows::{events, parse};
-use a2a_server::{Listing, Owner, Page, Snapshot, StoreError, Tail, TaskBudget, limits};
+use a2a_server::{ListQuery, LogPage, Owner, Page, Snapshot, StoreError, TaskBudget, limits};
 use a2a_types::{ContextId, Event, Object, Task, TaskId, Timestamp};
 use futures_util::{StreamExt, stream};
 use tokio_postgres::Row;
@@ -180,7 +180,7 @@ pub(crate) async fn events_after(
     owner: &Owner,
     task: &TaskId,
     sequence: u64,
-) -> Result<Tail, StoreError> {
+) -> Result<LogPage, StoreError> {
     if let Some(tail) = store.recent.after(&(owner.clone(), task.clone()), sequence) {
         return Ok(tail);
     }
@@ -192,9 +192,9 @@ pub(crate) async fn events_after(
     let rows = store.connections.run(&query, Repeat::Harmless).await?;
     let first = rows.first().ok_or(StoreError::NoTask)?;
     if sequence == 0 || sequence > number(first, 0)? as u64 {
-        return Ok(Tail::Unknown);
+        return Ok(LogPage::Unknown);
     }
-    let mut batch = limits::Batch::default();
+    let mut batch = limits::ReadBatch::default();
     'rows: for row in &rows {
         let Some(last) = get::<Option<i64>>(row, 1)? else {
             break;
@@ -238,7 +238,7 @@ pub(crate) async fn head(
 pub(crate) async fn list(
     store: &StoreState,
     owner: &Owner,
-    listing: Listing,
+    listing: ListQuery,
 ) -> Result<Page, StoreError> {
     let ids = page_ids(&store.connections, owner, &listing).await?;
     let share = store.loaded.take(ids.bytes).await?;
@@ -270,7 +270,7 @@ struct PageIds {
 async fn page_ids(
     connections: &Connections,
     owner: &Owner,
-    listing: &Listing,
+    listing: &ListQuery,
 ) -> Result<PageIds, StoreError> {
     let of = owner_key(owner);
     let context = listing

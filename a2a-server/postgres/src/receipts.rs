@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use a2a_server::log_rows::{parse, write};
-use a2a_server::{Outcome, Receipt, Received, StoreError};
+use a2a_server::{IdempotencyKey, IdempotencyRecord, Outcome, StoreError};
 use a2a_types::Message;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -20,7 +20,7 @@ use crate::unfinished::is_due;
 pub(crate) async fn received(
     connections: &Connections,
     message: Uuid,
-) -> Result<Option<Received>, StoreError> {
+) -> Result<Option<IdempotencyRecord>, StoreError> {
     let query = Query::new(
         "select digest, task_id, answer from @receipt where key = $1 and expires > clock_timestamp()",
     );
@@ -35,20 +35,20 @@ pub(crate) async fn received(
         Some(task) => Outcome::Task(read(task).into()),
         None => Outcome::Message(Box::new(parse(get(&row, 2)?)?)),
     };
-    Ok(Some(Received::new(digest, outcome)))
+    Ok(Some(IdempotencyRecord::new(digest, outcome)))
 }
 
 /// Handles a write that was refused because of a receipt: removes an expired one, otherwise fails with
-/// [`StoreError::Received`].
+/// [`StoreError::DuplicateMessage`].
 pub(crate) async fn received_or_expired(
     connections: &Connections,
-    receipt: Option<(Uuid, &Receipt)>,
+    receipt: Option<(Uuid, &IdempotencyKey)>,
 ) -> Result<(), StoreError> {
     let Some((message, _)) = receipt else {
-        return Err(StoreError::Received);
+        return Err(StoreError::DuplicateMessage);
     };
     if received(connections, message).await?.is_some() {
-        return Err(StoreError::Received);
+        return Err(StoreError::DuplicateMessage);
     }
     let query = Query::new("delete from @receipt where key = $1 and expires <= clock_timestamp()");
     let query = query.with(&message, Type::UUID);
@@ -57,10 +57,10 @@ pub(crate) async fn received_or_expired(
 }
 
 /// Stores the answer to a message.
-pub(crate) async fn keep_answer(
+pub(crate) async fn store_response(
     connections: &Connections,
     message: Uuid,
-    receipt: Receipt,
+    receipt: IdempotencyKey,
     answer: Message,
 ) -> Result<(), StoreError> {
     let (digest, body, term) = (&receipt.digest[..], write(&answer)?, micros(receipt.term));
@@ -82,12 +82,12 @@ pub(crate) async fn keep_answer(
         Err(PostgresError::Lost(_)) => {
             // The first try may have stored it.
             let again = connections.run(&query, Repeat::Harmful).await?;
-            let own = Received::new(receipt.digest, Outcome::Message(Box::new(answer)));
+            let own = IdempotencyRecord::new(receipt.digest, Outcome::Message(Box::new(answer)));
             !again.is_empty() || received(connections, message).await? == Some(own)
         }
         done => !done?.is_empty(),
     };
-    kept.then_some(()).ok_or(StoreError::Received)
+    kept.then_some(()).ok_or(StoreError::DuplicateMessage)
 }
 
 /// Removes expired receipts and reservations, at most `MAX_PER_SWEEP` of each; returns whether there may be more receipts.

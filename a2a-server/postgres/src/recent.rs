@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::SystemTime;
 
 use a2a_server::fold::Fold;
-use a2a_server::{Tail, limits};
+use a2a_server::{LogPage, limits};
 use a2a_transport::SharedEvent;
 use lru::LruCache;
 
@@ -57,7 +57,7 @@ impl Recent {
     }
 
     /// Returns the events after a sequence number, if they are cached.
-    pub(crate) fn after(&self, key: &Key, sequence: u64) -> Option<Tail> {
+    pub(crate) fn after(&self, key: &Key, sequence: u64) -> Option<LogPage> {
         let mut tasks = lock(&self.tasks);
         let server = tasks.server;
         let task = tasks.tasks.get(key)?;

@@ -43,7 +43,7 @@ impl Reservations {
         // While this statement waited for an earlier reservation to end, the message may have got its outcome.
         if receipts::received(connections, message).await?.is_some() {
             self.release(connections, message, number).await?;
-            return Err(StoreError::Received);
+            return Err(StoreError::DuplicateMessage);
         }
         lock(&self.0).insert(number, holder.into());
         Ok(number)

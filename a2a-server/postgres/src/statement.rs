@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_server::log_rows::LogRows;
-use a2a_server::{Receipt, StoreError};
+use a2a_server::{IdempotencyKey, StoreError};
 use a2a_types::{TaskId, TaskStatus, Timestamp};
 use tokio_postgres::types::Type;
 use uuid::Uuid;
@@ -32,7 +32,7 @@ impl<'r> Parts<'r> {
         task: &TaskId,
         rows: &'r LogRows,
         after: u64,
-        receipt: Option<(Uuid, &Receipt)>,
+        receipt: Option<(Uuid, &IdempotencyKey)>,
     ) -> Self {
         let trace = rows.trace.as_ref();
         let numbered = rows.numbered(after);

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::{
-    Append, Appended, Listing, Mail, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, SharedStore, Snapshot, Store, StoreFuture, Tail, WakeHub,
+    Append, Appended, DeliveryResult, IdempotencyKey, IdempotencyRecord, ListQuery, LogPage,
+    NewTask, Notification, Orphan, Owner, Page, Retention, SharedStore, Snapshot, Store,
+    StoreFuture, TaskCommand, TaskNotifier,
 };
 use a2a_types::{
     ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
@@ -118,7 +119,7 @@ impl Store for PostgresStore {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> StoreFuture<'a, Tail> {
+    ) -> StoreFuture<'a, LogPage> {
         Box::pin(reads::events_after(self.state(), owner, task, sequence))
     }
 
@@ -126,11 +127,11 @@ impl Store for PostgresStore {
         Box::pin(reads::head(self.state(), owner, task))
     }
 
-    fn wake_hub(&self) -> &WakeHub {
-        &self.state().wake_hub
+    fn task_notifier(&self) -> &TaskNotifier {
+        &self.state().task_notifier
     }
 
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: ListQuery) -> StoreFuture<'a, Page> {
         Box::pin(reads::list(self.state(), owner, listing))
     }
 
@@ -171,20 +172,25 @@ impl Store for PostgresStore {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> StoreFuture<'a, Option<Received>> {
+    ) -> StoreFuture<'a, Option<IdempotencyRecord>> {
         let message = self.state().message_key(owner, message);
         Box::pin(receipts::received(self.connections(), message))
     }
 
-    fn keep_answer<'a>(
+    fn store_response<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         answer: Message,
     ) -> StoreFuture<'a, ()> {
         let message = self.state().message_key(owner, &receipt.message);
         let connections = self.connections();
-        Box::pin(receipts::keep_answer(connections, message, receipt, answer))
+        Box::pin(receipts::store_response(
+            connections,
+            message,
+            receipt,
+            answer,
+        ))
     }
 
     fn notifications(&self, limit: usize, term: Duration) -> StoreFuture<'_, Vec<Notification>> {
@@ -200,13 +206,17 @@ impl Store for PostgresStore {
         Box::pin(webhooks::undelivered(self.connections()))
     }
 
-    fn settle<'a>(
+    fn record_delivery<'a>(
         &'a self,
         notification: &'a Notification,
-        settlement: Settlement,
+        settlement: DeliveryResult,
     ) -> StoreFuture<'a, ()> {
         let connections = self.connections();
-        Box::pin(webhooks::settle(connections, notification, settlement))
+        Box::pin(webhooks::record_delivery(
+            connections,
+            notification,
+            settlement,
+        ))
     }
 
     fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {
@@ -240,7 +250,7 @@ impl SharedStore for PostgresStore {
     fn reserve<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: &'a Receipt,
+        receipt: &'a IdempotencyKey,
         holder: &'a str,
         term: Duration,
         replaces: Option<u64>,
@@ -261,19 +271,23 @@ impl SharedStore for PostgresStore {
         Box::pin(reservations.release(self.connections(), message, reservation))
     }
 
-    fn post(&self, mail: Mail) -> StoreFuture<'_, ()> {
+    fn post(&self, mail: TaskCommand) -> StoreFuture<'_, ()> {
         Box::pin(mail::post(self.state(), mail))
     }
 
-    fn withdraw<'a>(&'a self, mail: &'a Mail) -> StoreFuture<'a, bool> {
+    fn withdraw<'a>(&'a self, mail: &'a TaskCommand) -> StoreFuture<'a, bool> {
         Box::pin(mail::withdraw(self.connections(), mail))
     }
 
-    fn take_mail<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<Mail>> {
+    fn take_commands<'a>(
+        &'a self,
+        holder: &'a str,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<TaskCommand>> {
         Box::pin(mail::take(self.connections(), holder, limit))
     }
 
-    fn mail_posted(&self) -> Option<&Notify> {
+    fn command_posted(&self) -> Option<&Notify> {
         Some(&self.state().hints.mail)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use a2a_server::{Owner, Receipt, TaskBudget, WakeHub};
+use a2a_server::{IdempotencyKey, Owner, TaskBudget, TaskNotifier};
 use a2a_types::MessageId;
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ pub(crate) struct StoreState {
     pub(crate) recent: Recent,
     pub(crate) doubts: Doubts,
     pub(crate) hints: Hints,
-    pub(crate) wake_hub: WakeHub,
+    pub(crate) task_notifier: TaskNotifier,
     /// Memory budget of large tasks that callers hold.
     pub(crate) loaded: TaskBudget,
     /// Maximum number of receipts.
@@ -45,7 +45,7 @@ impl StoreState {
             recent: Recent::new(options.cache_bytes),
             doubts: Doubts::default(),
             hints: Hints::new(&options.schema, options.listens()),
-            wake_hub: WakeHub::default(),
+            task_notifier: TaskNotifier::default(),
             loaded: TaskBudget::default(),
             receipts: options.receipts,
             trimmed: Mutex::default(),
@@ -59,14 +59,14 @@ impl StoreState {
 
     /// Wakes the followers in this process, and queues a hint for other servers, after a log has grown.
     pub(crate) fn announce(&self, (owner, task): &Key, id: Uuid, sequence: u64) {
-        self.wake_hub.wake(owner, task, sequence);
+        self.task_notifier.wake(owner, task, sequence);
         self.hints.add(id, sequence);
     }
 
     /// Drops a removed task from the cache, and ends the watches of its followers.
     pub(crate) fn forget(&self, key: &Key) {
         self.recent.forget(key);
-        self.wake_hub.remove(&key.0, &key.1);
+        self.task_notifier.remove(&key.0, &key.1);
     }
 
     /// Returns the key of a message.
@@ -82,8 +82,8 @@ impl StoreState {
     pub(crate) fn keyed<'r>(
         &self,
         owner: &Owner,
-        receipt: Option<&'r Receipt>,
-    ) -> Option<(Uuid, &'r Receipt)> {
+        receipt: Option<&'r IdempotencyKey>,
+    ) -> Option<(Uuid, &'r IdempotencyKey)> {
         receipt.map(|receipt| (self.message_key(owner, &receipt.message), receipt))
     }
 }

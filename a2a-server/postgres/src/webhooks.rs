@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use a2a_server::log_rows::{parse, write};
-use a2a_server::{Notification, Owner, Settlement, StoreError, TraceContext, limits};
+use a2a_server::{DeliveryResult, Notification, Owner, StoreError, TraceContext, limits};
 use a2a_types::{ConfigId, ProtocolVersion, TaskId, TaskPushNotificationConfig};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -146,10 +146,10 @@ pub(crate) async fn undelivered(connections: &Connections) -> Result<usize, Stor
 
 /// Records the outcome of a notification. Unless it was delivered, that of an earlier attempt than the last counts for
 /// nothing.
-pub(crate) async fn settle(
+pub(crate) async fn record_delivery(
     connections: &Connections,
     notification: &Notification,
-    settlement: Settlement,
+    settlement: DeliveryResult,
 ) -> Result<(), StoreError> {
     let config = &notification.config;
     let (task, id) = (
@@ -161,24 +161,24 @@ pub(crate) async fn settle(
         i32::try_from(notification.attempt).unwrap_or(i32::MAX),
     );
     let (change, pause) = match settlement {
-        Settlement::Delivered => ("delete from @push_outbox o using w", None),
-        Settlement::GivenUp => (
+        DeliveryResult::Delivered => ("delete from @push_outbox o using w", None),
+        DeliveryResult::DeadLetter => (
             "update @push_outbox o set dead = clock_timestamp() from w",
             None,
         ),
-        Settlement::Later(pause) => (
+        DeliveryResult::Retry(pause) => (
             "update @push_outbox o set dead = null,
                next_at = clock_timestamp() + $5 * interval '1 microsecond' from w",
             Some(micros(pause)),
         ),
-        Settlement::Untried(pause) => (
+        DeliveryResult::Deferred(pause) => (
             "update @push_outbox o set dead = null, attempt = greatest(attempt - 1, 0),
                next_at = clock_timestamp() + $5 * interval '1 microsecond' from w",
             Some(micros(pause)),
         ),
     };
     let last = match settlement {
-        Settlement::Delivered => "$4 = $4",
+        DeliveryResult::Delivered => "$4 = $4",
         _ => "o.attempt = $4 + case when o.dead is null then 1 else 0 end",
     };
     let due = match pause {

@@ -19,6 +19,6 @@ impl Agent for Echo {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         let parts = turn.message().parts.iter().cloned();
         let artifact = parts.fold(turn.artifact("echo"), |artifact, part| artifact.part(part));
-        Ok(artifact.complete().await?)
+        Ok(artifact.complete_task().await?)
     }
 }

@@ -32,7 +32,7 @@ impl Agent for Joker {
         while let Some(word) = words.next() {
             draft = draft.text(word);
             if words.peek().is_none() {
-                return Ok(draft.done().await?);
+                return Ok(draft.finish().await?);
             }
             draft = draft.send().await?;
             let breath = Duration::from_millis(60);

@@ -32,7 +32,7 @@ impl Agent for Reference {
     async fn run(&self, turn: Turn) -> Result<(), Failure> {
         let text = turn.text();
         if was_asked(&turn).await? {
-            return Ok(turn.artifact("answer").text(text).done().await?);
+            return Ok(turn.artifact("answer").text(text).finish().await?);
         }
         let (order, rest) = text.split_once(' ').unwrap_or((&text, ""));
         let mut numbers = rest.split(' ').map(|word| word.parse::<u64>().unwrap_or(1));
@@ -43,7 +43,7 @@ impl Agent for Reference {
                 let artifact = turn.artifact("parts");
                 parts
                     .fold(artifact, |artifact, part| artifact.part(part))
-                    .done()
+                    .finish()
                     .await?;
             }
             "reply" => turn.reply(Message::agent(rest)).await?,
@@ -56,22 +56,22 @@ impl Agent for Reference {
                     let number = number.to_string();
                     turn.artifact(number.as_str())
                         .text(number.as_str())
-                        .done()
+                        .finish()
                         .await?;
                 }
             }
             "data" => {
                 let data = Part::data(serde_json::json!({"answer": 42}));
-                turn.artifact("data").part(data).done().await?;
+                turn.artifact("data").part(data).finish().await?;
             }
             "file" => {
                 let file = Part {
                     filename: Some("hello.txt".to_owned()),
                     ..Part::bytes("hello", "text/plain")
                 };
-                turn.artifact("file").part(file).done().await?;
+                turn.artifact("file").part(file).finish().await?;
             }
-            "link" => turn.artifact("link").part(Part::url(rest)).done().await?,
+            "link" => turn.artifact("link").part(Part::url(rest)).finish().await?,
             "say" => turn.working(rest).await?,
             "ask" => turn.ask(rest).await?,
             "auth" => {
@@ -88,8 +88,8 @@ impl Agent for Reference {
                 turn.working("waiting").await?;
                 turn.canceled().await;
             }
-            "echo" => turn.artifact("echo").text(rest).done().await?,
-            _ => turn.artifact("echo").text(text).done().await?,
+            "echo" => turn.artifact("echo").text(rest).finish().await?,
+            _ => turn.artifact("echo").text(text).finish().await?,
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::engine::task_run::TaskRun;
 use crate::engine::task_writer::TaskWriter;
 use crate::engine::turn_end::woken;
 use crate::engine::update::UpdateError;
-use crate::store::{Orphan, Owner, Receipt, Snapshot, StoreError};
+use crate::store::{IdempotencyKey, Orphan, Owner, Snapshot, StoreError};
 
 /// A message that the agent has been given, for the caller that sent it.
 pub(crate) struct Admission {
@@ -30,7 +30,7 @@ pub(crate) struct Admission {
     /// task itself.
     pub(crate) snapshot: Option<Snapshot>,
     /// Receipt of the message, if another server may get it too.
-    pub(crate) receipt: Option<Receipt>,
+    pub(crate) receipt: Option<IdempotencyKey>,
 }
 
 impl Admission {
@@ -201,7 +201,7 @@ impl Engine {
     pub(crate) async fn continue_task(
         self: &Arc<Self>,
         mut pending: Arc<PendingMessage>,
-        receipt: Option<Receipt>,
+        receipt: Option<IdempotencyKey>,
         is_followed: bool,
     ) -> Result<Admission, A2aError> {
         let owner = Owner::of(&pending.context);
@@ -280,7 +280,7 @@ impl Engine {
     async fn resume_idle(
         &self,
         known: Snapshot,
-        (mut pending, receipt, is_followed): (Arc<PendingMessage>, Option<Receipt>, bool),
+        (mut pending, receipt, is_followed): (Arc<PendingMessage>, Option<IdempotencyKey>, bool),
     ) -> Result<AdmissionOutcome, A2aError> {
         let owner = Owner::of(&pending.context);
         let writer = TaskWriter::for_known(Arc::clone(&self.store_handle), owner.clone(), &known);
@@ -299,7 +299,7 @@ impl Engine {
         let appended = writer.append_message(message.clone(), then, receipt, true);
         let place = match appended.await {
             Ok(place) => place,
-            Err(UpdateError::Store(StoreError::Behind(_))) => {
+            Err(UpdateError::Store(StoreError::SequenceConflict(_))) => {
                 return Ok(AdmissionOutcome::TooLate(pending));
             }
             Err(UpdateError::Store(StoreError::Leased)) => {
@@ -328,7 +328,7 @@ impl Engine {
         &self,
         busy: Arc<TaskWriter>,
         (state, protocol_version): (TaskState, ProtocolVersion),
-        (mut pending, receipt, is_followed): (Arc<PendingMessage>, Option<Receipt>, bool),
+        (mut pending, receipt, is_followed): (Arc<PendingMessage>, Option<IdempotencyKey>, bool),
     ) -> Result<AdmissionOutcome, A2aError> {
         busy.begun().await;
         if state.is_terminal() {
@@ -339,7 +339,7 @@ impl Engine {
         let asked = state == TaskState::InputRequired;
         if asked {
             // The agent has asked, and is about to return: the answer begins a run of its own.
-            let over = tokio::time::timeout(self.first_event, busy.ended());
+            let over = tokio::time::timeout(self.first_event_timeout, busy.ended());
             if over.await.is_ok() {
                 return Ok(AdmissionOutcome::TooLate(pending));
             }

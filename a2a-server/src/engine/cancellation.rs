@@ -42,7 +42,7 @@ pub(crate) async fn cancel(
                 };
                 match canceled {
                     // It changed in between: looked at again.
-                    Ok(()) | Err(UpdateError::Store(StoreError::Behind(_))) => {}
+                    Ok(()) | Err(UpdateError::Store(StoreError::SequenceConflict(_))) => {}
                     Err(error) => return Err(error.into()),
                 }
             }

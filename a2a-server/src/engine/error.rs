@@ -26,15 +26,15 @@ impl From<StoreError> for A2aError {
             StoreError::TooManyConfigs(_) | StoreError::ConfigTooLong(_) => {
                 Self::new(ErrorKind::InvalidParams, error.to_string())
             }
-            StoreError::Illegal(illegal) => {
+            StoreError::InvalidTransition(illegal) => {
                 Self::new(ErrorKind::UnsupportedOperation, illegal.to_string())
             }
             // Another writer has the task: the caller may try again.
             StoreError::Leased
             | StoreError::Fenced
-            | StoreError::Behind(_)
+            | StoreError::SequenceConflict(_)
             | StoreError::ReservationExpired(_) => ErrorKind::Unavailable.into(),
-            StoreError::TaskExists | StoreError::Received | StoreError::Failed(_) => {
+            StoreError::TaskExists | StoreError::DuplicateMessage | StoreError::Failed(_) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the store failed");
                 ErrorKind::Internal.into()
             }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::store::limits::size_of_event;
-use crate::store::{Logged, NameMap, Owner, TaskKey};
+use crate::store::{LogEntry, NameMap, Owner, TaskKey};
 
 /// The fan-outs of all tasks that are followed.
 #[derive(Default)]
@@ -39,7 +39,7 @@ pub(crate) struct Fanout {
 #[derive(Default)]
 struct Recent {
     /// Each event with its size in bytes.
-    events: VecDeque<(Logged, usize)>,
+    events: VecDeque<(LogEntry, usize)>,
     bytes: usize,
 }
 
@@ -108,7 +108,7 @@ impl Fanout {
     }
 
     /// Returns the events after a sequence number, as far as other followers have read them.
-    pub(crate) fn after(&self, sequence: u64) -> VecDeque<Logged> {
+    pub(crate) fn after(&self, sequence: u64) -> VecDeque<LogEntry> {
         let recent = lock(&self.recent);
         let Some(place) = recent.place(sequence + 1) else {
             return VecDeque::new();
@@ -118,7 +118,7 @@ impl Fanout {
     }
 
     /// Shares what was read with the other followers, and returns it as they get it.
-    pub(crate) fn publish(self: &Arc<Self>, read: Vec<Logged>) -> VecDeque<Logged> {
+    pub(crate) fn publish(self: &Arc<Self>, read: Vec<LogEntry>) -> VecDeque<LogEntry> {
         let mut recent = lock(&self.recent);
         let before = recent.bytes;
         let all = self.all.bytes.load(Ordering::Relaxed);
@@ -145,7 +145,7 @@ impl Recent {
     }
 
     /// Adds the next event, and returns it as all followers get it.
-    fn put(&mut self, logged: Logged) -> Logged {
+    fn put(&mut self, logged: LogEntry) -> LogEntry {
         let place = self.place(logged.sequence);
         if let Some((known, _)) = place.and_then(|place| self.events.get(place)) {
             return known.clone();
@@ -158,7 +158,7 @@ impl Recent {
         if last.is_some_and(|last| last + 1 != logged.sequence) {
             *self = Self::default();
         }
-        let logged = Logged {
+        let logged = LogEntry {
             event: logged.event.written_once(),
             ..logged
         };
@@ -194,9 +194,9 @@ mod tests {
 
     use super::*;
 
-    fn read(sequences: std::ops::RangeInclusive<u64>) -> Vec<Logged> {
+    fn read(sequences: std::ops::RangeInclusive<u64>) -> Vec<LogEntry> {
         let logged = |sequence: u64| {
-            Logged::new(
+            LogEntry::new(
                 sequence,
                 Event::Message(Message::agent(sequence.to_string())),
             )
@@ -204,7 +204,7 @@ mod tests {
         sequences.map(logged).collect()
     }
 
-    fn sequences(events: &VecDeque<Logged>) -> Vec<u64> {
+    fn sequences(events: &VecDeque<LogEntry>) -> Vec<u64> {
         events.iter().map(|logged| logged.sequence).collect()
     }
 
@@ -264,7 +264,7 @@ mod tests {
         one.publish(read(2..=1000));
         assert!(other.after(1000 - MAX_EVENTS as u64 - 1).is_empty());
         assert_eq!(other.after(1000 - MAX_EVENTS as u64).len(), MAX_EVENTS);
-        let large = Logged::new(1001, Event::Message(Message::agent("x".repeat(MAX_BYTES))));
+        let large = LogEntry::new(1001, Event::Message(Message::agent("x".repeat(MAX_BYTES))));
         one.publish(vec![large]);
         assert!(other.after(1000).is_empty());
         one.publish(read(1002..=1002));

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::engine::fanout::Fanout;
-use crate::store::{Logged, StoreError, Tail, TimedStore};
+use crate::store::{LogEntry, LogPage, StoreError, TimedStore};
 
 /// Streams the first update, then every event of a task's log after a sequence number (`after`), in order,
 /// none left out and none twice, at the reader's own pace. Ends with the event of a state that ends the
@@ -58,7 +58,7 @@ struct Cursor {
     store: TimedStore,
     fanout: Arc<Fanout>,
     seen: u64,
-    ahead: VecDeque<Logged>,
+    ahead: VecDeque<LogEntry>,
     changes: watch::Receiver<u64>,
     /// Returns whether an event of this state ends the stream.
     ends: fn(TaskState) -> bool,
@@ -82,7 +82,7 @@ impl Cursor {
 
     async fn next(&mut self) -> Option<Result<Update, Error>> {
         while !self.ended {
-            let Some(Logged { sequence, event }) = self.ahead.pop_front() else {
+            let Some(LogEntry { sequence, event }) = self.ahead.pop_front() else {
                 // It may have to wait for long: no room is kept for what comes then.
                 self.ahead = VecDeque::new();
                 match self.wait().await {
@@ -116,7 +116,7 @@ impl Cursor {
     }
 
     /// Waits for the next events; returns `None` if the server closes.
-    async fn wait(&mut self) -> Result<Option<VecDeque<Logged>>, Error> {
+    async fn wait(&mut self) -> Result<Option<VecDeque<LogEntry>>, Error> {
         let seen = self.seen;
         tokio::select! {
             biased;
@@ -140,24 +140,24 @@ impl Cursor {
         }
     }
 
-    async fn read(&self, seen: u64) -> Result<Option<VecDeque<Logged>>, StoreError> {
+    async fn read(&self, seen: u64) -> Result<Option<VecDeque<LogEntry>>, StoreError> {
         let read = self.fanout.after(seen);
         if !read.is_empty() {
             return Ok(Some(read));
         }
         let Fanout { owner, task, .. } = &*self.fanout;
         match self.store.events_after(owner, task, seen).await? {
-            Tail::Events(events) => Ok(Some(self.fanout.publish(events))),
-            Tail::Unknown => Box::pin(self.start_again()).await.map(Some),
+            LogPage::Events(events) => Ok(Some(self.fanout.publish(events))),
+            LogPage::Unknown => Box::pin(self.start_again()).await.map(Some),
         }
     }
 
     /// Returns the whole task as one event, because the store no longer keeps the next one.
-    async fn start_again(&self) -> Result<VecDeque<Logged>, StoreError> {
+    async fn start_again(&self) -> Result<VecDeque<LogEntry>, StoreError> {
         let Fanout { owner, task, .. } = &*self.fanout;
         let snapshot = self.store.snapshot(owner, task).await?;
         let snapshot = snapshot.ok_or(StoreError::NoTask)?;
-        let whole = Logged::new(
+        let whole = LogEntry::new(
             snapshot.sequence,
             Event::Task(Arc::unwrap_or_clone(snapshot.task)),
         );

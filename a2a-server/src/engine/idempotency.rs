@@ -12,7 +12,7 @@ use crate::engine::message_digest::digest;
 use crate::engine::outcome::Accepted;
 use crate::engine::run_state::{Progress, RunState};
 use crate::engine::store_handle::Reservation;
-use crate::store::{NameMap, Owner, Receipt};
+use crate::store::{IdempotencyKey, NameMap, Owner};
 
 /// The messages that this process is answering: a caller that sends one of them again shares its outcome,
 /// however long that takes. The outcomes of others are in the store for a while.
@@ -111,8 +111,8 @@ impl InFlightSend {
     }
 
     /// Returns the receipt that the store keeps of it.
-    pub(crate) fn receipt(&self) -> Receipt {
-        Receipt::new(self.message().clone(), self.digest, self.registry.window)
+    pub(crate) fn receipt(&self) -> IdempotencyKey {
+        IdempotencyKey::new(self.message().clone(), self.digest, self.registry.window)
     }
 
     /// Returns an error unless the message received under this id had the same digest.

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::engine::chunk_buffer::ChunkBuffer;
 use crate::engine::run_state::{Progress, StopReason};
 use crate::engine::store_handle::ActiveTask;
-use crate::store::{Append, Appended, Lease, NewTask, Receipt, Snapshot, StoreError};
+use crate::store::{Append, Appended, IdempotencyKey, Lease, NewTask, Snapshot, StoreError};
 
 /// Writes to the log of one task.
 ///
@@ -48,7 +48,7 @@ struct StoreCall {
 /// Change that a successful call makes.
 enum CallEffect {
     /// The log is longer, and the task may have another state.
-    Logged {
+    LogEntry {
         state: Option<TaskState>,
         turn: Option<usize>,
         released: bool,
@@ -61,7 +61,7 @@ enum CallEffect {
 #[derive(Default)]
 pub(crate) struct AppendRequest {
     pub(crate) events: Vec<Event>,
-    pub(crate) receipt: Option<Receipt>,
+    pub(crate) receipt: Option<IdempotencyKey>,
     pub(crate) checkpoint: Option<Object>,
     /// Number of the message whose turn begins.
     pub(crate) turn: Option<usize>,
@@ -166,7 +166,7 @@ impl LogWriter {
         match (done, effect) {
             (
                 Ok(Some(appended)),
-                Some(CallEffect::Logged {
+                Some(CallEffect::LogEntry {
                     state,
                     turn,
                     released,
@@ -185,7 +185,7 @@ impl LogWriter {
             (Err(error), _) => {
                 // Another server works on the task, or has an answer to its first message.
                 let is_begun_elsewhere =
-                    matches!(error, StoreError::Received) && self.new.is_some();
+                    matches!(error, StoreError::DuplicateMessage) && self.new.is_some();
                 if matches!(error, StoreError::Fenced) || is_begun_elsewhere {
                     self.active.run_state.stop(StopReason::Lost);
                 }
@@ -239,7 +239,7 @@ impl LogWriter {
         let state = last_state(&events);
         let release = state.is_some_and(TaskState::is_settled);
         let created = Appended::new(1 + events.len() as u64, 1, self.messages);
-        let effect = CallEffect::Logged {
+        let effect = CallEffect::LogEntry {
             turn: None,
             state: Some(state.unwrap_or(new.task.status.state)),
             released: release,
@@ -283,7 +283,7 @@ impl LogWriter {
             if let Some(receipt) = receipt {
                 let store = &active.store_handle.store;
                 let answer = Message::clone(&answer);
-                store.keep_answer(&active.owner, receipt, answer).await?;
+                store.store_response(&active.owner, receipt, answer).await?;
             }
             Ok(None)
         };
@@ -339,10 +339,10 @@ impl LogWriter {
                 }
                 Err(error)
             }
-            Err(StoreError::Illegal(illegal)) => {
+            Err(StoreError::InvalidTransition(illegal)) => {
                 // The text may be legal, and then does not go with what is not.
                 self.write_pending().await?;
-                Err(StoreError::Illegal(illegal))
+                Err(StoreError::InvalidTransition(illegal))
             }
             written => written,
         }
@@ -355,7 +355,7 @@ impl LogWriter {
         }
         let append = self.to_append(AppendRequest::default());
         let appended = self.append(append).await;
-        if matches!(appended, Err(StoreError::Illegal(_))) {
+        if matches!(appended, Err(StoreError::InvalidTransition(_))) {
             self.pending.clear();
         }
         appended
@@ -389,7 +389,7 @@ impl LogWriter {
     }
 
     fn append(&mut self, append: Append) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let effect = CallEffect::Logged {
+        let effect = CallEffect::LogEntry {
             state: last_state(&append.events),
             turn: append.turn,
             released: append.release,

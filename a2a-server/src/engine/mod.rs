@@ -11,10 +11,10 @@
 //!
 //! outcome ──► task_writer          the answer to a caller that waits
 //! follower ──► fanout ──► Store    the events of a task, for its followers
-//! cancellation ──► task_writer     here, or by mail to the server that works on the task
+//! cancellation ──► task_writer     here, or by a command to the server that works on the task
 //! maintenance ──► task_run         leases, orphans, retention
 //! received_messages, remote_tasks ──► SharedStore   messages and tasks that another server has
-//! mail ──► admission               what other servers send here
+//! command_queue ──► admission      commands of other servers
 //! ```
 //!
 //! Imports point one way: the tests of the repository find circles. A task is written by its `task_writer` alone.
@@ -24,13 +24,13 @@ pub(crate) mod admission;
 pub(crate) mod agent_call;
 pub(crate) mod cancellation;
 pub(crate) mod chunk_buffer;
+pub(crate) mod command_queue;
 mod error;
 pub(crate) mod fanout;
 pub(crate) mod follower;
 pub(crate) mod idempotency;
 pub(crate) mod limiter;
 pub(crate) mod log_writer;
-pub(crate) mod mail;
 pub(crate) mod maintenance;
 pub(crate) mod message_digest;
 pub(crate) mod new_task;
@@ -78,8 +78,8 @@ pub(crate) struct Engine {
     pub(crate) closing: CancellationToken,
     /// Streams end.
     pub(crate) closed: CancellationToken,
-    pub(crate) max_wait: Duration,
-    pub(crate) first_event: Duration,
+    pub(crate) blocking_timeout: Duration,
+    pub(crate) first_event_timeout: Duration,
 }
 
 impl Engine {

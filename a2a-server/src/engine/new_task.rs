@@ -7,14 +7,14 @@ use a2a_types::{ContextId, Message, Task, TaskId, TaskPushNotificationConfig};
 use uuid::{NoContext, Uuid};
 
 use crate::engine::store_handle::StoreHandle;
-use crate::store::{NewTask, Receipt};
+use crate::store::{IdempotencyKey, NewTask};
 
 /// A task that a message begins, and the message as it stands in it.
 pub(crate) fn new_task(
     message: Message,
     context: &Context,
     config: Option<TaskPushNotificationConfig>,
-    receipt: Option<Receipt>,
+    receipt: Option<IdempotencyKey>,
     store_handle: &StoreHandle,
 ) -> (Box<NewTask>, Message) {
     let id = message.task_id.clone().unwrap_or_else(unguessable);

@@ -9,7 +9,7 @@ use a2a_types::{Object, SendMessageRequest};
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::limiter::HeldBytes;
 use crate::store::limits::NAME;
-use crate::store::{Owner, Receipt, Snapshot};
+use crate::store::{IdempotencyKey, Owner, Snapshot};
 
 /// A request whose message is in the task's history.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl PendingMessage {
     }
 
     /// Returns the receipt that the store keeps of the message, if it is recognised when it is sent again.
-    pub(crate) fn receipt(&self) -> Option<Receipt> {
+    pub(crate) fn receipt(&self) -> Option<IdempotencyKey> {
         Some(self.in_flight.as_ref()?.receipt())
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::idempotency::InFlightSend;
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::MAIL_INTERVAL;
-use crate::store::{self, Owner, Receipt, StoreError};
+use crate::store::{self, IdempotencyKey, Owner, StoreError};
 
 /// Returns the outcome of a message that was received before, or `None` if it is new.
 pub(crate) async fn known(
@@ -46,7 +46,7 @@ pub(crate) async fn known(
 /// Errors: `error`, if no outcome is known.
 pub(crate) async fn outcome_elsewhere(
     engine: &Engine,
-    receipt: Option<Receipt>,
+    receipt: Option<IdempotencyKey>,
     owner: &Owner,
     error: A2aError,
 ) -> Result<Outcome, A2aError> {
@@ -98,7 +98,7 @@ async fn reserve_shared(
             {
                 expired = Some(number);
             }
-            Err(StoreError::Received) => {
+            Err(StoreError::DuplicateMessage) => {
                 if let Some(known) = known(engine, in_flight, pending).await? {
                     return Ok(Some(known));
                 }

@@ -12,7 +12,8 @@ use crate::engine::pending_message::PendingMessage;
 use crate::engine::task_writer::TaskWriter;
 use crate::engine::update::UpdateError;
 use crate::store::{
-    Logged, Mail, MailContent, Owner, Receipt, SharedStore, StoreError, Tail, TimedStore,
+    CommandContent, IdempotencyKey, LogEntry, LogPage, Owner, SharedStore, StoreError, TaskCommand,
+    TimedStore,
 };
 
 /// Outcome of posting a message.
@@ -30,7 +31,7 @@ pub(crate) async fn deliver(
     engine: &Engine,
     task: &TaskId,
     pending: &mut Arc<PendingMessage>,
-    receipt: Option<Receipt>,
+    receipt: Option<IdempotencyKey>,
     mut head: u64,
 ) -> Result<PostOutcome, StoreError> {
     let store = engine.store();
@@ -42,12 +43,12 @@ pub(crate) async fn deliver(
         request.message.message_id = MessageId::random();
     }
     let owner = Owner::of(context);
-    let content = MailContent::Message {
+    let content = CommandContent::Message {
         request: Box::new(request.clone()),
         context: Box::new(context.clone()),
         receipt,
     };
-    let mail = Mail::new(owner.clone(), task.clone(), content);
+    let mail = TaskCommand::new(owner.clone(), task.clone(), content);
     let mut changes = store.watch(&owner, task).await?;
     shared.post(mail.clone()).await?;
     let posted = Instant::now();
@@ -84,7 +85,7 @@ pub(crate) async fn cancel_elsewhere(
     }
     let (owner, task) = (writer.owner().clone(), writer.task_id().clone());
     let mut changes = engine.store().watch(&owner, &task).await?;
-    let mail = Mail::new(owner, task, MailContent::Cancel);
+    let mail = TaskCommand::new(owner, task, CommandContent::Cancel);
     shared.post(mail.clone()).await?;
     let ended = async {
         while !writer.snapshot().await?.task.status.state.is_terminal() {
@@ -105,15 +106,15 @@ pub(crate) async fn cancel_elsewhere(
 /// Looks for a message in the log after `head`, which goes on to the end of what was read.
 async fn find(
     store: &TimedStore,
-    mail: &Mail,
+    mail: &TaskCommand,
     message: &MessageId,
     head: &mut u64,
 ) -> Result<Option<u64>, StoreError> {
     loop {
         match store.events_after(&mail.owner, &mail.task, *head).await? {
-            Tail::Events(events) if events.is_empty() => return Ok(None),
-            Tail::Events(events) => {
-                for Logged { sequence, event } in events {
+            LogPage::Events(events) if events.is_empty() => return Ok(None),
+            LogPage::Events(events) => {
+                for LogEntry { sequence, event } in events {
                     *head = sequence;
                     if matches!(&*event, Event::Message(it) if it.message_id == *message) {
                         return Ok(Some(sequence));
@@ -121,7 +122,7 @@ async fn find(
                 }
             }
             // The log no longer has these events: the history of the task shows whether the message was among them.
-            Tail::Unknown => {
+            LogPage::Unknown => {
                 let snapshot = store.snapshot(&mail.owner, &mail.task).await?;
                 let snapshot = snapshot.ok_or(StoreError::NoTask)?;
                 *head = snapshot.sequence;

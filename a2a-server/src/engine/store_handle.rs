@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::engine::fanout::Fanouts;
 use crate::engine::run_state::SharedRunState;
-use crate::store::{Lease, Owner, Receipt, Snapshot, StoreError, TimedStore};
+use crate::store::{IdempotencyKey, Lease, Owner, Snapshot, StoreError, TimedStore};
 
 /// The store, and the name and term of the leases that this server takes.
 pub(crate) struct StoreHandle {
@@ -77,7 +77,7 @@ impl StoreHandle {
 
     /// Returns a lease for a task that no other server works on.
     pub(crate) fn take(&self) -> Lease {
-        Lease::Taken {
+        Lease::Acquire {
             holder: Arc::clone(&self.holder),
             term: self.term,
         }
@@ -85,7 +85,7 @@ impl StoreHandle {
 
     /// A lease for a task, taken from its holder if there is one.
     pub(crate) fn seize(&self) -> Lease {
-        Lease::Seized {
+        Lease::TakeOver {
             holder: Arc::clone(&self.holder),
             term: self.term,
         }
@@ -96,7 +96,7 @@ impl StoreHandle {
     pub(crate) async fn reserve(
         self: &Arc<Self>,
         owner: Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         replaces: Option<u64>,
     ) -> Result<Reservation, StoreError> {
         let shared = self.store.shared();

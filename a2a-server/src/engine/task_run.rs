@@ -245,6 +245,6 @@ fn open_span(writer: &TaskWriter, pending: &mut Arc<PendingMessage>) -> Span {
         { OTEL_STATUS } = Empty,
     );
     let trace = &mut Arc::make_mut(pending).context.trace;
-    *trace = spans::join_apart(&span, trace.take());
+    *trace = spans::link_span(&span, trace.take());
     span
 }

@@ -48,7 +48,7 @@ pub enum UpdateError {
 impl From<StoreError> for UpdateError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Illegal(illegal) => Self::Illegal(illegal),
+            StoreError::InvalidTransition(illegal) => Self::Illegal(illegal),
             other => Self::Store(other),
         }
     }

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::binding::Offer;
+use a2a_transport::binding::SupportedVersions;
 #[cfg(feature = "axum")]
 use a2a_transport::http::Probes;
 #[cfg(feature = "tls")]
@@ -157,8 +157,8 @@ impl<L> HttpServer<L> {
             Some(authorizer) => service.authorizer(Arc::clone(authorizer)),
             None => service,
         };
-        let service = match settings.every_binding {
-            true => service.every_binding(),
+        let service = match settings.ignore_card_interfaces {
+            true => service.ignore_card_interfaces(),
             false => service,
         };
         #[cfg(any(feature = "push", feature = "card-signature"))]
@@ -324,7 +324,7 @@ fn check_access(server: &Server, settings: &Settings, local: SocketAddr) -> io::
             format!(
                 "{local} can be reached from elsewhere, and nothing tells callers apart: \
                  set an `authenticator`, bind a loopback address like 127.0.0.1, \
-                 or let everyone in with `open_to_anyone`"
+                 or let everyone in with `allow_unauthenticated`"
             ),
         ));
     }
@@ -343,9 +343,9 @@ fn warn(server: &Server, settings: &Settings, local: SocketAddr) {
             "the card names the host that each caller used: set a `public_url`, or `allow_hosts`"
         );
     }
-    let offer = Offer::of(server.card());
+    let offer = SupportedVersions::of(server.card());
     let is_reached = offer.has_any(Binding::JsonRpc) || offer.has_any(Binding::HttpJson);
-    if !is_reached && !settings.every_binding {
+    if !is_reached && !settings.ignore_card_interfaces {
         tracing::warn!(
             "no request can be answered: none of the card's interfaces has a binding and a version \
              that are served here"

@@ -18,7 +18,7 @@ use crate::server::Server;
 ///
 /// ```
 /// # use a2a_server::{Failure, Server, Turn};
-/// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.artifact("echo").text(turn.text()).done().await?) }
+/// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.artifact("echo").text(turn.text()).finish().await?) }
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let card = a2a_types::AgentCard::new("Parrot", "Says it back");
 /// let server = Server::builder(card, parrot).build()?;
@@ -49,7 +49,7 @@ pub(super) struct Settings {
     pub(super) probes: Probes,
     pub(super) drain: Duration,
     /// `true` if it also answers by bindings that its card does not name.
-    pub(super) every_binding: bool,
+    pub(super) ignore_card_interfaces: bool,
     pub(super) keep_alive: Duration,
     pub(super) body_timeout: Duration,
     pub(super) receive_budget: Option<usize>,
@@ -80,7 +80,7 @@ impl Default for Settings {
             origins: AllowedOrigins::default(),
             probes: Probes::default(),
             drain: Duration::ZERO,
-            every_binding: false,
+            ignore_card_interfaces: false,
             keep_alive: Duration::from_secs(15),
             body_timeout: Duration::from_secs(10),
             receive_budget: None,
@@ -124,7 +124,7 @@ impl<L> HttpServer<L> {
     }
 
     /// Sets the protocol version of requests that several versions share.
-    pub fn prefer(mut self, protocol_version: ProtocolVersion) -> Self {
+    pub fn default_version(mut self, protocol_version: ProtocolVersion) -> Self {
         self.settings.reading.prefer = Some(protocol_version);
         self
     }
@@ -132,7 +132,7 @@ impl<L> HttpServer<L> {
     /// Lets in every caller that reaches the address, whatever address it is: to read, change and cancel
     /// one another's tasks, too. Without this and without an [authenticator](crate::ServerBuilder::authenticator) only
     /// loopback addresses are served.
-    pub fn open_to_anyone(mut self) -> Self {
+    pub fn allow_unauthenticated(mut self) -> Self {
         self.settings.open = true;
         self
     }
@@ -184,8 +184,8 @@ impl<L> HttpServer<L> {
     /// Answers by every binding and in every version, whatever the interfaces of the card say. By
     /// default only the bindings and versions that a card names itself are answered; a card that names no
     /// interface gets all.
-    pub fn every_binding(mut self) -> Self {
-        self.settings.every_binding = true;
+    pub fn ignore_card_interfaces(mut self) -> Self {
+        self.settings.ignore_card_interfaces = true;
         self
     }
 

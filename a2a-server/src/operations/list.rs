@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use a2a_transport::{Context, Reply};
+use a2a_transport::{CallResponse, Context};
 use a2a_types::{
     Base64, Error as A2aError, ErrorKind, ListTasksRequest, ListTasksResponse, Response, TaskId,
 };
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::engine::Engine;
 use crate::operations::ServerState;
 use crate::store::limits::size_of_task;
-use crate::store::{Listing, Owner, Page, Place, StoreError, TaskBudget};
+use crate::store::{ListCursor, ListQuery, Owner, Page, StoreError, TaskBudget};
 
 /// Tasks of a page, unless the caller sets another number. Specification 1.0 §3.1.4.
 const DEFAULT_PAGE: u32 = 50;
@@ -22,7 +22,7 @@ pub(crate) async fn list(
     server: &ServerState,
     params: ListTasksRequest,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     let page_size = params.page_size.unwrap_or(DEFAULT_PAGE);
     if !(1..=MAX_PAGE).contains(&page_size) {
         return Err(invalid(
@@ -37,7 +37,7 @@ pub(crate) async fn list(
                 .ok_or_else(|| invalid("pageToken", "not a token of ours".to_owned()))?,
         ),
     };
-    let listing = Listing {
+    let listing = ListQuery {
         context_id: params.context_id,
         status: params.status,
         since: params.status_timestamp_after,
@@ -45,7 +45,7 @@ pub(crate) async fn list(
         limit: usize::try_from(page_size).unwrap_or(usize::MAX),
     };
     let page = page_to_copy(&server.engine, &Owner::of(&context), listing).await?;
-    let last = page.tasks.last().filter(|_| page.more).map(Place::of);
+    let last = page.tasks.last().filter(|_| page.more).map(ListCursor::of);
     let mut tasks = page.tasks;
     for task in &mut tasks {
         server.present(task, params.history_length, &context);
@@ -59,7 +59,7 @@ pub(crate) async fn list(
         page_size,
         total_size: u32::try_from(page.total).unwrap_or(u32::MAX),
     });
-    Ok(Reply::once(response).holding(page.share.held()))
+    Ok(CallResponse::once(response).holding(page.share.held()))
 }
 
 /// Returns a page for an answer. A page of large tasks waits until the large tasks of
@@ -67,7 +67,7 @@ pub(crate) async fn list(
 async fn page_to_copy(
     engine: &Engine,
     owner: &Owner,
-    listing: Listing,
+    listing: ListQuery,
 ) -> Result<Page, StoreError> {
     let store = engine.store();
     let page = store.list(owner, listing.clone()).await?;
@@ -83,15 +83,15 @@ async fn page_to_copy(
 
 /// Encodes a place in the caller's own listing: a caller that makes up a token only skips tasks of its own.
 /// It stays valid whatever is added before or after that place.
-fn write_token(place: &Place) -> String {
+fn write_token(place: &ListCursor) -> String {
     let text = format!("{} {}", place.time.0, place.task);
     Base64::encode(text).as_text().to_owned()
 }
 
-fn read_token(token: &str) -> Option<Place> {
+fn read_token(token: &str) -> Option<ListCursor> {
     let text = String::from_utf8(Base64::from_text(token).decode().ok()?).ok()?;
     let (time, task) = text.split_once(' ')?;
-    Some(Place {
+    Some(ListCursor {
         time: Reverse(time.parse().ok()?),
         task: TaskId::from(task),
     })
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_token_is_read_back_and_nonsense_is_not() {
-        let place = Place {
+        let place = ListCursor {
             time: Reverse(-7),
             task: TaskId::from("a b"),
         };

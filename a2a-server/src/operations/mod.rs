@@ -15,7 +15,7 @@ use serde_json::json;
 
 #[cfg(feature = "card-signature")]
 use crate::card_keys::CardKeys;
-use crate::engine::{Engine, mail};
+use crate::engine::{Engine, command_queue};
 use crate::extended_card::ExtendedCard;
 use crate::health::Health;
 use crate::profile::reply_format::{self, ProfileSupport, ReplyFormat};
@@ -43,7 +43,7 @@ impl ServerState {
     pub(crate) fn begin_maintenance(&self) {
         let begins = self.engine.maintenance.begin();
         if begins {
-            mail::begin_to_take(&self.engine);
+            command_queue::begin_to_take(&self.engine);
         }
         #[cfg(feature = "push")]
         if let Some(webhooks) = self.webhooks.as_ref().filter(|_| begins) {

@@ -1,6 +1,6 @@
 //! Operations on the webhooks of tasks.
 
-use a2a_transport::{Context, Reply};
+use a2a_transport::{CallResponse, Context};
 use a2a_types::{
     DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind,
     GetTaskPushNotificationConfigRequest, ListTaskPushNotificationConfigsRequest,
@@ -15,7 +15,7 @@ pub(crate) async fn create_config(
     server: &ServerState,
     config: TaskPushNotificationConfig,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     let snapshot = pushable(server, &config.task_id, &context).await?;
     check_webhook(server, &config, &context).await?;
     let config = with_id(config, &context);
@@ -29,7 +29,7 @@ pub(crate) async fn create_config(
         )
         .await?;
     Ok(
-        Reply::once(Response::CreateTaskPushNotificationConfig(masked(config)))
+        CallResponse::once(Response::CreateTaskPushNotificationConfig(masked(config)))
             .about_task_of(snapshot.protocol_version),
     )
 }
@@ -38,7 +38,7 @@ pub(crate) async fn get_config(
     server: &ServerState,
     params: GetTaskPushNotificationConfigRequest,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     let snapshot = pushable(server, &params.task_id, &context).await?;
     let configs = server
         .engine
@@ -52,15 +52,17 @@ pub(crate) async fn get_config(
         A2aError::new(ErrorKind::TaskNotFound, text)
     })?;
     let config = masked(config);
-    Ok(Reply::once(Response::GetTaskPushNotificationConfig(config))
-        .about_task_of(snapshot.protocol_version))
+    Ok(
+        CallResponse::once(Response::GetTaskPushNotificationConfig(config))
+            .about_task_of(snapshot.protocol_version),
+    )
 }
 
 pub(crate) async fn list_configs(
     server: &ServerState,
     params: ListTaskPushNotificationConfigsRequest,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     let snapshot = pushable(server, &params.task_id, &context).await?;
     let owner = Owner::of(&context);
     let configs = server
@@ -72,23 +74,27 @@ pub(crate) async fn list_configs(
         configs: configs.into_iter().map(masked).collect(),
         next_page_token: String::new(),
     };
-    Ok(Reply::once(Response::ListTaskPushNotificationConfigs(list))
-        .about_task_of(snapshot.protocol_version))
+    Ok(
+        CallResponse::once(Response::ListTaskPushNotificationConfigs(list))
+            .about_task_of(snapshot.protocol_version),
+    )
 }
 
 pub(crate) async fn delete_config(
     server: &ServerState,
     params: DeleteTaskPushNotificationConfigRequest,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     let snapshot = pushable(server, &params.task_id, &context).await?;
     server
         .engine
         .store()
         .delete_config(&Owner::of(&context), &params.task_id, &params.id)
         .await?;
-    Ok(Reply::once(Response::DeleteTaskPushNotificationConfig(()))
-        .about_task_of(snapshot.protocol_version))
+    Ok(
+        CallResponse::once(Response::DeleteTaskPushNotificationConfig(()))
+            .about_task_of(snapshot.protocol_version),
+    )
 }
 
 /// Returns an error if the policy refuses the webhook.

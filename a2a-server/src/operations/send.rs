@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Context, Reply, Update};
+use a2a_transport::{CallResponse, Context, Update};
 use a2a_types::{
     AgentCard, Error as A2aError, ErrorKind, Event, Response, SendMessageConfiguration,
     SendMessageRequest, SendMessageResponse, TaskState,
@@ -26,7 +26,7 @@ pub(crate) fn send(
     server: &ServerState,
     params: SendMessageRequest,
     context: Context,
-) -> impl Future<Output = Result<Reply, A2aError>> + Send {
+) -> impl Future<Output = Result<CallResponse, A2aError>> + Send {
     let (format, mut options) = (
         ReplyFormat::of_sender(&context, Some(&params.message), server.profile_support()),
         ReplyOptions::of(&params),
@@ -43,8 +43,8 @@ pub(crate) fn send(
         // Not to wait has no effect on an agent that answers by a message (1.0 §3.2.2).
         let until = Instant::now()
             + match soon {
-                true => server.engine.first_event,
-                false => server.engine.max_wait,
+                true => server.engine.first_event_timeout,
+                false => server.engine.blocking_timeout,
             };
         let enough = |run: &RunState, since: u64| {
             soon || run.settled > since || rules.may_stop_waiting && accepted.lets_go(run)
@@ -60,7 +60,7 @@ pub(crate) fn send(
             Outcome::Task(from) => from,
             Outcome::Message(message) => {
                 let message = SendMessageResponse::Message(format.message(message));
-                return Ok(Reply::once(Response::SendMessage(message)));
+                return Ok(CallResponse::once(Response::SendMessage(message)));
             }
         };
         let enough = |run: &RunState| enough(run, from.sequence);
@@ -78,7 +78,7 @@ pub(crate) fn send(
         }
         let task = Arc::unwrap_or_clone(snapshot.task);
         let response = Response::SendMessage(format.answer(task, options));
-        let reply = Reply::once(response).holding(snapshot.share.held());
+        let reply = CallResponse::once(response).holding(snapshot.share.held());
         Ok(reply.about_task_of(from.protocol_version))
     }
 }
@@ -88,7 +88,7 @@ pub(crate) fn send_streaming(
     server: &ServerState,
     params: SendMessageRequest,
     context: Context,
-) -> impl Future<Output = Result<Reply, A2aError>> + Send {
+) -> impl Future<Output = Result<CallResponse, A2aError>> + Send {
     let configuration = params.configuration.as_ref();
     let history_length = configuration.and_then(|configuration| configuration.history_length);
     let format = ReplyFormat::of_sender(&context, Some(&params.message), server.profile_support());
@@ -103,7 +103,7 @@ pub(crate) fn send_streaming(
             snapshot,
             receipt,
         } = server.engine.begin(pending, true).await?;
-        let until = Instant::now() + server.engine.first_event;
+        let until = Instant::now() + server.engine.first_event_timeout;
         let outcome = match accepted.outcome(until, |_| true).await {
             Ok(outcome) => outcome,
             Err(error) => {
@@ -118,7 +118,7 @@ pub(crate) fn send_streaming(
             },
             Outcome::Message(message) => {
                 let update = Update::new(Event::Message(format.message(message)), None);
-                return Ok(Reply::stream(tokio_stream::once(Ok(update))));
+                return Ok(CallResponse::stream(tokio_stream::once(Ok(update))));
             }
         };
         let ends = TaskState::ends_stream;

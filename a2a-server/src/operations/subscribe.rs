@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Context, Reply, Update};
+use a2a_transport::{CallResponse, Context, Update};
 use a2a_types::steps::hide_steps;
 use a2a_types::{
     Error as A2aError, ErrorKind, Event, SubscribeToTaskRequest, Task, TaskState,
@@ -20,7 +20,7 @@ pub(crate) async fn subscribe(
     server: &ServerState,
     params: SubscribeToTaskRequest,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     server.require_streaming()?;
     let owner = Owner::of(&context);
     let snapshot = server.engine.snapshot(&params.id, &owner).await?;
@@ -38,7 +38,7 @@ pub(crate) async fn subscribe(
         let task = snapshot.task.id.clone();
         let later = server.engine.follow(task, None, seen, &owner, ends).await?;
         let updates = format.apply(StreamStart::Task, later);
-        return Ok(Reply::stream(updates).about_task_of(snapshot.protocol_version));
+        return Ok(CallResponse::stream(updates).about_task_of(snapshot.protocol_version));
     }
     if state.is_terminal() && !rules.subscribes_to_ended_tasks {
         let text = "the task has ended, there is nothing to follow";
@@ -47,7 +47,7 @@ pub(crate) async fn subscribe(
     if ends(state) && rules.ends_by_status {
         let last = Update::new(last_status(&snapshot.task), Some(snapshot.sequence));
         let last = tokio_stream::once(Ok(last));
-        return Ok(Reply::stream(last).about_task_of(snapshot.protocol_version));
+        return Ok(CallResponse::stream(last).about_task_of(snapshot.protocol_version));
     }
     let start = (format, StreamStart::Task);
     stream_task(server, snapshot, None, context, start, ends).await
@@ -61,7 +61,7 @@ pub(crate) async fn stream_task(
     context: Context,
     (format, beginning): (ReplyFormat, StreamStart),
     ends: fn(TaskState) -> bool,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     let (sequence, protocol_version) = (snapshot.sequence, snapshot.protocol_version);
     let task = &snapshot.task;
     let (id, ended) = (task.id.clone(), ends(task.status.state));
@@ -94,7 +94,7 @@ pub(crate) async fn stream_task(
             format.apply(beginning, all)
         }
     };
-    Ok(Reply::stream(updates).about_task_of(protocol_version))
+    Ok(CallResponse::stream(updates).about_task_of(protocol_version))
 }
 
 fn last_status(task: &Task) -> Event {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Context, Reply};
+use a2a_transport::{CallResponse, Context};
 use a2a_types::{CancelTaskRequest, Error as A2aError, GetTaskRequest, Response};
 
 use crate::engine::cancellation;
@@ -13,13 +13,13 @@ pub(crate) async fn get(
     server: &ServerState,
     params: GetTaskRequest,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     let owner = Owner::of(&context);
     let snapshot = server.engine.snapshot_to_copy(&params.id, &owner).await?;
     let context = settled(context, &snapshot);
     let mut task = Arc::unwrap_or_clone(snapshot.task);
     server.present(&mut task, params.history_length, &context);
-    let reply = Reply::once(Response::GetTask(task)).holding(snapshot.share.held());
+    let reply = CallResponse::once(Response::GetTask(task)).holding(snapshot.share.held());
     Ok(reply.about_task_of(snapshot.protocol_version))
 }
 
@@ -27,13 +27,13 @@ pub(crate) async fn cancel(
     server: &ServerState,
     params: CancelTaskRequest,
     context: Context,
-) -> Result<Reply, A2aError> {
+) -> Result<CallResponse, A2aError> {
     cancellation::cancel(&server.engine, &params.id, &context).await?;
     let owner = Owner::of(&context);
     let snapshot = server.engine.snapshot_to_copy(&params.id, &owner).await?;
     let context = settled(context, &snapshot);
     let mut task = Arc::unwrap_or_clone(snapshot.task);
     server.present(&mut task, None, &context);
-    let reply = Reply::once(Response::CancelTask(task)).holding(snapshot.share.held());
+    let reply = CallResponse::once(Response::CancelTask(task)).holding(snapshot.share.held());
     Ok(reply.about_task_of(snapshot.protocol_version))
 }

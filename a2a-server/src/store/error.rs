@@ -18,10 +18,10 @@ pub enum StoreError {
     TaskExists,
     /// The message was received before: [`Store::received`](super::Store::received) returns its outcome.
     #[error("the message was received before")]
-    Received,
+    DuplicateMessage,
     /// The log has gone on: read it again.
     #[error("the log ends at sequence number {0}")]
-    Behind(u64),
+    SequenceConflict(u64),
     /// Another writer took the lease.
     #[error("another writer has taken the lease")]
     Fenced,
@@ -61,7 +61,7 @@ pub enum StoreError {
     ConfigTooLong(usize),
     /// The event cannot happen to the task as it stands.
     #[error(transparent)]
-    Illegal(#[from] IllegalEvent),
+    InvalidTransition(#[from] IllegalEvent),
     /// The store itself failed.
     #[error("the store failed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),

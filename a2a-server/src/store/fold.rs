@@ -9,7 +9,7 @@ use a2a_types::{Object, ProtocolVersion, Task, TaskState};
 
 use super::limits::{self, FoldSize};
 use super::log_rows::{LogRows, write};
-use super::{Logged, Snapshot, StoreError, Tail};
+use super::{LogEntry, LogPage, Snapshot, StoreError};
 
 /// The fold of the first part of a task's log, and the last events of the log.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Fold<R> {
     /// Sequence number of the stored document: the task as it was last written as a whole.
     pub written: u64,
     /// The last events, each with its bytes: all that are not folded, and some before.
-    tail: VecDeque<(Logged, usize)>,
+    tail: VecDeque<(LogEntry, usize)>,
 }
 
 impl<R> Fold<R> {
@@ -68,7 +68,7 @@ impl<R> Fold<R> {
 
     /// Returns how many messages and bytes the task holds after an append, and its state.
     ///
-    /// Errors: [`StoreError::TooManyMessages`], [`StoreError::TooLong`], [`StoreError::Illegal`],
+    /// Errors: [`StoreError::TooManyMessages`], [`StoreError::TooLong`], [`StoreError::InvalidTransition`],
     /// [`StoreError::TooManyArtifacts`].
     pub fn admit(&self, rows: &LogRows) -> Result<(usize, usize, TaskState), StoreError> {
         let (messages, bytes) = rows.growth.admit(self.messages, self.bytes)?;
@@ -89,7 +89,7 @@ impl<R> Fold<R> {
             self.state = status.state;
         }
         let bytes = limits::size_of_event(&event);
-        self.remember((Logged::new(self.sequence, event), bytes));
+        self.remember((LogEntry::new(self.sequence, event), bytes));
     }
 
     /// Adds the next events of the log, and folds and drops what need not be kept.
@@ -98,7 +98,7 @@ impl<R> Fold<R> {
         self.shorten();
     }
 
-    fn remember(&mut self, logged: (Logged, usize)) {
+    fn remember(&mut self, logged: (LogEntry, usize)) {
         if self.tail.len() >= MAX_TAIL_EVENTS {
             if self.unfolded().count() == self.tail.len() {
                 self.fold();
@@ -142,16 +142,16 @@ impl<R> Fold<R> {
     }
 
     /// Returns the events after a sequence number of the log, or `None` if some are not kept here.
-    pub fn after(&self, sequence: u64) -> Option<Tail> {
+    pub fn after(&self, sequence: u64) -> Option<LogPage> {
         let first = self
             .tail
             .front()
             .map_or(self.sequence + 1, |(first, _)| first.sequence);
         let later = later(&self.tail, sequence);
-        (first <= sequence + 1).then(|| limits::Batch::of(later.cloned()))
+        (first <= sequence + 1).then(|| limits::ReadBatch::of(later.cloned()))
     }
 
-    fn unfolded(&self) -> impl Iterator<Item = &Logged> + Clone {
+    fn unfolded(&self) -> impl Iterator<Item = &LogEntry> + Clone {
         later(&self.tail, self.folded)
     }
 
@@ -180,7 +180,7 @@ impl<R> Fold<R> {
         }
         if is_large {
             let mut all = 0;
-            let fits = |(_, bytes): &&(Logged, usize)| {
+            let fits = |(_, bytes): &&(LogEntry, usize)| {
                 all += bytes;
                 all <= MAX_TAIL_BYTES
             };
@@ -193,7 +193,7 @@ impl<R> Fold<R> {
 impl<R: Clone> Fold<R> {
     /// Returns a cheap copy for a writer or a reader: the task is shared, and folded events are left out.
     pub fn draft(&self) -> Self {
-        let unfolded = |(logged, _): &&(Logged, usize)| logged.sequence > self.folded;
+        let unfolded = |(logged, _): &&(LogEntry, usize)| logged.sequence > self.folded;
         Self {
             row: self.row.clone(),
             base: Arc::clone(&self.base),
@@ -216,7 +216,10 @@ impl<R> From<Fold<R>> for Snapshot {
 }
 
 /// Returns the events after a sequence number.
-fn later(tail: &VecDeque<(Logged, usize)>, sequence: u64) -> impl Iterator<Item = &Logged> + Clone {
+fn later(
+    tail: &VecDeque<(LogEntry, usize)>,
+    sequence: u64,
+) -> impl Iterator<Item = &LogEntry> + Clone {
     let events = tail.iter().map(|(logged, _)| logged);
     events.filter(move |logged| logged.sequence > sequence)
 }

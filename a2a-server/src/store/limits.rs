@@ -1,7 +1,7 @@
 //! Limits on what a store keeps of a task, for every store to apply alike.
 //!
 //! A store of your own keeps two numbers with each log, the caller's messages and the bytes, and asks
-//! [`Growth`] whether an append fits:
+//! [`LogUsage`] whether an append fits:
 //!
 //! ```
 //! use a2a_server::{Append, StoreError, limits::Growth};
@@ -21,7 +21,7 @@ pub use a2a_types::size::{FoldSize, size_of_config, size_of_event, size_of_task}
 use a2a_types::{Event, Task, TaskPushNotificationConfig, TaskState};
 
 use super::read::is_of_caller;
-use super::{Append, Logged, Owner, StoreError, Tail};
+use super::{Append, LogEntry, LogPage, Owner, StoreError};
 
 /// Messages of its caller that a task takes.
 pub const MAX_MESSAGES: usize = 1000;
@@ -35,9 +35,9 @@ pub const MAX_LOG_BYTES: usize = 64 << 20;
 /// Bytes beyond [`MAX_LOG_BYTES`] that the events which end a task may have: a task can always end.
 pub const MAX_FINAL_BYTES: usize = 1 << 20;
 
-/// Events of a [`Batch`].
+/// Events of a [`ReadBatch`].
 const MAX_BATCH: usize = 32;
-/// Bytes of a [`Batch`] with more than one event.
+/// Bytes of a [`ReadBatch`] with more than one event.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
 /// Push notification configs of a task.
@@ -92,7 +92,7 @@ pub fn is_active(state: TaskState, turn: usize, messages: usize) -> bool {
 
 /// Messages and bytes that an append adds to a task.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Growth {
+pub struct LogUsage {
     messages: usize,
     bytes: usize,
     /// Bytes that the events add to the fold of the log.
@@ -100,7 +100,7 @@ pub struct Growth {
     ends: bool,
 }
 
-impl Growth {
+impl LogUsage {
     /// Measures an append.
     pub fn of(append: &Append) -> Self {
         let is_message = |event: &&Event| matches!(event, Event::Message(it) if is_of_caller(it));
@@ -144,15 +144,15 @@ impl Growth {
 /// Events that a reader gets at once, bounded in number and bytes: one that is far behind does not hold
 /// all of them.
 #[derive(Debug, Default)]
-pub struct Batch {
-    events: Vec<Logged>,
+pub struct ReadBatch {
+    events: Vec<LogEntry>,
     bytes: usize,
 }
 
-impl Batch {
+impl ReadBatch {
     /// Adds an event if there is room for it, and returns whether there is room for another. The first has
     /// room in any case.
-    pub fn push(&mut self, logged: Logged) -> bool {
+    pub fn push(&mut self, logged: LogEntry) -> bool {
         self.bytes += size_of_event(&logged.event);
         if self.events.is_empty() || self.bytes <= MAX_BATCH_BYTES {
             self.events.push(logged);
@@ -161,12 +161,12 @@ impl Batch {
     }
 
     /// Returns the events.
-    pub fn into_tail(self) -> Tail {
-        Tail::Events(self.events)
+    pub fn into_tail(self) -> LogPage {
+        LogPage::Events(self.events)
     }
 
     /// Returns the first of these, as many as fit.
-    pub fn of(mut logged: impl Iterator<Item = Logged>) -> Tail {
+    pub fn of(mut logged: impl Iterator<Item = LogEntry>) -> LogPage {
         let mut batch = Self::default();
         while logged.next().is_some_and(|logged| batch.push(logged)) {}
         batch.into_tail()

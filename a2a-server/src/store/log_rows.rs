@@ -9,7 +9,7 @@ use a2a_types::{Event, Task, TaskStatus};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Append, Logged, NewTask, StoreError, limits};
+use super::{Append, LogEntry, NewTask, StoreError, limits};
 
 /// The content of one write about a task, made ready by its caller: the writer of the tables has enough to do.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct LogRows {
     /// The events.
     pub events: Vec<SharedEvent>,
     /// Growth of the task by the events.
-    pub growth: limits::Growth,
+    pub growth: limits::LogUsage,
     /// Sequence numbers of the events that webhooks are notified of.
     pub notified: Vec<u64>,
     /// Trace that the events belong to.
@@ -44,13 +44,13 @@ impl LogRows {
             .unwrap_or_else(|| Append::held(1, 1, Vec::new()));
         Ok(Self {
             config,
-            ..Self::of(limits::Growth::of(&first), &mut first, rows)?
+            ..Self::of(limits::LogUsage::of(&first), &mut first, rows)?
         })
     }
 
     /// Prepares the write of an append; takes the events.
     pub fn of_append(append: &mut Append) -> Result<Self, StoreError> {
-        let growth = limits::Growth::of(append);
+        let growth = limits::LogUsage::of(append);
         // Events that fit into no log are refused before they are written as JSON.
         growth.admit(0, 0)?;
         let mut rows = Vec::new();
@@ -59,7 +59,7 @@ impl LogRows {
         Self::of(growth, append, rows)
     }
 
-    fn of(growth: limits::Growth, append: &mut Append, rows: Rows) -> Result<Self, StoreError> {
+    fn of(growth: limits::LogUsage, append: &mut Append, rows: Rows) -> Result<Self, StoreError> {
         Ok(Self {
             rows,
             growth,
@@ -119,12 +119,12 @@ pub fn events(
     last: u64,
     row: &[u8],
     after: u64,
-) -> Result<impl Iterator<Item = Result<Logged, StoreError>>, StoreError> {
+) -> Result<impl Iterator<Item = Result<LogEntry, StoreError>>, StoreError> {
     let more_than_all = || StoreError::failed("a log has more events than its task");
     let before = last.checked_sub(lines(row).count() as u64);
     let numbered = (before.ok_or_else(more_than_all)? + 1..).zip(lines(row));
     let later = numbered.skip_while(move |(sequence, _)| *sequence <= after);
-    Ok(later.map(|(sequence, line)| Ok(Logged::new(sequence, parse::<Event>(line)?))))
+    Ok(later.map(|(sequence, line)| Ok(LogEntry::new(sequence, parse::<Event>(line)?))))
 }
 
 /// Splits a row into its events: JSON has no line feed in it unless its writer puts one between tokens.

@@ -4,6 +4,10 @@
 //! your own shows that it keeps its promises by passing the cases of the crate `a2a-store-suite`.
 
 mod budget;
+#[cfg(feature = "push")]
+mod encrypted_store;
+#[cfg(feature = "push")]
+mod encryption_keys;
 mod error;
 pub mod fold;
 pub mod limits;
@@ -11,15 +15,11 @@ pub mod log_rows;
 mod memory;
 mod owner;
 mod read;
-#[cfg(feature = "push")]
-mod sealed_store;
-#[cfg(feature = "push")]
-mod sealing_keys;
 mod shared;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod task_notifier;
 mod timed_store;
-mod wake_hub;
 mod write;
 
 use std::time::Duration;
@@ -30,23 +30,24 @@ use a2a_types::{
 use tokio::sync::watch;
 
 pub use budget::{TaskBudget, TaskShare};
+#[cfg(feature = "push")]
+pub use encrypted_store::EncryptedStore;
+#[cfg(feature = "push")]
+pub use encryption_keys::{EncryptionKeyError, EncryptionKeys};
 pub use error::{StoreError, StoreFuture};
 pub use memory::MemoryStore;
 pub use owner::Owner;
 pub(crate) use owner::{NameMap, TaskKey};
 pub use read::{
-    Listing, Logged, Notification, Orphan, Outcome, Page, Place, Received, Snapshot, Tail,
+    IdempotencyRecord, ListCursor, ListQuery, LogEntry, LogPage, Notification, Orphan, Outcome,
+    Page, Snapshot,
 };
-#[cfg(feature = "push")]
-pub use sealed_store::SealedStore;
-#[cfg(feature = "push")]
-pub use sealing_keys::{SealingKeyError, SealingKeys};
-pub use shared::{MAX_MAIL, Mail, MailContent, SharedStore};
+pub use shared::{CommandContent, MAX_COMMANDS, SharedStore, TaskCommand};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteReport, SqliteStore};
+pub use task_notifier::TaskNotifier;
 pub(crate) use timed_store::TimedStore;
-pub use wake_hub::WakeHub;
-pub use write::{Append, Appended, Lease, NewTask, Receipt, Retention, Settlement};
+pub use write::{Append, Appended, DeliveryResult, IdempotencyKey, Lease, NewTask, Retention};
 
 /// Keeps the logs of tasks.
 ///
@@ -61,16 +62,16 @@ pub trait Store: Send + Sync + 'static {
     /// Begins the log of a new task with the task itself, sequence number 1, and what has happened to it
     /// since, and leases it: epoch 1. All of that or nothing.
     ///
-    /// Errors: [`StoreError::TaskExists`], [`StoreError::Received`], [`StoreError::Full`],
-    /// [`StoreError::ConfigTooLong`], [`StoreError::Illegal`].
+    /// Errors: [`StoreError::TaskExists`], [`StoreError::DuplicateMessage`], [`StoreError::Full`],
+    /// [`StoreError::ConfigTooLong`], [`StoreError::InvalidTransition`].
     fn create<'a>(&'a self, owner: &'a Owner, new: NewTask) -> StoreFuture<'a, ()>;
 
     /// Adds events to a log, all or none.
     ///
-    /// Errors: [`StoreError::NoTask`]; [`StoreError::Behind`] if the log does not end at the sequence number
+    /// Errors: [`StoreError::NoTask`]; [`StoreError::SequenceConflict`] if the log does not end at the sequence number
     /// that the writer knows; [`StoreError::Fenced`] and [`StoreError::Leased`] if another writer has the
-    /// lease; [`StoreError::Illegal`] if an event cannot happen to the task as it stands;
-    /// [`StoreError::Received`]; [`StoreError::TooManyMessages`], [`StoreError::TooManyArtifacts`],
+    /// lease; [`StoreError::InvalidTransition`] if an event cannot happen to the task as it stands;
+    /// [`StoreError::DuplicateMessage`]; [`StoreError::TooManyMessages`], [`StoreError::TooManyArtifacts`],
     /// [`StoreError::TooLong`].
     fn append<'a>(
         &'a self,
@@ -93,7 +94,7 @@ pub trait Store: Send + Sync + 'static {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> StoreFuture<'a, Tail>;
+    ) -> StoreFuture<'a, LogPage>;
 
     /// Returns the log's last sequence number.
     ///
@@ -101,10 +102,10 @@ pub trait Store: Send + Sync + 'static {
     fn head<'a>(&'a self, owner: &'a Owner, task: &'a TaskId) -> StoreFuture<'a, u64>;
 
     /// The hub that this store wakes: when it has stored an addition to a log, and when it has removed a task.
-    fn wake_hub(&self) -> &WakeHub;
+    fn task_notifier(&self) -> &TaskNotifier;
 
     /// Returns a watch of the log's last sequence number; closed when the task is gone. It is woken
-    /// by the store's [`wake_hub`](Self::wake_hub).
+    /// by the store's [`task_notifier`](Self::task_notifier).
     ///
     /// Errors: [`StoreError::NoTask`].
     fn watch<'a>(
@@ -114,15 +115,15 @@ pub trait Store: Send + Sync + 'static {
     ) -> StoreFuture<'a, watch::Receiver<u64>> {
         Box::pin(async move {
             // First waited for, then looked at: nothing is missed in between.
-            let changes = self.wake_hub().subscribe(owner, task);
+            let changes = self.task_notifier().subscribe(owner, task);
             let head = self.head(owner, task).await?;
-            self.wake_hub().wake(owner, task, head);
+            self.task_notifier().wake(owner, task, head);
             Ok(changes)
         })
     }
 
     /// One page of the owner's tasks, those with the latest status first.
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page>;
+    fn list<'a>(&'a self, owner: &'a Owner, listing: ListQuery) -> StoreFuture<'a, Page>;
 
     /// Keeps a webhook of a task, in place of one with the same id, and the protocol version in which it
     /// was asked for; one that came with a new task has that task's.
@@ -157,15 +158,15 @@ pub trait Store: Send + Sync + 'static {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> StoreFuture<'a, Option<Received>>;
+    ) -> StoreFuture<'a, Option<IdempotencyRecord>>;
 
     /// Keeps an answer to a message that began no task.
     ///
-    /// Errors: [`StoreError::Received`].
-    fn keep_answer<'a>(
+    /// Errors: [`StoreError::DuplicateMessage`].
+    fn store_response<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         answer: Message,
     ) -> StoreFuture<'a, ()>;
 
@@ -180,11 +181,11 @@ pub trait Store: Send + Sync + 'static {
     fn undelivered(&self) -> StoreFuture<'_, usize>;
 
     /// Records the outcome of a notification. One that is gone is settled already. Another caller may have taken it
-    /// again meanwhile: then only [`Settlement::Delivered`] counts.
-    fn settle<'a>(
+    /// again meanwhile: then only [`DeliveryResult::Delivered`] counts.
+    fn record_delivery<'a>(
         &'a self,
         notification: &'a Notification,
-        settlement: Settlement,
+        settlement: DeliveryResult,
     ) -> StoreFuture<'a, ()>;
 
     /// Prolongs every lease that a holder has not given back or lost, and its reservations, for `term` from now

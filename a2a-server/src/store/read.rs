@@ -66,9 +66,9 @@ pub(crate) fn is_of_caller(message: &Message) -> bool {
 /// Events of a log after a sequence number.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Tail {
+pub enum LogPage {
     /// These events, and perhaps more after them.
-    Events(Vec<Logged>),
+    Events(Vec<LogEntry>),
     /// The store no longer has them, or the log is not that long: begin with the task as it stands.
     Unknown,
 }
@@ -76,14 +76,14 @@ pub enum Tail {
 /// An event of a log.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Logged {
+pub struct LogEntry {
     /// Its sequence number in the log.
     pub sequence: u64,
     /// The event, shared by all its readers.
     pub event: SharedEvent,
 }
 
-impl Logged {
+impl LogEntry {
     /// Makes the event at a place of a log.
     pub fn new(sequence: u64, event: impl Into<SharedEvent>) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Logged {
 /// Filter and limit of a list of tasks.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Listing {
+pub struct ListQuery {
     /// Only tasks of this conversation.
     pub context_id: Option<ContextId>,
     /// Only tasks in this state.
@@ -104,13 +104,13 @@ pub struct Listing {
     /// Only tasks whose status is of this time or later.
     pub since: Option<Timestamp>,
     /// Only tasks that come after this place: where the page before ended.
-    pub after: Option<Place>,
+    pub after: Option<ListCursor>,
     /// Maximum number of tasks. A store may yield fewer, but at least one, so that a page does not hold too
     /// many bytes.
     pub limit: usize,
 }
 
-impl Listing {
+impl ListQuery {
     /// Asks for all tasks, from the first, `limit` to a page.
     pub const fn new(limit: usize) -> Self {
         Self {
@@ -134,14 +134,14 @@ impl Listing {
 /// A task's place in a listing: by the time of its status, the latest first, then by its id.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 #[non_exhaustive]
-pub struct Place {
+pub struct ListCursor {
     /// The time of the status, in milliseconds since the Unix epoch.
     pub time: Reverse<i64>,
     /// The task.
     pub task: TaskId,
 }
 
-impl Place {
+impl ListCursor {
     /// Returns the place of a task.
     pub fn of(task: &Task) -> Self {
         Self::at(&task.id, &task.status)
@@ -202,14 +202,14 @@ impl Orphan {
 /// Record of a received message.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Received {
+pub struct IdempotencyRecord {
     /// SHA-256 of what was asked.
     pub digest: [u8; 32],
     /// Outcome of the message.
     pub outcome: Outcome,
 }
 
-impl Received {
+impl IdempotencyRecord {
     /// Makes the record of a message from what was asked and what came of it.
     pub const fn new(digest: [u8; 32], outcome: Outcome) -> Self {
         Self { digest, outcome }

@@ -7,7 +7,7 @@ use a2a_types::{MessageId, SendMessageRequest, TaskId};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::{Owner, Receipt, StoreFuture};
+use super::{IdempotencyKey, Owner, StoreFuture};
 
 /// The part of a [`Store`](super::Store) that several servers need when they share it: each message is worked on by
 /// one of them, and each task is reached through any of them.
@@ -19,16 +19,16 @@ pub trait SharedStore: Send + Sync {
     /// [`Store::renew`](super::Store::renew) until its release was tried. Storing a task that the message begins, an
     /// addition to a task, or an answer ends it, whichever server stores that.
     ///
-    /// Errors: [`StoreError::Received`] if an outcome is known; [`StoreError::Leased`] if another holder has a
+    /// Errors: [`StoreError::DuplicateMessage`] if an outcome is known; [`StoreError::Leased`] if another holder has a
     /// reservation that has not run out, [`StoreError::ReservationExpired`] if it has.
     ///
-    /// [`StoreError::Received`]: super::StoreError::Received
+    /// [`StoreError::DuplicateMessage`]: super::StoreError::Received
     /// [`StoreError::Leased`]: super::StoreError::Leased
     /// [`StoreError::ReservationExpired`]: super::StoreError::ReservationExpired
     fn reserve<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: &'a Receipt,
+        receipt: &'a IdempotencyKey,
         holder: &'a str,
         term: Duration,
         replaces: Option<u64>,
@@ -44,33 +44,37 @@ pub trait SharedStore: Send + Sync {
 
     /// Leaves mail for the server that holds the lease of a task. It goes with its task.
     ///
-    /// Errors: [`StoreError::NoTask`]; [`StoreError::Full`] if the task has [`MAX_MAIL`] pieces of mail already.
+    /// Errors: [`StoreError::NoTask`]; [`StoreError::Full`] if the task has [`MAX_COMMANDS`] pieces of mail already.
     ///
     /// [`StoreError::NoTask`]: super::StoreError::NoTask
     /// [`StoreError::Full`]: super::StoreError::Full
-    fn post(&self, mail: Mail) -> StoreFuture<'_, ()>;
+    fn post(&self, mail: TaskCommand) -> StoreFuture<'_, ()>;
 
     /// Takes mail back; returns `false` if it is not there any more.
-    fn withdraw<'a>(&'a self, mail: &'a Mail) -> StoreFuture<'a, bool>;
+    fn withdraw<'a>(&'a self, mail: &'a TaskCommand) -> StoreFuture<'a, bool>;
 
     /// Takes mail, at most `limit` pieces, for the tasks of which this holder has an unexpired lease; the mail of one
     /// task comes in the order in which it was posted. No other holder gets it.
-    fn take_mail<'a>(&'a self, holder: &'a str, limit: usize) -> StoreFuture<'a, Vec<Mail>>;
+    fn take_commands<'a>(
+        &'a self,
+        holder: &'a str,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<TaskCommand>>;
 
     /// Returns a signal that another server may have posted mail, or `None` if the store cannot detect that: then
     /// the server polls for mail.
-    fn mail_posted(&self) -> Option<&Notify> {
+    fn command_posted(&self) -> Option<&Notify> {
         None
     }
 }
 
 /// Maximum number of pieces of mail that wait for one task.
-pub const MAX_MAIL: usize = 64;
+pub const MAX_COMMANDS: usize = 64;
 
 /// Mail for the server that works on a task.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Mail {
+pub struct TaskCommand {
     /// Id of this piece of mail, a UUID.
     pub id: String,
     /// Owner of the task.
@@ -78,13 +82,13 @@ pub struct Mail {
     /// The task.
     pub task: TaskId,
     /// The request to its server.
-    pub content: MailContent,
+    pub content: CommandContent,
 }
 
 /// Request to the server that works on a task.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum MailContent {
+pub enum CommandContent {
     /// To give the agent a message.
     Message {
         /// The request with the message.
@@ -92,15 +96,15 @@ pub enum MailContent {
         /// Its caller and circumstances.
         context: Box<Context>,
         /// Receipt to be stored with the message.
-        receipt: Option<Receipt>,
+        receipt: Option<IdempotencyKey>,
     },
     /// To have the agent stop, and cancel the task.
     Cancel,
 }
 
-impl Mail {
+impl TaskCommand {
     /// Makes a piece of mail with an id of its own.
-    pub fn new(owner: Owner, task: TaskId, content: MailContent) -> Self {
+    pub fn new(owner: Owner, task: TaskId, content: CommandContent) -> Self {
         Self {
             id: Uuid::new_v4().to_string(),
             owner,

@@ -11,11 +11,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{
-    Append, Appended, Listing, NewTask, Orphan, Owner, Page, Receipt, Received, Retention,
-    SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail,
+    Append, Appended, IdempotencyKey, IdempotencyRecord, ListQuery, LogPage, NewTask, Orphan,
+    Owner, Page, Retention, SharedStore, Snapshot, Store, StoreError, StoreFuture,
 };
 #[cfg(feature = "push")]
-use super::{Notification, Settlement};
+use super::{DeliveryResult, Notification};
 
 /// A [`Store`] whose methods record their duration as a metric.
 #[derive(Clone)]
@@ -75,11 +75,11 @@ timed! {
     create(owner: &'a Owner, new: NewTask) -> ();
     append(owner: &'a Owner, task: &'a TaskId, append: Append) -> Appended;
     snapshot(owner: &'a Owner, task: &'a TaskId) -> Option<Snapshot>;
-    events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
+    events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> LogPage;
     watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
-    list(owner: &'a Owner, listing: Listing) -> Page;
-    received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
-    keep_answer(owner: &'a Owner, receipt: Receipt, answer: Message) -> ();
+    list(owner: &'a Owner, listing: ListQuery) -> Page;
+    received(owner: &'a Owner, message: &'a MessageId) -> Option<IdempotencyRecord>;
+    store_response(owner: &'a Owner, receipt: IdempotencyKey, answer: Message) -> ();
     renew(holder: &'a str, term: Duration) -> ();
     orphans(limit: usize) -> Vec<Orphan>;
     sweep(retention: Retention) -> usize;
@@ -93,7 +93,7 @@ timed! {
     notifications(limit: usize, term: Duration) -> Vec<Notification>;
     dead_letters(limit: usize) -> Vec<Notification>;
     undelivered() -> usize;
-    settle(notification: &'a Notification, settlement: Settlement) -> ();
+    record_delivery(notification: &'a Notification, settlement: DeliveryResult) -> ();
 }
 
 fn outcome<T>(answer: &Result<T, StoreError>) -> &'static str {

@@ -22,7 +22,7 @@ pub struct NewTask {
     /// A webhook that came with it.
     pub config: Option<TaskPushNotificationConfig>,
     /// The message that began it, so that it begins none twice.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<IdempotencyKey>,
     /// Holder of its lease.
     pub holder: Arc<str>,
     /// Time for which its lease lasts, by the store's clock.
@@ -90,7 +90,7 @@ pub struct Append {
     /// The events.
     pub events: Vec<Event>,
     /// The message among the events, so that it is not taken twice.
-    pub receipt: Option<Receipt>,
+    pub receipt: Option<IdempotencyKey>,
     /// Replacement of the agent's checkpoint.
     pub checkpoint: Option<Object>,
     /// Number of the caller's message whose turn begins with this, counted from 1 over the task's history. The
@@ -152,14 +152,14 @@ pub enum Lease {
         epoch: u64,
     },
     /// A new one, if no writer has one that has not run out.
-    Taken {
+    Acquire {
         /// Holder of the lease from now on.
         holder: Arc<str>,
         /// Term of the lease, by the store's clock.
         term: Duration,
     },
     /// A new one, also if another holder has one.
-    Seized {
+    TakeOver {
         /// Holder of the lease from now on.
         holder: Arc<str>,
         /// Term of the lease, by the store's clock.
@@ -194,7 +194,7 @@ impl Appended {
 /// A message that was received: sent again by the same owner, it is recognised.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct Receipt {
+pub struct IdempotencyKey {
     /// The message.
     pub message: MessageId,
     /// SHA-256 of what was asked.
@@ -203,7 +203,7 @@ pub struct Receipt {
     pub term: Duration,
 }
 
-impl Receipt {
+impl IdempotencyKey {
     /// Makes the receipt of a message, from what was asked and how long it is recognised.
     pub const fn new(message: MessageId, digest: [u8; 32], term: Duration) -> Self {
         Self {
@@ -216,15 +216,15 @@ impl Receipt {
 
 /// Outcome of an attempt to notify.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Settlement {
+pub enum DeliveryResult {
     /// The webhook took it: the next one may go.
     Delivered,
     /// It is to be tried again after a while, by the store's clock.
-    Later(Duration),
+    Retry(Duration),
     /// It was not tried at all: it is due again after a while, and this does not count as an attempt.
-    Untried(Duration),
+    Deferred(Duration),
     /// It was tried too often: it is a dead letter, and the next one may go.
-    GivenUp,
+    DeadLetter,
 }
 
 /// Limits on idle and ended tasks that are kept. Made with [`Default`], and its fields are set. A store removes all

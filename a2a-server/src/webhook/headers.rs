@@ -1,6 +1,6 @@
 //! Headers by which a receiver knows the sender.
 
-use a2a_transport::webhook::TOKENS;
+use a2a_transport::webhook::TOKEN_HEADERS;
 use a2a_types::TaskPushNotificationConfig;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 
@@ -31,7 +31,7 @@ pub(crate) fn headers_for(config: &TaskPushNotificationConfig) -> Result<HeaderM
     let token = visible(config.token.as_deref().unwrap_or_default(), "token")?;
     if !token.is_empty() {
         let value = secret(token, "token")?;
-        for name in TOKENS {
+        for name in TOKEN_HEADERS {
             headers.insert(name, value.clone());
         }
     }

@@ -17,7 +17,7 @@ use a2a_transport::webhook::{Claims, Jwks, MAX_CLOCK_DIFFERENCE, Secret, Signing
 /// let keys = WebhookKeys::new(SigningKey::generate(Algorithm::Es256)?);
 /// // From time to time, as a task of the operator:
 /// keys.rotate(SigningKey::generate(Algorithm::Es256)?);
-/// # Ok::<_, a2a_server::BadKey>(())
+/// # Ok::<_, a2a_server::InvalidKey>(())
 /// ```
 #[derive(Clone)]
 pub struct WebhookKeys {

@@ -71,7 +71,7 @@ impl Bench {
         let message = MessageId::random();
         let receipt = sample::receipt_for(message.as_str(), Duration::from_millis(5));
         let answer = Message::agent("tick");
-        self.store.keep_answer(&clock, receipt, answer).await?;
+        self.store.store_response(&clock, receipt, answer).await?;
         eventually("a receipt runs out", || async {
             let received = self.store.received(&clock, &message).await?;
             Ok(received.is_none().then_some(()))

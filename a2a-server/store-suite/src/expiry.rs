@@ -1,6 +1,6 @@
 //! Cases of terms that run out by the store's clock.
 
-use a2a_server::{Notification, Outcome, Received, Settlement};
+use a2a_server::{DeliveryResult, IdempotencyRecord, Notification, Outcome};
 use a2a_types::{Message, TaskState};
 
 use crate::bench::{Bench, eventually};
@@ -50,7 +50,7 @@ async fn message(bench: Bench) -> Checked {
     forgotten().await?;
     let answer = Message::agent("hello");
     let (store, again) = (&bench.store, receipt_for("m", SHORT));
-    store.keep_answer(&ada(), again, answer).await?;
+    store.store_response(&ada(), again, answer).await?;
     forgotten().await?;
     // A sweep clears away no more than what is forgotten.
     bench.create(&ada(), begin("u")).await?;
@@ -58,7 +58,7 @@ async fn message(bench: Bench) -> Checked {
     bench.create(&ada(), new_by(receipt("m"), "v")).await?;
     bench.sweep_all().await?;
     let found = bench.store.received(&ada(), &"m".into()).await?;
-    let became = Received::new(digest("m"), Outcome::Task("v".into()));
+    let became = IdempotencyRecord::new(digest("m"), Outcome::Task("v".into()));
     same("what became of it", found, Some(became))
 }
 
@@ -81,8 +81,8 @@ async fn notification(bench: Bench) -> Checked {
         same("what is due again", found, (2, attempt))?;
         for pause in [LONG, SHORT] {
             same("what is due meanwhile", bench.due().await?, vec![])?;
-            let later = Settlement::Later(pause);
-            bench.store.settle(&again, later).await?;
+            let later = DeliveryResult::Retry(pause);
+            bench.store.record_delivery(&again, later).await?;
         }
     }
     Ok(())
@@ -95,18 +95,27 @@ async fn late_outcome(bench: Bench) -> Checked {
     let first = first.remove(0);
     let again = due(&bench).await?;
     for late in [
-        Settlement::Later(NONE),
-        Settlement::Untried(NONE),
-        Settlement::GivenUp,
+        DeliveryResult::Retry(NONE),
+        DeliveryResult::Deferred(NONE),
+        DeliveryResult::DeadLetter,
     ] {
-        bench.store.settle(&first, late).await?;
+        bench.store.record_delivery(&first, late).await?;
         same("what is due after a failure", bench.due().await?, vec![])?;
     }
-    bench.store.settle(&again, Settlement::GivenUp).await?;
-    bench.store.settle(&first, Settlement::Later(NONE)).await?;
+    bench
+        .store
+        .record_delivery(&again, DeliveryResult::DeadLetter)
+        .await?;
+    bench
+        .store
+        .record_delivery(&first, DeliveryResult::Retry(NONE))
+        .await?;
     let next = due(&bench).await?.sequence;
     same("what is due after the dead letter", next, 3)?;
-    bench.store.settle(&first, Settlement::Delivered).await?;
+    bench
+        .store
+        .record_delivery(&first, DeliveryResult::Delivered)
+        .await?;
     let dead = bench.store.dead_letters(10).await?;
     same("the dead letters", dead, vec![])
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use a2a_server::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
 use a2a_server::{
-    Append, Appended, Lease, NewTask, Notification, Outcome, Owner, Receipt, Received, Settlement,
-    StoreError, TraceContext,
+    Append, Appended, DeliveryResult, IdempotencyKey, IdempotencyRecord, Lease, NewTask,
+    Notification, Outcome, Owner, StoreError, TraceContext,
 };
 use a2a_types::steps::is_step;
 use a2a_types::{Event, ProtocolVersion, Role, TaskPushNotificationConfig};
@@ -20,7 +20,7 @@ use crate::writer::Look;
 #[derive(Default)]
 pub(crate) struct Model {
     pub(crate) logs: BTreeMap<Key, Log>,
-    pub(crate) received: BTreeMap<(Owner, String), Received>,
+    pub(crate) received: BTreeMap<(Owner, String), IdempotencyRecord>,
 }
 
 pub(crate) type Key = (Owner, String);
@@ -71,24 +71,27 @@ pub(crate) fn agrees<T: std::fmt::Debug>(
 /// Compares the reasons, and of the end of a log where it is.
 fn is_same(one: &StoreError, other: &StoreError) -> bool {
     match (one, other) {
-        (StoreError::Behind(one), StoreError::Behind(other)) => one == other,
+        (StoreError::SequenceConflict(one), StoreError::SequenceConflict(other)) => one == other,
         _ => discriminant(one) == discriminant(other),
     }
 }
 
 impl Model {
-    fn receipt(&self, owner: &Owner, receipt: Option<&Receipt>) -> Vec<StoreError> {
+    fn receipt(&self, owner: &Owner, receipt: Option<&IdempotencyKey>) -> Vec<StoreError> {
         let key = receipt.map(|receipt| (owner.clone(), receipt.message.to_string()));
         let known = key.is_some_and(|key| self.received.contains_key(&key));
-        known.then_some(StoreError::Received).into_iter().collect()
+        known
+            .then_some(StoreError::DuplicateMessage)
+            .into_iter()
+            .collect()
     }
 
-    fn note(&mut self, owner: &Owner, receipt: Option<Receipt>, outcome: Outcome) {
-        if let Some(Receipt {
+    fn note(&mut self, owner: &Owner, receipt: Option<IdempotencyKey>, outcome: Outcome) {
+        if let Some(IdempotencyKey {
             message, digest, ..
         }) = receipt
         {
-            let received = Received::new(digest, outcome);
+            let received = IdempotencyRecord::new(digest, outcome);
             self.received
                 .insert((owner.clone(), message.into()), received);
         }
@@ -155,10 +158,10 @@ impl Model {
         Ok(appended)
     }
 
-    pub(crate) fn keep_answer(
+    pub(crate) fn store_response(
         &mut self,
         owner: &Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         outcome: Outcome,
     ) -> Vec<StoreError> {
         let reasons = self.receipt(owner, Some(&receipt));
@@ -273,13 +276,17 @@ impl Model {
         rows.flatten().filter(|row| !row.dead).count()
     }
 
-    pub(crate) fn settle(&mut self, notification: &Notification, settlement: Settlement) {
+    pub(crate) fn record_delivery(
+        &mut self,
+        notification: &Notification,
+        settlement: DeliveryResult,
+    ) {
         let config = &notification.config;
         let key = (notification.owner.clone(), config.task_id.to_string());
         let log = self.logs.get_mut(&key);
         let rows = log.and_then(|log| log.outbox.get_mut(config.id.as_str()));
         let Some(rows) = rows else { return };
-        if settlement == Settlement::Delivered {
+        if settlement == DeliveryResult::Delivered {
             rows.retain(|row| row.sequence != notification.sequence);
         }
         let attempt = notification.attempt;
@@ -287,10 +294,10 @@ impl Model {
             row.sequence == notification.sequence && row.attempt == attempt + u32::from(!row.dead)
         };
         for row in rows.iter_mut().filter(settled) {
-            row.dead = settlement == Settlement::GivenUp;
-            if let Settlement::Later(pause) | Settlement::Untried(pause) = settlement {
+            row.dead = settlement == DeliveryResult::DeadLetter;
+            if let DeliveryResult::Retry(pause) | DeliveryResult::Deferred(pause) = settlement {
                 row.hidden = !pause.is_zero();
-                let untried = matches!(settlement, Settlement::Untried(_));
+                let untried = matches!(settlement, DeliveryResult::Deferred(_));
                 row.attempt = row.attempt.saturating_sub(u32::from(untried));
             }
         }
@@ -312,12 +319,12 @@ impl Log {
     fn write(&mut self, append: Append) -> Vec<StoreError> {
         let mut reasons = Vec::new();
         if append.after != self.look.sequence {
-            reasons.push(StoreError::Behind(self.look.sequence));
+            reasons.push(StoreError::SequenceConflict(self.look.sequence));
         }
         reasons.extend(self.lease(&append.lease));
         let mut events = append.events.iter();
         let legal = events.try_for_each(|event| self.look.task.apply(event));
-        reasons.extend(legal.err().map(StoreError::Illegal));
+        reasons.extend(legal.err().map(StoreError::InvalidTransition));
         if !reasons.is_empty() {
             return reasons;
         }
@@ -352,10 +359,10 @@ impl Log {
         let (holder, term) = match lease {
             Lease::Held { epoch } if *epoch == self.epoch => return None,
             Lease::Held { .. } => return Some(StoreError::Fenced),
-            Lease::Taken { holder, .. } if self.lasts == Some(true) && *holder != self.holder => {
+            Lease::Acquire { holder, .. } if self.lasts == Some(true) && *holder != self.holder => {
                 return Some(StoreError::Leased);
             }
-            Lease::Taken { holder, term } | Lease::Seized { holder, term } => (holder, term),
+            Lease::Acquire { holder, term } | Lease::TakeOver { holder, term } => (holder, term),
         };
         self.holder = Arc::clone(holder);
         self.lasts = Some(!term.is_zero());

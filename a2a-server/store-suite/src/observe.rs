@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use a2a_server::{Listing, Owner, Place, Settlement, StoreError, Tail};
+use a2a_server::{DeliveryResult, ListCursor, ListQuery, LogPage, Owner, StoreError};
 use a2a_types::{ContextId, Task, Timestamp};
 
 use crate::dice::STATES;
@@ -39,7 +39,7 @@ impl Round {
         same_each(&what, &writer.read(after).await?, &log.look.events[begin..])?;
         for unknown in [0, end + 1, u64::MAX >> 1] {
             let tail = store.events_after(owner, task, unknown).await?;
-            let is_unknown = matches!(tail, Tail::Unknown);
+            let is_unknown = matches!(tail, LogPage::Unknown);
             holds(format!("{unknown} of {end} is unknown"), is_unknown)?;
         }
         same("the end of the log", store.head(owner, task).await?, end)?;
@@ -83,13 +83,15 @@ impl Round {
         let own = |(of, _): &&Key| of == owner;
         let own: Vec<_> = self.model.logs.keys().filter(own).cloned().collect();
         let place = match dice.below(3) {
-            0 if !own.is_empty() => Some(Place::of(&self.model.logs[&dice.one_of(&own)].look.task)),
+            0 if !own.is_empty() => Some(ListCursor::of(
+                &self.model.logs[&dice.one_of(&own)].look.task,
+            )),
             // Good even if its own task is somewhere else now.
             1 => self.place.clone(),
             _ => None,
         };
         let contexts = [CONTEXTS[0], CONTEXTS[1], Some("none"), None, None, None];
-        let mut listing = Listing::new(1);
+        let mut listing = ListQuery::new(1);
         listing.context_id = dice.one_of(&contexts).map(ContextId::from);
         listing.status = dice.chance(3).then(|| dice.one_of(&STATES));
         listing.since = dice.chance(3).then(|| time(dice.one_of(&[-1, 0, 2, 9])));
@@ -99,7 +101,7 @@ impl Round {
     }
 
     /// Compares one page; returns whether there are more.
-    async fn page(&mut self, owner: &Owner, listing: Listing) -> Checked<bool> {
+    async fn page(&mut self, owner: &Owner, listing: ListQuery) -> Checked<bool> {
         self.asked = format!("list of {owner:?}: {listing:?}");
         let page = self.bench.store.list(owner, listing.clone()).await?;
         let wanted = |task: &&Task| {
@@ -127,14 +129,14 @@ impl Round {
         let ids = |tasks: &[Task]| -> Vec<_> { tasks.iter().map(|task| task.id.clone()).collect() };
         same("the listed ids", ids(&page.tasks), ids(&tasks))?;
         same_each("the listed tasks", &page.tasks, &tasks)?;
-        self.place = tasks.last().map(Place::of);
+        self.place = tasks.last().map(ListCursor::of);
         Ok(more)
     }
 
     pub(crate) async fn end(&mut self) -> Checked {
         for owner in self.owners.clone() {
             for limit in [1, 7] {
-                let mut listing = Listing::new(limit);
+                let mut listing = ListQuery::new(limit);
                 while self.page(&owner, listing.clone()).await? {
                     listing.after.clone_from(&self.place);
                 }
@@ -160,9 +162,12 @@ impl Round {
                 return Ok(());
             }
             for notification in due {
-                let delivered = Settlement::Delivered;
-                self.bench.store.settle(&notification, delivered).await?;
-                self.model.settle(&notification, delivered);
+                let delivered = DeliveryResult::Delivered;
+                self.bench
+                    .store
+                    .record_delivery(&notification, delivered)
+                    .await?;
+                self.model.record_delivery(&notification, delivered);
             }
         }
     }

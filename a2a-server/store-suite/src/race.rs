@@ -73,7 +73,7 @@ async fn one_writer_wins(bench: Bench) -> Checked {
                         writer.sequence = next;
                         won.push((next, event));
                     }
-                    Err(StoreError::Behind(end)) => {
+                    Err(StoreError::SequenceConflict(end)) => {
                         holds("the log has grown", end > writer.sequence)?;
                         writer.sequence = end;
                     }
@@ -166,7 +166,8 @@ async fn outcome(bench: &Bench, message: &str) -> Checked<Option<Outcome>> {
 }
 
 async fn one_message_one_task(bench: Bench) -> Checked {
-    let loses = |error: &StoreError| matches!(error, StoreError::Received | StoreError::TaskExists);
+    let loses =
+        |error: &StoreError| matches!(error, StoreError::DuplicateMessage | StoreError::TaskExists);
     for round in 0..4 {
         // Four ids with each of four messages: whichever come first, four go together.
         let name = |of: usize| format!("{round}.{of}");
@@ -189,7 +190,7 @@ async fn one_message_one_task(bench: Bench) -> Checked {
 }
 
 async fn one_answer(bench: Bench) -> Checked {
-    let received = |error: &StoreError| matches!(error, StoreError::Received);
+    let received = |error: &StoreError| matches!(error, StoreError::DuplicateMessage);
     for round in 0..6 {
         let message = format!("m{round}");
         let (a, b) = (format!("a{round}"), format!("b{round}"));
@@ -202,13 +203,13 @@ async fn one_answer(bench: Bench) -> Checked {
             async move {
                 if answers {
                     let answer = Message::agent("hello");
-                    return writer.store.keep_answer(&ada(), receipt, answer).await;
+                    return writer.store.store_response(&ada(), receipt, answer).await;
                 }
                 let mut append = writer.held(vec![said(&writer.task, "m")]);
                 append.receipt = Some(receipt);
                 match writer.append(append).await {
                     // The same message was first, and so the end of the log is another.
-                    Err(StoreError::Behind(2)) => Err(StoreError::Received),
+                    Err(StoreError::SequenceConflict(2)) => Err(StoreError::DuplicateMessage),
                     appended => appended.map(drop),
                 }
             }
@@ -258,7 +259,7 @@ async fn fenced_at_once(bench: Bench) -> Checked {
         for (seizes, appended) in came.await? {
             match appended {
                 Ok(_) => same("who else was first", first.replace(seizes), None)?,
-                Err(StoreError::Behind(2)) => {}
+                Err(StoreError::SequenceConflict(2)) => {}
                 Err(StoreError::Fenced) if !seizes => {}
                 Err(other) => return Err(Observation::from(other)),
             }

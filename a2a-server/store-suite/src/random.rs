@@ -2,7 +2,8 @@
 
 use a2a_server::limits::{MAX_CONFIG_BYTES, MAX_CONFIGS};
 use a2a_server::{
-    Append, Lease, Notification, Outcome, Owner, Place, Principal, Receipt, Settlement,
+    Append, DeliveryResult, IdempotencyKey, Lease, ListCursor, Notification, Outcome, Owner,
+    Principal,
 };
 use a2a_types::{ConfigId, ContextId, Message, ProtocolVersion, TaskPushNotificationConfig};
 
@@ -57,7 +58,7 @@ pub(crate) struct Round {
     /// The last notifications that were taken.
     pub(crate) given_out: Vec<Notification>,
     /// The end of the last page that was listed.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<ListCursor>,
     /// The last operation, for people to read.
     pub(crate) asked: String,
 }
@@ -124,9 +125,9 @@ impl Round {
                 let webhook = self.dice.one_of(&WEBHOOKS);
                 self.delete_config(&key, webhook).await?;
             }
-            18 => self.keep_answer(&key.0).await?,
+            18 => self.store_response(&key.0).await?,
             19..23 => self.take().await?,
-            23..26 => self.settle().await?,
+            23..26 => self.record_delivery().await?,
             26..28 => self.renew().await?,
             28..31 => self.list(&key.0).await?,
             _ if self.dice.chance(3) => self.fill_with_configs(&key).await?,
@@ -138,7 +139,7 @@ impl Round {
         self.look_around(&key.0).await
     }
 
-    fn receipt(&mut self) -> Receipt {
+    fn receipt(&mut self) -> IdempotencyKey {
         let content = self.dice.one_of(&["this", "that"]);
         let mut receipt = receipt(self.dice.one_of(&MESSAGES));
         receipt.digest = digest(content);
@@ -266,19 +267,19 @@ impl Round {
         Ok(())
     }
 
-    async fn keep_answer(&mut self, owner: &Owner) -> Checked {
+    async fn store_response(&mut self, owner: &Owner) -> Checked {
         let receipt = self.receipt();
         let answer = Message {
             message_id: "answer".into(),
             ..Message::agent("hello")
         };
-        self.asked = format!("keep_answer of {owner:?}: {receipt:?}");
+        self.asked = format!("store_response of {owner:?}: {receipt:?}");
         let store = &self.bench.store;
         let kept = store
-            .keep_answer(owner, receipt.clone(), answer.clone())
+            .store_response(owner, receipt.clone(), answer.clone())
             .await;
         let outcome = Outcome::Message(Box::new(answer));
-        agrees(&kept, &self.model.keep_answer(owner, receipt, outcome))
+        agrees(&kept, &self.model.store_response(owner, receipt, outcome))
     }
 
     async fn renew(&mut self) -> Checked {
@@ -300,7 +301,7 @@ impl Round {
         Ok(())
     }
 
-    async fn settle(&mut self) -> Checked {
+    async fn record_delivery(&mut self) -> Checked {
         let mut all = std::mem::take(&mut self.given_out);
         // A notification that was given up may be tried again.
         if self.dice.chance(3) {
@@ -308,12 +309,12 @@ impl Round {
         }
         for notification in all {
             let settlement = match self.dice.below(12) {
-                0 => Settlement::Later(NONE),
-                1 => Settlement::Later(LONG),
-                2 => Settlement::Untried(NONE),
-                3 => Settlement::Untried(LONG),
-                4 | 5 => Settlement::GivenUp,
-                6..9 => Settlement::Delivered,
+                0 => DeliveryResult::Retry(NONE),
+                1 => DeliveryResult::Retry(LONG),
+                2 => DeliveryResult::Deferred(NONE),
+                3 => DeliveryResult::Deferred(LONG),
+                4 | 5 => DeliveryResult::DeadLetter,
+                6..9 => DeliveryResult::Delivered,
                 // Another sender may have to deliver it later.
                 _ => {
                     self.given_out.push(notification);
@@ -321,8 +322,11 @@ impl Round {
                 }
             };
             self.asked = format!("settle {settlement:?}: {}", short(&notification));
-            self.bench.store.settle(&notification, settlement).await?;
-            self.model.settle(&notification, settlement);
+            self.bench
+                .store
+                .record_delivery(&notification, settlement)
+                .await?;
+            self.model.record_delivery(&notification, settlement);
         }
         Ok(())
     }

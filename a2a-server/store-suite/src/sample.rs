@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_server::{Lease, NewTask, Owner, Principal, Receipt, Retention};
+use a2a_server::{IdempotencyKey, Lease, NewTask, Owner, Principal, Retention};
 use a2a_types::steps::{MARK, reasoning_artifact};
 use a2a_types::{
     Artifact, AuthenticationInfo, ConfigId, Event, Message, Object, Part, ProtocolVersion, Role,
@@ -57,7 +57,7 @@ pub(crate) fn new(id: &str) -> NewTask {
 }
 
 /// A task to be kept that a message of this receipt began.
-pub(crate) fn new_by(receipt: Receipt, id: &str) -> NewTask {
+pub(crate) fn new_by(receipt: IdempotencyKey, id: &str) -> NewTask {
     let mut new = new(id);
     new.receipt = Some(receipt);
     new
@@ -164,12 +164,12 @@ pub(crate) fn object(member: &str, value: i64) -> Object {
 }
 
 /// A receipt that is good for long.
-pub(crate) fn receipt(message: &str) -> Receipt {
+pub(crate) fn receipt(message: &str) -> IdempotencyKey {
     receipt_for(message, LONG)
 }
 
-pub(crate) fn receipt_for(message: &str, term: Duration) -> Receipt {
-    Receipt::new(message.into(), digest(message), term)
+pub(crate) fn receipt_for(message: &str, term: Duration) -> IdempotencyKey {
+    IdempotencyKey::new(message.into(), digest(message), term)
 }
 
 pub(crate) fn digest(text: &str) -> [u8; 32] {
@@ -202,10 +202,10 @@ pub(crate) fn config(task: &TaskId, id: &str) -> TaskPushNotificationConfig {
 
 pub(crate) fn taken(holder: &str, term: Duration) -> Lease {
     let holder = holder.into();
-    Lease::Taken { holder, term }
+    Lease::Acquire { holder, term }
 }
 
 pub(crate) fn seized(holder: &str, term: Duration) -> Lease {
     let holder = holder.into();
-    Lease::Seized { holder, term }
+    Lease::TakeOver { holder, term }
 }

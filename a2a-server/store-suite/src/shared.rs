@@ -1,6 +1,8 @@
 //! Cases of a store that several servers share; a store that only one may use passes them unasked.
 
-use a2a_server::{MAX_MAIL, Mail, MailContent, Owner, Receipt, SharedStore, StoreError};
+use a2a_server::{
+    CommandContent, IdempotencyKey, MAX_COMMANDS, Owner, SharedStore, StoreError, TaskCommand,
+};
 use a2a_types::{Message, TaskId};
 
 use crate::bench::{Bench, eventually};
@@ -21,7 +23,7 @@ promises! {
 }
 
 async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<u64, StoreError> {
-    let receipt: Receipt = receipt("m");
+    let receipt: IdempotencyKey = receipt("m");
     shared.reserve(owner, &receipt, holder, LONG, None).await
 }
 
@@ -74,14 +76,19 @@ async fn outcome_counts(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     same("what became of it", found, None)?;
     bench.create(&ada(), new_by(receipt("m"), "t")).await?;
     for holder in ["h", "i"] {
-        refused!(reserve(shared, &ada(), holder).await, StoreError::Received);
+        refused!(
+            reserve(shared, &ada(), holder).await,
+            StoreError::DuplicateMessage
+        );
     }
     let answered = receipt("answered");
     let reservation = shared.reserve(&ada(), &answered, "h", LONG, None).await?;
     let (store, answer) = (&bench.store, Message::agent("hello"));
-    store.keep_answer(&ada(), answered.clone(), answer).await?;
+    store
+        .store_response(&ada(), answered.clone(), answer)
+        .await?;
     let again = shared.reserve(&ada(), &answered, "i", LONG, None).await;
-    refused!(again, StoreError::Received);
+    refused!(again, StoreError::DuplicateMessage);
     // Released too late, it changes nothing.
     let message = "answered".into();
     shared.release(&ada(), &message, reservation).await?;
@@ -89,12 +96,12 @@ async fn outcome_counts(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     holds("the answer is known", found.is_some())
 }
 
-fn cancel(task: &str) -> Mail {
-    Mail::new(ada(), TaskId::from(task), MailContent::Cancel)
+fn cancel(task: &str) -> TaskCommand {
+    TaskCommand::new(ada(), TaskId::from(task), CommandContent::Cancel)
 }
 
 async fn taken(shared: &dyn SharedStore, holder: &str) -> Checked<Vec<String>> {
-    let mail = shared.take_mail(holder, 1000).await?;
+    let mail = shared.take_commands(holder, 1000).await?;
     Ok(mail.into_iter().map(|mail| mail.id).collect())
 }
 
@@ -106,7 +113,7 @@ async fn mail_in_order(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     }
     let ids = all.map(|mail| mail.id);
     same("the mail of others", taken(shared, "i").await?, vec![])?;
-    let first = shared.take_mail("h", 2).await?;
+    let first = shared.take_commands("h", 2).await?;
     let first: Vec<_> = first.into_iter().map(|mail| mail.id).collect();
     same("the first mail", first, ids[..2].to_vec())?;
     same("the rest", taken(shared, "h").await?, ids[2..].to_vec())?;
@@ -142,7 +149,7 @@ async fn withdrawn(bench: &Bench, shared: &dyn SharedStore) -> Checked {
 async fn mail_with_its_task(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     refused!(shared.post(cancel("t")).await, StoreError::NoTask);
     bench.begin("t").await?;
-    let of_another = Mail::new(owner("bob"), "t".into(), MailContent::Cancel);
+    let of_another = TaskCommand::new(owner("bob"), "t".into(), CommandContent::Cancel);
     refused!(shared.post(of_another).await, StoreError::NoTask);
     Ok(())
 }
@@ -150,12 +157,12 @@ async fn mail_with_its_task(bench: &Bench, shared: &dyn SharedStore) -> Checked 
 async fn mail_limit(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     bench.begin("u").await?;
-    for _ in 0..MAX_MAIL {
+    for _ in 0..MAX_COMMANDS {
         shared.post(cancel("t")).await?;
     }
     refused!(shared.post(cancel("t")).await, StoreError::Full);
     shared.post(cancel("u")).await?;
     let mail = taken(shared, "h").await?;
-    same("how much mail", mail.len(), MAX_MAIL + 1)?;
+    same("how much mail", mail.len(), MAX_COMMANDS + 1)?;
     Ok(shared.post(cancel("t")).await?)
 }

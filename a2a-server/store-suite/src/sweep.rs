@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_server::{Append, Listing, Retention};
+use a2a_server::{Append, ListQuery, Retention};
 use a2a_types::TaskState;
 
 use crate::bench::{Bench, eventually};
@@ -44,7 +44,7 @@ async fn ended(bench: &Bench, id: &str) -> Checked<Writer> {
 
 /// The ids of Ada's tasks that are there.
 async fn left(bench: &Bench) -> Checked<Vec<String>> {
-    let page = bench.store.list(&ada(), Listing::new(ALL)).await?;
+    let page = bench.store.list(&ada(), ListQuery::new(ALL)).await?;
     let mut ids: Vec<_> = page.tasks.into_iter().map(|task| task.id.into()).collect();
     ids.sort();
     Ok(ids)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_server::{Append, Appended, Lease, Logged, Owner, Snapshot, Store, StoreError, Tail};
+use a2a_server::{Append, Appended, Lease, LogEntry, LogPage, Owner, Snapshot, Store, StoreError};
 use a2a_types::{
     Event, Object, ProtocolVersion, Task, TaskId, TaskPushNotificationConfig, TaskState,
 };
@@ -43,7 +43,7 @@ impl Writer {
         let sequence = append.after + append.events.len() as u64;
         let epoch = match append.lease {
             Lease::Held { epoch } => epoch,
-            Lease::Taken { .. } | Lease::Seized { .. } => self.epoch + 1,
+            Lease::Acquire { .. } | Lease::TakeOver { .. } => self.epoch + 1,
         };
         let appended = self.append(append).await?;
         let messages = appended.messages;
@@ -84,10 +84,10 @@ impl Writer {
     }
 
     /// One batch of the log.
-    pub(crate) async fn batch(&self, after: u64) -> Checked<Vec<Logged>> {
+    pub(crate) async fn batch(&self, after: u64) -> Checked<Vec<LogEntry>> {
         let store = &self.store;
         match store.events_after(&self.owner, &self.task, after).await? {
-            Tail::Events(events) => Ok(events),
+            LogPage::Events(events) => Ok(events),
             _ => Err(Observation::new(format!(
                 "unknown what comes after {after}"
             ))),

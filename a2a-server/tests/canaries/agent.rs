@@ -21,7 +21,7 @@ pub(crate) fn builder() -> ServerBuilder {
     let agent = |turn: Turn| async move {
         match turn.text().starts_with("ask") {
             true => turn.ask("which?").await?,
-            false => turn.artifact("echo").text(turn.text()).done().await?,
+            false => turn.artifact("echo").text(turn.text()).finish().await?,
         }
         Ok::<(), Failure>(())
     };

@@ -7,12 +7,12 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use a2a_client::Client;
-use a2a_client::webhook::{JwksUrl, Keys, Tokens};
+use a2a_client::webhook::{JwksSource, JwksUrl, JwtVerifier};
 use a2a_server::{NewTask, Notification, Owner, Principal};
 use a2a_transport::binding::{jsonrpc, write_call, write_reply};
 use a2a_transport::http::{HttpClient, HttpTransport};
 use a2a_transport::webhook::Claims;
-use a2a_transport::{Binding, Call, Context, TraceContext};
+use a2a_transport::{Binding, CallRequest, Context, TraceContext};
 use a2a_types::{
     AuthenticationInfo, Base64, ListTaskPushNotificationConfigsResponse, Message, ProtocolVersion,
     Request, Response, SendMessageConfiguration, SendMessageRequest, Task,
@@ -91,7 +91,7 @@ fn calls_and_replies_hide_their_secrets() {
         Request::SendMessage(request()),
     ];
     for request in requests {
-        check(&Call {
+        check(&CallRequest {
             request: request.clone(),
             context: Context::default(),
         });
@@ -204,6 +204,6 @@ async fn client_values_and_errors_hide_their_secrets() {
         HttpClient::default(),
     );
     check(&jwks);
-    check(&Tokens::of(Keys::from(jwks)).audience(webhook().url));
+    check(&JwtVerifier::of(JwksSource::from(jwks)).audience(webhook().url));
     log().check();
 }

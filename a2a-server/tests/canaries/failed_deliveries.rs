@@ -77,7 +77,7 @@ async fn undelivered_notification_leaks_no_secret() {
     let sent = as_owner(address, &rpc(method, &params)).await;
     let task = format!("task={}", task_of(&sent));
     log().until(&[&task, "was given up"]).await;
-    log().until(&[&task, "GivenUp"]).await;
+    log().until(&[&task, "DeadLetter"]).await;
     let letters = server.dead_letters(10).await.unwrap();
     assert_eq!(letters[0].config.token.as_deref(), Some(TOKEN));
     crate::log::check(&format!("{letters:?}"));

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use a2a_client::webhook::{BoxError, Jwks, Keys, Notification, Receiver, ReceiverBuilder, Tokens};
+use a2a_client::webhook::{
+    BoxError, Jwks, JwksSource, JwtVerifier, Notification, Receiver, ReceiverBuilder,
+};
 use a2a_transport::http::{ServeOptions, serve};
 use a2a_transport::webhook::Claims;
 use serde_json::json;
@@ -82,8 +84,8 @@ async fn missing_or_wrong_credentials_are_refused_without_a_leak() {
 #[tokio::test]
 async fn invalid_tokens_are_refused_without_a_leak() {
     let key = signing_key();
-    let tokens =
-        Tokens::of(Keys::from(Jwks::of([&key]))).audience(format!("http://h/?key={URL_KEY}"));
+    let tokens = JwtVerifier::of(JwksSource::from(Jwks::of([&key])))
+        .audience(format!("http://h/?key={URL_KEY}"));
     let address = serving(|builder| builder.tokens(tokens)).await;
     let elsewhere = Claims::of(body().as_bytes(), BEARER, TOKEN, 1_800_000_000);
     for token in [

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use a2a_server::{Principal, SealingKeys, Server, ServerBuilder, SqliteStore, Transport};
-use a2a_transport::{Answer, Call, Context, Error};
+use a2a_server::{EncryptionKeys, Principal, Server, ServerBuilder, SqliteStore, Transport};
+use a2a_transport::{CallRequest, Context, Error, ResponseBody};
 use a2a_types::{
     AuthenticationInfo, Message, ProtocolVersion, Request, Response, SendMessageRequest,
     SendMessageResponse, TaskId, TaskPushNotificationConfig,
@@ -24,13 +24,13 @@ use crate::wire::{TAKEN, hook};
 const SECRETS: [&str; 3] = [TOKEN, BEARER, URL_KEY];
 
 /// Returns keys with these ids, made of the ids.
-fn keys(ids: &[&str]) -> SealingKeys {
+fn keys(ids: &[&str]) -> EncryptionKeys {
     let line = |id: &&str| {
         let key: [u8; 32] = std::array::from_fn(|place| id.as_bytes()[place % id.len()]);
         format!("{id} {}", a2a_types::Base64::encode(key).as_text())
     };
     let lines: Vec<_> = ids.iter().map(line).collect();
-    SealingKeys::parse(&lines.join("\n")).unwrap()
+    EncryptionKeys::parse(&lines.join("\n")).unwrap()
 }
 
 /// Starts a server with the tasks in this file; without ids nothing is sealed.
@@ -46,7 +46,7 @@ fn serve_from(
     let builder = settings(builder().store(store));
     let sealed = match ids {
         [] => builder,
-        ids => builder.seal_secrets(keys(ids)),
+        ids => builder.encrypt_secrets(keys(ids)),
     };
     sealed.build().unwrap()
 }
@@ -54,10 +54,10 @@ fn serve_from(
 async fn ask(server: &Server, name: &str, request: impl Into<Request>) -> Result<Response, Error> {
     let context = Context::new(ProtocolVersion::V1_0).principal(Principal::named(name));
     let request = request.into();
-    let reply = server.call(Call { request, context }).await?;
+    let reply = server.call(CallRequest { request, context }).await?;
     match reply.answer {
-        Answer::Once(response) => Ok(response),
-        Answer::Stream(_) => panic!("a stream"),
+        ResponseBody::Once(response) => Ok(response),
+        ResponseBody::Stream(_) => panic!("a stream"),
     }
 }
 
@@ -217,7 +217,7 @@ async fn a_dead_letter_has_no_secret_in_the_file() {
     let task = send(&server, "ada", "m", config(&format!("http://{address}/"))).await;
     delivered(&mut requests).await;
     log()
-        .until(&[&format!("task={}", task.unwrap()), "GivenUp"])
+        .until(&[&format!("task={}", task.unwrap()), "DeadLetter"])
         .await;
     let letters = server.dead_letters(10).await.unwrap();
     assert_eq!(letters[0].config.token.as_deref(), Some(TOKEN));

@@ -316,7 +316,7 @@ async fn an_unreachable_card_is_logged() {
             server = server.authenticator(FixedPrincipal);
         }
         let server = server.build().unwrap();
-        let mut bound = server.bind(address).await.unwrap().open_to_anyone();
+        let mut bound = server.bind(address).await.unwrap().allow_unauthenticated();
         if !allowed.is_empty() {
             bound = bound.allow_hosts(allowed.iter().copied());
         }

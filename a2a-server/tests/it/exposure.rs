@@ -42,7 +42,7 @@ async fn binding_a_public_address_without_authenticator_is_refused() {
     let refused = everywhere().await.run(done()).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
     let says = refused.to_string();
-    for way_out in ["authenticator", "127.0.0.1", "open_to_anyone"] {
+    for way_out in ["authenticator", "127.0.0.1", "allow_unauthenticated"] {
         assert!(says.contains(way_out), "{says}");
     }
     let refused = nameless().serve("0.0.0.0:0").await.unwrap_err();
@@ -50,7 +50,7 @@ async fn binding_a_public_address_without_authenticator_is_refused() {
 
     everywhere()
         .await
-        .open_to_anyone()
+        .allow_unauthenticated()
         .run(done())
         .await
         .unwrap();
@@ -140,7 +140,13 @@ async fn a_local_server_answers_as_its_own_hosts_only() {
 
 #[tokio::test]
 async fn an_open_server_accepts_any_host_unless_hosts_are_set() {
-    let open = || async { nameless().bind("0.0.0.0:0").await.unwrap().open_to_anyone() };
+    let open = || async {
+        nameless()
+            .bind("0.0.0.0:0")
+            .await
+            .unwrap()
+            .allow_unauthenticated()
+    };
     check(open().await, &[("host: some.example", 200)]).await;
     check(
         open()
@@ -198,6 +204,6 @@ async fn a_binding_that_the_card_does_not_name_is_not_answered() {
     assert_eq!(statuses(bind(named(&[rpc, rest])).await).await, [200, 200]);
     assert_eq!(statuses(bind(named(&[rpc])).await).await, [200, 404]);
     assert_eq!(statuses(bind(named(&[rest])).await).await, [404, 200]);
-    let all = bind(named(&[rpc])).await.every_binding();
+    let all = bind(named(&[rpc])).await.ignore_card_interfaces();
     assert_eq!(statuses(all).await, [200, 200]);
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_server::{
-    Append, Appended, Lease, MemoryStore, NewTask, Owner, Principal, Store, StoreError, Tail,
+    Append, Appended, Lease, LogPage, MemoryStore, NewTask, Owner, Principal, Store, StoreError,
 };
 use a2a_types::{
     Artifact, Event, ProtocolVersion, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
@@ -175,8 +175,8 @@ async fn work(task: TaskUnderTest, mut known: u64, epoch: u64, mut events: Vec<E
                 known = appended.sequence;
                 events.pop();
             }
-            Err(StoreError::Behind(end)) => known = end,
-            Err(StoreError::Fenced | StoreError::Illegal(_)) => return,
+            Err(StoreError::SequenceConflict(end)) => known = end,
+            Err(StoreError::Fenced | StoreError::InvalidTransition(_)) => return,
             Err(other) => panic!("{other}"),
         }
     }
@@ -190,14 +190,14 @@ async fn seize(task: &TaskUnderTest, name: &str, events: Vec<Event>) -> Option<A
             return None;
         }
         let mut append = Append::held(known, 0, events.clone());
-        append.lease = Lease::Seized {
+        append.lease = Lease::TakeOver {
             holder: name.into(),
             term: LONG,
         };
         match task.append(append).await {
             Ok(appended) => return Some(appended),
-            Err(StoreError::Behind(_)) => {}
-            Err(StoreError::Illegal(_)) => return None,
+            Err(StoreError::SequenceConflict(_)) => {}
+            Err(StoreError::InvalidTransition(_)) => return None,
             Err(other) => panic!("{other}"),
         }
     }
@@ -300,7 +300,7 @@ impl TaskUnderTest {
             (InjectedRace::ChecksSequenceFirst, _) => {
                 let (end, _) = self.look().await;
                 if end != append.after {
-                    return Err(StoreError::Behind(end));
+                    return Err(StoreError::SequenceConflict(end));
                 }
                 let sequence = end + append.events.len() as u64;
                 append.after = self.look().await.0;
@@ -367,7 +367,7 @@ impl TaskUnderTest {
             .await;
         yield_now().await;
         match tail {
-            Ok(Tail::Events(events)) => events
+            Ok(LogPage::Events(events)) => events
                 .into_iter()
                 .map(|logged| (logged.sequence, Event::clone(&logged.event)))
                 .collect(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use a2a_client::{Client, StreamExt};
-use a2a_server::{MemoryStore, Server, ServerBuilder, SqliteStore, WebhookPolicy};
+use a2a_server::{Failure, MemoryStore, Server, ServerBuilder, SqliteStore, Turn, WebhookPolicy};
 use a2a_types::{
     Message, SendMessageConfiguration, SendMessageRequest, TaskPushNotificationConfig, TaskState,
 };
@@ -143,7 +143,7 @@ async fn listed(url: &str) -> Vec<String> {
 #[tokio::test]
 async fn agents_at_one_address_are_listed_and_each_answers_at_its_path() {
     let agent = |text: &'static str| {
-        async move |turn: a2a_server::Turn| Ok::<_, a2a_server::Failure>(turn.reply(text).await?)
+        move |turn: Turn| async move { Ok::<_, Failure>(turn.reply(text).await?) }
     };
     let server = |name: &str, text| {
         let card = a2a_types::AgentCard::new(name, name);

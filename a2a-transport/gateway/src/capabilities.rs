@@ -1,7 +1,7 @@
 //! Capabilities of the agent, as the callers of a gateway see them.
 
 use a2a_transport::binding::have_same_notifications;
-use a2a_transport::{Call, Error};
+use a2a_transport::{CallRequest, Error};
 use a2a_types::{AgentCard, Error as A2aError, ErrorKind, Operation, ProtocolVersion, Request};
 
 /// Refuses what the agent's card excludes, and, unless the gateway relays them, webhooks of callers whose version has
@@ -10,7 +10,7 @@ pub(crate) fn require(
     card: Option<&AgentCard>,
     agent: ProtocolVersion,
     relays: bool,
-    call: &Call,
+    call: &CallRequest,
 ) -> Result<(), A2aError> {
     let (caller, request) = (call.context.protocol_version, &call.request);
     let operation = request.operation();

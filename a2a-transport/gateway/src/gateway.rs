@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use a2a_transport::http::HttpService;
 use a2a_transport::webhook::NotificationSender;
-use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, ResponseBody, Transport};
 use a2a_types::{
     AgentCard, ContextId, Error as A2aError, ErrorKind, Event, ProtocolVersion, Request, Response,
     SendMessageResponse, Task, TaskId,
@@ -46,7 +46,7 @@ pub struct Gateway<T> {
     version: ProtocolVersion,
     card: Option<Arc<AgentCard>>,
     shared: bool,
-    max_wait: Duration,
+    blocking_timeout: Duration,
     pub(crate) tasks: Arc<TaskMap>,
     names_in_flight: Arc<NamesInFlight>,
     pub(crate) page_key: Arc<PageKey>,
@@ -61,7 +61,7 @@ impl<T: Transport> Gateway<T> {
             version,
             card: None,
             shared: false,
-            max_wait: DEFAULT_MAX_WAIT,
+            blocking_timeout: DEFAULT_MAX_WAIT,
             tasks: Arc::default(),
             names_in_flight: Arc::default(),
             page_key: Arc::new(PageKey::random()),
@@ -127,14 +127,14 @@ impl<T: Transport> Gateway<T> {
 
     /// Sets how long a caller waits for the end of a task that the agent answers before it has ended; 4
     /// minutes by default. Then the caller gets the task as it stands.
-    pub fn max_wait(mut self, limit: Duration) -> Self {
-        self.max_wait = limit;
+    pub fn blocking_timeout(mut self, limit: Duration) -> Self {
+        self.blocking_timeout = limit;
         self
     }
 }
 
 impl<T: Transport> Transport for Gateway<T> {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(async move {
             let operation = call.request.operation();
             let answer = self.answer(call).await;
@@ -144,7 +144,7 @@ impl<T: Transport> Transport for Gateway<T> {
 }
 
 impl<T: Transport> Gateway<T> {
-    async fn answer(&self, call: Call) -> Result<Reply, Error> {
+    async fn answer(&self, call: CallRequest) -> Result<CallResponse, Error> {
         capabilities::require(self.card.as_deref(), self.version, self.relays(), &call)?;
         let mut owned = OwnedCall::new(call, &self.tasks, self.shared);
         owned.ask_for_history(self.version);
@@ -153,7 +153,7 @@ impl<T: Transport> Gateway<T> {
             return Err(ErrorKind::TaskNotFound.into());
         }
         if let Some(relay) = self.webhook_relay(&owned) {
-            let reply = Reply::once(relay.answer(&owned).await?);
+            let reply = CallResponse::once(relay.answer(&owned).await?);
             return Ok(match &owned.known {
                 Some(known) => reply.about_task_of(known.protocol_version),
                 None => reply,
@@ -217,8 +217,12 @@ impl<T: Transport> Gateway<T> {
     }
 
     /// Sends a message, and waits for its task as the caller's version has it.
-    async fn send(&self, mut owned: OwnedCall, beginning: Beginning) -> Result<Reply, Error> {
-        let until = Instant::now() + self.max_wait;
+    async fn send(
+        &self,
+        mut owned: OwnedCall,
+        beginning: Beginning,
+    ) -> Result<CallResponse, Error> {
+        let until = Instant::now() + self.blocking_timeout;
         let caller = owned.context().protocol_version;
         let mut waits = match (caller, self.version) {
             // It must have ended or be interrupted (1.0 §3.2.2).
@@ -241,7 +245,7 @@ impl<T: Transport> Gateway<T> {
             false => self.ask(&owned).await?,
         };
         let mut rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(beginning);
-        if let Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) =
+        if let ResponseBody::Once(Response::SendMessage(SendMessageResponse::Task(task))) =
             &mut reply.answer
         {
             rewrite.claim(task)?;
@@ -274,13 +278,13 @@ impl<T: Transport> Gateway<T> {
 
     /// Sends a message by a stream, and returns with its first event: the task as it begins. The task goes on
     /// without the stream.
-    async fn ask_for_beginning(&self, owned: &OwnedCall) -> Result<Reply, Error> {
+    async fn ask_for_beginning(&self, owned: &OwnedCall) -> Result<CallResponse, Error> {
         let mut call = owned.to_agent(&self.tasks);
         if let Request::SendMessage(params) = call.request {
             call.request = Request::SendStreamingMessage(params);
         }
         let reply = self.agent.call(call).await?;
-        let Answer::Stream(mut updates) = reply.answer else {
+        let ResponseBody::Stream(mut updates) = reply.answer else {
             return Err(ErrorKind::InvalidAgentResponse.into());
         };
         let first = updates.next().await.ok_or(Error::Unfinished)??;
@@ -294,25 +298,25 @@ impl<T: Transport> Gateway<T> {
                 (SendMessageResponse::Task(task), held)
             }
         };
-        Ok(Reply::once(Response::SendMessage(response)).holding(held))
+        Ok(CallResponse::once(Response::SendMessage(response)).holding(held))
     }
 
     /// Passes a call on to the agent, and its answer back.
-    async fn pass_on(&self, owned: OwnedCall, beginning: Beginning) -> Result<Reply, Error> {
+    async fn pass_on(&self, owned: OwnedCall, beginning: Beginning) -> Result<CallResponse, Error> {
         let reply = self.ask(&owned).await;
         let rewrite = Rewrite::new(&owned, Arc::clone(&self.tasks)).holding(beginning);
         let reply = match reply {
             Ok(reply) => reply,
             // A stream may be refused by its first event, too.
             Err(error) if owned.operation().is_stream() => {
-                Reply::stream(tokio_stream::once(Err(error)))
+                CallResponse::stream(tokio_stream::once(Err(error)))
             }
             Err(error) => return Err(error),
         };
         self.reply(owned, rewrite, reply).await
     }
 
-    async fn ask(&self, owned: &OwnedCall) -> Result<Reply, Error> {
+    async fn ask(&self, owned: &OwnedCall) -> Result<CallResponse, Error> {
         self.agent.call(owned.to_agent(&self.tasks)).await
     }
 
@@ -399,30 +403,30 @@ impl<T: Transport> Gateway<T> {
         &self,
         owned: OwnedCall,
         mut rewrite: Rewrite,
-        reply: Reply,
-    ) -> Result<Reply, Error> {
+        reply: CallResponse,
+    ) -> Result<CallResponse, Error> {
         let created_in = owned.known.as_ref().map(|known| known.protocol_version);
         let answer = match reply.answer {
-            Answer::Once(mut response) => {
+            ResponseBody::Once(mut response) => {
                 rewrite.response(&mut response)?;
                 if let Response::GetExtendedAgentCard(card) = &mut response {
                     *card = capabilities::shown(std::mem::take(card), self.relays());
                 }
-                Answer::Once(response)
+                ResponseBody::Once(response)
             }
-            Answer::Stream(updates) => {
+            ResponseBody::Stream(updates) => {
                 let agent = Arc::clone(&self.agent);
                 let stream = GatewayStream::new(
                     agent,
                     self.version,
                     (owned, rewrite),
                     updates,
-                    self.max_wait,
+                    self.blocking_timeout,
                 );
-                Answer::Stream(stream.begin().await?)
+                ResponseBody::Stream(stream.begin().await?)
             }
         };
-        let mut reply = Reply::new(answer).holding(reply.held);
+        let mut reply = CallResponse::new(answer).holding(reply.held);
         reply.created_in = created_in;
         Ok(reply)
     }

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use a2a_gateway::Gateway;
-//! use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+//! use a2a_transport::{BoxFuture, CallRequest, Error, CallResponse, Transport};
 //! use a2a_types::{
 //!     ProtocolVersion, ErrorKind, Message, Request, Response, SendMessageRequest, SendMessageResponse,
 //! };
@@ -16,13 +16,13 @@
 //! struct Echo;
 //!
 //! impl Transport for Echo {
-//!     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+//!     fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
 //!         Box::pin(async move {
 //!             let Request::SendMessage(params) = call.request else {
 //!                 return Err(ErrorKind::UnsupportedOperation.into());
 //!             };
 //!             let said = Message::agent(params.message.text());
-//!             Ok(Reply::once(Response::SendMessage(SendMessageResponse::Message(said))))
+//!             Ok(CallResponse::once(Response::SendMessage(SendMessageResponse::Message(said))))
 //!         })
 //!     }
 //! }
@@ -30,7 +30,7 @@
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let gateway = Gateway::new(Echo, ProtocolVersion::V0_3);
 //! let params = SendMessageRequest { message: Message::user("hello"), ..Default::default() };
-//! assert!(gateway.call(Call::new(Request::SendMessage(params))).await.is_ok());
+//! assert!(gateway.call(CallRequest::new(Request::SendMessage(params))).await.is_ok());
 //!
 //! let service = gateway.into_service();
 //! # }

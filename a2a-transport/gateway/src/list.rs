@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{Answer, Error, Reply, Transport};
+use a2a_transport::{CallResponse, Error, ResponseBody, Transport};
 use a2a_types::size::size_of_task;
 use a2a_types::{
     Base64, Error as A2aError, ErrorKind, ListTasksRequest, ListTasksResponse, Request, Response,
@@ -57,7 +57,7 @@ impl<T: Transport> Gateway<T> {
         &self,
         owned: &OwnedCall,
         params: &ListTasksRequest,
-    ) -> Result<Reply, Error> {
+    ) -> Result<CallResponse, Error> {
         let page_size = params.page_size.unwrap_or(DEFAULT_PAGE);
         if !(1..=MAX_PAGE).contains(&page_size) {
             let problem = format!("expected 1 to {MAX_PAGE}, found {page_size}");
@@ -92,7 +92,7 @@ impl<T: Transport> Gateway<T> {
             total_size: total,
         };
         let held: Arc<dyn Send + Sync> = Arc::new(held);
-        Ok(Reply::once(Response::ListTasks(list)).holding(Some(held)))
+        Ok(CallResponse::once(Response::ListTasks(list)).holding(Some(held)))
     }
 
     /// Reads pages of the agent until the owner's is full and, on the first, all are counted.
@@ -162,7 +162,7 @@ impl<T: Transport> Gateway<T> {
             params.include_artifacts = false;
         }
         match self.agent.call(call).await?.answer {
-            Answer::Once(Response::ListTasks(list)) => Ok(list),
+            ResponseBody::Once(Response::ListTasks(list)) => Ok(list),
             _ => Err(ErrorKind::InvalidAgentResponse.into()),
         }
     }

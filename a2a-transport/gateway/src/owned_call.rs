@@ -1,6 +1,6 @@
 //! A call at a gateway, and its translation for the agent.
 
-use a2a_transport::{Call, Context};
+use a2a_transport::{CallRequest, Context};
 use a2a_types::{
     ContextId, Operation, ProtocolVersion, Request, SendMessageRequest, TaskId,
     TaskPushNotificationConfig,
@@ -14,7 +14,7 @@ const WHOLE_HISTORY: u32 = i32::MAX as u32;
 
 /// A call, its owner, and the owner's task that it names.
 pub(crate) struct OwnedCall {
-    pub(crate) call: Call,
+    pub(crate) call: CallRequest,
     pub(crate) owner: Owner,
     pub(crate) scope: Scope,
     /// The caller's id of the task.
@@ -23,7 +23,7 @@ pub(crate) struct OwnedCall {
 }
 
 impl OwnedCall {
-    pub(crate) fn new(mut call: Call, tasks: &TaskMap, shared: bool) -> Self {
+    pub(crate) fn new(mut call: CallRequest, tasks: &TaskMap, shared: bool) -> Self {
         let (owner, scope) = match shared {
             true => (Owner::everyone(), Scope::default()),
             false => {
@@ -132,7 +132,7 @@ impl OwnedCall {
     }
 
     /// Returns the same call with the agent's ids.
-    pub(crate) fn to_agent(&self, tasks: &TaskMap) -> Call {
+    pub(crate) fn to_agent(&self, tasks: &TaskMap) -> CallRequest {
         let mut call = self.call.clone();
         if let Some(id) = self.agent_task() {
             call.request.set_task_id(Some(id));

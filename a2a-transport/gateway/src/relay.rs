@@ -11,7 +11,7 @@ use a2a_transport::webhook::{
     NotificationOutcome, NotificationReceiver, NotificationSender, digest, hex_digest, read_notice,
     write_notification,
 };
-use a2a_transport::{Answer, BoxFuture, Call, Claims, Error, TraceContext, Transport};
+use a2a_transport::{BoxFuture, CallRequest, Claims, Error, ResponseBody, TraceContext, Transport};
 use a2a_types::{
     ConfigId, DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind, Event,
     GetTaskRequest, ListTaskPushNotificationConfigsResponse, ProtocolVersion, Request, Response,
@@ -176,12 +176,12 @@ impl<T: Transport> Relay<T> {
             ..self.of_call(owned)
         });
         let config = self.agents_config(&secret, owned);
-        let call = Call {
+        let call = CallRequest {
             request: config.into(),
             context: owned.context().clone(),
         };
         match self.agent.call(call).await.map(|reply| reply.answer) {
-            Ok(Answer::Once(Response::CreateTaskPushNotificationConfig(config))) => {
+            Ok(ResponseBody::Once(Response::CreateTaskPushNotificationConfig(config))) => {
                 self.webhooks
                     .change(&secret, |known| known.agents_id = config.id);
                 Ok(())
@@ -210,7 +210,7 @@ impl<T: Transport> Relay<T> {
             task_id: empty.task.unwrap_or_default(),
             id: empty.agents_id,
         };
-        let call = Call {
+        let call = CallRequest {
             request: request.into(),
             context: empty.context,
         };

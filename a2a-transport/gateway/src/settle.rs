@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_transport::{Answer, Call, Context, Error, Phase, Transport};
+use a2a_transport::{CallRequest, Context, Error, Phase, ResponseBody, Transport};
 use a2a_types::{GetTaskRequest, Response, Task, TaskId};
 use tokio::time::{Instant, sleep};
 
@@ -33,13 +33,13 @@ pub(crate) async fn read(
     request: GetTaskRequest,
     context: Context,
 ) -> Result<(Task, Held), Error> {
-    let call = Call {
+    let call = CallRequest {
         request: request.into(),
         context,
     };
     let reply = agent.call(call).await?;
     match reply.answer {
-        Answer::Once(Response::GetTask(task)) => Ok((task, reply.held)),
+        ResponseBody::Once(Response::GetTask(task)) => Ok((task, reply.held)),
         _ => Err(a2a_types::ErrorKind::InvalidAgentResponse.into()),
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct GatewayStream<T> {
     pub(crate) rewrite: Rewrite,
     pub(crate) updates: UpdateStream,
     /// Longest wait for a task whose stream has broken off.
-    pub(crate) max_wait: Duration,
+    pub(crate) blocking_timeout: Duration,
     seen: SeenEvents,
     /// The next item of `updates`, if it was read.
     peeked: Option<Option<Result<Update, Error>>>,
@@ -44,7 +44,7 @@ impl<T: Transport> GatewayStream<T> {
         version: ProtocolVersion,
         (owned, rewrite): (OwnedCall, Rewrite),
         updates: UpdateStream,
-        max_wait: Duration,
+        blocking_timeout: Duration,
     ) -> Self {
         Self {
             agent,
@@ -52,7 +52,7 @@ impl<T: Transport> GatewayStream<T> {
             owned,
             rewrite,
             updates,
-            max_wait,
+            blocking_timeout,
             seen: SeenEvents::default(),
             peeked: None,
             queue: VecDeque::new(),
@@ -155,7 +155,7 @@ impl<T: Transport> GatewayStream<T> {
             return translated(error);
         };
         tracing::debug!(%error, "the agent's stream has broken off: reading the task instead");
-        let until = Instant::now() + self.max_wait;
+        let until = Instant::now() + self.blocking_timeout;
         let settled = settled(&*self.agent, &self.owned, &task, until).await;
         let Ok((task, held)) = settled else {
             return translated(error);

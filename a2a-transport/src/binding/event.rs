@@ -5,7 +5,7 @@ use a2a_types::reading::{Mode, StreamItem, WithRepairs};
 use a2a_types::{Error as A2aError, ProtocolVersion};
 
 use super::{Line, jsonrpc, rest};
-use crate::{Binding, Envelope, Error, SharedEvent};
+use crate::{Binding, Error, ResponseContext, SharedEvent};
 
 /// Writes the events of one stream, each a line of JSON.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ enum Writer {
 
 impl EventWriter {
     /// Creates a writer for the events that answer a request.
-    pub fn new(envelope: &Envelope) -> Self {
+    pub fn new(envelope: &ResponseContext) -> Self {
         Self {
             protocol_version: envelope.protocol_version,
             writer: match envelope.binding {
@@ -71,7 +71,7 @@ enum Reader {
 
 impl EventReader {
     /// Creates a reader for the events that answer a request.
-    pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
+    pub fn new(envelope: ResponseContext, mode: Mode, limits: Limits) -> Self {
         Self(match envelope.binding {
             Binding::JsonRpc => Reader::JsonRpc(jsonrpc::EventReader::new(envelope, mode, limits)),
             Binding::HttpJson => Reader::Rest(rest::EventReader::new(envelope, mode, limits)),

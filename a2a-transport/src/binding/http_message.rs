@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::{Method, StatusCode};
 
-use crate::Envelope;
+use crate::ResponseContext;
 
 /// An answer as written.
 #[derive(Clone, Eq, PartialEq)]
@@ -27,7 +27,7 @@ pub struct OutgoingCall {
     /// The JSON, if the request has a body.
     pub body: Option<Vec<u8>>,
     /// Envelope for reading the answer.
-    pub envelope: Envelope,
+    pub envelope: ResponseContext,
 }
 
 impl fmt::Debug for OutgoingReply {

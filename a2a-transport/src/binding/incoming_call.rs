@@ -6,8 +6,8 @@ use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion, Request};
 use http::StatusCode;
 use serde_json::json;
 
-use super::Offer;
-use crate::{Binding, Envelope};
+use super::SupportedVersions;
+use crate::{Binding, ResponseContext};
 
 /// Options for reading requests. Made with [`Default`], then its fields are set.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ pub struct ReadOptions {
     /// Limits of one message.
     pub limits: Limits,
     /// The versions that are answered.
-    pub offer: Offer,
+    pub offer: SupportedVersions,
 }
 
 /// A request as read.
@@ -31,7 +31,7 @@ pub struct IncomingCall {
     /// The request in the canonical model.
     pub request: Request,
     /// Envelope for the answer.
-    pub envelope: Envelope,
+    pub envelope: ResponseContext,
     /// Repairs that were needed to understand it.
     pub repairs: Vec<Deviation>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Each binding has the same four, two for each end: `write_call` and `read_reply` for the caller,
 //! `read_call` and `write_reply` for the agent. The functions here choose the binding by the
-//! [`Envelope`].
+//! [`ResponseContext`].
 
 mod bounds;
 mod canonical;
@@ -26,12 +26,12 @@ pub use event::{EventReader, EventWriter};
 pub use http_message::{OutgoingCall, OutgoingReply};
 pub use incoming_call::{CallRefusal, IncomingCall, ReadOptions};
 pub use line::Line;
-pub use offer::Offer;
+pub use offer::SupportedVersions;
 pub use webhook::{
     NotificationBody, have_same_notifications, notifies_of_events, write_notification,
 };
 
-use crate::{Binding, Envelope, Error};
+use crate::{Binding, Error, ResponseContext};
 
 /// Writes a request.
 pub fn write_call(
@@ -55,7 +55,10 @@ pub fn write_call(
 }
 
 /// Writes the answer to a request that is answered once.
-pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> OutgoingReply {
+pub fn write_reply(
+    envelope: &ResponseContext,
+    outcome: Result<Response, A2aError>,
+) -> OutgoingReply {
     match envelope.binding {
         Binding::HttpJson => rest::write_reply(envelope, outcome),
         Binding::JsonRpc => OutgoingReply {
@@ -83,7 +86,7 @@ pub fn write_refusal(refused: CallRefusal) -> OutgoingReply {
 
 /// Reads the answer to a request that is answered once.
 pub fn read_reply(
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     status: StatusCode,
     body: &[u8],
     mode: Mode,

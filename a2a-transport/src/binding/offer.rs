@@ -10,12 +10,12 @@ use crate::error::clip;
 ///
 /// Requests in another version are refused. Specification 1.0 §3.6.2.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Offer {
+pub struct SupportedVersions {
     /// One bit for each version, by binding.
     versions: [u8; 2],
 }
 
-impl Default for Offer {
+impl Default for SupportedVersions {
     fn default() -> Self {
         Self {
             versions: [u8::MAX; 2],
@@ -23,7 +23,7 @@ impl Default for Offer {
     }
 }
 
-impl Offer {
+impl SupportedVersions {
     /// Returns the supported interfaces that a card names, or all supported interfaces if it names none.
     pub fn of(card: &AgentCard) -> Self {
         if card.supported_interfaces.is_empty() {
@@ -124,8 +124,8 @@ mod tests {
     fn an_offer_is_what_a_card_names() {
         use Binding::{HttpJson, JsonRpc};
         let mut card = AgentCard::new("n", "d");
-        assert_eq!(Offer::of(&card), Offer::default());
-        assert!(!Offer::default().has(HttpJson, ProtocolVersion::V0_1));
+        assert_eq!(SupportedVersions::of(&card), SupportedVersions::default());
+        assert!(!SupportedVersions::default().has(HttpJson, ProtocolVersion::V0_1));
         card.supported_interfaces = vec![
             AgentInterface::json_rpc("http://h/", ProtocolVersion::V1_0),
             AgentInterface::http_json("http://h/rest", ProtocolVersion::V0_2),
@@ -134,7 +134,7 @@ mod tests {
                 ..AgentInterface::json_rpc("http://h/", ProtocolVersion::V0_1)
             },
         ];
-        let offer = Offer::of(&card);
+        let offer = SupportedVersions::of(&card);
         let offered = |binding| {
             let all = ProtocolVersion::ALL.iter().copied();
             all.filter(|protocol_version| offer.has(binding, *protocol_version))
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(offer.unnamed(JsonRpc), ProtocolVersion::V1_0);
         assert_eq!(offer.unnamed(HttpJson), ProtocolVersion::V0_3);
         card.supported_interfaces.truncate(1);
-        assert!(!offer.and(Offer::of(&card)).has_any(HttpJson));
+        assert!(!offer.and(SupportedVersions::of(&card)).has_any(HttpJson));
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             )],
             ..AgentCard::new("n", "d")
         };
-        let requested = |version| Offer::of(&card).requested(Binding::JsonRpc, version);
+        let requested = |version| SupportedVersions::of(&card).requested(Binding::JsonRpc, version);
         assert_eq!(requested(None), Ok(None));
         assert_eq!(requested(Some(" ")), Ok(None));
         assert_eq!(requested(Some("1.0.1")), Ok(Some(ProtocolVersion::V1_0)));

@@ -33,16 +33,16 @@ pub fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
 
 /// Joins like [`join`], for work that is independent of the current span, and may outlast it: its parent is the one
 /// given.
-pub fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
+pub fn link_span(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]
-    let trace = telemetry::join_apart(span, trace);
+    let trace = telemetry::link_span(span, trace);
     #[cfg(not(feature = "opentelemetry"))]
     let _ = span;
     trace
 }
 
 /// Returns the trace context of the current span for outgoing calls, if OpenTelemetry is installed.
-pub fn here() -> Option<TraceContext> {
+pub fn current_trace_context() -> Option<TraceContext> {
     #[cfg(feature = "opentelemetry")]
     return telemetry::of(&Span::current());
     #[cfg(not(feature = "opentelemetry"))]

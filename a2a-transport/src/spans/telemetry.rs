@@ -15,12 +15,12 @@ pub(super) fn join(span: &Span, trace: Option<TraceContext>) -> Option<TraceCont
     };
     match trace {
         Some(trace) if is_current(&trace) => of(span).or(Some(trace)),
-        trace => join_apart(span, trace),
+        trace => link_span(span, trace),
     }
 }
 
 /// Joins like [`join`], with any current span.
-pub(super) fn join_apart(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
+pub(super) fn link_span(span: &Span, trace: Option<TraceContext>) -> Option<TraceContext> {
     if let Some(trace) = &trace
         && !span.is_disabled()
     {

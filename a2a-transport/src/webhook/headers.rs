@@ -6,7 +6,7 @@ use http::HeaderName;
 pub const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
 /// The token's header as anybody spells it; a sender sends it in both.
-pub const TOKENS: [HeaderName; 2] = [
+pub const TOKEN_HEADERS: [HeaderName; 2] = [
     TOKEN,
     // a2a-go.
     HeaderName::from_static("a2a-notification-token"),

@@ -47,8 +47,8 @@ pub struct SigningKey {
 
 impl SigningKey {
     /// Generates a key.
-    pub fn generate(algorithm: Algorithm) -> Result<Self, BadKey> {
-        let failed = |_| BadKey("the system has no random numbers");
+    pub fn generate(algorithm: Algorithm) -> Result<Self, InvalidKey> {
+        let failed = |_| InvalidKey("the system has no random numbers");
         let pkcs8 = match algorithm {
             Algorithm::Es256 => EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING)
                 .and_then(|pair| pair.to_pkcs8v1()),
@@ -58,8 +58,8 @@ impl SigningKey {
     }
 
     /// Reads a stored key.
-    pub fn from_pkcs8(algorithm: Algorithm, pkcs8: &[u8]) -> Result<Self, BadKey> {
-        let refused = |_| BadKey("it is no PKCS#8 key of this algorithm");
+    pub fn from_pkcs8(algorithm: Algorithm, pkcs8: &[u8]) -> Result<Self, InvalidKey> {
+        let refused = |_| InvalidKey("it is no PKCS#8 key of this algorithm");
         let (key, public) = match algorithm {
             Algorithm::Es256 => {
                 let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8)
@@ -84,13 +84,13 @@ impl SigningKey {
     }
 
     /// Reads a private key of any algorithm that signs here, in DER: PKCS#8, or SEC 1 for P-256.
-    pub fn from_der(der: &[u8]) -> Result<Self, BadKey> {
+    pub fn from_der(der: &[u8]) -> Result<Self, InvalidKey> {
         let sec1 = EcdsaKeyPair::from_private_key_der(&ECDSA_P256_SHA256_FIXED_SIGNING, der);
         if let Ok(pkcs8) = sec1.and_then(|pair| Ok(pair.to_pkcs8v1()?)) {
             return Self::from_pkcs8(Algorithm::Es256, pkcs8.as_ref());
         }
         let read = Self::from_pkcs8(Algorithm::EdDsa, der);
-        read.map_err(|_| BadKey("expected a private key of P-256 or Ed25519"))
+        read.map_err(|_| InvalidKey("expected a private key of P-256 or Ed25519"))
     }
 
     /// Names the key, in place of its thumbprint.
@@ -139,7 +139,7 @@ impl fmt::Debug for SigningKey {
 /// A key that cannot be used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a key: {0}")]
-pub struct BadKey(pub(super) &'static str);
+pub struct InvalidKey(pub(super) &'static str);
 
 #[cfg(test)]
 mod tests {

@@ -24,12 +24,13 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 pub use crate::binding::{NotificationBody, write_notification};
 pub use headers::{
-    AGENT_JWKS_PATH, CHALLENGE, TOKEN, TOKENS, WEBHOOK_ID, WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP,
+    AGENT_JWKS_PATH, CHALLENGE, TOKEN, TOKEN_HEADERS, WEBHOOK_ID, WEBHOOK_SIGNATURE,
+    WEBHOOK_TIMESTAMP,
 };
 pub use jwk::Jwk;
 pub use jwks::Jwks;
-pub use key::{Algorithm, BadKey, SigningKey};
-pub use notice::{Notice, read_notice};
+pub use key::{Algorithm, InvalidKey, SigningKey};
+pub use notice::{ParsedNotification, read_notice};
 pub use relay::{NotificationOutcome, NotificationReceiver, NotificationSender};
 pub use secret::Secret;
 #[cfg(feature = "card-signature")]

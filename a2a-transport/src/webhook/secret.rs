@@ -7,7 +7,7 @@ use aws_lc_rs::rand::fill;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use base64::Engine;
 
-use super::{BadKey, EXACT, TEXT, is_recent};
+use super::{EXACT, InvalidKey, TEXT, is_recent};
 
 /// A key of Standard Webhooks: one that both sides share (`whsec_…`, HMAC-SHA256), or one side of a
 /// pair (`whsk_…` signs, `whpk_…` verifies, Ed25519).
@@ -22,7 +22,7 @@ use super::{BadKey, EXACT, TEXT, is_recent};
 /// assert!(secret.verify("msg_1", 1_614_265_330, b"{}", &signature, 1_614_265_330 + 300));
 /// assert!(!secret.verify("msg_1", 1_614_265_330, b"{}", &signature, 1_614_265_330 + 301));
 /// assert!(!secret.verify("msg_1", 1_614_265_330, b"{ }", &signature, 1_614_265_330));
-/// # Ok::<_, a2a_transport::webhook::BadKey>(())
+/// # Ok::<_, a2a_transport::webhook::InvalidKey>(())
 /// ```
 #[derive(Clone)]
 pub struct Secret(SecretKind);
@@ -36,40 +36,40 @@ enum SecretKind {
 
 impl Secret {
     /// Generates a key to share.
-    pub fn shared() -> Result<Self, BadKey> {
+    pub fn shared() -> Result<Self, InvalidKey> {
         let mut bytes = [0; 32];
-        fill(&mut bytes).map_err(|_| BadKey("the system has no random numbers"))?;
+        fill(&mut bytes).map_err(|_| InvalidKey("the system has no random numbers"))?;
         Ok(Self(SecretKind::Shared(bytes.to_vec())))
     }
 
     /// Generates a key that signs; [`public`](Self::public) verifies.
-    pub fn private() -> Result<Self, BadKey> {
+    pub fn private() -> Result<Self, InvalidKey> {
         let mut seed = [0; 32];
-        fill(&mut seed).map_err(|_| BadKey("the system has no random numbers"))?;
+        fill(&mut seed).map_err(|_| InvalidKey("the system has no random numbers"))?;
         Ok(Self(SecretKind::Private(seed)))
     }
 
     /// Reads `whsec_…`, `whsk_…` or `whpk_…`; base64 without a prefix is one to share.
-    pub fn parse(text: &str) -> Result<Self, BadKey> {
+    pub fn parse(text: &str) -> Result<Self, InvalidKey> {
         let (prefix, encoded) = match text.split_once('_') {
             Some((prefix, encoded)) if prefix.starts_with("wh") => (prefix, encoded),
             _ => ("whsec", text),
         };
         let bytes = TEXT
             .decode(encoded)
-            .map_err(|_| BadKey("it is not base64"))?;
+            .map_err(|_| InvalidKey("it is not base64"))?;
         let seed = |bytes: &[u8]| {
             bytes
                 .try_into()
-                .map_err(|_| BadKey("an Ed25519 key has 32 bytes"))
+                .map_err(|_| InvalidKey("an Ed25519 key has 32 bytes"))
         };
         Ok(Self(match prefix {
             "whsec" if bytes.len() >= 16 => SecretKind::Shared(bytes),
-            "whsec" => return Err(BadKey("a secret has 16 bytes or more")),
+            "whsec" => return Err(InvalidKey("a secret has 16 bytes or more")),
             // Some write the public key behind the private one.
             "whsk" => SecretKind::Private(seed(bytes.get(..32).unwrap_or(&bytes))?),
             "whpk" => SecretKind::Public(seed(&bytes)?),
-            _ => return Err(BadKey("it begins with none of whsec_, whsk_, whpk_")),
+            _ => return Err(InvalidKey("it begins with none of whsec_, whsk_, whpk_")),
         }))
     }
 
@@ -83,7 +83,7 @@ impl Secret {
     }
 
     /// Returns the receiver's key: the public key of a pair; a shared key as it is.
-    pub fn public(&self) -> Result<Self, BadKey> {
+    pub fn public(&self) -> Result<Self, InvalidKey> {
         match &self.0 {
             SecretKind::Private(seed) => {
                 let pair = pair(seed)?;
@@ -161,8 +161,8 @@ impl Secret {
     }
 }
 
-fn pair(seed: &[u8; 32]) -> Result<Ed25519KeyPair, BadKey> {
-    Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| BadKey("it is no Ed25519 key"))
+fn pair(seed: &[u8; 32]) -> Result<Ed25519KeyPair, InvalidKey> {
+    Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| InvalidKey("it is no Ed25519 key"))
 }
 
 fn content(id: &str, timestamp: u64, body: &[u8]) -> Vec<u8> {

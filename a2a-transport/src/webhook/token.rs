@@ -6,7 +6,7 @@ use std::sync::Once;
 use jsonwebtoken::{Header, Validation, decode, decode_header, encode};
 use serde::{Deserialize, Serialize};
 
-use super::key::BadKey;
+use super::key::InvalidKey;
 use super::{Jwk, MAX_CLOCK_DIFFERENCE, SigningKey, hex_digest, is_recent};
 
 /// Claims of a token. Times are seconds since the Unix epoch.
@@ -60,11 +60,11 @@ impl fmt::Debug for Claims {
 
 impl SigningKey {
     /// Returns a token with these claims: what follows `Bearer` in `Authorization`.
-    pub fn sign(&self, claims: &Claims) -> Result<String, BadKey> {
+    pub fn sign(&self, claims: &Claims) -> Result<String, InvalidKey> {
         choose_provider();
         let mut header = Header::new(self.algorithm.library());
         header.kid = Some(self.id().to_owned());
-        encode(&header, claims, &self.key).map_err(|_| BadKey("it does not sign"))
+        encode(&header, claims, &self.key).map_err(|_| InvalidKey("it does not sign"))
     }
 }
 

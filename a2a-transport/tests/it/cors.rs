@@ -1,7 +1,7 @@
 //! Requests of web pages (CORS).
 
 use a2a_transport::http::{AllowedOrigins, Body, Hosts, HttpService};
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport};
 use a2a_types::ErrorKind;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -11,7 +11,7 @@ use http_body_util::Full;
 struct NoTasks;
 
 impl Transport for NoTasks {
-    fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, _: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(std::future::ready(Err(ErrorKind::TaskNotFound.into())))
     }
 }

@@ -5,7 +5,7 @@ use a2a_transport::binding::ReadOptions;
 use a2a_transport::binding::jsonrpc::{
     EventReader, read_call, read_reply, write_call, write_reply,
 };
-use a2a_transport::{Envelope, Error};
+use a2a_transport::{Error, ResponseContext};
 use a2a_types::reading::Mode;
 use a2a_types::{
     Error as A2aError, ErrorKind, GetExtendedAgentCardRequest, GetTaskRequest, ListTasksRequest,
@@ -170,7 +170,7 @@ fn unsupported_operation_is_not_sent() {
     assert!(write_call(card, ProtocolVersion::V0_1, &Id::number(1)).is_err());
 }
 
-fn envelope(protocol_version: ProtocolVersion) -> Envelope {
+fn envelope(protocol_version: ProtocolVersion) -> ResponseContext {
     let get = GetTaskRequest {
         id: "t".into(),
         ..GetTaskRequest::default()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use a2a_transport::http::{HttpClient, HttpTransport, Timeouts};
 use a2a_transport::sse::Bounds;
-use a2a_transport::{Answer, Call, Error, Phase, Transport};
+use a2a_transport::{CallRequest, Error, Phase, ResponseBody, Transport};
 use a2a_types::{GetTaskRequest, Message, ProtocolVersion, Request, SendMessageRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -52,11 +52,11 @@ async fn ask_within(url: &str, streams: bool, timeouts: Timeouts) -> Error {
             ..GetTaskRequest::default()
         }),
     };
-    match transport.call(Call::new(request)).await {
+    match transport.call(CallRequest::new(request)).await {
         Err(error) => error,
         Ok(reply) => match reply.answer {
-            Answer::Once(response) => panic!("expected an error, got {response:?}"),
-            Answer::Stream(mut updates) => loop {
+            ResponseBody::Once(response) => panic!("expected an error, got {response:?}"),
+            ResponseBody::Stream(mut updates) => loop {
                 match updates.next().await {
                     Some(Ok(_)) => {}
                     Some(Err(error)) => return error,

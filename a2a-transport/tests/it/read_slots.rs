@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use a2a_transport::http::{HttpService, ServeOptions, serve};
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport};
 use a2a_types::{Response, Task};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
@@ -19,12 +19,12 @@ struct SlowAgent {
 }
 
 impl Transport for SlowAgent {
-    fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, _: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(async {
             self.at_work.fetch_add(1, Ordering::SeqCst);
             self.begun.notify_one();
             self.permits.acquire().await.unwrap().forget();
-            Ok(Reply::once(Response::GetTask(Task::submitted(
+            Ok(CallResponse::once(Response::GetTask(Task::submitted(
                 "t".into(),
                 "c".into(),
             ))))

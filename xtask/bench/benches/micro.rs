@@ -12,7 +12,7 @@ use std::hint::black_box;
 use a2a_server::{Server, Transport};
 use a2a_transport::binding::{EventReader, EventWriter, IncomingCall, ReadOptions, jsonrpc};
 use a2a_transport::sse::{self, Decoder};
-use a2a_transport::{Answer, Call, SharedEvent};
+use a2a_transport::{CallRequest, ResponseBody, SharedEvent};
 use a2a_types::{
     AgentCard, Artifact, ContextId, Event, Message, Part, ProtocolVersion, Request, Response,
     SendMessageRequest, SendMessageResponse, Task, TaskArtifactUpdateEvent, TaskId, TaskState,
@@ -143,10 +143,10 @@ async fn count_events(server: &Server) -> usize {
         message: Message::user(format!("chunks {CHUNKS}")),
         ..SendMessageRequest::default()
     });
-    let reply = server.call(Call::new(asked)).await;
+    let reply = server.call(CallRequest::new(asked)).await;
     match reply.expect("it answers").answer {
-        Answer::Stream(updates) => updates.count().await,
-        Answer::Once(answer) => panic!("not a stream: {answer:?}"),
+        ResponseBody::Stream(updates) => updates.count().await,
+        ResponseBody::Once(answer) => panic!("not a stream: {answer:?}"),
     }
 }
 

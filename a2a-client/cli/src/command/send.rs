@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use a2a_client::{Client, Error, Event, Sending, StreamExt, Updates};
+use a2a_client::{Client, Error, Event, SendMessageBuilder, StreamExt, TaskEventStream};
 use a2a_types::{Message, Part, SendMessageResponse, Task, TaskPushNotificationConfig, TaskState};
 use clap::Args;
 use tokio::io::AsyncReadExt;
@@ -142,7 +142,7 @@ async fn settled(client: &Client, task: Task, history: Option<u32>) -> Result<Ta
 
 impl Options {
     /// Connects and prepares the message.
-    async fn sending(self, sent: &Sent) -> Result<(Client, Sending), Failure> {
+    async fn sending(self, sent: &Sent) -> Result<(Client, SendMessageBuilder), Failure> {
         let mut parts = Vec::new();
         let text = match self.text.as_slice() {
             [only] if only == "-" => {
@@ -198,7 +198,7 @@ impl Options {
 
 /// Prints the events of a task until it ends or waits, and saves its artifacts.
 pub(crate) async fn follow(
-    mut updates: Updates,
+    mut updates: TaskEventStream,
     out: Option<&Path>,
     sent: Option<&Sent>,
     screen: &Screen,

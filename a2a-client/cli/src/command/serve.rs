@@ -9,7 +9,7 @@ use a2a_client::Origin;
 use a2a_postgres::PostgresStore;
 use a2a_server::demo::{Echo, Joker, Reference};
 use a2a_server::{
-    Agent, CardKeys, Recovery, SealingKeys, Server, SigningKey, SqliteStore, WebhookPolicy,
+    Agent, CardKeys, EncryptionKeys, Recovery, Server, SigningKey, SqliteStore, WebhookPolicy,
 };
 use a2a_types::AgentCard;
 use clap::{Args, ValueEnum};
@@ -96,7 +96,7 @@ pub(crate) struct Options {
     /// Seal the webhooks in the database by the first key in this file, and open them by any: in each line an id and 32
     /// bytes in Base64.
     #[arg(long, value_name = "FILE", env = "A2A_SEAL_KEY_FILE")]
-    seal_key_file: Option<PathBuf>,
+    encryption_key_file: Option<PathBuf>,
     #[command(flatten)]
     log: LogOptions,
     #[command(flatten)]
@@ -167,10 +167,10 @@ async fn serve(
         let policy = WebhookPolicy::default().allow_hosts(["127.0.0.1", "localhost", "[::1]"]);
         builder = builder.webhooks(policy);
     }
-    if let Some(file) = &options.seal_key_file {
-        let keys = SealingKeys::from_file(file);
-        let place = format!("--seal-key-file {}", file.display());
-        builder = builder.seal_secrets(keys.map_err(Failure::machine(place))?);
+    if let Some(file) = &options.encryption_key_file {
+        let keys = EncryptionKeys::from_file(file);
+        let place = format!("--encryption-key-file {}", file.display());
+        builder = builder.encrypt_secrets(keys.map_err(Failure::machine(place))?);
     }
     if let Some(db) = &options.db {
         builder = match is_url(db) {

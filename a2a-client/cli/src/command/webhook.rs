@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use a2a_client::HttpClient;
 use a2a_client::terminal::escape_line;
-use a2a_client::webhook::{JwksUrl, Notification, Receiver, Secret as Signature, Tokens};
+use a2a_client::webhook::{JwksUrl, JwtVerifier, Notification, Receiver, Secret as Signature};
 use a2a_transport::http::{ServeOptions, serve};
 use clap::{Args, Subcommand};
 use tokio::net::TcpListener;
@@ -80,7 +80,7 @@ pub(crate) async fn run(command: WebhookCommand, screen: &Screen) -> Result<Code
             jwks = jwks.allow_http();
         }
         // Agents of 0.1 sign tokens without an expiry.
-        receiver = receiver.tokens(Tokens::of(jwks.into()).without_expiry());
+        receiver = receiver.tokens(JwtVerifier::of(jwks.into()).without_expiry());
     }
     if let Some(secret) = &options.secret {
         let secret: Result<Signature, _> = Signature::parse(secret.reveal());

@@ -50,13 +50,19 @@ fn sealing_keys_that_cannot_be_used_are_named() {
     let directory = TempDir::new().unwrap();
     let keys = directory.path().join("seal-keys");
     let keys = keys.to_str().unwrap();
-    let serve = ["serve", "echo", "--seal-key-file", keys];
+    let serve = ["serve", "echo", "--encryption-key-file", keys];
     check(&serve, 2, &[keys, "cannot be read", "No such file"]);
     std::fs::write(keys, "k c2VjcmV0\n").unwrap();
     let report = check(&serve, 2, &[keys, "sealing key 1", "32 bytes in Base64"]);
     assert!(!report.contains("c2VjcmV0"), "{report}");
     std::fs::write(keys, format!("k {}=\n", "A".repeat(43))).unwrap();
-    let options = ["echo", "--address", "127.0.0.1:0", "--seal-key-file", keys];
+    let options = [
+        "echo",
+        "--address",
+        "127.0.0.1:0",
+        "--encryption-key-file",
+        keys,
+    ];
     check(&["card", &Agent::begin(&options).url], 0, &["Echo"]);
 }
 

@@ -1,8 +1,8 @@
 //! Verdicts on a notification: what a strict receiver would check.
 
 use a2a_transport::webhook::{
-    Jwks, MAX_CLOCK_DIFFERENCE, Notice, Secret, TOKENS, WEBHOOK_ID, WEBHOOK_SIGNATURE,
-    WEBHOOK_TIMESTAMP, hex_digest, key_id,
+    Jwks, MAX_CLOCK_DIFFERENCE, ParsedNotification, Secret, TOKEN_HEADERS, WEBHOOK_ID,
+    WEBHOOK_SIGNATURE, WEBHOOK_TIMESTAMP, hex_digest, key_id,
 };
 use a2a_types::{Event, TaskState, Timestamp};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName};
@@ -33,7 +33,7 @@ impl Verdict {
 
 /// Checks the token of the configuration.
 pub(crate) fn token(expected: &str, headers: &HeaderMap) -> Verdict {
-    let names = TOKENS;
+    let names = TOKEN_HEADERS;
     let shown = || {
         let named = names.iter().map(|name| (name, headers.get_all(name)));
         named.flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
@@ -129,10 +129,10 @@ pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<&'h 
 }
 
 /// Checks whether a body is a notification of a known form.
-pub(crate) fn body(notice: &Result<Notice, String>) -> Verdict {
+pub(crate) fn body(notice: &Result<ParsedNotification, String>) -> Verdict {
     let result = match notice {
         Err(problem) => Err(problem.clone()),
-        Ok(Notice {
+        Ok(ParsedNotification {
             event: Some(event),
             protocol_version,
             ..
@@ -145,7 +145,7 @@ pub(crate) fn body(notice: &Result<Notice, String>) -> Verdict {
             };
             Ok(format!("{kind} in version {}", protocol_version.version()))
         }
-        Ok(Notice { task: Some(_), .. }) => {
+        Ok(ParsedNotification { task: Some(_), .. }) => {
             Ok("of no known form, but it names a task: its receiver asks the agent".to_owned())
         }
         Ok(_) => Err("of no known form, and without a task".to_owned()),

@@ -3,7 +3,7 @@
 use a2a_client::read_card_in;
 use a2a_jsonrpc::Limits;
 use a2a_transport::binding::{EventReader, read_reply};
-use a2a_transport::{Envelope, Error, SharedEvent};
+use a2a_transport::{Error, ResponseContext, SharedEvent};
 use a2a_types::reading::{Deviation, Mode, WithRepairs};
 use a2a_types::{Error as A2aError, ProtocolVersion, Response as A2aResponse};
 
@@ -18,7 +18,7 @@ pub(super) enum Answer {
 impl Answer {
     /// Reads an answer, with its deviations from the specification. Errors: the reason why it cannot be read.
     pub(super) fn read(
-        envelope: &Envelope,
+        envelope: &ResponseContext,
         response: &Response,
     ) -> Result<WithRepairs<Self>, String> {
         let body = &response.body.bytes;
@@ -71,7 +71,10 @@ pub(super) fn deviations(exchange: &Exchange) -> Vec<Deviation> {
     answer.map(|answer| answer.repairs).unwrap_or_default()
 }
 
-fn read_stream(envelope: &Envelope, response: &Response) -> Result<WithRepairs<Answer>, String> {
+fn read_stream(
+    envelope: &ResponseContext,
+    response: &Response,
+) -> Result<WithRepairs<Answer>, String> {
     let mut reader = reader(envelope);
     let (mut events, mut repairs) = (Vec::new(), Vec::new());
     for (frame, number) in response.frames().into_iter().zip(1..) {
@@ -93,7 +96,7 @@ fn read_stream(envelope: &Envelope, response: &Response) -> Result<WithRepairs<A
     Ok(WithRepairs { value, repairs })
 }
 
-fn reader(envelope: &Envelope) -> EventReader {
+fn reader(envelope: &ResponseContext) -> EventReader {
     EventReader::new(envelope.clone(), Mode::Tolerant, Limits::default())
 }
 

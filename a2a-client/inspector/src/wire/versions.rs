@@ -2,7 +2,7 @@
 
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{EventWriter, IncomingCall, OutgoingCall, write_call, write_reply};
-use a2a_transport::{Binding, Envelope, Error, sse};
+use a2a_transport::{Binding, Error, ResponseContext, sse};
 use a2a_types::ProtocolVersion;
 use serde::Serialize;
 
@@ -146,7 +146,7 @@ fn request(written: OutgoingCall, extensions: Option<&str>) -> Message {
 }
 
 /// Returns the media type of JSON: 1.0 has its own on HTTP+JSON (1.0 §11.1).
-fn media_type(envelope: &Envelope) -> &'static str {
+fn media_type(envelope: &ResponseContext) -> &'static str {
     match (envelope.protocol_version, envelope.binding) {
         (ProtocolVersion::V1_0, Binding::HttpJson) => "application/a2a+json",
         _ => "application/json",
@@ -161,7 +161,7 @@ fn text(json: Vec<u8>) -> String {
 }
 
 impl Answer {
-    fn write(&self, envelope: &Envelope) -> Message {
+    fn write(&self, envelope: &ResponseContext) -> Message {
         let (status, media_type, body) = match self {
             Self::Once(outcome) => {
                 let reply = write_reply(envelope, outcome.clone());

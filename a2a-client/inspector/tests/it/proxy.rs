@@ -3,7 +3,7 @@
 use a2a_auth::{AnyOf, ApiKey, ApiKeys};
 use a2a_client::credentials::Keyring;
 use a2a_client::{
-    Binding, Client, ClientBuilder, Event, HttpClient, ProtocolVersion, StreamExt, Updates,
+    Binding, Client, ClientBuilder, Event, HttpClient, ProtocolVersion, StreamExt, TaskEventStream,
 };
 use a2a_server::demo::Reference;
 use a2a_types::TaskId;
@@ -77,7 +77,7 @@ pub(crate) fn client(
 }
 
 /// Begins a task that waits, and returns its open stream and its id.
-pub(crate) async fn waiting(client: &Client) -> (Updates, TaskId) {
+pub(crate) async fn waiting(client: &Client) -> (TaskEventStream, TaskId) {
     let mut updates = client.send("wait").follow();
     match updates.next().await {
         Some(Ok(Event::Task(task))) => (updates, task.id),
@@ -86,7 +86,7 @@ pub(crate) async fn waiting(client: &Client) -> (Updates, TaskId) {
 }
 
 /// Reads updates to their end, and returns the text of their artifact.
-pub(crate) async fn text(updates: &mut Updates) -> String {
+pub(crate) async fn text(updates: &mut TaskEventStream) -> String {
     let mut text = String::new();
     while let Some(event) = updates.next().await {
         if let Event::ArtifactUpdate(update) = event.unwrap() {

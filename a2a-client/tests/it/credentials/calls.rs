@@ -5,7 +5,7 @@ use std::time::Duration;
 use a2a_client::credentials::{AccessToken, Challenge, bearer};
 use a2a_client::{Client, ProtocolVersion, SendMessageResponse, StreamExt};
 use a2a_transport::http::{AuthChallenge, AuthError, Authenticator, HttpService};
-use a2a_transport::{BoxFuture, Call, Principal, Reply, Transport, Update};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Principal, Transport, Update};
 use a2a_types::{Operation, Request as A2aRequest, Response as A2aResponse, Task, TaskState};
 use http::request::Parts;
 
@@ -30,7 +30,7 @@ impl UserAgent {
             .iter()
             .for_each(|(token, user)| agent.accept(token, user));
         let service = HttpService::new(agent.clone()).authenticator(agent.clone());
-        let service = service.every_binding();
+        let service = service.ignore_card_interfaces();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let options = ServeOptions::default();
@@ -76,7 +76,7 @@ impl Authenticator for UserAgent {
 }
 
 impl Transport for UserAgent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let user = call.context.principal.name().unwrap().to_owned();
         let operation = call.request.operation();
         self.calls.lock().unwrap().push((operation, user.clone()));
@@ -88,16 +88,16 @@ impl Transport for UserAgent {
         };
         let stream = |event, sequence| {
             let update = Update::new(event, Some(sequence));
-            Reply::stream(tokio_stream::once(Ok(update)))
+            CallResponse::stream(tokio_stream::once(Ok(update)))
         };
         let reply = match call.request {
-            A2aRequest::SendMessage(_) => Reply::once(A2aResponse::SendMessage(
+            A2aRequest::SendMessage(_) => CallResponse::once(A2aResponse::SendMessage(
                 SendMessageResponse::Message(a2a_types::Message::agent(user)),
             )),
             A2aRequest::SendStreamingMessage(_) => stream(task(TaskState::Working), 1),
             A2aRequest::SubscribeToTask(_) => stream(task(TaskState::Completed), 2),
             A2aRequest::GetExtendedAgentCard(_) => {
-                Reply::once(A2aResponse::GetExtendedAgentCard(AgentCard::new(user, "d")))
+                CallResponse::once(A2aResponse::GetExtendedAgentCard(AgentCard::new(user, "d")))
             }
             other => panic!("{other:?}"),
         };
@@ -106,7 +106,7 @@ impl Transport for UserAgent {
 }
 
 /// Returns the user whom the agent sees.
-async fn user(sending: a2a_client::Sending) -> String {
+async fn user(sending: a2a_client::SendMessageBuilder) -> String {
     match sending.await.unwrap() {
         SendMessageResponse::Message(message) => message.text(),
         other => panic!("{other:?}"),

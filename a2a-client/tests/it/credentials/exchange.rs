@@ -135,7 +135,7 @@ async fn a_refused_exchange_is_reported_without_secrets() {
     let alice = user(&exchange, "alice");
     let client = Client::at(&agent.url, ProtocolVersion::V1_0).unwrap();
     let refused = client.send("hi").credentials(Arc::clone(&alice)).await;
-    let mut call = a2a_transport::Call::new(a2a_types::GetTaskRequest::default());
+    let mut call = a2a_transport::CallRequest::new(a2a_types::GetTaskRequest::default());
     call.context.credentials = Some(Arc::clone(&alice));
     let shown = format!("{exchange:?} {subject:?} {alice:?} {mallory:?} {refused:?} {call:?}");
     for secret in ["alice-token", "mallory-token", "alice-1", "s3cret"] {

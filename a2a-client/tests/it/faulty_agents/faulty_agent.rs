@@ -187,7 +187,9 @@ impl FaultyAgent {
             _ => builder.connect_at(ProtocolVersion::V1_0)?,
         };
         let retries = Retries::default().base(Duration::from_millis(1));
-        let retries = retries.most(Duration::from_millis(20)).reconnections(5);
+        let retries = retries
+            .max_delay(Duration::from_millis(20))
+            .reconnections(5);
         let client = client.retries(retries);
         match self.call {
             ClientCall::Card(false) => {

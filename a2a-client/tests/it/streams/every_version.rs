@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_client::{Error, Event, ProtocolVersion, Retries, StreamExt, Updates};
+use a2a_client::{Error, Event, ProtocolVersion, Retries, StreamExt, TaskEventStream};
 use a2a_types::{ErrorKind, Message, Operation, Response, SendMessageResponse, TaskState};
 
 use tokio::time::timeout;
@@ -22,7 +22,7 @@ const SINCE_0_2: &[ProtocolVersion] = &[
 
 /// Reads to the end and returns a summary of every event, and the error if there is one. The client's
 /// task must end like the last event.
-pub(crate) async fn collect(updates: &mut Updates) -> (Vec<String>, Option<Error>) {
+pub(crate) async fn collect(updates: &mut TaskEventStream) -> (Vec<String>, Option<Error>) {
     let mut events = Vec::new();
     let limit = Duration::from_secs(30);
     loop {
@@ -86,7 +86,7 @@ async fn a_peer_with_ids_goes_on_after_the_last() {
         assert_eq!(places.collect::<Vec<_>>(), [None, Some("2"), Some("3")]);
         assert_eq!((updates.reconnections(), updates.sequence()), (2, Some(5)));
         assert!(
-            matches!(updates.last_cut(), Some(Error::Unfinished)),
+            matches!(updates.last_disconnect_error(), Some(Error::Unfinished)),
             "{protocol_version}"
         );
     }

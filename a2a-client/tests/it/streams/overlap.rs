@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use a2a_client::{Client, Error, StreamExt, Transport};
-use a2a_transport::{Answer, BoxFuture, Call, Reply, Update};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, ResponseBody, Update};
 use a2a_types::{Event, Request, Response, Task, TaskState};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -33,11 +33,11 @@ impl OverlapAgent {
         }
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request) -> ResponseBody {
         match request {
             Request::SendStreamingMessage(_) => {
                 let events = [Ok(status(Working)), Ok(chunk("1")), Err(cut())];
-                Answer::Stream(Box::pin(tokio_stream::iter(events).map(numberless)))
+                ResponseBody::Stream(Box::pin(tokio_stream::iter(events).map(numberless)))
             }
             Request::SubscribeToTask(_) => {
                 let mut receiver = self.stream.lock().unwrap().take().unwrap();
@@ -50,14 +50,14 @@ impl OverlapAgent {
                     }
                 });
                 let events = tokio_stream::wrappers::ReceiverStream::new(events);
-                Answer::Stream(Box::pin(events.map(Ok).map(numberless)))
+                ResponseBody::Stream(Box::pin(events.map(Ok).map(numberless)))
             }
             Request::GetTask(_) => {
                 let (task, events) = self.reads.lock().unwrap().remove(0);
                 for event in events {
                     self.sender.send(event).unwrap();
                 }
-                Answer::Once(Response::GetTask(task))
+                ResponseBody::Once(Response::GetTask(task))
             }
             other => panic!("{other:?}"),
         }
@@ -65,9 +65,9 @@ impl OverlapAgent {
 }
 
 impl Transport for OverlapAgent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let answer = self.answer(&call.request);
-        Box::pin(async move { Ok(Reply::new(answer)) })
+        Box::pin(async move { Ok(CallResponse::new(answer)) })
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use a2a_client::{Binding, Client, Error, Event, ProtocolVersion, Retries};
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{EventWriter, write_reply};
-use a2a_transport::{Envelope, sse};
+use a2a_transport::{ResponseContext, sse};
 use a2a_types::{Error as A2aError, ErrorKind, Operation, Response, TaskState};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -99,7 +99,7 @@ impl RefusingAgent {
             let subscriptions = asked.iter().filter(|asked| **asked == SubscribeToTask);
             subscriptions.count()
         };
-        let mut envelope = Envelope::new(self.protocol_version, self.binding, operation);
+        let mut envelope = ResponseContext::new(self.protocol_version, self.binding, operation);
         envelope.id = (self.binding == Binding::JsonRpc).then_some(id);
         envelope.task = Some("t".into());
         match operation {
@@ -125,7 +125,7 @@ impl RefusingAgent {
         }
     }
 
-    fn refuse(&self, envelope: &Envelope) -> Vec<u8> {
+    fn refuse(&self, envelope: &ResponseContext) -> Vec<u8> {
         match self.refusal {
             SubscriptionRefusal::Answered(kind) => once(envelope, Err(kind.into())),
             SubscriptionRefusal::Streamed(kind) => {
@@ -149,7 +149,7 @@ impl RefusingAgent {
 const STREAM: &str =
     "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n";
 
-fn once(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Vec<u8> {
+fn once(envelope: &ResponseContext, outcome: Result<Response, A2aError>) -> Vec<u8> {
     let written = write_reply(envelope, outcome);
     let head = format!(
         "HTTP/1.1 {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
@@ -160,7 +160,7 @@ fn once(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Vec<u8> {
     [head.into_bytes(), written.body].concat()
 }
 
-fn stream(envelope: &Envelope, events: Vec<Event>, is_cut: bool) -> Vec<u8> {
+fn stream(envelope: &ResponseContext, events: Vec<Event>, is_cut: bool) -> Vec<u8> {
     let mut writer = EventWriter::new(envelope);
     let mut bytes = STREAM.as_bytes().to_vec();
     for event in events {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use a2a_client::{Client, Error, ProtocolVersion, Retries, Retrying, Transport};
-use a2a_transport::{BoxFuture, Call, Reply};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse};
 use a2a_types::{
     CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, ErrorKind,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -23,7 +23,7 @@ struct FailingAgent {
 }
 
 impl Transport for FailingAgent {
-    fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, _: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { Err((self.error)()) })
     }
@@ -37,7 +37,7 @@ async fn asked(request: impl Into<Request>, retries: Retries, error: fn() -> Err
         asked: Arc::clone(&asked),
     };
     let reply = Retrying::new(failing, retries)
-        .call(Call::new(request))
+        .call(CallRequest::new(request))
         .await;
     assert!(reply.is_err());
     asked.load(Ordering::Relaxed)
@@ -204,11 +204,11 @@ async fn a_question_whose_connection_broke_is_asked_again() {
 struct CancelingAgent(AtomicU32);
 
 impl Transport for CancelingAgent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let reply = match (call.request, self.0.fetch_add(1, Ordering::Relaxed)) {
             (Request::CancelTask(_), 0) => Err(cut()),
             (Request::CancelTask(_), _) => Err(Error::Agent(ErrorKind::TaskNotCancelable.into())),
-            _ => Ok(Reply::once(Response::GetTask(task(
+            _ => Ok(CallResponse::once(Response::GetTask(task(
                 TaskState::Canceled,
                 &[],
             )))),
@@ -219,11 +219,11 @@ impl Transport for CancelingAgent {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancellation_whose_answer_was_lost_has_succeeded() {
-    let cancel = || Call::new(CancelTaskRequest::default());
+    let cancel = || CallRequest::new(CancelTaskRequest::default());
     let retrying = Retrying::new(CancelingAgent::default(), Retries::default());
     let reply = retrying.call(cancel()).await.unwrap();
     let canceled = match reply.answer {
-        a2a_transport::Answer::Once(Response::CancelTask(task)) => task.status.state,
+        a2a_transport::ResponseBody::Once(Response::CancelTask(task)) => task.status.state,
         _ => panic!("expected the answer of CancelTask"),
     };
     assert_eq!(canceled, TaskState::Canceled);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use a2a_client::{Binding, Client, Event, ProtocolVersion, Retries};
 use a2a_jsonrpc::Id;
 use a2a_transport::binding::{EventWriter, write_reply};
-use a2a_transport::{Envelope, sse};
+use a2a_transport::{ResponseContext, sse};
 use a2a_types::{
     Artifact, Error as A2aError, ErrorKind, Message, Operation, Part, Response, Task,
     TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent,
@@ -143,7 +143,7 @@ async fn write(
 ) -> bool {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nconnection: close\r\n";
     let envelope = |operation| {
-        let mut envelope = Envelope::new(protocol_version, Binding::JsonRpc, operation);
+        let mut envelope = ResponseContext::new(protocol_version, Binding::JsonRpc, operation);
         envelope.id = Some(id.clone());
         envelope.task = Some("t".into());
         envelope

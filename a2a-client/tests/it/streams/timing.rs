@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_client::{Client, Error, Message, Phase, Retries, StreamExt, Transport};
-use a2a_transport::{Answer, BoxFuture, Call, Reply, Update};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, ResponseBody, Update};
 use a2a_types::{AgentCard, Event, Operation, Request, Response, SendMessageResponse, TaskState};
 use tokio::time::{Instant, timeout};
 
 use crate::streams::scripted_agent::{in_time, snapshot, status, task};
 
 /// Answer of an agent to its n-th request.
-type Script = dyn Fn(u32, &Request) -> Result<Answer, Error> + Send + Sync;
+type Script = dyn Fn(u32, &Request) -> Result<ResponseBody, Error> + Send + Sync;
 
 /// An agent that answers by a function, and records the times of its requests.
 #[derive(Clone)]
@@ -24,7 +24,7 @@ struct Scripted {
 
 impl Scripted {
     fn new(
-        script: impl Fn(u32, &Request) -> Result<Answer, Error> + Send + Sync + 'static,
+        script: impl Fn(u32, &Request) -> Result<ResponseBody, Error> + Send + Sync + 'static,
     ) -> Self {
         Self {
             script: Arc::new(script),
@@ -45,11 +45,11 @@ impl Scripted {
 }
 
 impl Transport for Scripted {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         self.times.lock().unwrap().push(Instant::now());
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let answer = (self.script)(count, &call.request);
-        Box::pin(async move { Ok(Reply::new(answer?)) })
+        Box::pin(async move { Ok(CallResponse::new(answer?)) })
     }
 }
 
@@ -57,16 +57,16 @@ fn cut() -> Error {
     Error::Connection("cut".into())
 }
 
-fn stream(items: Vec<Result<Event, Error>>) -> Answer {
+fn stream(items: Vec<Result<Event, Error>>) -> ResponseBody {
     let items = items.into_iter().map(|item| {
         let sequence = None;
         item.map(|event| Update::new(event, sequence))
     });
-    Answer::Stream(Box::pin(tokio_stream::iter(items)))
+    ResponseBody::Stream(Box::pin(tokio_stream::iter(items)))
 }
 
-fn silence() -> Answer {
-    Answer::Stream(Box::pin(tokio_stream::pending()))
+fn silence() -> ResponseBody {
+    ResponseBody::Stream(Box::pin(tokio_stream::pending()))
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,7 +113,7 @@ async fn a_task_read_during_a_stream_that_breaks_is_not_progress() {
             Err(cut()),
         ])),
         Request::SubscribeToTask(_) => Ok(stream(vec![Ok(status(TaskState::Working)), Err(cut())])),
-        _ => Ok(Answer::Once(Response::GetTask(task(
+        _ => Ok(ResponseBody::Once(Response::GetTask(task(
             TaskState::Working,
             &["1"],
         )))),
@@ -157,7 +157,7 @@ async fn a_long_silence_is_not_a_failure() {
         let updates = begins
             .chain(rest)
             .map(|item| item.map(|event| Update::new(event, None)));
-        Ok(Answer::Stream(Box::pin(updates)))
+        Ok(ResponseBody::Stream(Box::pin(updates)))
     });
     let mut updates = Client::new(agent.clone()).send("go").follow();
     let mut events = 0;
@@ -171,10 +171,10 @@ async fn a_long_silence_is_not_a_failure() {
 #[tokio::test(start_paused = true)]
 async fn a_task_is_asked_for_ever_less_often_while_nothing_happens() {
     let agent = Scripted::new(|count, request| match request {
-        Request::SendMessage(_) => Ok(Answer::Once(Response::SendMessage(
+        Request::SendMessage(_) => Ok(ResponseBody::Once(Response::SendMessage(
             SendMessageResponse::Task(task(TaskState::Working, &[])),
         ))),
-        Request::GetTask(_) => Ok(Answer::Once(Response::GetTask(match count {
+        Request::GetTask(_) => Ok(ResponseBody::Once(Response::GetTask(match count {
             7.. => task(TaskState::Completed, &["1"]),
             _ => task(TaskState::Working, &[]),
         }))),
@@ -231,7 +231,7 @@ async fn a_deadline_ends_what_would_never_end() {
 #[tokio::test(start_paused = true)]
 async fn a_question_that_is_dropped_is_asked_on() {
     let agent = Scripted::new(|count, request| match request {
-        Request::GetTask(_) => Ok(Answer::Once(Response::GetTask(task(
+        Request::GetTask(_) => Ok(ResponseBody::Once(Response::GetTask(task(
             TaskState::Completed,
             &["1"],
         )))),

@@ -2,7 +2,7 @@
 
 use a2a_client::Client;
 use a2a_client::webhook::ReceiverBuilder;
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport};
 use a2a_types::{Event, ProtocolVersion, Request, Response, Task, TaskState};
 
 use crate::webhook::hook::{Hook, Post, TASK, post};
@@ -69,7 +69,7 @@ async fn the_documented_exchange_is_accepted() {
     );
     assert_eq!(hook.post(&post).await, 200);
     let notification = hook.last();
-    let task = notification.whole().unwrap();
+    let task = notification.full_task().unwrap();
     assert_eq!(task.id.as_str(), "43667960-d455-4453-b0cf-1bae4955270d");
     assert_eq!(task.status.state, TaskState::Completed);
     assert!(task.status.timestamp.is_some());
@@ -119,7 +119,7 @@ async fn the_challenge_of_0_1_is_answered() {
 struct Agent;
 
 impl Transport for Agent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let Request::GetTask(params) = call.request else {
             panic!("only asked for tasks")
         };
@@ -128,7 +128,7 @@ impl Transport for Agent {
             context_id: Some("from the agent".into()),
             ..Task::default()
         };
-        let reply = Reply::once(Response::GetTask(task));
+        let reply = CallResponse::once(Response::GetTask(task));
         Box::pin(std::future::ready(Ok(reply)))
     }
 }

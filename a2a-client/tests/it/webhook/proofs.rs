@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use a2a_client::webhook::{
-    BoxError, Contradiction, Jwks, JwksUrl, KeySource, Keys, Receiver, ReceiverBuilder, Secret,
-    Tokens,
+    BoxError, Jwks, JwksSource, JwksUrl, JwtVerifier, KeySource, Receiver, ReceiverBuilder,
+    ReceiverConfigError, Secret,
 };
 use a2a_transport::http::{Body, HttpClient, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Claims, SigningKey};
@@ -72,7 +72,7 @@ async fn nothing_that_was_changed_is_accepted() {
     let hook = Hook::new(|builder| {
         builder
             .token("token")
-            .tokens(Tokens::of(Keys::from(jwks)).audience("https://me/hook"))
+            .tokens(JwtVerifier::of(JwksSource::from(jwks)).audience("https://me/hook"))
             .secret(shared)
     })
     .await;
@@ -145,7 +145,7 @@ async fn replayed_deliveries_are_handled_once() {
 #[tokio::test]
 async fn a_token_is_good_for_one_delivery() {
     let key = SigningKey::generate(Algorithm::EdDsa).unwrap();
-    let tokens = Tokens::of(Keys::from(Jwks::of([&key]))).audience("https://me/hook");
+    let tokens = JwtVerifier::of(JwksSource::from(Jwks::of([&key]))).audience("https://me/hook");
     let hook = Hook::new(|builder| builder.tokens(tokens)).await;
     // A token that does not name the delivery, replayed under other names.
     let unnamed = Claims {
@@ -187,7 +187,7 @@ async fn a_token_is_good_for_one_delivery() {
     assert_eq!(hook.post(&forged).await, 401);
     assert_eq!(hook.count(), 1);
 
-    let lenient = Tokens::of(Keys::from(Jwks::of([&key]))).without_expiry();
+    let lenient = JwtVerifier::of(JwksSource::from(Jwks::of([&key]))).without_expiry();
     let hook = Hook::new(|builder| builder.tokens(lenient)).await;
     assert_eq!(
         hook.post(&Post::new(TASK).with_token(&key, &endless)).await,
@@ -200,7 +200,7 @@ async fn a_token_is_good_for_one_delivery() {
 #[tokio::test]
 async fn the_other_form_of_a_signature_is_the_same_delivery() {
     let key = SigningKey::generate(Algorithm::Es256).unwrap();
-    let tokens = Tokens::of(Keys::from(Jwks::of([&key])));
+    let tokens = JwtVerifier::of(JwksSource::from(Jwks::of([&key])));
     let hook = Hook::new(|builder| builder.tokens(tokens)).await;
     let unnamed = Claims {
         jti: None,
@@ -258,7 +258,7 @@ async fn keys_rotate() {
         .map(|algorithm| SigningKey::generate(algorithm).unwrap());
     let published = Arc::new(Mutex::new(Jwks::of([&old])));
     let (url, fetches) = publishing(Arc::clone(&published)).await;
-    let hook = Hook::new(|builder| builder.tokens(Tokens::of(Keys::at(url)))).await;
+    let hook = Hook::new(|builder| builder.tokens(JwtVerifier::of(JwksSource::at(url)))).await;
     let send = |key: &SigningKey, id: &str| Post::new(TASK).with_token(key, &claims(TASK, id));
 
     assert_eq!(hook.post(&send(&old, "1")).await, 200);
@@ -276,11 +276,11 @@ async fn keys_rotate() {
 /// Keys that can be replaced in transit prove nothing.
 #[tokio::test]
 async fn keys_without_tls_are_refused() {
-    let build = |keys: Keys| {
+    let build = |keys: JwksSource| {
         let receiver = Receiver::builder(|_| async { Ok::<_, BoxError>(()) });
-        receiver.tokens(Tokens::of(keys)).build().err()
+        receiver.tokens(JwtVerifier::of(keys)).build().err()
     };
-    let in_clear = Some(Contradiction::KeysInClear);
+    let in_clear = Some(ReceiverConfigError::KeysInClear);
     for (url, expected) in [
         ("https://agent.example/jwks.json", None),
         ("http://127.0.0.1:8080/jwks.json", None),
@@ -294,7 +294,7 @@ async fn keys_without_tls_are_refused() {
         ("http://localhost.example/jwks.json", in_clear),
         ("http://127.0.0.1@agent.example/jwks.json", in_clear),
     ] {
-        assert_eq!(build(Keys::at(url)), expected, "{url}");
+        assert_eq!(build(JwksSource::at(url)), expected, "{url}");
         let allowed = JwksUrl::new(url, HttpClient::default()).allow_http();
         assert_eq!(build(allowed.into()), None, "{url}");
     }
@@ -327,15 +327,18 @@ async fn secrets_rotate() {
 #[test]
 fn contradictory_settings_are_refused() {
     let receiver = || Receiver::builder(|_| std::future::ready(Ok::<_, BoxError>(())));
-    let tokens = Tokens::of(Keys::from(Jwks::default()));
+    let tokens = JwtVerifier::of(JwksSource::from(Jwks::default()));
     let check = |builder: ReceiverBuilder, expected| {
         assert_eq!(builder.build().err(), expected);
     };
     check(receiver(), None);
-    check(receiver().token(""), Some(Contradiction::Empty));
-    check(receiver().authorization(" "), Some(Contradiction::Empty));
+    check(receiver().token(""), Some(ReceiverConfigError::Empty));
+    check(
+        receiver().authorization(" "),
+        Some(ReceiverConfigError::Empty),
+    );
     check(
         receiver().authorization("Bearer a").tokens(tokens),
-        Some(Contradiction::TwoAuthorizations),
+        Some(ReceiverConfigError::TwoAuthorizations),
     );
 }

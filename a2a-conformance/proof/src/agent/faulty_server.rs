@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a_server::Server;
-use a2a_transport::{Answer, BoxFuture, Call, Error, Reply, Transport, Update};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, ResponseBody, Transport, Update};
 use a2a_types::{
     CancelTaskRequest, Content, ErrorKind, Event, GetTaskRequest, Operation, ProtocolVersion,
     Request, Response, SendMessageResponse, Task, TaskId, TaskState, TaskStatusUpdateEvent,
@@ -40,7 +40,7 @@ impl FaultyServer {
 }
 
 impl Transport for FaultyServer {
-    fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, mut call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(async move {
             let original = call.clone();
             if let Some(bug) = self.bug {
@@ -56,8 +56,8 @@ impl Transport for FaultyServer {
             };
             if let (
                 Some(relay),
-                Ok(Reply {
-                    answer: Answer::Once(response),
+                Ok(CallResponse {
+                    answer: ResponseBody::Once(response),
                     ..
                 }),
             ) = (&self.relay, &mut reply)
@@ -71,7 +71,7 @@ impl Transport for FaultyServer {
 
 impl FaultyServer {
     /// Changes a call before it reaches the server.
-    async fn before(&self, bug: Bug, call: &mut Call) {
+    async fn before(&self, bug: Bug, call: &mut CallRequest) {
         let operation = call.request.operation();
         let foreign = match bug {
             Bug::OthersReadTask => operation == Operation::GetTask,
@@ -135,20 +135,20 @@ impl FaultyServer {
     async fn after(
         &self,
         bug: Bug,
-        original: Call,
-        reply: Result<Reply, Error>,
-    ) -> Result<Reply, Error> {
+        original: CallRequest,
+        reply: Result<CallResponse, Error>,
+    ) -> Result<CallResponse, Error> {
         let owner = Owner::of(&original);
         let mut reply = match reply {
             Ok(reply) => reply,
             Err(error) => return self.after_error(bug, original, error).await,
         };
         reply.answer = match reply.answer {
-            Answer::Once(mut response) => {
+            ResponseBody::Once(mut response) => {
                 self.inject_bug(bug, &owner, &mut response);
-                Answer::Once(response)
+                ResponseBody::Once(response)
             }
-            Answer::Stream(updates) => {
+            ResponseBody::Stream(updates) => {
                 let memory = Arc::clone(&self.memory);
                 let follows = original.request.operation() == Operation::SubscribeToTask;
                 let updates = updates.inspect(move |update| {
@@ -160,13 +160,18 @@ impl FaultyServer {
                         memory.note_chunk(update);
                     }
                 });
-                Answer::Stream(self.stream(bug, &original, Box::pin(updates)).await)
+                ResponseBody::Stream(self.stream(bug, &original, Box::pin(updates)).await)
             }
         };
         Ok(reply)
     }
 
-    async fn after_error(&self, bug: Bug, original: Call, error: Error) -> Result<Reply, Error> {
+    async fn after_error(
+        &self,
+        bug: Bug,
+        original: CallRequest,
+        error: Error,
+    ) -> Result<CallResponse, Error> {
         let Error::Agent(mut said) = error else {
             return Err(error);
         };
@@ -180,12 +185,12 @@ impl FaultyServer {
                     && task.status.state.is_terminal()
                 {
                     return Ok(match original.request {
-                        Request::SendMessage(_) => {
-                            Reply::once(Response::SendMessage(SendMessageResponse::Task(task)))
-                        }
+                        Request::SendMessage(_) => CallResponse::once(Response::SendMessage(
+                            SendMessageResponse::Task(task),
+                        )),
                         _ => {
                             let update = Update::new(Event::Task(task), None);
-                            Reply::stream(tokio_stream::once(Ok(update)))
+                            CallResponse::stream(tokio_stream::once(Ok(update)))
                         }
                     });
                 }
@@ -199,7 +204,7 @@ impl FaultyServer {
                     bug == Bug::CancelsEnded || task.status.state == TaskState::Failed
                 };
                 if let Some(task) = self.task(&original).await.filter(is_spoiled) {
-                    return Ok(Reply::once(Response::CancelTask(task)));
+                    return Ok(CallResponse::once(Response::CancelTask(task)));
                 }
             }
             (Bug::UnknownIsInvalidParams, Request::CancelTask(_), ErrorKind::TaskNotFound) => {
@@ -211,7 +216,9 @@ impl FaultyServer {
                 Request::SendStreamingMessage(_) | Request::SubscribeToTask(_),
                 _,
             ) => {
-                return Ok(Reply::stream(tokio_stream::once(Err(Error::Agent(said)))));
+                return Ok(CallResponse::stream(tokio_stream::once(Err(Error::Agent(
+                    said,
+                )))));
             }
             _ => {}
         }
@@ -219,18 +226,18 @@ impl FaultyServer {
     }
 
     /// The task that a call is about, as the server has it.
-    async fn task(&self, original: &Call) -> Option<Task> {
+    async fn task(&self, original: &CallRequest) -> Option<Task> {
         let request = GetTaskRequest {
             id: original.request.task_id()?.clone(),
             history_length: None,
             tenant: original.request.tenant().map(str::to_owned),
         };
-        let call = Call {
+        let call = CallRequest {
             request: request.into(),
             context: original.context.clone(),
         };
         match self.server.call(call).await.ok()?.answer {
-            Answer::Once(Response::GetTask(task)) => Some(task),
+            ResponseBody::Once(Response::GetTask(task)) => Some(task),
             _ => None,
         }
     }
@@ -257,7 +264,7 @@ impl FaultyServer {
     async fn stream(
         &self,
         bug: Bug,
-        original: &Call,
+        original: &CallRequest,
         updates: a2a_transport::UpdateStream,
     ) -> a2a_transport::UpdateStream {
         match bug {
@@ -318,7 +325,7 @@ impl FaultyServer {
                         tenant: original.request.tenant().map(str::to_owned),
                         metadata: None,
                     };
-                    let call = Call {
+                    let call = CallRequest {
                         request: request.into(),
                         context: original.context.clone(),
                     };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use a2a_transport::{Call, Principal, Update};
+use a2a_transport::{CallRequest, Principal, Update};
 use a2a_types::{Event, Part, TaskId};
 
 /// State of a mutant agent.
@@ -26,7 +26,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    pub(super) fn of(call: &Call) -> Self {
+    pub(super) fn of(call: &CallRequest) -> Self {
         Self {
             principal: call.context.principal.clone(),
             tenant: call.request.tenant().map(str::to_owned),
@@ -34,7 +34,7 @@ impl Owner {
     }
 
     /// Changes the caller of a call to this owner.
-    pub(super) fn pose(self, call: &mut Call) {
+    pub(super) fn pose(self, call: &mut CallRequest) {
         call.context.principal = self.principal;
         call.request.set_tenant(self.tenant);
     }

@@ -1,7 +1,7 @@
 //! Callers of test agents whose tokens are their names.
 
 use a2a_server::{AuthError, Authenticator, Principal};
-use a2a_transport::{BoxFuture, Call};
+use a2a_transport::{BoxFuture, CallRequest};
 use a2a_types::Operation;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
@@ -35,7 +35,7 @@ impl Authenticator for NamedCallerAuthenticator {
 
 /// Refuses anonymous calls, except calls about webhooks: an agent that authenticates operation by operation, and
 /// has forgotten these.
-pub(super) fn authorize(caller: &Principal, call: &Call) -> Result<(), AuthError> {
+pub(super) fn authorize(caller: &Principal, call: &CallRequest) -> Result<(), AuthError> {
     let is_forgotten = matches!(
         call.request.operation(),
         Operation::CreateTaskPushNotificationConfig

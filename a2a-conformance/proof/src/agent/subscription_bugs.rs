@@ -1,6 +1,6 @@
 //! Bugs of subscriptions to a task that already has a stream.
 
-use a2a_transport::{Call, Error, Update, UpdateStream};
+use a2a_transport::{CallRequest, Error, Update, UpdateStream};
 use a2a_types::{Event, ProtocolVersion, Request, TaskArtifactUpdateEvent};
 use futures_util::StreamExt;
 use futures_util::stream::iter;
@@ -11,7 +11,7 @@ use super::memory::Memory;
 /// Returns the stream of a subscription as the bug has it; any other stream as it is.
 pub(super) fn with_bug(
     bug: Bug,
-    request: &Call,
+    request: &CallRequest,
     updates: UpdateStream,
     memory: &Memory,
 ) -> UpdateStream {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_auth::{AnyOf, JwtBearer, OperationScopes, SetupError};
+use a2a_auth::{AnyOf, ConfigError, JwtBearer, OperationScopes};
 use a2a_server::{AuthError, Authenticator, Principal};
 use a2a_transport::BoxFuture;
 use a2a_transport::http::{Authorizer, Security};
@@ -24,7 +24,7 @@ pub(super) struct TokenAuthenticator {
 
 impl TokenAuthenticator {
     /// Errors: the URL of the issuer is wrong.
-    pub(super) fn new(issuer: &Arc<Issuer>, bug: Option<Bug>) -> Result<Self, SetupError> {
+    pub(super) fn new(issuer: &Arc<Issuer>, bug: Option<Bug>) -> Result<Self, ConfigError> {
         let tokens = JwtBearer::discover(&issuer.url, &issuer.audience)?;
         let tokens = match bug {
             Some(Bug::AdmitsOtherAudience) => tokens.audience(OTHER_AGENT),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport};
 use a2a_types::{Content, MessageId, Request, SendMessageRequest};
 
 use super::Bug;
@@ -18,7 +18,7 @@ pub(crate) struct TamperingTransport {
 }
 
 impl Transport for TamperingTransport {
-    fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, mut call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         if self.bug == Bug::WrongTask
             && let Request::SubscribeToTask(params) = &mut call.request
         {
@@ -68,7 +68,7 @@ fn drop_members(params: &mut SendMessageRequest, bug: Bug) {
 }
 
 /// Returns the same message with another id.
-fn with_new_id(call: &Call) -> Option<Call> {
+fn with_new_id(call: &CallRequest) -> Option<CallRequest> {
     let mut call = call.clone();
     match &mut call.request {
         Request::SendMessage(params) | Request::SendStreamingMessage(params) => {

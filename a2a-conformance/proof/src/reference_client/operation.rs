@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_client::credentials::Keyring;
-use a2a_client::{Client, Error, Retries, StreamExt, Updates};
+use a2a_client::{Client, Error, Retries, StreamExt, TaskEventStream};
 use a2a_transport::Binding;
 use a2a_transport::sse::Bounds;
 use a2a_types::TaskState;
@@ -194,7 +194,7 @@ async fn client(performer: &Performer, line: &InstructionLine) -> Result<Client,
 }
 
 async fn follow_updates(
-    mut updates: Updates,
+    mut updates: TaskEventStream,
     detail: bool,
     sender: &ReportSender,
 ) -> Result<Value, Error> {

@@ -16,7 +16,7 @@ pub(super) fn sending(
     performer: &Performer,
     line: &InstructionLine,
     client: &Client,
-) -> a2a_client::Sending {
+) -> a2a_client::SendMessageBuilder {
     let mut sending = client.send(SendMessageRequest::from(message(line)));
     if let Some(extension) = &line.extension {
         sending = sending.extensions([extension]);

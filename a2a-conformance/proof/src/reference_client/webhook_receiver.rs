@@ -4,9 +4,9 @@ use std::convert::Infallible;
 use std::future::ready;
 use std::io;
 
-use a2a_client::webhook::{Keys, Notification, Receiver, Tokens};
+use a2a_client::webhook::{JwksSource, JwtVerifier, Notification, Receiver};
 use a2a_transport::http::{ServeOptions, serve};
-use a2a_transport::webhook::TOKENS;
+use a2a_transport::webhook::TOKEN_HEADERS;
 use a2a_types::ProtocolVersion;
 use http::{HeaderValue, Request, StatusCode};
 use hyper::body::Incoming;
@@ -45,7 +45,7 @@ pub(super) async fn receive(
             false => lasting.clone(),
         };
         if let Some(token) = &token {
-            for name in &TOKENS {
+            for name in &TOKEN_HEADERS {
                 let header = request.headers().get(name).map(HeaderValue::as_bytes);
                 let is_taken = header.is_some_and(|header| {
                     subject.has(Bug::AnyToken)
@@ -96,7 +96,7 @@ pub(super) async fn receive(
 #[derive(Clone)]
 struct Receivers {
     token: Option<String>,
-    tokens: Option<Tokens>,
+    tokens: Option<JwtVerifier>,
     /// The tasks that notifications may be about; any if empty.
     tasks: Vec<String>,
     challenge: bool,
@@ -111,7 +111,8 @@ impl Receivers {
         reports: mpsc::UnboundedSender<Value>,
     ) -> Option<Self> {
         let jwt = line.require.jwt.as_ref();
-        let tokens = jwt.map(|published| Tokens::of(Keys::at(&published.jwks)).audience(url));
+        let tokens =
+            jwt.map(|published| JwtVerifier::of(JwksSource::at(&published.jwks)).audience(url));
         let receivers = Self {
             token: line.require.token.clone(),
             tokens,

@@ -6,7 +6,7 @@ use a2a_client::{Client, Retries};
 use a2a_transport::binding::ReadOptions;
 use a2a_transport::binding::jsonrpc::read_call;
 use a2a_transport::http::HttpTransport;
-use a2a_transport::{Answer, Call, Error, Transport};
+use a2a_transport::{CallRequest, Error, ResponseBody, Transport};
 use a2a_types::extension::trpc::Version;
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Event, Operation, ProtocolVersion, Request, Response, v0_2};
@@ -317,7 +317,7 @@ fn is_readable(answer: &Example) -> bool {
 }
 
 /// Returns the canonical request of an example, as a call.
-fn call_of(request: &Example) -> Result<Call, String> {
+fn call_of(request: &Example) -> Result<CallRequest, String> {
     let canonical = request.canonical_value();
     let message = json!({
         "jsonrpc": "2.0", "id": 1, "method": canonical["operation"], "params": canonical["params"],
@@ -328,7 +328,7 @@ fn call_of(request: &Example) -> Result<Call, String> {
         &ReadOptions::default(),
     );
     let request: Request = question.map_err(|refused| refused.error.message)?.request;
-    Ok(Call::new(request))
+    Ok(CallRequest::new(request))
 }
 
 /// Calls an agent that declares the profile, and returns everything that comes, in the canonical spelling.
@@ -356,18 +356,18 @@ async fn ask_in_profile(
 
 /// Returns everything that an answer brings, in the canonical spelling.
 async fn answer_to(
-    reply: Result<a2a_transport::Reply, Error>,
+    reply: Result<a2a_transport::CallResponse, Error>,
     open: bool,
 ) -> Result<Vec<Value>, Error> {
     match reply?.answer {
-        Answer::Once(response) => Ok(vec![match response {
+        ResponseBody::Once(response) => Ok(vec![match response {
             Response::SendMessage(response) => json!(response),
             Response::GetTask(task) | Response::CancelTask(task) => json!(task),
             Response::CreateTaskPushNotificationConfig(config)
             | Response::GetTaskPushNotificationConfig(config) => json!(config),
             other => json!(format!("{other:?}")),
         }]),
-        Answer::Stream(updates) => {
+        ResponseBody::Stream(updates) => {
             let updates = updates.map(|update| update.map(|update| update.event.into_event()));
             events(updates, open).await
         }

@@ -20,9 +20,9 @@ use self::issuer_keys::{IssuerKeys, KeyLookup};
 use self::key_set::KeySet;
 use self::token::Rules;
 use crate::digest_cache::{DigestCache, sha256};
-use crate::error::SetupError;
+use crate::error::ConfigError;
 use crate::issuer_url;
-use crate::scheme::{Scheme, Verdict, credentials};
+use crate::scheme::{AuthOutcome, Scheme, credentials};
 use crate::watched_file::WatchedFile;
 
 /// Scheme of JSON Web Tokens in `Authorization: Bearer`, as an issuer makes them: OpenID Connect, or OAuth
@@ -66,7 +66,7 @@ impl JwtBearer {
     pub fn discover(
         issuer: impl Into<String>,
         audience: impl Into<String>,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, ConfigError> {
         let issuer = issuer.into();
         issuer_url::check("issuer", &issuer)?;
         let keys = IssuerKeys::discovered(issuer.clone());
@@ -82,7 +82,7 @@ impl JwtBearer {
         issuer: impl Into<String>,
         audience: impl Into<String>,
         url: impl Into<String>,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, ConfigError> {
         let url = url.into();
         issuer_url::check("URL of the keys", &url)?;
         let keys = IssuerKeys::at(url);
@@ -95,7 +95,7 @@ impl JwtBearer {
         issuer: impl Into<String>,
         audience: impl Into<String>,
         path: impl Into<PathBuf>,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, ConfigError> {
         let keys = IssuerKeys::File(WatchedFile::open(path, KeySet::parse)?);
         Ok(Self::new(issuer.into(), audience.into(), keys, bearer()))
     }
@@ -105,8 +105,8 @@ impl JwtBearer {
         issuer: impl Into<String>,
         audience: impl Into<String>,
         jwks: &[u8],
-    ) -> Result<Self, SetupError> {
-        let keys = KeySet::parse(jwks).map_err(|problem| SetupError::value("keys", problem))?;
+    ) -> Result<Self, ConfigError> {
+        let keys = KeySet::parse(jwks).map_err(|problem| ConfigError::value("keys", problem))?;
         let keys = IssuerKeys::Fixed(Arc::new(keys));
         Ok(Self::new(issuer.into(), audience.into(), keys, bearer()))
     }
@@ -153,7 +153,7 @@ impl JwtBearer {
         self
     }
 
-    async fn verdict(&self, head: &Parts) -> Verdict {
+    async fn verdict(&self, head: &Parts) -> AuthOutcome {
         let token = match credentials(&head.headers, "Bearer") {
             Ok(token) => token,
             Err(verdict) => return verdict,
@@ -163,25 +163,25 @@ impl JwtBearer {
             let keys = self.keys.current().await;
             let is_current = keys.is_some_and(|keys| Arc::ptr_eq(&keys, &verified.keys));
             if is_current && token::is_in_time(verified.expires, now) {
-                return Verdict::Valid(verified.principal);
+                return AuthOutcome::Valid(verified.principal);
             }
             self.verified.remove(&digest);
         }
         let Some(header) = self.rules.header(token) else {
-            return Verdict::Invalid;
+            return AuthOutcome::Invalid;
         };
         let keys = match self.keys.with_key(header.kid.as_deref()).await {
             KeyLookup::Known(keys) => keys,
-            KeyLookup::Unknown => return Verdict::Invalid,
-            KeyLookup::Unavailable => return Verdict::Unavailable,
+            KeyLookup::Unknown => return AuthOutcome::Invalid,
+            KeyLookup::Unavailable => return AuthOutcome::Unavailable,
         };
         let claims = keys.find(header.kid.as_deref());
         let claims = claims.and_then(|key| self.rules.verify(token, &header, key, now));
         let Some(claims) = claims else {
-            return Verdict::Invalid;
+            return AuthOutcome::Invalid;
         };
         let Some(principal) = (self.principal)(&claims) else {
-            return Verdict::Invalid;
+            return AuthOutcome::Invalid;
         };
         let verified = VerifiedToken {
             principal: principal.clone(),
@@ -189,12 +189,12 @@ impl JwtBearer {
             keys,
         };
         self.verified.insert(digest, verified, VERIFIED_PERIOD);
-        Verdict::Valid(principal)
+        AuthOutcome::Valid(principal)
     }
 }
 
 impl Scheme for JwtBearer {
-    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Verdict> {
+    fn check<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, AuthOutcome> {
         Box::pin(self.verdict(head))
     }
 

@@ -1,7 +1,7 @@
 //! Cards that are derived from authenticators.
 
 use a2a_auth::{
-    AnyOf, ApiKeys, BasicUsers, JwtBearer, OperationScopes, Requirement, TokenFunction, Verdict,
+    AnyOf, ApiKeys, AuthOutcome, BasicUsers, JwtBearer, OperationScopes, Requirement, TokenFunction,
 };
 use a2a_server::{BuildError, Server};
 use a2a_types::{AgentCard, SecurityScheme};
@@ -16,7 +16,10 @@ fn every_scheme() -> AnyOf {
     let users = BasicUsers::of([("ada", HASH)]).unwrap();
     AnyOf::new(Requirement::of("login", tokens).scopes(["agent"]))
         .or(Requirement::of("key", keys).and("password", users))
-        .or(("function", TokenFunction::new(async |_| Verdict::Invalid)))
+        .or((
+            "function",
+            TokenFunction::new(async |_| AuthOutcome::Invalid),
+        ))
 }
 
 #[tokio::test]

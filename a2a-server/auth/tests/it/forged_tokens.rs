@@ -1,6 +1,6 @@
 //! Tokens that were changed after they were signed, or that no issuer signed.
 
-use a2a_auth::{JwtBearer, Scheme, Verdict};
+use a2a_auth::{AuthOutcome, JwtBearer, Scheme};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
@@ -154,7 +154,11 @@ fn no_changed_token_is_accepted() {
     let signed = keys.each_ref().map(|key| {
         let claims = claims(ISSUER, AUDIENCE, json!({"sub": key.kid}));
         let token = key.sign(&claims);
-        assert!(matches!(verdict(&token), Verdict::Valid(_)), "{}", key.kid);
+        assert!(
+            matches!(verdict(&token), AuthOutcome::Valid(_)),
+            "{}",
+            key.kid
+        );
         token
     });
     let changes = (0..3_usize, prop::collection::vec(mutations(), 1..3));
@@ -191,7 +195,7 @@ fn no_changed_token_is_accepted() {
             if !is_same {
                 **changed.borrow_mut() += 1;
                 let verdict = verdict(&token);
-                prop_assert_eq!(verdict, Verdict::Invalid, "{}", token);
+                prop_assert_eq!(verdict, AuthOutcome::Invalid, "{}", token);
             }
             Ok(())
         })
@@ -223,7 +227,7 @@ async fn no_token_of_a_shared_key_is_accepted() {
                 header.kid = Some(key.kid.clone());
                 let token = encode(&header, &claims, &EncodingKey::from_secret(secret)).unwrap();
                 let verdict = scheme.check(&Credentials::bearer(&token).head()).await;
-                assert_eq!(verdict, Verdict::Invalid, "{algorithm:?}");
+                assert_eq!(verdict, AuthOutcome::Invalid, "{algorithm:?}");
             }
         }
         let header = json!({"alg": "none", "kid": key.kid, "typ": "JWT"}).to_string();
@@ -231,7 +235,7 @@ async fn no_token_of_a_shared_key_is_accepted() {
         for signature in ["", "AA"] {
             let token = format!("{}.{signature}", parts.join("."));
             let verdict = scheme.check(&Credentials::bearer(&token).head()).await;
-            assert_eq!(verdict, Verdict::Invalid, "{token}");
+            assert_eq!(verdict, AuthOutcome::Invalid, "{token}");
         }
     }
 }

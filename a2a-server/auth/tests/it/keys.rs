@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_auth::{AnyOf, ApiKeys, SetupError};
+use a2a_auth::{AnyOf, ApiKeys, ConfigError};
 
 use crate::fixture::{Credentials, Service};
 
@@ -44,7 +44,7 @@ fn a_file_that_cannot_be_used_is_named_and_not_quoted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("keys");
     let open = || ApiKeys::header("x-api-key").unwrap().file(&path);
-    assert!(matches!(open(), Err(SetupError::Read { .. })));
+    assert!(matches!(open(), Err(ConfigError::Read { .. })));
     std::fs::write(&path, "some-key-0123456789").unwrap();
     let error = open().err().unwrap().to_string();
     let expected = "keys: line 1: expected a key and the name of its principal";

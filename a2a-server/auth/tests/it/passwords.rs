@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_auth::{AnyOf, BasicUsers, Scheme, Verdict};
+use a2a_auth::{AnyOf, AuthOutcome, BasicUsers, Scheme};
 use a2a_transport::Principal;
 
 use crate::credentials::{HASH, PASSWORD};
@@ -47,11 +47,11 @@ async fn a_crowd_is_answered_and_its_excess_told_to_come_later() {
     for check in checks {
         let verdict = check.await.unwrap();
         assert!(
-            matches!(verdict, Verdict::Invalid | Verdict::Unavailable),
+            matches!(verdict, AuthOutcome::Invalid | AuthOutcome::Unavailable),
             "{verdict:?}"
         );
     }
     let right = Credentials::basic("ada", PASSWORD).head();
-    let ada = Verdict::Valid(Principal::named("ada"));
+    let ada = AuthOutcome::Valid(Principal::named("ada"));
     assert_eq!(users.check(&right).await, ada);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_auth::{AnyOf, Introspection, JwtBearer, Scheme, SetupError, Verdict};
+use a2a_auth::{AnyOf, AuthOutcome, ConfigError, Introspection, JwtBearer, Scheme};
 use a2a_transport::Principal;
 use jsonwebtoken::Algorithm;
 use serde_json::{Value, json};
@@ -17,12 +17,12 @@ fn fixed(keys: &[SigningKey]) -> JwtBearer {
     JwtBearer::keys_of(ISSUER, AUDIENCE, keys.as_bytes()).unwrap()
 }
 
-async fn verdict(tokens: &JwtBearer, token: &str) -> Verdict {
+async fn verdict(tokens: &JwtBearer, token: &str) -> AuthOutcome {
     tokens.check(&Credentials::bearer(token).head()).await
 }
 
 async fn is_valid(tokens: &JwtBearer, token: &str) -> bool {
-    matches!(verdict(tokens, token).await, Verdict::Valid(_))
+    matches!(verdict(tokens, token).await, AuthOutcome::Valid(_))
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_principal_is_of_its_issuer_unless_the_program_says_otherwise() {
     let key = SigningKey::ed25519("1");
     let token = key.sign(&claims(ISSUER, AUDIENCE, json!({"scp": ["a b", "c"]})));
     let tokens = fixed(std::slice::from_ref(&key));
-    let Verdict::Valid(principal) = verdict(&tokens, &token).await else {
+    let AuthOutcome::Valid(principal) = verdict(&tokens, &token).await else {
         panic!("refused");
     };
     assert_eq!(principal.name(), Some("https://login.example#ada"));
@@ -131,9 +131,9 @@ async fn a_principal_is_of_its_issuer_unless_the_program_says_otherwise() {
         let client = claims.get("client_id").and_then(Value::as_str)?;
         Some(Principal::named(format!("client {client}")))
     });
-    assert_eq!(verdict(&by_client, &token).await, Verdict::Invalid);
+    assert_eq!(verdict(&by_client, &token).await, AuthOutcome::Invalid);
     let token = key.sign(&claims(ISSUER, AUDIENCE, json!({"client_id": "c"})));
-    let client = Verdict::Valid(Principal::named("client c"));
+    let client = AuthOutcome::Valid(Principal::named("client c"));
     assert_eq!(verdict(&by_client, &token).await, client);
 }
 
@@ -204,11 +204,11 @@ async fn an_issuer_that_begins_later_is_found() {
     issuer.stop().await;
     let tokens = JwtBearer::keys_at(&url, AUDIENCE, format!("{url}/keys")).unwrap();
     let token = key.sign(&claims(&url, AUDIENCE, json!({})));
-    assert_eq!(verdict(&tokens, &token).await, Verdict::Unavailable);
+    assert_eq!(verdict(&tokens, &token).await, AuthOutcome::Unavailable);
     issuer.restart().await;
     assert_eq!(
         verdict(&tokens, &token).await,
-        Verdict::Unavailable,
+        AuthOutcome::Unavailable,
         "asked too soon"
     );
     pass(6).await;
@@ -224,7 +224,7 @@ async fn ten_thousand_unknown_keys_are_one_request() {
     assert!(is_valid(&tokens, &key.sign(&claims)).await);
     for number in 0..10_000 {
         let token = key.sign_with(|header| header.kid = Some(format!("k{number}")), &claims);
-        assert_eq!(verdict(&tokens, &token).await, Verdict::Invalid);
+        assert_eq!(verdict(&tokens, &token).await, AuthOutcome::Invalid);
     }
     assert_eq!(issuer.key_requests(), 1);
     pass(61).await;
@@ -238,7 +238,7 @@ async fn ten_thousand_unknown_keys_are_one_request() {
         })
         .collect();
     for check in checks {
-        assert_eq!(check.await.unwrap(), Verdict::Invalid);
+        assert_eq!(check.await.unwrap(), AuthOutcome::Invalid);
     }
     assert_eq!(issuer.key_requests(), 2);
 }
@@ -262,7 +262,7 @@ async fn a_file_of_keys_is_read_again() {
 
 #[test]
 fn settings_that_cannot_be_trusted_are_refused() {
-    let is_refused = |built: Result<JwtBearer, SetupError>| built.is_err();
+    let is_refused = |built: Result<JwtBearer, ConfigError>| built.is_err();
     assert!(is_refused(JwtBearer::discover(
         "http://login.example",
         AUDIENCE
@@ -288,26 +288,26 @@ async fn introspection_asks_once_a_minute_and_not_at_all_in_an_outage() {
     let url = format!("{}/introspect", issuer.url);
     let tokens = Introspection::new(url, "client", "client secret").unwrap();
     let verdict = async |token: &str| tokens.check(&Credentials::bearer(token).head()).await;
-    let ada = Verdict::Valid(Principal::named("ada"));
+    let ada = AuthOutcome::Valid(Principal::named("ada"));
     for _ in 0..3 {
         assert_eq!(verdict("t").await, ada);
-        assert_eq!(verdict("u").await, Verdict::Invalid);
+        assert_eq!(verdict("u").await, AuthOutcome::Invalid);
     }
     assert_eq!(issuer.introspections(), 2);
     issuer.set_broken(true);
     assert_eq!(verdict("t").await, ada);
-    assert_eq!(verdict("v").await, Verdict::Unavailable);
+    assert_eq!(verdict("v").await, AuthOutcome::Unavailable);
     pass(61).await;
-    assert_eq!(verdict("t").await, Verdict::Unavailable);
+    assert_eq!(verdict("t").await, AuthOutcome::Unavailable);
     issuer.set_broken(false);
     issuer.issue("t", json!({"active": false}));
-    assert_eq!(verdict("t").await, Verdict::Invalid);
+    assert_eq!(verdict("t").await, AuthOutcome::Invalid);
     issuer.issue("w", json!({"active": "true", "sub": "ada"}));
     assert_eq!(
         verdict("w").await,
-        Verdict::Unavailable,
+        AuthOutcome::Unavailable,
         "a malformed answer"
     );
     issuer.issue("x", json!({"active": true}));
-    assert_eq!(verdict("x").await, Verdict::Invalid, "no subject");
+    assert_eq!(verdict("x").await, AuthOutcome::Invalid, "no subject");
 }

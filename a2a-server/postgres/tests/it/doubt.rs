@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_postgres::{PostgresOptions, PostgresStore};
-use a2a_server::{Append, Outcome, Receipt, Store, StoreError, Tail};
+use a2a_server::{Append, IdempotencyKey, LogPage, Outcome, Store, StoreError};
 use a2a_types::{Message, Task};
 
 use crate::database::{LONG_WAIT, open, shared};
@@ -26,7 +26,7 @@ async fn store() -> Option<(Proxy, PostgresStore)> {
 
 async fn log(store: &PostgresStore) -> usize {
     match store.events_after(&ada(), &"t".into(), 1).await.unwrap() {
-        Tail::Events(events) => events.len(),
+        LogPage::Events(events) => events.len(),
         other => panic!("{other:?}"),
     }
 }
@@ -47,7 +47,10 @@ async fn append_whose_answer_is_lost_is_stored_once() {
     assert_eq!(log(&store).await, 1);
     // The same append once more is another write, and is refused.
     let again = store.append(&ada(), &"t".into(), marked()).await;
-    assert!(matches!(again, Err(StoreError::Behind(2))), "{again:?}");
+    assert!(
+        matches!(again, Err(StoreError::SequenceConflict(2))),
+        "{again:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,25 +77,31 @@ async fn task_and_answer_are_stored_once_though_the_answer_is_lost() {
     task.history.push(Message::user(MARK));
     let mut begun = new("t");
     begun.task = Arc::new(task);
-    begun.receipt = Some(Receipt::new("m".into(), [1; 32], LONG));
+    begun.receipt = Some(IdempotencyKey::new("m".into(), [1; 32], LONG));
     proxy.lose_answer();
     store.create(&ada(), begun.clone()).await.unwrap();
     let again = store.create(&ada(), begun).await;
     assert!(
-        matches!(again, Err(StoreError::TaskExists | StoreError::Received)),
+        matches!(
+            again,
+            Err(StoreError::TaskExists | StoreError::DuplicateMessage)
+        ),
         "{again:?}"
     );
-    let receipt = Receipt::new("n".into(), [2; 32], LONG);
+    let receipt = IdempotencyKey::new("n".into(), [2; 32], LONG);
     let answer = Message::agent(MARK);
     proxy.lose_answer();
     store
-        .keep_answer(&ada(), receipt.clone(), answer.clone())
+        .store_response(&ada(), receipt.clone(), answer.clone())
         .await
         .unwrap();
     let known = store.received(&ada(), &"n".into()).await.unwrap().unwrap();
     assert_eq!(known.outcome, Outcome::Message(Box::new(answer.clone())));
-    let again = store.keep_answer(&ada(), receipt, answer).await;
-    assert!(matches!(again, Err(StoreError::Received)), "{again:?}");
+    let again = store.store_response(&ada(), receipt, answer).await;
+    assert!(
+        matches!(again, Err(StoreError::DuplicateMessage)),
+        "{again:?}"
+    );
 }
 
 /// The connection is lost while the append waits for a lock. It is repeated, and both attempts wait.
@@ -148,7 +157,10 @@ async fn writer_goes_on_after_an_append_of_unknown_outcome() {
         assert_eq!(log(&store).await, 2);
         // The doubt is settled.
         let late = store.append(&ada(), &"t".into(), append).await;
-        assert!(matches!(late, Err(StoreError::Behind(3))), "{late:?}");
+        assert!(
+            matches!(late, Err(StoreError::SequenceConflict(3))),
+            "{late:?}"
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! Failover to a server that has lost the last writes.
 
 use a2a_postgres::{PostgresOptions, PostgresStore};
-use a2a_server::{Append, Logged, Store, Tail};
+use a2a_server::{Append, LogEntry, LogPage, Store};
 use a2a_types::{Event, Part};
 
 use crate::database::{Database, open};
@@ -20,7 +20,7 @@ async fn text(store: &impl Store) -> String {
 
 /// Returns the text of the events after a sequence number.
 async fn tail(store: &impl Store, after: u64) -> String {
-    let text = |logged: Logged| match &*logged.event {
+    let text = |logged: LogEntry| match &*logged.event {
         Event::ArtifactUpdate(it) => it.artifact.parts[0].as_text().map(str::to_owned),
         _ => None,
     };
@@ -29,7 +29,7 @@ async fn tail(store: &impl Store, after: u64) -> String {
         .await
         .unwrap()
     {
-        Tail::Events(events) => events.into_iter().filter_map(text).collect(),
+        LogPage::Events(events) => events.into_iter().filter_map(text).collect(),
         other => panic!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_server::{Listing, Store};
+use a2a_server::{ListQuery, Store};
 
 use crate::database::{open, shared};
 use crate::sample::{ada, new};
@@ -42,7 +42,7 @@ async fn page_reads_no_row_of_the_other_pages() {
         read(),
         database.psql(&format!("select idx_scan {STATISTICS}")),
     );
-    let page = store.list(&ada(), Listing::new(50)).await.unwrap();
+    let page = store.list(&ada(), ListQuery::new(50)).await.unwrap();
     assert_eq!(
         (page.tasks.len(), page.total, page.more),
         (50, 20_060, true)

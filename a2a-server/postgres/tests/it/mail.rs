@@ -1,7 +1,7 @@
 //! Mail and reservations: what cannot be read, comes twice, or is too much.
 
 use a2a_postgres::PostgresStore;
-use a2a_server::{MAX_MAIL, Mail, MailContent, SharedStore, Store, StoreError};
+use a2a_server::{CommandContent, MAX_COMMANDS, SharedStore, Store, StoreError, TaskCommand};
 use a2a_types::TaskId;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
@@ -15,8 +15,8 @@ async fn store(database: &Database, schema: &str) -> PostgresStore {
     store
 }
 
-fn cancel() -> Mail {
-    Mail::new(ada(), TaskId::from("t"), MailContent::Cancel)
+fn cancel() -> TaskCommand {
+    TaskCommand::new(ada(), TaskId::from("t"), CommandContent::Cancel)
 }
 
 async fn post(store: &PostgresStore) -> Result<String, StoreError> {
@@ -25,7 +25,7 @@ async fn post(store: &PostgresStore) -> Result<String, StoreError> {
 }
 
 async fn taken(store: &PostgresStore) -> Vec<String> {
-    let mail = store.take_mail("h", 1000).await.unwrap();
+    let mail = store.take_commands("h", 1000).await.unwrap();
     mail.into_iter().map(|mail| mail.id).collect()
 }
 
@@ -91,7 +91,7 @@ async fn mail_that_was_taken_is_not_posted_again() {
 async fn old_mail_is_neither_taken_nor_kept() {
     let Some(database) = shared() else { return };
     let store = store(database, "old_mail").await;
-    for _ in 0..MAX_MAIL {
+    for _ in 0..MAX_COMMANDS {
         post(&store).await.unwrap();
     }
     database.psql("update old_mail.mail set posted = posted - interval '1 hour'");

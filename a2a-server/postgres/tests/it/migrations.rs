@@ -78,7 +78,7 @@ async fn a_role_that_may_not_make_tables_can_use_them() {
     store.create(&ada(), new("t")).await.unwrap();
     let append = Append::held(1, 1, vec![chunk("t", "x")]);
     store.append(&ada(), &"t".into(), append).await.unwrap();
-    let receipt = a2a_server::Receipt::new("m".into(), [0; 32], LONG);
+    let receipt = a2a_server::IdempotencyKey::new("m".into(), [0; 32], LONG);
     store
         .reserve(&ada(), &receipt, "h", LONG, None)
         .await

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use a2a_postgres::PostgresStore;
-use a2a_server::{Append, Settlement, Store};
+use a2a_server::{Append, DeliveryResult, Store};
 use a2a_types::{ProtocolVersion, TaskPushNotificationConfig};
 use tokio::time::timeout;
 
@@ -40,8 +40,8 @@ async fn backlog_of_a_receiver_that_does_not_answer_is_not_read() {
     watched(&store, "dead").await;
     notify(&store, "dead", 1).await;
     let dead = store.notifications(10, LONG).await.unwrap();
-    let later = Settlement::Later(LONG);
-    store.settle(&dead[0], later).await.unwrap();
+    let later = DeliveryResult::Retry(LONG);
+    store.record_delivery(&dead[0], later).await.unwrap();
     database.psql(
         "insert into backlog.push_outbox(task, config, sequence)
            select task, config, n from backlog.push_config, generate_series(3, 20000) n;
@@ -87,7 +87,7 @@ async fn no_notification_is_forgotten_that_is_added_while_others_are_taken() {
         workers.spawn(async move {
             loop {
                 for notification in store.notifications(2, LONG).await.unwrap() {
-                    let settled = store.settle(&notification, Settlement::Delivered);
+                    let settled = store.record_delivery(&notification, DeliveryResult::Delivered);
                     settled.await.unwrap();
                     let task = notification.config.task_id.to_string();
                     delivered.send((task, notification.sequence)).unwrap();

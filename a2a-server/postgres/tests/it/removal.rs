@@ -1,6 +1,6 @@
 //! Removal of receipts and webhooks.
 
-use a2a_server::{Receipt, Retention, Store};
+use a2a_server::{IdempotencyKey, Retention, Store};
 use a2a_types::{Message, TaskPushNotificationConfig};
 
 use crate::database::{LONG_WAIT, open, shared};
@@ -57,8 +57,8 @@ async fn receipts_beyond_the_maximum_are_removed_and_no_others() {
     let options = database.options().schema("receipts").receipts(20);
     let (one, other) = (open(&options).await, open(&options).await);
     for number in 0..30 {
-        let receipt = Receipt::new(number.to_string().into(), [1; 32], LONG);
-        one.keep_answer(&ada(), receipt, Message::agent("a"))
+        let receipt = IdempotencyKey::new(number.to_string().into(), [1; 32], LONG);
+        one.store_response(&ada(), receipt, Message::agent("a"))
             .await
             .unwrap();
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use a2a_postgres::PostgresOptions;
-use a2a_server::{Receipt, SharedStore, Store, StoreError};
+use a2a_server::{IdempotencyKey, SharedStore, Store, StoreError};
 use tokio::time::timeout;
 
 use crate::database::{open, shared};
@@ -18,7 +18,7 @@ async fn reservation_runs_out_though_its_release_failed() {
     let options = |url: &str| PostgresOptions::new(url).unwrap().schema("reservations");
     let there = open(&options(&database.url())).await;
     let here = open(&options(&proxy.url()).connections(1).listen(false)).await;
-    let receipt = |id: &str| Receipt::new(id.into(), [1; 32], LONG);
+    let receipt = |id: &str| IdempotencyKey::new(id.into(), [1; 32], LONG);
     let term = Duration::from_millis(200);
     for message in ["released", "kept"] {
         let reserved = here

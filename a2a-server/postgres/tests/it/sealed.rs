@@ -9,7 +9,8 @@ use std::time::Duration;
 use a2a_client::{Client, Error};
 use a2a_postgres::PostgresOptions;
 use a2a_server::{
-    Append, Owner, Principal, SealedStore, SealingKeys, Server, Store, StoreError, WebhookPolicy,
+    Append, EncryptedStore, EncryptionKeys, Owner, Principal, Server, Store, StoreError,
+    WebhookPolicy,
 };
 use a2a_types::{
     AuthenticationInfo, Base64, ErrorKind, Message, ProtocolVersion, Task,
@@ -30,18 +31,18 @@ const URL_KEY: &str = "Vy2nUrlKeyRg68sJpAq40C";
 const SECRETS: [&str; 3] = [TOKEN, BEARER, URL_KEY];
 
 /// Returns keys with these ids, made of the ids.
-fn keys(ids: &[&str]) -> SealingKeys {
+fn keys(ids: &[&str]) -> EncryptionKeys {
     let line = |id: &&str| {
         let key: [u8; 32] = std::array::from_fn(|place| id.as_bytes()[place % id.len()]);
         format!("{id} {}", Base64::encode(key).as_text())
     };
     let lines: Vec<_> = ids.iter().map(line).collect();
-    SealingKeys::parse(&lines.join("\n")).unwrap()
+    EncryptionKeys::parse(&lines.join("\n")).unwrap()
 }
 
 /// Opens the store, with its webhooks sealed by these keys.
-async fn sealed(options: &PostgresOptions, keys: SealingKeys) -> SealedStore {
-    SealedStore::new(Arc::new(open(options).await), Some(keys))
+async fn sealed(options: &PostgresOptions, keys: EncryptionKeys) -> EncryptedStore {
+    EncryptedStore::new(Arc::new(open(options).await), Some(keys))
 }
 
 /// Builds a server that tries each delivery once; without ids nothing is sealed.
@@ -54,7 +55,7 @@ async fn server(options: &PostgresOptions, ids: &[&str]) -> Server {
         .retry_webhooks([]);
     let builder = match ids {
         [] => builder,
-        ids => builder.seal_secrets(keys(ids)),
+        ids => builder.encrypt_secrets(keys(ids)),
     };
     builder.build().unwrap()
 }
@@ -259,7 +260,7 @@ async fn notification_waits_for_its_sealing_key_and_the_error_names_it() {
     assert_eq!(other.notifications(10, LONG).await.unwrap(), []);
     assert_eq!(database.psql(is_put_off), "t");
     // Another key of that id is not the one.
-    let wrong = SealingKeys::new("lost", &[1; 32]).unwrap();
+    let wrong = EncryptionKeys::new("lost", &[1; 32]).unwrap();
     let wrong = sealed(&options, wrong).await;
     let error = wrong.configs(&owner, &id).await.unwrap_err();
     assert!(

@@ -23,7 +23,7 @@ impl Agent for Worker {
         let text = turn.text();
         let (command, rest) = text.split_once(' ').unwrap_or((&text, ""));
         match command {
-            "echo" => turn.artifact("echo").text(rest).done().await?,
+            "echo" => turn.artifact("echo").text(rest).finish().await?,
             "reply" => turn.reply(Message::agent(rest)).await?,
             "ask" => turn.ask(rest).await?,
             "wait" => {
@@ -34,7 +34,7 @@ impl Agent for Worker {
                     () = turn.canceled() => {}
                 }
                 if rest == "and write" {
-                    turn.artifact("written").text("text").done().await?;
+                    turn.artifact("written").text("text").finish().await?;
                     turn.checkpoint(Object::new()).await?;
                 }
             }
@@ -42,7 +42,7 @@ impl Agent for Worker {
             "late" => {
                 self.begun.notify_one();
                 self.go_on.notified().await;
-                turn.artifact("late").text(rest).done().await?;
+                turn.artifact("late").text(rest).finish().await?;
             }
             other => return Err(format!("unknown command {other}").into()),
         }

@@ -21,7 +21,7 @@ use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
 use crate::engine::run_state::{Progress, SharedRunState};
 use crate::engine::store_handle::{ActiveTask, StoreHandle};
 use crate::engine::update::{ArtifactUpdate, UpdateError};
-use crate::store::{NewTask, Owner, Receipt, Snapshot, StoreError};
+use crate::store::{IdempotencyKey, NewTask, Owner, Snapshot, StoreError};
 
 /// Writes the log of one task.
 ///
@@ -449,7 +449,7 @@ impl TaskWriter {
         &self,
         message: Message,
         then: Option<TaskState>,
-        receipt: Option<Receipt>,
+        receipt: Option<IdempotencyKey>,
         begins_turn: bool,
     ) -> Result<MessagePlace, UpdateError> {
         let mut log = self.ready().await?;
@@ -579,7 +579,7 @@ impl TaskWriter {
         Ok(log.answer(answer).await?)
     }
 
-    pub(crate) async fn detach(&self) -> Result<(), UpdateError> {
+    pub(crate) async fn respond_early(&self) -> Result<(), UpdateError> {
         let ready = || async { self.ready().await.map(drop) };
         self.outlast(ready().await, ready).await?;
         self.run_state().change(|run| run.detached += 1);

@@ -10,8 +10,8 @@ use a2a_types::{
 };
 use tokio::time::Instant;
 
-use super::super::limits::{self, FoldSize, Growth};
-use super::super::{Append, Lease, Listing, Logged, Place, StoreError, Tail, TaskKey};
+use super::super::limits::{self, FoldSize, LogUsage};
+use super::super::{Append, Lease, ListCursor, ListQuery, LogEntry, LogPage, StoreError, TaskKey};
 
 /// The log of a task, and everything else that belongs to it.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Log {
     }
 
     /// Returns the bytes that these events add.
-    pub(super) fn growth(&self, events: usize, growth: &Growth) -> usize {
+    pub(super) fn growth(&self, events: usize, growth: &LogUsage) -> usize {
         let (before, after) = (self.events.len(), self.events.len() + events);
         growth.bytes()
             + match after > SHORT {
@@ -119,12 +119,12 @@ impl Log {
     }
 
     /// All of it or nothing.
-    pub(super) fn add(&mut self, append: Append, growth: &Growth) -> Result<(), StoreError> {
+    pub(super) fn add(&mut self, append: Append, growth: &LogUsage) -> Result<(), StoreError> {
         if self.is_forgotten {
             return Err(StoreError::NoTask);
         }
         if append.after != self.sequence() {
-            return Err(StoreError::Behind(self.sequence()));
+            return Err(StoreError::SequenceConflict(self.sequence()));
         }
         let held_lease = self.held_lease.next(&append.lease)?;
         let (messages, logged) = growth.admit(self.messages, self.logged)?;
@@ -196,22 +196,22 @@ impl Log {
     }
 
     /// Returns the place of the task in a listing, or `None` if it is not wanted there.
-    pub(super) fn place(&self, listing: &Listing) -> Option<Place> {
+    pub(super) fn place(&self, listing: &ListQuery) -> Option<ListCursor> {
         let wanted = listing.wants(self.task.context_id.as_ref(), self.status());
-        wanted.then(|| Place::at(&self.task.id, self.status()))
+        wanted.then(|| ListCursor::at(&self.task.id, self.status()))
     }
 
-    pub(super) fn after(&self, sequence: u64) -> Tail {
+    pub(super) fn after(&self, sequence: u64) -> LogPage {
         let Some(seen) = sequence
             .checked_sub(1)
             .filter(|_| sequence <= self.sequence())
         else {
-            return Tail::Unknown;
+            return LogPage::Unknown;
         };
         let seen = usize::try_from(seen).unwrap_or(usize::MAX);
         let later = self.events.iter().enumerate().skip(seen);
-        let logged = later.map(|(index, event)| Logged::new(index as u64 + 2, Arc::clone(event)));
-        limits::Batch::of(logged)
+        let logged = later.map(|(index, event)| LogEntry::new(index as u64 + 2, Arc::clone(event)));
+        limits::ReadBatch::of(logged)
     }
 
     /// Returns the bytes that a webhook adds to the log, if the log takes it.
@@ -301,10 +301,10 @@ impl HeldLease {
         match lease {
             Lease::Held { epoch } if *epoch == self.epoch => Ok(self.clone()),
             Lease::Held { .. } => Err(StoreError::Fenced),
-            Lease::Taken { holder, .. } if self.lasts() && **holder != *self.holder => {
+            Lease::Acquire { holder, .. } if self.lasts() && **holder != *self.holder => {
                 Err(StoreError::Leased)
             }
-            Lease::Taken { holder, term } | Lease::Seized { holder, term } => {
+            Lease::Acquire { holder, term } | Lease::TakeOver { holder, term } => {
                 Ok(Self::taken(Arc::clone(holder), self.epoch + 1, *term))
             }
         }

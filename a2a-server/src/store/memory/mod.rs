@@ -20,9 +20,10 @@ use self::outbox::{Outbox, QueuedNotification};
 use self::receipt_cache::ReceiptCache;
 use self::task_table::{Capacity, EvictedRecords, Record, TaskTable, lock};
 use super::{
-    Append, Appended, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page, Place, Receipt,
-    Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, WakeHub,
-    limits::{self, Growth},
+    Append, Appended, DeliveryResult, IdempotencyKey, IdempotencyRecord, ListCursor, ListQuery,
+    LogPage, NewTask, Notification, Orphan, Outcome, Owner, Page, Retention, Snapshot, Store,
+    StoreError, StoreFuture, TaskNotifier,
+    limits::{self, LogUsage},
 };
 
 /// Store that keeps tasks in memory; the tasks that ended first make room for new ones.
@@ -35,7 +36,7 @@ pub struct MemoryStore {
     task_table: Mutex<TaskTable>,
     receipts: Mutex<ReceiptCache>,
     outbox: Mutex<Outbox>,
-    wake_hub: WakeHub,
+    task_notifier: TaskNotifier,
 }
 
 impl Default for MemoryStore {
@@ -54,7 +55,7 @@ impl MemoryStore {
             task_table: Mutex::default(),
             receipts: Mutex::default(),
             outbox: Mutex::default(),
-            wake_hub: WakeHub::default(),
+            task_notifier: TaskNotifier::default(),
         }
     }
 
@@ -80,7 +81,7 @@ impl MemoryStore {
         }
         let mut log = Log::new(new.task, webhook, held_lease, limits::size_of_owner(owner))?;
         if let Some(first) = first {
-            let growth = Growth::of(&first);
+            let growth = LogUsage::of(&first);
             log.add(first, &growth)?;
         }
         let webhooks = log.webhooks();
@@ -117,7 +118,7 @@ impl MemoryStore {
             receipts.check(owner, receipt)?;
         }
         let (notified, trace) = (append.notified(), append.trace.clone());
-        let growth = Growth::of(&append);
+        let growth = LogUsage::of(&append);
         let (record, forgotten) = self.with_room(owner, task, &append, &growth, &notified)?;
         drop(forgotten);
         let mut log = lock(&record.log);
@@ -133,7 +134,7 @@ impl MemoryStore {
         drop(receipts);
         lock(&self.task_table).note(&record);
         // Stored before anyone is woken.
-        self.wake_hub.wake(owner, task, appended.sequence);
+        self.task_notifier.wake(owner, task, appended.sequence);
         Ok(appended)
     }
 
@@ -144,7 +145,7 @@ impl MemoryStore {
         owner: &Owner,
         task: &TaskId,
         append: &Append,
-        growth: &Growth,
+        growth: &LogUsage,
         notified: &[u64],
     ) -> Result<(Arc<Record>, EvictedRecords), StoreError> {
         let mut task_table = lock(&self.task_table);
@@ -214,7 +215,7 @@ impl MemoryStore {
     fn close_watches(&self, forgotten: &[Arc<Record>]) {
         for record in forgotten {
             let (owner, task) = &record.key;
-            self.wake_hub.remove(owner, task);
+            self.task_notifier.remove(owner, task);
         }
     }
 
@@ -226,7 +227,7 @@ impl MemoryStore {
     }
 
     /// Sorts the places first, and copies only the tasks of the page.
-    fn page(&self, owner: &Owner, listing: &Listing) -> Page {
+    fn page(&self, owner: &Owner, listing: &ListQuery) -> Page {
         let records: Vec<_> = {
             let task_table = lock(&self.task_table);
             let own = task_table.records().filter(|record| record.key.0 == *owner);
@@ -260,7 +261,7 @@ impl MemoryStore {
             read += 1;
         }
         // Some may have changed since.
-        tasks.sort_by_cached_key(Place::of);
+        tasks.sort_by_cached_key(ListCursor::of);
         Page::new(tasks, total, rest.len() > read)
     }
 
@@ -351,7 +352,7 @@ impl Store for MemoryStore {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> StoreFuture<'a, Tail> {
+    ) -> StoreFuture<'a, LogPage> {
         let record = self.record(owner, task);
         done(record.map(|record| lock(&record.log).after(sequence)))
     }
@@ -361,11 +362,11 @@ impl Store for MemoryStore {
         done(record.map(|record| lock(&record.log).sequence()))
     }
 
-    fn wake_hub(&self) -> &WakeHub {
-        &self.wake_hub
+    fn task_notifier(&self) -> &TaskNotifier {
+        &self.task_notifier
     }
 
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: ListQuery) -> StoreFuture<'a, Page> {
         done(Ok(self.page(owner, &listing)))
     }
 
@@ -404,14 +405,14 @@ impl Store for MemoryStore {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> StoreFuture<'a, Option<Received>> {
+    ) -> StoreFuture<'a, Option<IdempotencyRecord>> {
         done(Ok(lock(&self.receipts).find(owner, message)))
     }
 
-    fn keep_answer<'a>(
+    fn store_response<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         answer: Message,
     ) -> StoreFuture<'a, ()> {
         let mut receipts = lock(&self.receipts);
@@ -434,10 +435,10 @@ impl Store for MemoryStore {
         done(Ok(lock(&self.outbox).waiting()))
     }
 
-    fn settle<'a>(
+    fn record_delivery<'a>(
         &'a self,
         notification: &'a Notification,
-        settlement: Settlement,
+        settlement: DeliveryResult,
     ) -> StoreFuture<'a, ()> {
         let Notification {
             owner,
@@ -448,7 +449,7 @@ impl Store for MemoryStore {
         } = notification;
         let (task, config) = (config.task_id.clone(), config.id.clone());
         let key = (owner.clone(), task, config, *sequence);
-        lock(&self.outbox).settle(&key, *attempt, settlement);
+        lock(&self.outbox).record_delivery(&key, *attempt, settlement);
         done(Ok(()))
     }
 

@@ -7,7 +7,7 @@ use a2a_transport::TraceContext;
 use a2a_types::{ConfigId, TaskId};
 use tokio::time::Instant;
 
-use super::super::{Owner, Settlement, limits};
+use super::super::{DeliveryResult, Owner, limits};
 
 /// The notifications that are not delivered yet, in order for each webhook.
 #[derive(Debug, Default)]
@@ -96,28 +96,33 @@ impl Outbox {
         taken.take(limit).collect()
     }
 
-    pub(super) fn settle(&mut self, key: &OutboxKey, attempt: u32, settlement: Settlement) {
+    pub(super) fn record_delivery(
+        &mut self,
+        key: &OutboxKey,
+        attempt: u32,
+        settlement: DeliveryResult,
+    ) {
         let (webhook, sequence) = split(key.clone());
         let Some(rows) = self.webhooks.get_mut(&webhook) else {
             return;
         };
         match settlement {
-            Settlement::Delivered => {
+            DeliveryResult::Delivered => {
                 let gone = rows.remove(&sequence);
                 self.bytes -= gone.as_ref().map_or(0, OutboxRow::bytes);
                 if rows.is_empty() {
                     self.remove(&webhook);
                 }
             }
-            Settlement::Later(pause) | Settlement::Untried(pause) => {
+            DeliveryResult::Retry(pause) | DeliveryResult::Deferred(pause) => {
                 if let Some(row) = rows.get_mut(&sequence).filter(|it| it.is_after(attempt)) {
                     row.due = Instant::now() + pause;
                     row.dead = None;
-                    let untried = matches!(settlement, Settlement::Untried(_));
+                    let untried = matches!(settlement, DeliveryResult::Deferred(_));
                     row.attempt = row.attempt.saturating_sub(u32::from(untried));
                 }
             }
-            Settlement::GivenUp => {
+            DeliveryResult::DeadLetter => {
                 if let Some(row) = rows.get_mut(&sequence).filter(|it| it.is_after(attempt)) {
                     row.dead = Some(Instant::now());
                 }

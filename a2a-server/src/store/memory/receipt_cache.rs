@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use tokio::time::Instant;
 
-use super::super::{Outcome, Owner, Receipt, Received, StoreError, limits};
+use super::super::{IdempotencyKey, IdempotencyRecord, Outcome, Owner, StoreError, limits};
 
 /// The messages that were received not long ago, the oldest of which make room for new ones.
 ///
@@ -34,14 +34,14 @@ struct CachedReceipt {
     hash: u64,
     owner: Owner,
     message: MessageId,
-    received: Received,
+    received: IdempotencyRecord,
     until: Instant,
     /// Bytes on the heap.
     bytes: usize,
 }
 
 impl ReceiptCache {
-    pub(super) fn find(&self, owner: &Owner, message: &MessageId) -> Option<Received> {
+    pub(super) fn find(&self, owner: &Owner, message: &MessageId) -> Option<IdempotencyRecord> {
         let hash = self.hasher.hash_one((owner, message));
         let is_same = |number: &u64| self.get(*number).is_some_and(|it| it.is_of(owner, message));
         let known = self.get(*self.index.find(hash, is_same)?)?;
@@ -52,14 +52,14 @@ impl ReceiptCache {
         at(&self.order, self.first, number)
     }
 
-    pub(super) fn check(&self, owner: &Owner, receipt: &Receipt) -> Result<(), StoreError> {
+    pub(super) fn check(&self, owner: &Owner, receipt: &IdempotencyKey) -> Result<(), StoreError> {
         match self.find(owner, &receipt.message) {
-            Some(_) => Err(StoreError::Received),
+            Some(_) => Err(StoreError::DuplicateMessage),
             None => Ok(()),
         }
     }
 
-    pub(super) fn note(&mut self, owner: &Owner, receipt: Receipt, outcome: Outcome) {
+    pub(super) fn note(&mut self, owner: &Owner, receipt: IdempotencyKey, outcome: Outcome) {
         while self.order.len() >= MAX_MESSAGES || self.bytes > MAX_BYTES {
             self.forget_first();
         }
@@ -73,7 +73,7 @@ impl ReceiptCache {
             hash: self.hasher.hash_one((owner, &receipt.message)),
             owner: owner.clone(),
             message: receipt.message,
-            received: Received::new(receipt.digest, outcome),
+            received: IdempotencyRecord::new(receipt.digest, outcome),
             until: Instant::now() + receipt.term,
             bytes,
         };
@@ -142,8 +142,8 @@ mod tests {
     use a2a_transport::Principal;
     use a2a_types::Message;
 
-    fn receipt(message: &str, term: Duration) -> Receipt {
-        Receipt::new(message.into(), [7; 32], term)
+    fn receipt(message: &str, term: Duration) -> IdempotencyKey {
+        IdempotencyKey::new(message.into(), [7; 32], term)
     }
 
     fn found(receipts: &ReceiptCache, message: &str) -> Option<Outcome> {

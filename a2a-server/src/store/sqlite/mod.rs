@@ -36,9 +36,9 @@ use self::transaction::WriteTransaction;
 use self::writer::Writer;
 use super::log_rows::LogRows;
 use super::{
-    Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail, TaskBudget, TaskKey,
-    WakeHub,
+    Append, Appended, DeliveryResult, IdempotencyKey, IdempotencyRecord, ListQuery, LogPage,
+    NewTask, Notification, Orphan, Owner, Page, Retention, Snapshot, Store, StoreError,
+    StoreFuture, TaskBudget, TaskKey, TaskNotifier,
 };
 
 /// Keeps tasks in a SQLite file, which any tool for SQLite can read.
@@ -145,7 +145,7 @@ impl SqliteStore {
     async fn page(
         &self,
         of: &str,
-        listing: &Listing,
+        listing: &ListQuery,
         limit: usize,
     ) -> Result<BoundedValue<Page>, StoreError> {
         loop {
@@ -246,7 +246,7 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> StoreFuture<'a, Tail> {
+    ) -> StoreFuture<'a, LogPage> {
         Box::pin(async move {
             if let Some(tail) = self.shared.after(&key(owner, task), sequence) {
                 return Ok(tail);
@@ -266,11 +266,11 @@ impl Store for SqliteStore {
         })
     }
 
-    fn wake_hub(&self) -> &WakeHub {
-        &self.shared.wake_hub
+    fn task_notifier(&self) -> &TaskNotifier {
+        &self.shared.task_notifier
     }
 
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: ListQuery) -> StoreFuture<'a, Page> {
         let of = owner.to_json();
         Box::pin(async move {
             let large = match self.page(&of, &listing, TaskBudget::SMALL).await? {
@@ -319,7 +319,7 @@ impl Store for SqliteStore {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> StoreFuture<'a, Option<Received>> {
+    ) -> StoreFuture<'a, Option<IdempotencyRecord>> {
         let (of, message) = (owner.to_json(), message.clone());
         Box::pin(async move {
             let places = self.shared.receipt_filter.find(&of, &message);
@@ -333,15 +333,15 @@ impl Store for SqliteStore {
         })
     }
 
-    fn keep_answer<'a>(
+    fn store_response<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         answer: Message,
     ) -> StoreFuture<'a, ()> {
         let owner = owner.clone();
         self.write(move |transaction| {
-            task_writes::keep_answer(transaction, &owner, &receipt, &answer)
+            task_writes::store_response(transaction, &owner, &receipt, &answer)
         })
     }
 
@@ -358,15 +358,17 @@ impl Store for SqliteStore {
         Box::pin(self.readers.run(webhooks::undelivered))
     }
 
-    fn settle<'a>(
+    fn record_delivery<'a>(
         &'a self,
         notification: &'a Notification,
-        settlement: Settlement,
+        settlement: DeliveryResult,
     ) -> StoreFuture<'a, ()> {
         let config = notification.config.clone();
         let attempt = (notification.sequence, notification.attempt);
         let (key, id) = (key(&notification.owner, &config.task_id), config.id);
-        self.write(move |transaction| webhooks::settle(transaction, &key, &id, attempt, settlement))
+        self.write(move |transaction| {
+            webhooks::record_delivery(transaction, &key, &id, attempt, settlement)
+        })
     }
 
     fn renew<'a>(&'a self, holder: &'a str, term: Duration) -> StoreFuture<'a, ()> {

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 
-use super::super::{Snapshot, Tail, TaskKey, WakeHub, limits};
+use super::super::{LogPage, Snapshot, TaskKey, TaskNotifier, limits};
 use super::receipt_filter::ReceiptFilter;
 use super::tables::FoldedTask;
 use super::task_index::TaskIndex;
@@ -16,7 +16,7 @@ pub(super) struct Shared {
     pub(super) receipt_filter: ReceiptFilter,
     pub(super) task_index: TaskIndex,
     recent: Mutex<Recent>,
-    pub(super) wake_hub: WakeHub,
+    pub(super) task_notifier: TaskNotifier,
 }
 
 struct Recent {
@@ -33,7 +33,7 @@ impl Shared {
                 tasks: LruCache::unbounded(),
                 bytes: 0,
             }),
-            wake_hub: WakeHub::default(),
+            task_notifier: TaskNotifier::default(),
         }
     }
 
@@ -57,7 +57,7 @@ impl Shared {
         let spent = recent.make_room();
         drop(recent);
         for ((owner, task), sequence) in &longer {
-            self.wake_hub.wake(owner, task, *sequence);
+            self.task_notifier.wake(owner, task, *sequence);
         }
         spent
     }
@@ -70,11 +70,11 @@ impl Shared {
         Some(draft.into())
     }
 
-    pub(super) fn after(&self, key: &TaskKey, sequence: u64) -> Option<Tail> {
+    pub(super) fn after(&self, key: &TaskKey, sequence: u64) -> Option<LogPage> {
         let mut recent = lock(&self.recent);
         let task = recent.tasks.get(key)?;
         match sequence == 0 || sequence > task.sequence {
-            true => Some(Tail::Unknown),
+            true => Some(LogPage::Unknown),
             false => task.after(sequence),
         }
     }
@@ -90,7 +90,7 @@ impl Shared {
             recent.bytes -= size(key, &gone);
         }
         drop(recent);
-        self.wake_hub.remove(&key.0, &key.1);
+        self.task_notifier.remove(&key.0, &key.1);
     }
 }
 

@@ -7,7 +7,8 @@ use rusqlite::{Connection, Row, params};
 
 use super::super::fold::Fold;
 use super::super::{
-    Listing, Logged, Orphan, Outcome, Page, Received, Snapshot, StoreError, Tail, limits, log_rows,
+    IdempotencyRecord, ListQuery, LogEntry, LogPage, Orphan, Outcome, Page, Snapshot, StoreError,
+    limits, log_rows,
 };
 use super::columns::{body, count, each_row, first_row, get, key, most, protocol_version, rows};
 use super::schema::failed;
@@ -118,12 +119,12 @@ pub(super) fn after(
     of: &str,
     task: &TaskId,
     sequence: u64,
-) -> Result<Tail, StoreError> {
+) -> Result<LogPage, StoreError> {
     let (seq, last) = place(connection, of, task)?;
     if sequence == 0 || sequence > last {
-        return Ok(Tail::Unknown);
+        return Ok(LogPage::Unknown);
     }
-    let mut batch = limits::Batch::default();
+    let mut batch = limits::ReadBatch::default();
     each_event(connection, seq, sequence, |logged| Ok(batch.push(logged)))?;
     Ok(batch.into_tail())
 }
@@ -133,7 +134,7 @@ pub(super) fn each_event(
     connection: &Connection,
     seq: i64,
     sequence: u64,
-    mut more: impl FnMut(Logged) -> Result<bool, StoreError>,
+    mut more: impl FnMut(LogEntry) -> Result<bool, StoreError>,
 ) -> Result<(), StoreError> {
     each_row(connection, EVENTS, params![seq, sequence as i64], |row| {
         let lines = row.get_ref(1).map_err(failed)?;
@@ -168,7 +169,7 @@ pub(super) fn place(
 pub(super) fn page(
     connection: &Connection,
     of: &str,
-    listing: &Listing,
+    listing: &ListQuery,
     found: IndexPage,
     limit: usize,
 ) -> Result<BoundedValue<Page>, StoreError> {
@@ -211,7 +212,7 @@ pub(super) fn received(
     message: &MessageId,
     places: &[i64],
     now: i64,
-) -> Result<Option<Received>, StoreError> {
+) -> Result<Option<IdempotencyRecord>, StoreError> {
     let sql = "select digest, task_id, answer from send_dedupe
                where seq = ?1 and owner = ?2 and message_id = ?3 and expires > ?4";
     for seq in places {
@@ -222,7 +223,7 @@ pub(super) fn received(
                 Some(task) => Outcome::Task(task.into()),
                 None => Outcome::Message(Box::new(body::<Message>(row, 2)?)),
             };
-            Ok(Received::new(get(row, 0)?, outcome))
+            Ok(IdempotencyRecord::new(get(row, 0)?, outcome))
         })?;
         if received.is_some() {
             return Ok(received);

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error;
 
-use super::super::{Listing, NameMap, Place, StoreError};
+use super::super::{ListCursor, ListQuery, NameMap, StoreError};
 use super::columns::{each_row, get};
 
 /// The places of all tasks in the lists of their owners. It takes about 250 bytes for each task.
@@ -25,11 +25,11 @@ pub(super) struct TaskIndex {
 #[derive(Default)]
 struct OwnerTasks {
     /// In the order of lists: the latest first.
-    tasks: BTreeMap<Place, IndexedTask>,
+    tasks: BTreeMap<ListCursor, IndexedTask>,
     /// Number of tasks in each state.
     states: HashMap<TaskState, usize>,
     /// The tasks of each context, by the hash of its id, the latest last: most contexts have few.
-    contexts: NameMap<u64, VecDeque<(Place, TaskState)>>,
+    contexts: NameMap<u64, VecDeque<(ListCursor, TaskState)>>,
 }
 
 /// The properties that filters ask for, in addition to the time.
@@ -44,19 +44,19 @@ struct IndexedTask {
 pub(super) enum IndexChange {
     Added {
         owner: String,
-        place: Place,
+        place: ListCursor,
         state: TaskState,
         context: Option<String>,
     },
     Moved {
         owner: String,
-        from: Place,
-        to: Place,
+        from: ListCursor,
+        to: ListCursor,
         state: TaskState,
     },
     Removed {
         owner: String,
-        place: Place,
+        place: ListCursor,
     },
 }
 
@@ -127,7 +127,7 @@ impl TaskIndex {
     }
 
     /// Returns the tasks of a page of an owner's list.
-    pub(super) fn page(&self, owner: &str, listing: &Listing) -> IndexPage {
+    pub(super) fn page(&self, owner: &str, listing: &ListQuery) -> IndexPage {
         let context = listing.context_id.as_ref();
         let context = context.map(|id| self.hasher.hash_one(Some(id.as_str())));
         let owners = self.lock();
@@ -144,7 +144,7 @@ impl TaskIndex {
 }
 
 impl OwnerTasks {
-    fn put(&mut self, place: Place, task: IndexedTask) {
+    fn put(&mut self, place: ListCursor, task: IndexedTask) {
         *self.states.entry(task.state).or_default() += 1;
         let context = self.contexts.entry(task.context).or_default();
         let index = context.partition_point(|(other, _)| *other > place);
@@ -152,7 +152,7 @@ impl OwnerTasks {
         self.tasks.insert(place, task);
     }
 
-    fn take(&mut self, place: &Place) -> Option<IndexedTask> {
+    fn take(&mut self, place: &ListCursor) -> Option<IndexedTask> {
         let task = self.tasks.remove(place)?;
         if let Some(count) = self.states.get_mut(&task.state) {
             *count -= 1;
@@ -167,7 +167,7 @@ impl OwnerTasks {
         Some(task)
     }
 
-    fn page(&self, context: Option<u64>, listing: &Listing) -> IndexPage {
+    fn page(&self, context: Option<u64>, listing: &ListQuery) -> IndexPage {
         if let Some(context) = context {
             let tasks = self.contexts.get(&context).into_iter().flatten().rev();
             return filtered(listing, tasks.map(|(place, state)| (place, *state)));
@@ -196,8 +196,8 @@ impl OwnerTasks {
 
 /// Returns the page and the total of these tasks, the latest of which is first.
 fn filtered<'i>(
-    listing: &Listing,
-    tasks: impl Iterator<Item = (&'i Place, TaskState)>,
+    listing: &ListQuery,
+    tasks: impl Iterator<Item = (&'i ListCursor, TaskState)>,
 ) -> IndexPage {
     let mut page = IndexPage::default();
     let since = listing.since.map_or(i64::MIN, Timestamp::as_millis);
@@ -217,8 +217,8 @@ fn filtered<'i>(
 }
 
 /// Returns the place of a task whose status has this time in the tables.
-pub(super) fn place(status_time: i64, task: TaskId) -> Place {
-    Place {
+pub(super) fn place(status_time: i64, task: TaskId) -> ListCursor {
+    ListCursor {
         time: std::cmp::Reverse(status_time),
         task,
     }
@@ -250,7 +250,7 @@ mod tests {
 
     /// Reads all pages of a listing, and compares each with what a walk through all rows finds.
     #[track_caller]
-    fn check(index: &TaskIndex, rows: &[Row], mut listing: Listing) {
+    fn check(index: &TaskIndex, rows: &[Row], mut listing: ListQuery) {
         let wanted = rows.iter().filter(|(time, _, state, context)| {
             let context = context.as_deref();
             listing
@@ -311,13 +311,13 @@ mod tests {
             .flat_map(|it| states.map(|state| (*it, state)))
         {
             for since in [None, Some(15), Some(1000)] {
-                let mut listing = Listing::new(7);
+                let mut listing = ListQuery::new(7);
                 listing.context_id = context.map(Into::into);
                 listing.status = state;
                 listing.since = since.and_then(Timestamp::from_millis);
                 check(&index, &rows, listing);
             }
         }
-        assert_eq!(index.page("grace", &Listing::new(7)).total, 0);
+        assert_eq!(index.page("grace", &ListQuery::new(7)).total, 0);
     }
 }

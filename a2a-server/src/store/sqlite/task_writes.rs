@@ -9,7 +9,9 @@ use rusqlite::params;
 
 use super::super::fold::Fold;
 use super::super::log_rows::{LogRows, write};
-use super::super::{Append, Appended, Lease, NewTask, Owner, Receipt, StoreError, TaskKey, limits};
+use super::super::{
+    Append, Appended, IdempotencyKey, Lease, NewTask, Owner, StoreError, TaskKey, limits,
+};
 use super::columns::first_row;
 use super::schema::failed;
 use super::tables::{FoldedTask, TaskRow, place, received};
@@ -117,7 +119,7 @@ fn append_to(
 ) -> Result<Appended, StoreError> {
     check_receipt(transaction, of, append.receipt.as_ref())?;
     if append.after != folded.sequence {
-        return Err(StoreError::Behind(folded.sequence));
+        return Err(StoreError::SequenceConflict(folded.sequence));
     }
     let taken = check_lease(transaction, folded, &append.lease)?;
     let before = folded.state;
@@ -249,8 +251,8 @@ fn check_lease(
     let (holder, term, seized) = match lease {
         Lease::Held { epoch } if *epoch == folded.row.epoch => return Ok(None),
         Lease::Held { .. } => return Err(StoreError::Fenced),
-        Lease::Taken { holder, term } => (holder, term, false),
-        Lease::Seized { holder, term } => (holder, term, true),
+        Lease::Acquire { holder, term } => (holder, term, false),
+        Lease::TakeOver { holder, term } => (holder, term, true),
     };
     let sql = "select 1 from task where seq = ?1 and lease_until > ?2 and lease_owner <> ?3";
     let values = params![folded.row.seq, transaction.now, &**holder];
@@ -261,10 +263,10 @@ fn check_lease(
 }
 
 /// Stores the answer to a message.
-pub(super) fn keep_answer(
+pub(super) fn store_response(
     transaction: &mut WriteTransaction<'_>,
     owner: &Owner,
-    receipt: &Receipt,
+    receipt: &IdempotencyKey,
     answer: &Message,
 ) -> Result<(), StoreError> {
     let of = owner.to_json();
@@ -275,7 +277,7 @@ pub(super) fn keep_answer(
 fn check_receipt(
     transaction: &WriteTransaction<'_>,
     of: &str,
-    receipt: Option<&Receipt>,
+    receipt: Option<&IdempotencyKey>,
 ) -> Result<(), StoreError> {
     let Some(receipt) = receipt else {
         return Ok(());
@@ -283,7 +285,7 @@ fn check_receipt(
     let (connection, now) = (transaction.connection, transaction.now);
     let places = transaction.shared.receipt_filter.find(of, &receipt.message);
     match received(connection, of, &receipt.message, &places, now)? {
-        Some(_) => Err(StoreError::Received),
+        Some(_) => Err(StoreError::DuplicateMessage),
         None => Ok(()),
     }
 }
@@ -291,7 +293,7 @@ fn check_receipt(
 fn note(
     transaction: &mut WriteTransaction<'_>,
     of: &str,
-    receipt: &Receipt,
+    receipt: &IdempotencyKey,
     task: Option<&TaskId>,
     answer: Option<&Message>,
 ) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use a2a_types::{ConfigId, ProtocolVersion, TaskId, TaskPushNotificationConfig};
 use rusqlite::{Connection, Params, params};
 
 use super::super::log_rows::{LogRows, write};
-use super::super::{Notification, Owner, Settlement, StoreError, TaskKey, limits};
+use super::super::{DeliveryResult, Notification, Owner, StoreError, TaskKey, limits};
 use super::columns::{body, count, first_row, get, most, owner, protocol_version, rows, trace};
 use super::tables::place;
 use super::transaction::WriteTransaction;
@@ -138,12 +138,12 @@ pub(super) fn take(
 }
 
 /// Records the outcome of an attempt to deliver a notification.
-pub(super) fn settle(
+pub(super) fn record_delivery(
     transaction: &WriteTransaction<'_>,
     key: &TaskKey,
     config: &ConfigId,
     (sequence, attempt): (u64, u32),
-    settlement: Settlement,
+    settlement: DeliveryResult,
 ) -> Result<(), StoreError> {
     // A task that is gone has nothing to settle.
     let seq = match place(transaction.connection, &key.0.to_json(), &key.1) {
@@ -159,18 +159,23 @@ pub(super) fn settle(
         transaction.execute(&sql, params![seq, config, sequence, at, attempt])
     };
     match settlement {
-        Settlement::Delivered => transaction.execute(
+        DeliveryResult::Delivered => transaction.execute(
             "delete from push_outbox where task = ?1 and config_id = ?2 and generation = ?3",
             params![seq, config, sequence],
         )?,
-        Settlement::Later(pause) => update("next_at = ?4, dead = null", transaction.until(pause))?,
-        Settlement::Untried(pause) => {
+        DeliveryResult::Retry(pause) => {
+            update("next_at = ?4, dead = null", transaction.until(pause))?
+        }
+        DeliveryResult::Deferred(pause) => {
             let change = "next_at = ?4, dead = null, attempt = max(attempt - 1, 0)";
             update(change, transaction.until(pause))?
         }
-        Settlement::GivenUp => update("dead = ?4", now)?,
+        DeliveryResult::DeadLetter => update("dead = ?4", now)?,
     };
-    if matches!(settlement, Settlement::Delivered | Settlement::GivenUp) {
+    if matches!(
+        settlement,
+        DeliveryResult::Delivered | DeliveryResult::DeadLetter
+    ) {
         // The next one of that webhook may go.
         transaction.execute(
             "update push_outbox set next_at = ?3

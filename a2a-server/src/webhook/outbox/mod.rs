@@ -18,7 +18,7 @@ use super::attempt::Attempt;
 use super::keys::WebhookKeys;
 use super::outcome::{DeliveryOutcome, Reason};
 use super::sender::{DeliveryRequest, WebhookSender};
-use crate::store::{Notification, Settlement, StoreError, Tail, TimedStore};
+use crate::store::{DeliveryResult, LogPage, Notification, StoreError, TimedStore};
 
 /// Worker that takes notifications out of the store, and has them delivered: each at least once, and in order
 /// for each webhook.
@@ -105,28 +105,28 @@ impl Outbox {
         let begun = Instant::now();
         let settlement = match self.pack(&notification).await {
             Ok(Some(delivery)) => match self.attempt(&notification, delivery).await {
-                DeliveryOutcome::Delivered => counted("delivered", Settlement::Delivered),
+                DeliveryOutcome::Delivered => counted("delivered", DeliveryResult::Delivered),
                 DeliveryOutcome::Gone => {
                     metric::DELIVERIES.count(["gone"]);
                     if self.forget(&notification).await {
                         return;
                     }
-                    Settlement::Untried(Duration::ZERO)
+                    DeliveryResult::Deferred(Duration::ZERO)
                 }
                 DeliveryOutcome::Later { after, reason } => {
                     self.put_off(&notification, after, reason)
                 }
             },
             // No notification in this protocol version.
-            Ok(None) => Settlement::Delivered,
+            Ok(None) => DeliveryResult::Delivered,
             Err(StoreError::NoTask) => return,
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(error, "could not read the event of a notification");
-                Settlement::Later(POLL_INTERVAL)
+                DeliveryResult::Retry(POLL_INTERVAL)
             }
         };
-        if let Err(error) = self.store.settle(&notification, settlement).await {
+        if let Err(error) = self.store.record_delivery(&notification, settlement).await {
             let error = &error as &dyn std::error::Error;
             let task = &notification.config.task_id;
             tracing::warn!(%task, error, "could not note what became of a notification");
@@ -155,11 +155,11 @@ impl Outbox {
         notification: &Notification,
         after: Option<Duration>,
         reason: Reason,
-    ) -> Settlement {
+    ) -> DeliveryResult {
         let task = &notification.config.task_id;
         if reason == Reason::Busy {
             tracing::debug!(%task, "a webhook's host is busy");
-            return counted("untried", Settlement::Untried(with_jitter(BUSY)));
+            return counted("untried", DeliveryResult::Deferred(with_jitter(BUSY)));
         }
         let attempt = usize::try_from(notification.attempt).unwrap_or(usize::MAX);
         match self.pauses.get(attempt) {
@@ -167,11 +167,11 @@ impl Outbox {
                 // A receiver may ask for more time, and not use up its attempts at once.
                 let pause = with_jitter(*pause).max(after.unwrap_or_default());
                 tracing::debug!(%task, attempt, %reason, ?pause, "a notification is retried later");
-                counted("later", Settlement::Later(pause))
+                counted("later", DeliveryResult::Retry(pause))
             }
             None => {
                 tracing::warn!(%task, attempt, %reason, "a notification was given up");
-                counted("given_up", Settlement::GivenUp)
+                counted("given_up", DeliveryResult::DeadLetter)
             }
         }
     }
@@ -241,11 +241,11 @@ impl Outbox {
             .events_after(owner, &config.task_id, before)
             .await?;
         Ok(match later {
-            Tail::Events(events) => events
+            LogPage::Events(events) => events
                 .into_iter()
                 .find(|logged| logged.sequence == *sequence)
                 .map(|logged| logged.event.into_event()),
-            Tail::Unknown => None,
+            LogPage::Unknown => None,
         })
     }
 
@@ -278,7 +278,7 @@ impl Outbox {
 }
 
 /// Counts an attempt with this outcome, and returns its settlement.
-fn counted(outcome: &'static str, settlement: Settlement) -> Settlement {
+fn counted(outcome: &'static str, settlement: DeliveryResult) -> DeliveryResult {
     metric::DELIVERIES.count([outcome]);
     settlement
 }

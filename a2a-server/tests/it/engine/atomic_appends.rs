@@ -21,7 +21,7 @@ fn clients(agent: impl Agent + Clone) -> [Client; 2] {
 async fn an_artifact_completes_its_task() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
         let draft = turn.artifact("answer").text("4").send().await?;
-        Ok(draft.text("2").complete().await?)
+        Ok(draft.text("2").complete_task().await?)
     };
     for client in clients(agent) {
         let done = task(client.send("go").await.unwrap());
@@ -52,7 +52,7 @@ async fn an_artifact_completes_its_task() {
 fn an_immediate_answer_is_written_by_one_append() {
     MetricsRecorder::run(async |recorder| {
         let agent = async |turn: Turn| -> Result<(), Failure> {
-            Ok(turn.artifact("answer").text("42").complete().await?)
+            Ok(turn.artifact("answer").text("42").complete_task().await?)
         };
         let server = Server::builder(card(), agent).store(MemoryStore::default());
         let client = Client::new(server.build().unwrap());
@@ -70,8 +70,8 @@ fn an_immediate_answer_is_written_by_one_append() {
 #[tokio::test]
 async fn an_artifact_that_comes_too_late_is_not_there() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
-        turn.artifact("first").text("1").complete().await?;
-        let late = turn.artifact("second").text("2").complete().await;
+        turn.artifact("first").text("1").complete_task().await?;
+        let late = turn.artifact("second").text("2").complete_task().await;
         assert!(late.is_err(), "it has ended");
         Ok(())
     };
@@ -88,7 +88,7 @@ async fn an_artifact_that_comes_too_late_is_not_there() {
 async fn an_artifact_that_was_sent_completes_its_task() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
         let sent = turn.artifact("answer").text("42").send().await?;
-        Ok(sent.complete().await?)
+        Ok(sent.complete_task().await?)
     };
     for client in clients(agent) {
         let done = task(client.send("go").await.unwrap());
@@ -119,7 +119,7 @@ async fn the_first_event_is_streamed_before_a_busy_agent_continues() {
     let artifacts =
         updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
             for _ in 0..100 {
-                turn.artifact("number").text("1").done().await?;
+                turn.artifact("number").text("1").finish().await?;
                 given.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
@@ -141,7 +141,7 @@ async fn the_first_event_is_streamed_before_a_busy_agent_continues() {
         updates_given_before_the_first_event(async |turn: Turn, given: Arc<AtomicUsize>| {
             turn.working("a moment").await?;
             given.fetch_add(1, Ordering::Relaxed);
-            Ok(turn.artifact("number").text("1").done().await?)
+            Ok(turn.artifact("number").text("1").finish().await?)
         });
     assert_eq!(status.await, 0);
 }

@@ -20,7 +20,7 @@ async fn a_stream_outlasts_a_store_that_is_away() {
         let is_away_for = Arc::clone(&is_away_for);
         async move {
             turn.working("waiting").await?;
-            turn.artifact("answer").text("42").done().await?;
+            turn.artifact("answer").text("42").finish().await?;
             is_away_for.store(40, Ordering::Relaxed);
             Ok::<_, Failure>(())
         }

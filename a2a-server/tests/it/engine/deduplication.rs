@@ -87,7 +87,7 @@ async fn an_in_flight_message_is_recognised_after_its_receipt_expired() {
         let worker = Worker::default();
         let builder = builders(&worker).into_iter().nth(store).unwrap();
         // The store has forgotten it as soon as it has it.
-        let builder = builder.remember_messages(Duration::from_nanos(1));
+        let builder = builder.idempotency_window(Duration::from_nanos(1));
         let client = Client::new(builder.build().unwrap());
         let asked = task(client.send("ask which").await.unwrap());
         let answer = |id| Message {
@@ -143,7 +143,7 @@ async fn a_reused_message_id_with_other_content_is_refused() {
 #[tokio::test]
 async fn reused_ids_are_accepted_without_deduplication() {
     let worker = Worker::default();
-    let server = Server::builder(card(), worker.clone()).remember_messages(Duration::ZERO);
+    let server = Server::builder(card(), worker.clone()).idempotency_window(Duration::ZERO);
     let client = Client::new(server.build().unwrap());
     for text in ["echo x", "echo y", "echo x"] {
         client.send(named("a", text)).await.unwrap();

@@ -18,7 +18,7 @@ async fn hasten<T>(update: impl Future<Output = T>) -> Option<T> {
 /// Sends a hundred numbers, and drops every other update.
 async fn hasty(turn: Turn) -> Result<(), Failure> {
     for number in 0..100 {
-        let draft = turn.artifact("number").text(number.to_string()).done();
+        let draft = turn.artifact("number").text(number.to_string()).finish();
         match number % 2 {
             0 => drop(hasten(draft).await),
             _ => draft.await?,
@@ -71,7 +71,7 @@ async fn a_dropped_update_is_delivered_once_or_not_at_all() {
 async fn a_task_whose_first_update_was_dropped_completes() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
         hasten(turn.working("perhaps")).await;
-        turn.artifact("a").text("certainly").done().await?;
+        turn.artifact("a").text("certainly").finish().await?;
         Ok(())
     };
     let agent = move |turn| agent(turn);
@@ -91,7 +91,7 @@ async fn a_task_whose_first_update_was_dropped_completes() {
 #[tokio::test]
 async fn a_task_whose_only_update_was_dropped_completes() {
     let agent = async |turn: Turn| -> Result<(), Failure> {
-        let update = turn.artifact("a").text("perhaps").complete();
+        let update = turn.artifact("a").text("perhaps").complete_task();
         drop(update.now_or_never());
         Ok(())
     };
@@ -139,7 +139,7 @@ async fn a_reply_after_a_dropped_first_update_completes_the_task() {
             Server::builder(card(), agent).store(MemoryStore::default()),
             Server::builder(card(), agent).store(stores::sqlite()),
         ] {
-            let server = server.remember_messages(remembered);
+            let server = server.idempotency_window(remembered);
             let client = Client::new(server.build().unwrap()).retries(Retries::none());
             let done = task(client.send("go").await.unwrap());
             assert_eq!(done.status.state, TaskState::Completed);

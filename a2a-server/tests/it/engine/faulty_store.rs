@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use a2a_client::{Client, Retries, StreamExt};
 use a2a_server::{
-    Append, Appended, Failure, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page,
-    Receipt, Received, Retention, Server, Settlement, Snapshot, Store, StoreError, StoreFuture,
-    Tail, Turn, WakeHub,
+    Append, Appended, DeliveryResult, Failure, IdempotencyKey, IdempotencyRecord, ListQuery,
+    LogPage, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Retention, Server, Snapshot,
+    Store, StoreError, StoreFuture, TaskNotifier, Turn,
 };
 use a2a_transport::http::Readiness;
-use a2a_transport::{Answer, Call, Context, Error, Transport};
+use a2a_transport::{CallRequest, Context, Error, ResponseBody, Transport};
 use a2a_types::{
     ConfigId, ErrorKind, Event, Message, MessageId, ProtocolVersion, Response, SendMessageRequest,
     SendMessageResponse, Task, TaskId, TaskPushNotificationConfig, TaskState,
@@ -129,20 +129,20 @@ impl Store for FaultyStore {
         }
     }
 
-    fn keep_answer<'a>(
+    fn store_response<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         answer: Message,
     ) -> StoreFuture<'a, ()> {
         match self.writes_nothing.load(Ordering::Relaxed) {
             true => Box::pin(async { Err(StoreError::failed("no space left on device")) }),
-            false => self.inner.keep_answer(owner, receipt, answer),
+            false => self.inner.store_response(owner, receipt, answer),
         }
     }
 
-    fn wake_hub(&self) -> &WakeHub {
-        self.inner.wake_hub()
+    fn task_notifier(&self) -> &TaskNotifier {
+        self.inner.task_notifier()
     }
 
     fn events_after<'a>(
@@ -150,7 +150,7 @@ impl Store for FaultyStore {
         owner: &'a Owner,
         task: &'a TaskId,
         after: u64,
-    ) -> StoreFuture<'a, Tail> {
+    ) -> StoreFuture<'a, LogPage> {
         match self.is_away() {
             true => away(),
             false => self.inner.events_after(owner, task, after),
@@ -159,15 +159,15 @@ impl Store for FaultyStore {
 
     delegate! {
         head(owner: &'a Owner, task: &'a TaskId) -> u64;
-        list(owner: &'a Owner, listing: Listing) -> Page;
+        list(owner: &'a Owner, listing: ListQuery) -> Page;
         put_config(owner: &'a Owner, config: TaskPushNotificationConfig, protocol_version: ProtocolVersion) -> ();
         configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
         delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
-        received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
+        received(owner: &'a Owner, message: &'a MessageId) -> Option<IdempotencyRecord>;
         notifications(limit: usize, term: Duration) -> Vec<Notification>;
         dead_letters(limit: usize) -> Vec<Notification>;
         undelivered() -> usize;
-        settle(notification: &'a Notification, settlement: Settlement) -> ();
+        record_delivery(notification: &'a Notification, settlement: DeliveryResult) -> ();
         renew(holder: &'a str, term: Duration) -> ();
         orphans(limit: usize) -> Vec<Orphan>;
         sweep(retention: Retention) -> usize;
@@ -182,7 +182,7 @@ fn away<'a, T: Send + 'a>() -> StoreFuture<'a, T> {
 async fn counter(turn: Turn) -> Result<(), Failure> {
     match turn.text().as_str() {
         "how many?" => Ok(turn.ask("how many?").await?),
-        answer => Ok(turn.artifact("answer").text(answer).complete().await?),
+        answer => Ok(turn.artifact("answer").text(answer).complete_task().await?),
     }
 }
 
@@ -205,9 +205,9 @@ async fn send(server: &Server, protocol_version: ProtocolVersion, id: &str) -> R
     };
     let context = Context::new(protocol_version);
     let request = request.into();
-    let reply = soon(server.call(Call { request, context })).await?;
+    let reply = soon(server.call(CallRequest { request, context })).await?;
     match reply.answer {
-        Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
+        ResponseBody::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
         _ => panic!("a task was expected"),
     }
 }
@@ -359,7 +359,7 @@ async fn a_message_that_comes_while_a_task_cannot_be_ended_is_answered() {
         let refuses = Arc::clone(&refuses);
         async move {
             if turn.text() == "42" {
-                return Ok(turn.artifact("answer").text("42").done().await?);
+                return Ok(turn.artifact("answer").text("42").finish().await?);
             }
             turn.working("waiting").await?;
             *refuses.lock().unwrap() = Some(InjectedError::Append);

@@ -5,7 +5,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use a2a_server::{
-    Listing, NewTask, Owner, Principal, Receipt, SqliteOptions, SqliteStore, Store, StoreError,
+    IdempotencyKey, ListQuery, NewTask, Owner, Principal, SqliteOptions, SqliteStore, Store,
+    StoreError,
 };
 use a2a_types::{ProtocolVersion, Task};
 use futures_util::future::{join, join_all};
@@ -57,7 +58,7 @@ async fn a_failed_write_leaves_nothing() {
 
     let store = SqliteStore::open(&file).unwrap();
     assert_eq!(wrong(&store, &owner, &outcomes).await, Vec::<String>::new());
-    let page = store.list(&owner, Listing::new(1)).await.unwrap();
+    let page = store.list(&owner, ListQuery::new(1)).await.unwrap();
     assert_eq!(page.total, PLACES);
 }
 
@@ -105,7 +106,7 @@ fn runtime() -> tokio::runtime::Runtime {
 fn new(name: &str) -> NewTask {
     let task = Task::submitted(name.into(), "c".into()).into();
     let mut new = NewTask::new(task, ProtocolVersion::V1_0, "somebody".into(), HOUR);
-    new.receipt = Some(Receipt::new(name.into(), [7; 32], HOUR));
+    new.receipt = Some(IdempotencyKey::new(name.into(), [7; 32], HOUR));
     new
 }
 

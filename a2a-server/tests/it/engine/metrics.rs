@@ -3,7 +3,9 @@
 use a2a_client::{Client, HttpTransport, StreamExt};
 use a2a_server::{AuthError, MemoryStore, Principal, Server};
 use a2a_transport::http::{Authenticator, HttpService};
-use a2a_transport::{Answer, Binding, BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{
+    Binding, BoxFuture, CallRequest, CallResponse, Error, ResponseBody, Transport,
+};
 use a2a_types::{Message, ProtocolVersion, SendMessageRequest};
 use http::request::Parts;
 use http_body_util::BodyExt;
@@ -240,15 +242,15 @@ fn a_caller_who_disconnects_leaves_no_open_stream() {
 struct TruncatedStream<T>(T);
 
 impl<T: Transport> Transport for TruncatedStream<T> {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let truncates = call.request.operation().name() == "SendStreamingMessage";
         let reply = self.0.call(call);
         Box::pin(async move {
             let mut reply = reply.await?;
             reply.answer = match reply.answer {
-                Answer::Stream(updates) if truncates => {
+                ResponseBody::Stream(updates) if truncates => {
                     let cut = tokio_stream::once(Err(Error::Unfinished));
-                    Answer::Stream(Box::pin(updates.take(1).chain(cut)))
+                    ResponseBody::Stream(Box::pin(updates.take(1).chain(cut)))
                 }
                 answer => answer,
             };
@@ -331,7 +333,7 @@ fn a_call_counts_at_the_client_by_what_became_of_it() {
             message: Message::user("hello"),
             ..SendMessageRequest::default()
         };
-        let call = Call::new(a2a_types::Request::SendMessage(request));
+        let call = CallRequest::new(a2a_types::Request::SendMessage(request));
         unreachable.call(call).await.unwrap_err();
         recorder.check(&[
             (

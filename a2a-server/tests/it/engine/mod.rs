@@ -65,7 +65,7 @@ impl Agent for Worker {
         let text = turn.text();
         let (command, rest) = text.split_once(' ').unwrap_or((&text, ""));
         match command {
-            "echo" => turn.artifact("echo").text(rest).done().await?,
+            "echo" => turn.artifact("echo").text(rest).finish().await?,
             "reply" => turn.reply(Message::agent(rest)).await?,
             "ask" => turn.ask(rest).await?,
             "wait" => {
@@ -76,7 +76,7 @@ impl Agent for Worker {
                     () = turn.canceled() => {}
                 }
                 if rest == "and write" {
-                    turn.artifact("written").text("text").done().await?;
+                    turn.artifact("written").text("text").finish().await?;
                     turn.checkpoint(Object::new()).await?;
                 }
                 if rest == "and ask" {
@@ -88,21 +88,21 @@ impl Agent for Worker {
             "late" => {
                 self.begun.notify_one();
                 self.go_on.passed().await;
-                turn.artifact("late").text(rest).done().await?;
+                turn.artifact("late").text(rest).finish().await?;
             }
             // Is interrupted after the first artifact.
             "draft" => {
-                turn.artifact("draft").text(rest).done().await?;
+                turn.artifact("draft").text(rest).finish().await?;
                 if turn.resumed().is_none() {
                     self.begun.notify_one();
                     std::future::pending::<()>().await;
                 }
-                turn.artifact("draft").text("again").done().await?;
+                turn.artifact("draft").text("again").finish().await?;
             }
             "remember" => match turn.resumed() {
                 Some(resumed) => {
                     let checkpoint = json!(resumed.checkpoint).to_string();
-                    turn.artifact("found").text(checkpoint).done().await?;
+                    turn.artifact("found").text(checkpoint).finish().await?;
                     if rest == "until there is more" {
                         another_message_arrived(&turn).await?;
                     }
@@ -118,7 +118,7 @@ impl Agent for Worker {
             "look" => {
                 let seen = turn.references().await?;
                 let ids: Vec<_> = seen.iter().map(|task| task.id.as_str()).collect();
-                turn.artifact("seen").text(ids.join(" ")).done().await?;
+                turn.artifact("seen").text(ids.join(" ")).finish().await?;
             }
             other => return Err(format!("unknown command {other}").into()),
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use a2a_client::{Binding, HttpTransport};
 use a2a_gateway::Gateway;
 use a2a_server::{GatewayWebhooks, Principal, Transport, WebhookPolicy};
-use a2a_transport::{Answer, Call, Context, Error};
+use a2a_transport::{CallRequest, Context, Error, ResponseBody};
 use a2a_types::{
     CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, Error as A2aError, ErrorKind,
     GetExtendedAgentCardRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
@@ -107,11 +107,15 @@ async fn ask(
     transport: &OwnerTransport,
     (name, tenant): CallerIdentity,
     mut request: Request,
-) -> Result<Answer, A2aError> {
+) -> Result<ResponseBody, A2aError> {
     request.set_tenant(tenant.map(str::to_owned));
     let principal = name.map_or_else(Principal::anonymous, Principal::named);
     let context = Context::new(ProtocolVersion::V1_0).principal(principal);
-    match transport.transport.call(Call { request, context }).await {
+    match transport
+        .transport
+        .call(CallRequest { request, context })
+        .await
+    {
         Ok(reply) => Ok(reply.answer),
         Err(Error::Agent(error)) => Err(error),
         Err(other) => panic!("{other}"),
@@ -252,7 +256,7 @@ async fn list(
     params: ListTasksRequest,
 ) -> ListTasksResponse {
     match ask(transport, who, params.into()).await {
-        Ok(Answer::Once(Response::ListTasks(page))) => page,
+        Ok(ResponseBody::Once(Response::ListTasks(page))) => page,
         Ok(_) => panic!("{}: expected a page", transport.name),
         Err(error) => panic!("{}: {error}", transport.name),
     }
@@ -399,7 +403,7 @@ async fn send(
         ..SendMessageRequest::default()
     };
     match ask(transport, who, request.into()).await? {
-        Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
+        ResponseBody::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
         _ => panic!("{}: expected a task", transport.name),
     }
 }
@@ -419,10 +423,10 @@ fn get(task: &TaskId) -> Request {
     })
 }
 
-fn response_of(answer: Result<Answer, A2aError>) -> Response {
+fn response_of(answer: Result<ResponseBody, A2aError>) -> Response {
     match answer {
-        Ok(Answer::Once(response)) => response,
-        Ok(Answer::Stream(_)) => panic!("expected one answer"),
+        Ok(ResponseBody::Once(response)) => response,
+        Ok(ResponseBody::Stream(_)) => panic!("expected one answer"),
         Err(error) => panic!("{error}"),
     }
 }

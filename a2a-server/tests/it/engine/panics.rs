@@ -23,7 +23,7 @@ impl Drop for PanicOnDrop {
 async fn fragile(turn: Turn) -> Result<(), Failure> {
     let _bomb = PanicOnDrop;
     match turn.text().as_str() {
-        "echo" => turn.artifact("echo").text("x").done().await?,
+        "echo" => turn.artifact("echo").text("x").finish().await?,
         _ => {
             turn.working("waiting").await?;
             std::future::pending::<()>().await;

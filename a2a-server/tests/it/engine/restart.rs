@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use a2a_client::{Client, Error, Retries, StreamExt};
 use a2a_server::{
-    Agent, Failure, NewTask, Principal, Recovery, Server, ServerBuilder, Settlement, SqliteStore,
-    Store, TraceContext, Turn,
+    Agent, DeliveryResult, Failure, NewTask, Principal, Recovery, Server, ServerBuilder,
+    SqliteStore, Store, TraceContext, Turn,
 };
 use a2a_types::{
     ErrorKind, Event, Message, Part, ProtocolVersion, SendMessageConfiguration, SendMessageRequest,
@@ -319,8 +319,8 @@ async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
     let store = SqliteStore::open(&file).unwrap();
     let webhooks = [
         ("taken", None),
-        ("put off", Some(Settlement::Later(HOUR))),
-        ("not tried", Some(Settlement::Untried(HOUR))),
+        ("put off", Some(DeliveryResult::Retry(HOUR))),
+        ("not tried", Some(DeliveryResult::Deferred(HOUR))),
     ];
     for (id, _) in webhooks {
         let task = Task::submitted(id.into(), "c".into());
@@ -332,7 +332,7 @@ async fn a_notification_that_a_process_has_taken_with_it_is_due_again() {
         let id = due.config.task_id.as_str();
         let settled = webhooks.iter().find(|(known, _)| *known == id);
         if let Some(settlement) = settled.unwrap().1 {
-            store.settle(due, settlement).await.unwrap();
+            store.record_delivery(due, settlement).await.unwrap();
         }
     }
     drop(store);

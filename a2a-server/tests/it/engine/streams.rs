@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_client::{Client, Event, Retries, StreamExt, Updates};
+use a2a_client::{Client, Event, Retries, StreamExt, TaskEventStream};
 use a2a_server::{Agent, Failure, MemoryStore, Server, ServerBuilder, Turn};
-use a2a_transport::{Answer, Call, Transport};
+use a2a_transport::{CallRequest, ResponseBody, Transport};
 use a2a_types::{Message, Part, Request, SubscribeToTaskRequest, TaskState};
 use tokio::sync::Notify;
 
@@ -83,8 +83,8 @@ async fn a_large_task_is_read_when_its_stream_is() {
             id: id.clone(),
             ..Default::default()
         };
-        let Answer::Stream(unread) = server
-            .call(Call::new(Request::SubscribeToTask(request)))
+        let ResponseBody::Stream(unread) = server
+            .call(CallRequest::new(Request::SubscribeToTask(request)))
             .await
             .unwrap()
             .answer
@@ -110,7 +110,7 @@ fn lingerer(gate: &Arc<Gate>) -> impl Agent {
         let gate = Arc::clone(&gate);
         async move {
             if turn.text() == "42" {
-                return Ok(turn.artifact("answer").text("42").done().await?);
+                return Ok(turn.artifact("answer").text("42").finish().await?);
             }
             turn.ask("how many?").await?;
             gate.passed().await;
@@ -139,7 +139,7 @@ async fn answer(client: &Client) -> Message {
 }
 
 /// Returns the last state of a stream.
-async fn last_state(mut updates: Updates) -> Option<TaskState> {
+async fn last_state(mut updates: TaskEventStream) -> Option<TaskState> {
     let mut last = None;
     while let Some(event) = updates.next().await {
         last = event.unwrap().status().map(|status| status.state);
@@ -153,7 +153,7 @@ async fn an_answer_that_comes_at_once_is_followed_to_its_end() {
     for second in [false, true] {
         let gate = Arc::new(Gate::default());
         let builder = lingerers(&gate).into_iter().nth(second.into()).unwrap();
-        let builder = builder.first_event(Duration::from_secs(3600));
+        let builder = builder.first_event_timeout(Duration::from_secs(3600));
         let client = Client::new(builder.build().unwrap()).retries(Retries::none());
         let answer = answer(&client).await;
         let mut answered =
@@ -170,7 +170,7 @@ async fn an_answer_that_waits_for_its_turn_is_followed_to_its_end() {
     for second in [false, true] {
         let gate = Arc::new(Gate::default());
         let builder = lingerers(&gate).into_iter().nth(second.into()).unwrap();
-        let builder = builder.first_event(Duration::ZERO);
+        let builder = builder.first_event_timeout(Duration::ZERO);
         let client = Client::new(builder.build().unwrap()).retries(Retries::none());
         let answer = answer(&client).await;
         let mut updates = client.stream(answer).await.unwrap();
@@ -242,7 +242,7 @@ async fn a_chunk_waits_for_no_timer() {
                 waits.notified().await;
                 text = text.text(number.to_string()).send().await?;
             }
-            Ok::<_, Failure>(text.done().await?)
+            Ok::<_, Failure>(text.finish().await?)
         }
     };
     let server = Server::builder(card(), agent).store(MemoryStore::default());
@@ -266,7 +266,7 @@ async fn text_after_the_end_is_dropped() {
         let text = turn.artifact("talk").text("0").send().await?;
         turn.complete().await?;
         let late = text.text("1").send().await?;
-        drop(late.done().await);
+        drop(late.finish().await);
         Ok::<_, Failure>(())
     };
     let server = Server::builder(card(), agent).store(MemoryStore::default());

@@ -70,9 +70,9 @@ async fn turns_beyond_the_queue_or_the_queue_timeout_are_refused() {
 #[tokio::test]
 async fn unlimited_timeouts_are_accepted() {
     let server = Server::builder(card(), Worker::default())
-        .max_wait(Duration::MAX)
-        .first_event(Duration::MAX)
-        .remember_messages(Duration::MAX)
+        .blocking_timeout(Duration::MAX)
+        .first_event_timeout(Duration::MAX)
+        .idempotency_window(Duration::MAX)
         .lease(Duration::MAX);
     let client = Client::new(server.build().unwrap());
     let done = task(client.send("echo x").await.unwrap());

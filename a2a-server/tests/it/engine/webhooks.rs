@@ -9,7 +9,7 @@ use a2a_server::{
     Transport, WebhookKeys, WebhookPolicy,
 };
 use a2a_transport::webhook::{Jwks, hex_digest, key_id};
-use a2a_transport::{Call, Context};
+use a2a_transport::{CallRequest, Context};
 use a2a_types::{
     AuthenticationInfo, ErrorKind, Message, ProtocolVersion, Request, SendMessageConfiguration,
     SendMessageRequest, TaskId, TaskPushNotificationConfig, TaskState,
@@ -47,7 +47,7 @@ async fn webhooks_of_two_versions_on_one_task_get_their_own_form() {
             };
             let request = Request::CreateTaskPushNotificationConfig(config);
             let context = Context::new(protocol_version);
-            server.call(Call { request, context }).await.unwrap();
+            server.call(CallRequest { request, context }).await.unwrap();
         }
         let answer = Message {
             task_id: Some(asked.id.clone()),

@@ -2,7 +2,7 @@
 
 use a2a_server::Transport;
 use a2a_transport::http::{Body, HttpService};
-use a2a_transport::{BoxFuture, Call, Error, Reply};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error};
 use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -62,7 +62,7 @@ const ROWS: [ErrorRow; 18] = [
 struct FailingTransport(ErrorKind);
 
 impl Transport for FailingTransport {
-    fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, _: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let details = json!({"path": "$.x", "problem": "p"});
         let error = A2aError::new(self.0, "no").with_details(details);
         Box::pin(async move { Err(Error::Agent(error)) })

@@ -128,7 +128,7 @@ async fn check(url: &str, protocol_version: ProtocolVersion, binding: Binding, p
 }
 
 /// By JSON-RPC a stream is refused by its first event.
-async fn refusal(asked: Result<a2a_client::Updates, Error>) -> Option<Error> {
+async fn refusal(asked: Result<a2a_client::TaskEventStream, Error>) -> Option<Error> {
     match asked {
         Ok(mut updates) => updates.next().await?.err(),
         Err(error) => Some(error),

@@ -23,7 +23,7 @@ impl Agent for LargeArtifactAgent {
         for _ in 0..PIECES {
             copy = copy.text("\n".repeat(PIECE)).send().await?;
         }
-        copy.done().await?;
+        copy.finish().await?;
         turn.working("copied").await?;
         self.go.notified().await;
         Ok(())

@@ -8,7 +8,9 @@ mod large;
 
 use std::sync::Arc;
 
-use a2a_client::{Binding, Client, Error, Event, HttpTransport, Retries, StreamExt, Updates};
+use a2a_client::{
+    Binding, Client, Error, Event, HttpTransport, Retries, StreamExt, TaskEventStream,
+};
 use a2a_server::{Agent, BoundServer, Failure, Server, Turn};
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Message, ProtocolVersion, SendMessageResponse, Task, TaskId};
@@ -46,7 +48,7 @@ impl Agent for PoemAgent {
         for line in POEM {
             poem = poem.text(line).send().await?;
         }
-        poem.done().await?;
+        poem.finish().await?;
         Ok(())
     }
 }
@@ -114,7 +116,7 @@ impl PoemStream {
         }
     }
 
-    pub(crate) async fn from(mut updates: Updates) -> Result<Self, Error> {
+    pub(crate) async fn from(mut updates: TaskEventStream) -> Result<Self, Error> {
         let mut stream = Self::default();
         while let Some(event) = updates.next().await {
             stream.add(&event?);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use a2a_client::{Client, Error, HttpTransport, Retries, StreamExt};
 use a2a_server::{Principal, Server, Transport};
-use a2a_transport::{BoxFuture, Call, Reply};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse};
 use a2a_types::{
     AgentCard, ErrorKind, Message, Part, ProtocolVersion, SendMessageConfiguration,
     SendMessageRequest, TaskPushNotificationConfig, TaskState,
@@ -133,7 +133,7 @@ async fn another_callers_task_is_not_there() {
     /// Calls a server as a named principal.
     struct NamedCaller(Server, &'static str);
     impl Transport for NamedCaller {
-        fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+        fn call(&self, mut call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
             call.context.principal = Principal::named(self.1);
             self.0.call(call)
         }

@@ -299,7 +299,8 @@ async fn a_silent_agent_has_a_task() {
         turn.canceled().await;
         Ok::<(), Failure>(())
     };
-    let server = Server::builder(card(), silent).first_event(std::time::Duration::from_millis(1));
+    let server =
+        Server::builder(card(), silent).first_event_timeout(std::time::Duration::from_millis(1));
     let client = Client::new(server.build().unwrap());
     let mut updates = client.stream("anything?").await.unwrap();
     let first = updates.next().await.unwrap().unwrap();

@@ -9,7 +9,7 @@ mod send;
 use std::sync::Arc;
 
 use a2a_client::{
-    Binding, Client, Error, HttpTransport, Retries, SendMessageResponse, StreamExt, Updates,
+    Binding, Client, Error, HttpTransport, Retries, SendMessageResponse, StreamExt, TaskEventStream,
 };
 use a2a_server::{Agent, Failure, Server, ServerBuilder, Turn};
 use a2a_types::{AgentCard, ErrorKind, Message, ProtocolVersion, Task, TaskState};
@@ -28,7 +28,7 @@ impl Agent for CommandAgent {
         let text = turn.text();
         let (command, rest) = text.split_once(' ').unwrap_or((&text, ""));
         match command {
-            "echo" => turn.artifact("echo").text(rest).done().await?,
+            "echo" => turn.artifact("echo").text(rest).finish().await?,
             "ask" => turn.ask(rest).await?,
             "reply" => turn.reply(Message::agent(rest)).await?,
             "reject" => turn.reject(rest).await?,
@@ -40,7 +40,7 @@ impl Agent for CommandAgent {
             }
             "detach" => {
                 turn.working("this takes long").await?;
-                turn.detach().await?;
+                turn.respond_early().await?;
                 self.go_on.notified().await;
             }
             "count" => {
@@ -48,7 +48,7 @@ impl Agent for CommandAgent {
                 for number in 0..rest.parse::<u32>()? {
                     numbers = numbers.text(number.to_string()).send().await?;
                 }
-                numbers.done().await?;
+                numbers.finish().await?;
             }
             "late" => {
                 turn.complete().await?;
@@ -84,7 +84,7 @@ pub(crate) async fn clients(
                 .bind("127.0.0.1:0")
                 .await
                 .unwrap()
-                .prefer(protocol_version);
+                .default_version(protocol_version);
             let transport = HttpTransport::new(&bound.url(), protocol_version).unwrap();
             clients.push((
                 protocol_version,
@@ -151,7 +151,7 @@ pub(crate) fn assert_kind<T: std::fmt::Debug>(result: Result<T, Error>, kind: Er
 }
 
 /// Reads a stream to its end, and returns the state of its last event.
-pub(crate) async fn last_state(mut updates: Updates) -> Option<TaskState> {
+pub(crate) async fn last_state(mut updates: TaskEventStream) -> Option<TaskState> {
     let mut last = None;
     while let Some(event) = updates.next().await {
         last = event.unwrap().status().map(|status| status.state);

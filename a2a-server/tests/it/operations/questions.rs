@@ -24,7 +24,10 @@ async fn travel_agent(turn: Turn) -> Result<(), Failure> {
         }
         _ => {
             let trip: Trip = turn.answer()?;
-            turn.artifact("ticket").text(trip.city).complete().await?;
+            turn.artifact("ticket")
+                .text(trip.city)
+                .complete_task()
+                .await?;
         }
     }
     Ok(())

@@ -204,11 +204,11 @@ async fn busy(turn: Turn, go_on: Arc<Notify>) -> Result<(), Failure> {
         if text == "begin and ask" {
             turn.ask("more?").await?;
         }
-        turn.detach().await?;
+        turn.respond_early().await?;
         go_on.notified().await;
         return Ok(());
     }
-    turn.artifact("answer").text(text).done().await?;
+    turn.artifact("answer").text(text).finish().await?;
     Ok(())
 }
 
@@ -225,7 +225,7 @@ async fn a_message_to_a_busy_agent_is_its_next_turn() {
                 .bind("127.0.0.1:0")
                 .await
                 .unwrap()
-                .prefer(protocol_version);
+                .default_version(protocol_version);
             let client = Client::at(&bound.url(), protocol_version).unwrap();
             tokio::spawn(bound.run(std::future::pending()));
 
@@ -302,7 +302,7 @@ async fn a_tidying_agent_is_waited_for() {
     let tidy = move |turn: Turn| {
         let go_on = Arc::clone(&go_on);
         async move {
-            turn.artifact("answer").text(turn.text()).done().await?;
+            turn.artifact("answer").text(turn.text()).finish().await?;
             turn.complete().await?;
             go_on.notified().await;
             Ok::<(), Failure>(())

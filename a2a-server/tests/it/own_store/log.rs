@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_server::{Append, Appended, Lease, Logged, NewTask, Snapshot, StoreError, Tail, limits};
+use a2a_server::{
+    Append, Appended, Lease, LogEntry, LogPage, NewTask, Snapshot, StoreError, limits,
+};
 use a2a_types::{ConfigId, Event, Object, ProtocolVersion, Task, TaskPushNotificationConfig};
 use tokio::time::Instant;
 
@@ -66,10 +68,10 @@ impl TaskLog {
     /// Adds events, all or none.
     pub(super) fn append(&mut self, append: Append) -> Result<(), StoreError> {
         if append.after != self.sequence() {
-            return Err(StoreError::Behind(self.sequence()));
+            return Err(StoreError::SequenceConflict(self.sequence()));
         }
         let lease = self.leased(&append.lease)?;
-        let growth = limits::Growth::of(&append);
+        let growth = limits::LogUsage::of(&append);
         let (messages, bytes) = growth.admit(self.messages, self.bytes)?;
         let task = self.task();
         task.state_after(task.status.state, &append.events)?;
@@ -97,10 +99,10 @@ impl TaskLog {
                 Ok((Arc::clone(&self.holder), self.epoch, self.leased_until))
             }
             Lease::Held { .. } => Err(StoreError::Fenced),
-            Lease::Taken { holder, .. } if self.is_leased() && **holder != *self.holder => {
+            Lease::Acquire { holder, .. } if self.is_leased() && **holder != *self.holder => {
                 Err(StoreError::Leased)
             }
-            Lease::Taken { holder, term } | Lease::Seized { holder, term } => {
+            Lease::Acquire { holder, term } | Lease::TakeOver { holder, term } => {
                 let until = Some(Instant::now() + *term);
                 Ok((Arc::clone(holder), self.epoch + 1, until))
             }
@@ -132,13 +134,15 @@ impl TaskLog {
         Appended::new(self.sequence(), self.epoch, self.messages)
     }
 
-    pub(super) fn after(&self, sequence: u64) -> Tail {
+    pub(super) fn after(&self, sequence: u64) -> LogPage {
         if sequence == 0 || sequence > self.sequence() {
-            return Tail::Unknown;
+            return LogPage::Unknown;
         }
         let numbered = (2..).zip(&self.events);
         let later = numbered.filter(|(number, _)| *number > sequence);
-        limits::Batch::of(later.map(|(sequence, event)| Logged::new(sequence, Arc::clone(event))))
+        limits::ReadBatch::of(
+            later.map(|(sequence, event)| LogEntry::new(sequence, Arc::clone(event))),
+        )
     }
 
     pub(super) fn put_config(

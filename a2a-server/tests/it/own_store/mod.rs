@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use a2a_server::{
-    Append, Appended, BoxFuture, Listing, NewTask, Notification, Orphan, Outcome, Owner, Page,
-    Place, Receipt, Received, Retention, Settlement, SharedStore, Snapshot, Store, StoreError,
-    Tail, WakeHub, limits,
+    Append, Appended, BoxFuture, DeliveryResult, IdempotencyKey, IdempotencyRecord, ListCursor,
+    ListQuery, LogPage, NewTask, Notification, Orphan, Outcome, Owner, Page, Retention,
+    SharedStore, Snapshot, Store, StoreError, TaskNotifier, limits,
 };
 use a2a_types::{
     ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
@@ -85,7 +85,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Default)]
 pub(crate) struct OwnStore {
     state: Arc<Mutex<StoreState>>,
-    wake_hub: Arc<WakeHub>,
+    task_notifier: Arc<TaskNotifier>,
     fault: Option<Fault>,
     /// Reach of this server to the store. The clones for one server share it.
     pub(crate) reach: Arc<watch::Sender<Reach>>,
@@ -107,7 +107,7 @@ pub(crate) enum Reach {
 #[derive(Default)]
 struct StoreState {
     logs: BTreeMap<(Owner, TaskId), TaskLog>,
-    receipts: BTreeMap<(Owner, MessageId), (Received, Instant)>,
+    receipts: BTreeMap<(Owner, MessageId), (IdempotencyRecord, Instant)>,
     outbox: OutboxTable,
     shared: SharedState,
 }
@@ -118,19 +118,19 @@ impl StoreState {
         self.logs.get_mut(&key).ok_or(StoreError::NoTask)
     }
 
-    fn received(&self, owner: &Owner, message: &MessageId) -> Option<&Received> {
+    fn received(&self, owner: &Owner, message: &MessageId) -> Option<&IdempotencyRecord> {
         let (received, until) = self.receipts.get(&(owner.clone(), message.clone()))?;
         (*until > Instant::now()).then_some(received)
     }
 
-    fn check(&self, owner: &Owner, receipt: Option<&Receipt>) -> Result<(), StoreError> {
+    fn check(&self, owner: &Owner, receipt: Option<&IdempotencyKey>) -> Result<(), StoreError> {
         let known = receipt.and_then(|it| self.received(owner, &it.message));
-        known.map_or(Ok(()), |_| Err(StoreError::Received))
+        known.map_or(Ok(()), |_| Err(StoreError::DuplicateMessage))
     }
 
-    fn note(&mut self, owner: &Owner, receipt: Option<Receipt>, outcome: Outcome) {
+    fn note(&mut self, owner: &Owner, receipt: Option<IdempotencyKey>, outcome: Outcome) {
         if let Some(receipt) = receipt {
-            let received = Received::new(receipt.digest, outcome);
+            let received = IdempotencyRecord::new(receipt.digest, outcome);
             self.shared.outcome(owner, &receipt.message);
             let key = (owner.clone(), receipt.message);
             self.receipts
@@ -171,16 +171,16 @@ impl StoreState {
         Ok(())
     }
 
-    fn page(&self, owner: &Owner, listing: &Listing) -> Page {
+    fn page(&self, owner: &Owner, listing: &ListQuery) -> Page {
         let own = self.logs.iter().filter(|((of, _), _)| of == owner);
         let tasks = own.map(|(_, log)| log.task());
         let mut tasks: Vec<_> = tasks
             .filter(|task| listing.wants(task.context_id.as_ref(), &task.status))
             .collect();
-        tasks.sort_by_cached_key(Place::of);
+        tasks.sort_by_cached_key(ListCursor::of);
         let total = tasks.len();
         if let Some(after) = &listing.after {
-            tasks.retain(|task| Place::of(task) > *after);
+            tasks.retain(|task| ListCursor::of(task) > *after);
         }
         let mut size = limits::PageSize::default();
         let whole = tasks.iter().take(listing.limit);
@@ -192,7 +192,7 @@ impl StoreState {
         Page::new(tasks, total, more)
     }
 
-    fn sweep(&mut self, retention: Retention, wake_hub: &WakeHub) -> usize {
+    fn sweep(&mut self, retention: Retention, task_notifier: &TaskNotifier) -> usize {
         let now = Instant::now();
         self.receipts.retain(|_, (_, until)| *until > now);
         let mut ended: Vec<_> = self
@@ -216,7 +216,7 @@ impl StoreState {
             self.logs.remove(key);
             self.outbox.forget_task(key);
             self.shared.forget_task(key);
-            wake_hub.remove(&key.0, &key.1);
+            task_notifier.remove(&key.0, &key.1);
         }
         gone.len()
     }
@@ -310,7 +310,7 @@ impl Store for OwnStore {
             state.append(owner, task, append)?;
             let log = state.log(owner, task)?;
             if it.fault != Some(Fault::WakesNobody) {
-                it.wake_hub.wake(owner, task, log.sequence());
+                it.task_notifier.wake(owner, task, log.sequence());
             }
             Ok(log.appended())
         })
@@ -329,7 +329,7 @@ impl Store for OwnStore {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> BoxFuture<'a, Result<Tail, StoreError>> {
+    ) -> BoxFuture<'a, Result<LogPage, StoreError>> {
         ready(self.state().log(owner, task).map(|log| log.after(sequence)))
     }
 
@@ -341,14 +341,14 @@ impl Store for OwnStore {
         ready(self.state().log(owner, task).map(|log| log.sequence()))
     }
 
-    fn wake_hub(&self) -> &WakeHub {
-        &self.wake_hub
+    fn task_notifier(&self) -> &TaskNotifier {
+        &self.task_notifier
     }
 
     fn list<'a>(
         &'a self,
         owner: &'a Owner,
-        listing: Listing,
+        listing: ListQuery,
     ) -> BoxFuture<'a, Result<Page, StoreError>> {
         ready(Ok(self.state().page(owner, &listing)))
     }
@@ -394,14 +394,14 @@ impl Store for OwnStore {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> BoxFuture<'a, Result<Option<Received>, StoreError>> {
+    ) -> BoxFuture<'a, Result<Option<IdempotencyRecord>, StoreError>> {
         self.read(move |it| Ok(it.state().received(owner, message).cloned()))
     }
 
-    fn keep_answer<'a>(
+    fn store_response<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         answer: Message,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         let mut state = self.state();
@@ -431,12 +431,14 @@ impl Store for OwnStore {
         ready(Ok(self.state().outbox.undelivered()))
     }
 
-    fn settle<'a>(
+    fn record_delivery<'a>(
         &'a self,
         notification: &'a Notification,
-        settlement: Settlement,
+        settlement: DeliveryResult,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.state().outbox.settle(notification, settlement);
+        self.state()
+            .outbox
+            .record_delivery(notification, settlement);
         ready(Ok(()))
     }
 
@@ -469,7 +471,7 @@ impl Store for OwnStore {
     }
 
     fn sweep(&self, retention: Retention) -> BoxFuture<'_, Result<usize, StoreError>> {
-        ready(Ok(self.state().sweep(retention, &self.wake_hub)))
+        ready(Ok(self.state().sweep(retention, &self.task_notifier)))
     }
 
     fn shared(&self) -> Option<&dyn SharedStore> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use a2a_server::{Notification, Owner, Settlement, TraceContext};
+use a2a_server::{DeliveryResult, Notification, Owner, TraceContext};
 use a2a_types::{ConfigId, TaskId};
 use tokio::time::Instant;
 
@@ -95,7 +95,11 @@ impl OutboxTable {
         waiting.count()
     }
 
-    pub(super) fn settle(&mut self, notification: &Notification, settlement: Settlement) {
+    pub(super) fn record_delivery(
+        &mut self,
+        notification: &Notification,
+        settlement: DeliveryResult,
+    ) {
         let config = &notification.config;
         let key = (
             notification.owner.clone(),
@@ -108,13 +112,13 @@ impl OutboxTable {
         };
         let is_last = row.attempt == notification.attempt + u32::from(row.dead_since.is_none());
         match settlement {
-            Settlement::Delivered => _ = self.rows.remove(&key),
+            DeliveryResult::Delivered => _ = self.rows.remove(&key),
             _ if !is_last => {}
-            Settlement::GivenUp => row.dead_since = Some(Instant::now()),
-            Settlement::Later(pause) => {
+            DeliveryResult::DeadLetter => row.dead_since = Some(Instant::now()),
+            DeliveryResult::Retry(pause) => {
                 (row.due, row.dead_since) = (Instant::now() + pause, None);
             }
-            Settlement::Untried(pause) => {
+            DeliveryResult::Deferred(pause) => {
                 (row.due, row.dead_since) = (Instant::now() + pause, None);
                 row.attempt = row.attempt.saturating_sub(1);
             }

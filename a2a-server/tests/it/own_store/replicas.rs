@@ -310,7 +310,7 @@ async fn an_artifact_is_whole_after_an_outage_of_the_store() {
                 tokio::time::sleep(Duration::from_secs(20)).await;
                 reach.send_replace(Reach::Whole);
             };
-            let (done, ()) = tokio::join!(artifact.text("4").done(), back);
+            let (done, ()) = tokio::join!(artifact.text("4").finish(), back);
             Ok::<_, Failure>(done?)
         }
     };

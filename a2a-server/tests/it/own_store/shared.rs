@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use a2a_server::{BoxFuture, MAX_MAIL, Mail, Owner, Principal, Receipt, SharedStore, StoreError};
+use a2a_server::{
+    BoxFuture, IdempotencyKey, MAX_COMMANDS, Owner, Principal, SharedStore, StoreError, TaskCommand,
+};
 use a2a_types::{MessageId, TaskId};
 use tokio::time::Instant;
 
@@ -15,7 +17,7 @@ pub(super) struct SharedState {
     /// Number of the last reservation.
     last: u64,
     /// In the order in which it was posted.
-    mail: Vec<Mail>,
+    mail: Vec<TaskCommand>,
 }
 
 struct Reservation {
@@ -45,7 +47,7 @@ impl SharedStore for OwnStore {
     fn reserve<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: &'a Receipt,
+        receipt: &'a IdempotencyKey,
         holder: &'a str,
         term: Duration,
         replaces: Option<u64>,
@@ -107,7 +109,7 @@ impl SharedStore for OwnStore {
         ready(Ok(()))
     }
 
-    fn post(&self, mail: Mail) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn post(&self, mail: TaskCommand) -> BoxFuture<'_, Result<(), StoreError>> {
         let mut state = self.state();
         if self.fault != Some(Fault::TakesMailForNobody)
             && let Err(error) = state.log(&mail.owner, &mail.task)
@@ -115,15 +117,17 @@ impl SharedStore for OwnStore {
             return ready(Err(error));
         }
         let all = &mut state.shared.mail;
-        let alike = |it: &&Mail| (&it.owner, &it.task) == (&mail.owner, &mail.task);
-        if all.iter().filter(alike).count() >= MAX_MAIL && self.fault != Some(Fault::TakesAnyMail) {
+        let alike = |it: &&TaskCommand| (&it.owner, &it.task) == (&mail.owner, &mail.task);
+        if all.iter().filter(alike).count() >= MAX_COMMANDS
+            && self.fault != Some(Fault::TakesAnyMail)
+        {
             return ready(Err(StoreError::Full));
         }
         all.push(mail);
         ready(Ok(()))
     }
 
-    fn withdraw<'a>(&'a self, mail: &'a Mail) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn withdraw<'a>(&'a self, mail: &'a TaskCommand) -> BoxFuture<'a, Result<bool, StoreError>> {
         let all = &mut self.state().shared.mail;
         let place = all.iter().position(|it| it.id == mail.id);
         if let Some(place) = place.filter(|_| self.fault != Some(Fault::KeepsMail)) {
@@ -132,11 +136,11 @@ impl SharedStore for OwnStore {
         ready(Ok(place.is_some()))
     }
 
-    fn take_mail<'a>(
+    fn take_commands<'a>(
         &'a self,
         holder: &'a str,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Mail>, StoreError>> {
+    ) -> BoxFuture<'a, Result<Vec<TaskCommand>, StoreError>> {
         let mut state = self.state();
         let (mut taken, mut left) = (Vec::new(), Vec::new());
         for mail in std::mem::take(&mut state.shared.mail) {

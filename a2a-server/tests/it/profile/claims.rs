@@ -7,7 +7,7 @@ use a2a_gateway::Gateway;
 use a2a_server::{
     AuthError, Authenticator, Failure, Principal, Server, ServerBuilder, Transport, Turn,
 };
-use a2a_transport::{BoxFuture, Call};
+use a2a_transport::{BoxFuture, CallRequest};
 use a2a_types::{
     AgentCard, GetTaskRequest, Message, ProtocolVersion, Request, SendMessageRequest, TaskId,
 };
@@ -38,7 +38,7 @@ fn builder(callers: &RecordedCallers) -> ServerBuilder {
                 turn.invocation_id(),
             );
             callers.lock().unwrap().push(line);
-            turn.artifact("answer").text("somebody").done().await?;
+            turn.artifact("answer").text("somebody").finish().await?;
             Ok::<(), Failure>(())
         }
     };
@@ -110,7 +110,7 @@ async fn claim_does_not_authenticate() {
 
     // A claim of a caller in the same process does not open the task either: it is not authenticated.
     let id: TaskId = task.as_str().unwrap().into();
-    let mut call = Call::new(Request::GetTask(GetTaskRequest {
+    let mut call = CallRequest::new(Request::GetTask(GetTaskRequest {
         id,
         ..Default::default()
     }));
@@ -124,7 +124,7 @@ async fn a_gateway_passes_no_claim_on() {
     let callers = RecordedCallers::default();
     let gateway = Gateway::new(builder(&callers).build().unwrap(), ProtocolVersion::V1_0);
     let message = Message::user("who am I?");
-    let mut call = Call::new(Request::SendMessage(SendMessageRequest {
+    let mut call = CallRequest::new(Request::SendMessage(SendMessageRequest {
         message,
         ..Default::default()
     }));

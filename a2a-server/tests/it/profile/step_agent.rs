@@ -59,7 +59,10 @@ impl Agent for StepAgent {
             "reply" => turn.reply(Message::agent("It is mild.")).await?,
             "note" => {
                 turn.working("looking").await?;
-                turn.artifact("weather").text("It is mild.").done().await?;
+                turn.artifact("weather")
+                    .text("It is mild.")
+                    .finish()
+                    .await?;
             }
             "fail" => {
                 look(&turn).await?;

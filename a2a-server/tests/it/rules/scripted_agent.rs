@@ -22,7 +22,7 @@ impl Agent for ScriptedAgent {
         let text = turn.text();
         let (command, rest) = text.split_once(' ').unwrap_or((&text, ""));
         match command {
-            "echo" => turn.artifact("echo").text(rest).done().await?,
+            "echo" => turn.artifact("echo").text(rest).finish().await?,
             "ask" => turn.ask(rest).await?,
             "form" => pause(&turn, TaskState::InputRequired, rest).await?,
             "credentials" => pause(&turn, TaskState::AuthRequired, rest).await?,
@@ -30,7 +30,7 @@ impl Agent for ScriptedAgent {
             "login" => {
                 pause(&turn, TaskState::AuthRequired, rest).await?;
                 self.go_on.notified().await;
-                turn.artifact("secret").text(rest).done().await?;
+                turn.artifact("secret").text(rest).finish().await?;
                 turn.complete().await?;
             }
             "reply" => turn.reply(Message::agent(rest)).await?,
@@ -42,11 +42,11 @@ impl Agent for ScriptedAgent {
                     () = turn.canceled() => return Ok(()),
                     () = self.go_on.notified() => {}
                 }
-                turn.artifact("held").text(rest).done().await?;
+                turn.artifact("held").text(rest).finish().await?;
             }
             "detach" => {
                 turn.working(rest).await?;
-                turn.detach().await?;
+                turn.respond_early().await?;
                 self.go_on.notified().await;
             }
             "assemble" => {
@@ -59,7 +59,7 @@ impl Agent for ScriptedAgent {
                 let ids: Vec<_> = refers.map(|id| id.as_str().to_owned()).collect();
                 turn.artifact("references")
                     .text(ids.join(" "))
-                    .done()
+                    .finish()
                     .await?;
             }
             "extend" => {
@@ -73,7 +73,7 @@ impl Agent for ScriptedAgent {
             }
             "tenant" => {
                 let tenant = turn.tenant().unwrap_or("none").to_owned();
-                turn.artifact("tenant").text(tenant).done().await?;
+                turn.artifact("tenant").text(tenant).finish().await?;
             }
             other => return Err(format!("unknown command {other}").into()),
         }

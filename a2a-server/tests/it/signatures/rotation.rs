@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
-use a2a_client::webhook::{BoxError, Jwks, JwksUrl, KeySource, Keys, Tokens};
+use a2a_client::webhook::{BoxError, Jwks, JwksSource, JwksUrl, JwtVerifier, KeySource};
 use a2a_client::{Client, HttpClient};
 use a2a_server::{Algorithm, Failure, Server, SigningKey, Turn, WebhookKeys, WebhookPolicy};
 use a2a_transport::BoxFuture;
@@ -131,7 +131,7 @@ async fn no_delivery_fails_while_keys_rotate() {
     let keys = WebhookKeys::new(first.clone()).clock(clock.clone());
 
     let agent = |turn: Turn| async move {
-        turn.artifact("echo").text(turn.text()).done().await?;
+        turn.artifact("echo").text(turn.text()).finish().await?;
         Ok::<(), Failure>(())
     };
     let mut card = AgentCard::new("Echo", "Says it back");
@@ -150,10 +150,10 @@ async fn no_delivery_fails_while_keys_rotate() {
         format!("{agent}.well-known/jwks.json"),
         HttpClient::default(),
     );
-    let jwks = Keys::from(CountingKeySource(jwks, Arc::clone(&fetches)));
+    let jwks = JwksSource::from(CountingKeySource(jwks, Arc::clone(&fetches)));
     let time = clock.clone();
     let mut receiver =
-        ReceiverServer::new(|_, builder| builder.tokens(Tokens::of(jwks)).clock(time)).await;
+        ReceiverServer::new(|_, builder| builder.tokens(JwtVerifier::of(jwks)).clock(time)).await;
 
     let mut callers = Vec::new();
     for number in 0..CALLERS {

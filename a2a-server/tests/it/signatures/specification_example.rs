@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use a2a_client::HttpClient;
-use a2a_client::webhook::{Jwks, Keys, Notification, ReceiverBuilder, Secret, Tokens};
+use a2a_client::webhook::{Jwks, JwksSource, JwtVerifier, Notification, ReceiverBuilder, Secret};
 use a2a_server::{
     Algorithm, Challenge, Failure, Server, SigningKey, Turn, WebhookKeys, WebhookPolicy,
 };
@@ -60,7 +60,10 @@ async fn reporter(keys: WebhookKeys) -> String {
             return Ok(turn.ask("Of which quarter?").await?);
         }
         turn.working("counting").await?;
-        turn.artifact("report").text("It went well.").done().await?;
+        turn.artifact("report")
+            .text("It went well.")
+            .finish()
+            .await?;
         Ok::<(), Failure>(())
     };
     let mut card = AgentCard::new("Reporter", "Writes reports");
@@ -82,14 +85,14 @@ async fn both() -> (String, ReceiverServer) {
     let key = SigningKey::generate(Algorithm::Es256).unwrap();
     let secret = Secret::shared().unwrap();
     let agent = reporter(WebhookKeys::new(key).secret(secret.clone())).await;
-    let jwks = Keys::at(format!("{agent}.well-known/jwks.json"));
+    let jwks = JwksSource::at(format!("{agent}.well-known/jwks.json"));
     let configure = |url: &str, builder: ReceiverBuilder| {
         let audience = format!("{url}/webhook/a2a-notifications");
         builder
             .challenge()
             .token(TOKEN)
             .secret(secret)
-            .tokens(Tokens::of(jwks).audience(audience))
+            .tokens(JwtVerifier::of(jwks).audience(audience))
     };
     (agent, ReceiverServer::new(configure).await)
 }
@@ -168,11 +171,11 @@ fn check_report(
             task.as_str()
         );
         assert!(
-            notification.delivery.is_some() && notification.whole().is_some(),
+            notification.delivery.is_some() && notification.full_task().is_some(),
             "{notification:?}"
         );
     }
-    let last = notifications.last().unwrap().whole().unwrap();
+    let last = notifications.last().unwrap().full_task().unwrap();
     assert_eq!(
         last.context_id.as_ref().map(|id| id.as_str()),
         context.as_str()
@@ -261,8 +264,8 @@ async fn documented_exchange_succeeds_in_0_1() {
 async fn webhooks_of_0_1_and_1_0_on_one_task_get_their_own_form() {
     let key = SigningKey::generate(Algorithm::EdDsa).unwrap();
     let agent = reporter(WebhookKeys::new(key)).await;
-    let jwks = Keys::at(format!("{agent}.well-known/jwks.json"));
-    let tokens = Tokens::of(jwks);
+    let jwks = JwksSource::at(format!("{agent}.well-known/jwks.json"));
+    let tokens = JwtVerifier::of(jwks);
     let receiver = |name: &'static str| {
         let tokens = tokens.clone();
         ReceiverServer::new(move |url, builder| {
@@ -293,7 +296,7 @@ async fn webhooks_of_0_1_and_1_0_on_one_task_get_their_own_form() {
         assert_eq!(notification.protocol_version, ProtocolVersion::V1_0);
         assert_eq!(notification.task, Some("T".into()));
         assert!(
-            notification.whole().is_none(),
+            notification.full_task().is_none(),
             "one event each: {notification:?}"
         );
     }

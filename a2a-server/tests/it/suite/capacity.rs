@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::{
-    Append, Listing, MemoryStore, NewTask, Outcome, Owner, Principal, Receipt, Retention,
-    Settlement, SqliteOptions, SqliteStore, Store, StoreError,
+    Append, DeliveryResult, IdempotencyKey, ListQuery, MemoryStore, NewTask, Outcome, Owner,
+    Principal, Retention, SqliteOptions, SqliteStore, Store, StoreError,
 };
 use a2a_types::{
     AuthenticationInfo, Event, Message, ProtocolVersion, Task, TaskPushNotificationConfig,
@@ -75,7 +75,7 @@ async fn large_tasks_in_a_file_are_read_one_after_another() {
     drop(store);
     let store = SqliteStore::open(&path).unwrap();
     let (ada, id) = (ada(), "0".into());
-    let listing = || Listing::new(2);
+    let listing = || ListQuery::new(2);
     let page = store.list(&ada, listing()).await.unwrap();
     assert_eq!((page.tasks.len(), page.total, page.more), (1, 2, true));
     tokio::time::pause();
@@ -121,7 +121,10 @@ async fn notifications_are_counted_in_memory() {
     // An event of 256 bytes, and sixteen notifications of as many.
     assert!((200..260).contains(&sequence), "{sequence}");
     for due in store.notifications(100, Duration::ZERO).await.unwrap() {
-        store.settle(&due, Settlement::Delivered).await.unwrap();
+        store
+            .record_delivery(&due, DeliveryResult::Delivered)
+            .await
+            .unwrap();
     }
     let appended = store
         .append(&ada(), &"t".into(), append_after(sequence))
@@ -153,7 +156,7 @@ async fn the_oldest_receipts_are_evicted_for_new_ones() {
     let answer = |number: usize| (receipt(number), Message::agent(number.to_string()));
     for number in 0..200 {
         let (receipt, answer) = answer(number);
-        store.keep_answer(&ada(), receipt, answer).await.unwrap();
+        store.store_response(&ada(), receipt, answer).await.unwrap();
     }
     assert_eq!(
         remembered(&store, 200).await,
@@ -170,15 +173,18 @@ async fn the_oldest_receipts_are_evicted_for_new_ones() {
         (150..200).collect::<Vec<_>>()
     );
     let (again, text) = answer(199);
-    let refused = store.keep_answer(&ada(), again, text).await;
-    assert!(matches!(refused, Err(StoreError::Received)), "{refused:?}");
+    let refused = store.store_response(&ada(), again, text).await;
+    assert!(
+        matches!(refused, Err(StoreError::DuplicateMessage)),
+        "{refused:?}"
+    );
     store.sweep(Retention::default()).await.unwrap();
     assert_eq!(
         remembered(&store, 200).await,
         (190..200).collect::<Vec<_>>()
     );
     let (forgotten, text) = answer(0);
-    store.keep_answer(&ada(), forgotten, text).await.unwrap();
+    store.store_response(&ada(), forgotten, text).await.unwrap();
     assert_eq!(remembered(&store, 1).await, [0]);
     assert_eq!(rows(&file, "send_dedupe"), 10);
 }
@@ -288,8 +294,8 @@ pub(super) fn status(task: &str, state: TaskState) -> Event {
     })
 }
 
-fn receipt(number: usize) -> Receipt {
-    Receipt::new(number.to_string().into(), [7; 32], HOUR)
+fn receipt(number: usize) -> IdempotencyKey {
+    IdempotencyKey::new(number.to_string().into(), [7; 32], HOUR)
 }
 
 /// Returns a webhook whose credentials have `bytes` bytes.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use a2a_server::{
-    Append, Owner, Principal, Settlement, SqliteOptions, SqliteStore, Store, StoreError,
+    Append, DeliveryResult, Owner, Principal, SqliteOptions, SqliteStore, Store, StoreError,
 };
 use a2a_transport::TraceContext;
 use a2a_types::{ProtocolVersion, TaskState};
@@ -57,7 +57,10 @@ async fn notifications_alone_fill_a_file() {
     // Delivered notifications make room.
     let due = store.notifications(100, std::time::Duration::ZERO).await;
     for due in due.unwrap() {
-        store.settle(&due, Settlement::Delivered).await.unwrap();
+        store
+            .record_delivery(&due, DeliveryResult::Delivered)
+            .await
+            .unwrap();
     }
     let appended = store
         .append(&ada(), &"t".into(), append_after(sequence))

@@ -5,7 +5,7 @@ mod file_size;
 
 use std::sync::Arc;
 
-use a2a_server::{MemoryStore, SealedStore, SealingKeys};
+use a2a_server::{EncryptedStore, EncryptionKeys, MemoryStore};
 
 use crate::stores;
 
@@ -30,8 +30,8 @@ async fn file_keeps_every_promise() {
 
 #[tokio::test]
 async fn sealed_store_keeps_every_promise() {
-    let keys = SealingKeys::new("k", &[7; 32]).unwrap();
-    let sealed = || SealedStore::new(Arc::new(MemoryStore::default()), Some(keys.clone()));
+    let keys = EncryptionKeys::new("k", &[7; 32]).unwrap();
+    let sealed = || EncryptedStore::new(Arc::new(MemoryStore::default()), Some(keys.clone()));
     let violations = a2a_store_suite::run(|| async { sealed() }).await;
     assert_eq!(violations, []);
 }

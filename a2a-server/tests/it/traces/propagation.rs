@@ -54,7 +54,7 @@ async fn trace_reaches_the_far_agent_and_the_webhook() {
             // To the gateway, from there to the near agent, and from there to the far one.
             check(&agents, given.as_ref(), 3, &what);
 
-            let client = agents.client.part_of(given.clone());
+            let client = agents.client.with_trace_context(given.clone());
             let asked = ask(&client, task).await;
             check(&agents, given.as_ref(), 2 * asked, &what);
         }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_client::webhook::{Notification, Receiver};
-use a2a_client::{Binding, Client, HttpClient, HttpTransport, Retries, Sending, StreamExt};
+use a2a_client::{
+    Binding, Client, HttpClient, HttpTransport, Retries, SendMessageBuilder, StreamExt,
+};
 use a2a_client::{ResponseObserver, WireObserver};
 use a2a_gateway::Gateway;
 use a2a_server::{Agent, Failure, Server, TraceContext, Turn, WebhookPolicy};
@@ -62,7 +64,7 @@ impl Agent for Relay {
                 text += &format!("{:?}", event?);
             }
         }
-        Ok(turn.artifact("answer").text(text).done().await?)
+        Ok(turn.artifact("answer").text(text).finish().await?)
     }
 }
 
@@ -98,7 +100,7 @@ impl TracedAgents {
     }
 
     /// A message of which the webhook is notified.
-    pub(crate) fn send(&self, text: &str) -> Sending {
+    pub(crate) fn send(&self, text: &str) -> SendMessageBuilder {
         self.client.send(text).webhook(TaskPushNotificationConfig {
             id: "w".into(),
             url: self.webhook.clone(),
@@ -176,7 +178,7 @@ impl ResponseObserver for NoObserver {
 }
 
 /// The task that a client began.
-pub(crate) async fn streamed(sending: Sending) -> TaskId {
+pub(crate) async fn streamed(sending: SendMessageBuilder) -> TaskId {
     let mut updates = sending.follow();
     let mut task = None;
     while let Some(event) = updates.next().await {

@@ -66,7 +66,7 @@ impl Connection {
 /// A server whose agent says everything back.
 pub(crate) async fn agent() -> SocketAddr {
     let echo = |turn: Turn| async move {
-        turn.artifact("echo").text(turn.text()).done().await?;
+        turn.artifact("echo").text(turn.text()).finish().await?;
         Ok::<(), Failure>(())
     };
     let server = Server::builder(AgentCard::new("Echo", "Says it back"), echo)
@@ -76,7 +76,7 @@ pub(crate) async fn agent() -> SocketAddr {
         .bind("127.0.0.1:0")
         .await
         .unwrap()
-        .prefer(ProtocolVersion::V0_2);
+        .default_version(ProtocolVersion::V0_2);
     let address = bound.local_addr();
     tokio::spawn(bound.run(std::future::pending()));
     address

@@ -8,7 +8,9 @@ use a2a_transport::http::{
     AuthChallenge, AuthError, Authenticator, CredentialPlaces, HttpClient, HttpService,
     HttpTransport, ServeOptions, serve,
 };
-use a2a_transport::{Answer, Binding, BoxFuture, Call, Error, Principal, Reply, Transport};
+use a2a_transport::{
+    Binding, BoxFuture, CallRequest, CallResponse, Error, Principal, ResponseBody, Transport,
+};
 use a2a_types::{
     AgentCard, ApiKeySecurityScheme, ErrorKind, GetTaskRequest, ProtocolVersion, Request, Response,
     SecurityScheme, SubscribeToTaskRequest, Task,
@@ -24,9 +26,9 @@ use tokio::net::{TcpListener, TcpStream};
 struct OneTask;
 
 impl Transport for OneTask {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let reply = match call.request {
-            Request::GetTask(get) => Ok(Reply::once(Response::GetTask(Task::submitted(
+            Request::GetTask(get) => Ok(CallResponse::once(Response::GetTask(Task::submitted(
                 get.id,
                 "c".into(),
             )))),
@@ -226,12 +228,12 @@ async fn narrow_gateway(streams: bool, size: usize) -> Arc<Gateway<HttpTransport
     Arc::new(Gateway::new(agent, ProtocolVersion::V1_0).share_tasks())
 }
 
-async fn read(gateway: &Gateway<HttpTransport>, id: &str) -> Result<Reply, Error> {
+async fn read(gateway: &Gateway<HttpTransport>, id: &str) -> Result<CallResponse, Error> {
     let request = GetTaskRequest {
         id: id.into(),
         ..GetTaskRequest::default()
     };
-    gateway.call(Call::new(request)).await
+    gateway.call(CallRequest::new(request)).await
 }
 
 /// Endless answers of the agent, one of each kind, fail while another answer has its share of the budget.
@@ -259,10 +261,10 @@ async fn first_update(gateway: &Gateway<HttpTransport>, id: &str) -> Result<(), 
         id: id.into(),
         ..SubscribeToTaskRequest::default()
     };
-    let call = Call::new(Request::SubscribeToTask(request));
+    let call = CallRequest::new(Request::SubscribeToTask(request));
     match gateway.call(call).await?.answer {
-        Answer::Stream(mut updates) => updates.next().await.expect("an update").map(drop),
-        Answer::Once(_) => panic!("expected a stream"),
+        ResponseBody::Stream(mut updates) => updates.next().await.expect("an update").map(drop),
+        ResponseBody::Once(_) => panic!("expected a stream"),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use a2a_gateway::Gateway;
-use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Principal, Reply};
+use a2a_transport::{
+    BoxFuture, CallRequest, CallResponse, Context, Error, Principal, ResponseBody,
+};
 use a2a_transport::{Transport, Update};
 use a2a_types::{
     ContextId, ErrorKind, Event, GetTaskRequest, Message, MessageId, ProtocolVersion, Request,
@@ -58,15 +60,15 @@ impl Agent {
 }
 
 impl Transport for Agent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         self.requests.lock().unwrap().push(call.request.clone());
         let reply = match call.request {
-            Request::SendMessage(params) => Ok(Reply::once(Response::SendMessage(
+            Request::SendMessage(params) => Ok(CallResponse::once(Response::SendMessage(
                 SendMessageResponse::Task(self.send(params.message)),
             ))),
             Request::SendStreamingMessage(params) => {
                 let event = Event::Task(self.send(params.message));
-                Ok(Reply::stream(tokio_stream::once(Ok(Update::new(
+                Ok(CallResponse::stream(tokio_stream::once(Ok(Update::new(
                     event, None,
                 )))))
             }
@@ -74,7 +76,7 @@ impl Transport for Agent {
                 let tasks = self.tasks.lock().unwrap();
                 let task = tasks.iter().find(|(_, task)| task.id == params.id);
                 let task = task.map(|(_, task)| task.clone());
-                let reply = task.map(|task| Reply::once(Response::GetTask(task)));
+                let reply = task.map(|task| CallResponse::once(Response::GetTask(task)));
                 reply.ok_or_else(|| ErrorKind::TaskNotFound.into())
             }
             other => panic!("not asked by these tests: {other:?}"),
@@ -87,10 +89,10 @@ async fn ask(
     gateway: &Gateway<Agent>,
     (name, protocol_version): (&str, ProtocolVersion),
     request: impl Into<Request>,
-) -> Result<Answer, ErrorKind> {
+) -> Result<ResponseBody, ErrorKind> {
     let context = Context::new(protocol_version).principal(Principal::named(name));
     let request = request.into();
-    match gateway.call(Call { request, context }).await {
+    match gateway.call(CallRequest { request, context }).await {
         Ok(reply) => Ok(reply.answer),
         Err(Error::Agent(error)) => Err(error.kind),
         Err(other) => panic!("{other}"),
@@ -103,7 +105,7 @@ async fn send(
     request: SendMessageRequest,
 ) -> Result<Task, ErrorKind> {
     match ask(gateway, caller, request).await? {
-        Answer::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
+        ResponseBody::Once(Response::SendMessage(SendMessageResponse::Task(task))) => Ok(task),
         _ => panic!("expected a task"),
     }
 }
@@ -118,7 +120,7 @@ async fn get(
         ..GetTaskRequest::default()
     };
     match ask(gateway, caller, request).await? {
-        Answer::Once(Response::GetTask(task)) => Ok(task),
+        ResponseBody::Once(Response::GetTask(task)) => Ok(task),
         _ => panic!("expected a task"),
     }
 }
@@ -205,7 +207,7 @@ async fn an_answer_about_another_owners_task_is_refused() {
     let refused = send(&gateway, BOB, message("b", None)).await;
     assert_eq!(refused, Err(ErrorKind::InvalidAgentResponse));
     let streamed = Request::SendStreamingMessage(message("c", None));
-    let Ok(Answer::Stream(mut updates)) = ask(&gateway, BOB, streamed).await else {
+    let Ok(ResponseBody::Stream(mut updates)) = ask(&gateway, BOB, streamed).await else {
         panic!("expected a stream");
     };
     let first = updates.next().await.unwrap();

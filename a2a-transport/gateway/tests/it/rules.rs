@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a_gateway::Gateway;
-use a2a_transport::{Answer, BoxFuture, Call, Context, Error, Principal, Reply, Transport, Update};
+use a2a_transport::{
+    BoxFuture, CallRequest, CallResponse, Context, Error, Principal, ResponseBody, Transport,
+    Update,
+};
 use a2a_types::{
     AgentCard, Artifact, ArtifactId, CancelTaskRequest, ContextId,
     DeleteTaskPushNotificationConfigRequest, ErrorKind, Event,
@@ -23,10 +26,10 @@ use tokio::sync::oneshot;
 struct ScriptedAgent(UnboundedSender<ScriptedRequest>);
 
 /// A request, and where its answer goes.
-type ScriptedRequest = (Request, oneshot::Sender<Result<Reply, Error>>);
+type ScriptedRequest = (Request, oneshot::Sender<Result<CallResponse, Error>>);
 
 impl Transport for ScriptedAgent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let (answer, answered) = oneshot::channel();
         self.0.send((call.request, answer)).unwrap();
         Box::pin(async { answered.await.expect("the test answers") })
@@ -52,9 +55,9 @@ struct PromptAgent<F>(F);
 
 impl<F> Transport for PromptAgent<F>
 where
-    F: Fn(Request) -> Result<Reply, Error> + Send + Sync + 'static,
+    F: Fn(Request) -> Result<CallResponse, Error> + Send + Sync + 'static,
 {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(ready((self.0)(call.request)))
     }
 }
@@ -63,10 +66,10 @@ async fn call<T: Transport>(
     gateway: &Gateway<T>,
     protocol_version: ProtocolVersion,
     request: impl Into<Request>,
-) -> Result<Answer, a2a_types::Error> {
+) -> Result<ResponseBody, a2a_types::Error> {
     let context = Context::new(protocol_version).principal(Principal::named("alice"));
     let request = request.into();
-    let reply = gateway.call(Call { request, context }).await;
+    let reply = gateway.call(CallRequest { request, context }).await;
     match reply {
         Ok(reply) => Ok(reply.answer),
         Err(Error::Agent(error)) => Err(error),
@@ -85,15 +88,15 @@ fn spawn(
 }
 
 #[track_caller]
-fn task(answer: Answer) -> Task {
+fn task(answer: ResponseBody) -> Task {
     match answer {
-        Answer::Once(
+        ResponseBody::Once(
             Response::SendMessage(SendMessageResponse::Task(task))
             | Response::GetTask(task)
             | Response::CancelTask(task),
         ) => task,
-        Answer::Once(other) => panic!("expected a task, got {other:?}"),
-        Answer::Stream(_) => panic!("expected a task, got a stream"),
+        ResponseBody::Once(other) => panic!("expected a task, got {other:?}"),
+        ResponseBody::Stream(_) => panic!("expected a task, got a stream"),
     }
 }
 
@@ -106,21 +109,21 @@ fn task_in(state: TaskState) -> Task {
     }
 }
 
-fn sent(task: Task) -> Result<Reply, Error> {
-    Ok(Reply::once(Response::SendMessage(
+fn sent(task: Task) -> Result<CallResponse, Error> {
+    Ok(CallResponse::once(Response::SendMessage(
         SendMessageResponse::Task(task),
     )))
 }
 
-fn read(task: Task) -> Result<Reply, Error> {
-    Ok(Reply::once(Response::GetTask(task)))
+fn read(task: Task) -> Result<CallResponse, Error> {
+    Ok(CallResponse::once(Response::GetTask(task)))
 }
 
-fn streamed(events: Vec<Result<Event, Error>>) -> Result<Reply, Error> {
+fn streamed(events: Vec<Result<Event, Error>>) -> Result<CallResponse, Error> {
     let updates = events
         .into_iter()
         .map(|event| event.map(|event| Update::new(event, None)));
-    Ok(Reply::stream(tokio_stream::iter(
+    Ok(CallResponse::stream(tokio_stream::iter(
         updates.collect::<Vec<_>>(),
     )))
 }
@@ -216,7 +219,7 @@ async fn a_caller_that_waited_long_gets_the_task_as_it_stands() {
             _ => read(task_in(TaskState::Working)),
         });
         let limit = Duration::from_secs(10);
-        let gateway = Gateway::new(agent, ProtocolVersion::V0_1).max_wait(limit);
+        let gateway = Gateway::new(agent, ProtocolVersion::V0_1).blocking_timeout(limit);
         let begun = tokio::time::Instant::now();
         let task = task(
             call(&gateway, ProtocolVersion::V1_0, message())
@@ -285,7 +288,7 @@ async fn a_task_is_found_by_its_name_while_its_message_is_on_its_way() {
             };
             assert_eq!(canceled.0.id.as_str(), "agent-1");
             let task = task_in(TaskState::Canceled);
-            let reply = Ok(Reply::once(Response::CancelTask(task.clone())));
+            let reply = Ok(CallResponse::once(Response::CancelTask(task.clone())));
             canceled.1.send(reply).unwrap();
             assert_eq!(canceling.await.unwrap().unwrap().id.as_str(), "mine");
             let (_, answer) = requests.recv().await.unwrap();
@@ -315,7 +318,7 @@ async fn a_name_that_the_agent_takes_is_known_before_its_answer() {
         id,
         ..task_in(TaskState::Canceled)
     };
-    let reply = Ok(Reply::once(Response::CancelTask(task)));
+    let reply = Ok(CallResponse::once(Response::CancelTask(task)));
     answer.send(reply).unwrap();
     assert_eq!(canceling.await.unwrap().unwrap().id.as_str(), "mine");
     sending.abort();
@@ -465,7 +468,7 @@ async fn a_send_that_does_not_wait_is_a_stream_to_an_agent_of_0_1() {
         // The stream does not end.
         let updates = tokio_stream::iter([Ok(Update::new(first, None))]);
         let updates = updates.chain(tokio_stream::pending());
-        assert!(answer.send(Ok(Reply::stream(updates))).is_ok());
+        assert!(answer.send(Ok(CallResponse::stream(updates))).is_ok());
         if !is_task {
             let (request, answer) = requests.recv().await.unwrap();
             assert!(matches!(request, Request::GetTask(_)), "{request:?}");
@@ -493,13 +496,13 @@ async fn a_page_without_tasks_is_the_last() {
             }),
             // The first page is read twice: to count, and for the place of the next one.
             Request::ListTasks(_) if lists.fetch_add(1, SeqCst) < 2 => {
-                Ok(Reply::once(Response::ListTasks(ListTasksResponse {
+                Ok(CallResponse::once(Response::ListTasks(ListTasksResponse {
                     tasks: vec![numbered(0), numbered(1)],
                     next_page_token: "more".to_owned(),
                     ..ListTasksResponse::default()
                 })))
             }
-            _ => Ok(Reply::once(Response::ListTasks(
+            _ => Ok(CallResponse::once(Response::ListTasks(
                 ListTasksResponse::default(),
             ))),
         }
@@ -520,7 +523,7 @@ async fn a_page_without_tasks_is_the_last() {
             .await
             .unwrap()
         {
-            Answer::Once(Response::ListTasks(list)) => list,
+            ResponseBody::Once(Response::ListTasks(list)) => list,
             _ => panic!("expected a list"),
         }
     };
@@ -577,7 +580,7 @@ async fn webhooks_are_refused_if_the_agent_sends_none() {
 
     let extended = card.clone();
     let agent = PromptAgent(move |_| {
-        Ok(Reply::once(Response::GetExtendedAgentCard(
+        Ok(CallResponse::once(Response::GetExtendedAgentCard(
             extended.clone(),
         )))
     });
@@ -587,7 +590,7 @@ async fn webhooks_are_refused_if_the_agent_sends_none() {
         .await
         .unwrap()
     {
-        Answer::Once(Response::GetExtendedAgentCard(card)) => assert_eq!(card, shown),
+        ResponseBody::Once(Response::GetExtendedAgentCard(card)) => assert_eq!(card, shown),
         _ => panic!("expected a card"),
     }
 }
@@ -644,7 +647,8 @@ async fn a_stream_without_a_last_event_ends_with_the_state_of_the_task() {
                 });
                 let gateway = Gateway::new(agent, version);
                 let request = Request::SendStreamingMessage(message());
-                let Answer::Stream(updates) = call(&gateway, caller, request).await.unwrap() else {
+                let ResponseBody::Stream(updates) = call(&gateway, caller, request).await.unwrap()
+                else {
                     panic!("expected a stream");
                 };
                 let events: Vec<_> = updates.map(|update| update.unwrap().event).collect().await;
@@ -676,7 +680,7 @@ async fn a_subscription_without_events_yields_the_task() {
         .await
         .unwrap();
     let answer = call(&gateway, ProtocolVersion::V1_0, subscribe("agent-1")).await;
-    let Answer::Stream(updates) = answer.unwrap() else {
+    let ResponseBody::Stream(updates) = answer.unwrap() else {
         panic!("expected a stream");
     };
     let events: Vec<_> = updates.map(|update| update.unwrap().event).collect().await;
@@ -699,7 +703,7 @@ async fn a_stream_that_breaks_off_for_good_is_unavailable() {
     let gateway = Gateway::new(agent, ProtocolVersion::V1_0);
     let request = Request::SendStreamingMessage(message());
     let answer = call(&gateway, ProtocolVersion::V1_0, request).await;
-    let Answer::Stream(mut updates) = answer.unwrap() else {
+    let ResponseBody::Stream(mut updates) = answer.unwrap() else {
         panic!("expected a stream");
     };
     assert!(updates.next().await.unwrap().is_ok());
@@ -739,7 +743,8 @@ async fn histories_are_as_long_as_the_caller_wants() {
             let last = sent.history.last().map(Message::text);
             assert!(last.is_none_or(|last| last == "3"));
             let request = Request::SendStreamingMessage(request);
-            let Answer::Stream(mut updates) = call(&gateway, caller, request).await.unwrap() else {
+            let ResponseBody::Stream(mut updates) = call(&gateway, caller, request).await.unwrap()
+            else {
                 panic!("expected a stream");
             };
             let first = updates.next().await.unwrap().unwrap();

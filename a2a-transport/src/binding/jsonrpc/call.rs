@@ -7,7 +7,7 @@ use a2a_types::{Error as A2aError, ErrorKind, Operation, ProtocolVersion, Reques
 use crate::binding::incoming_call::invalid_params;
 use crate::binding::{CallRefusal, IncomingCall, ReadOptions, bounds, canonical};
 use crate::error::clip;
-use crate::{Binding, Envelope, Error};
+use crate::{Binding, Error, ResponseContext};
 
 /// Reads a request. `version` is the `A2A-Version` header or parameter.
 pub fn read_call(
@@ -143,11 +143,11 @@ pub fn read_call(
         .map_err(|violation| refuse(protocol_version, invalid_params(&violation)))?;
     repairs.extend(read.repairs);
     Ok(IncomingCall {
-        envelope: Envelope {
+        envelope: ResponseContext {
             id: (!notification).then_some(answer_id),
             task: read.value.task_id().cloned(),
             ambiguous: requested.is_none() && method.protocol_versions.len() > 1,
-            ..Envelope::new(protocol_version, Binding::JsonRpc, method.operation)
+            ..ResponseContext::new(protocol_version, Binding::JsonRpc, method.operation)
         },
         request: read.value,
         repairs,
@@ -183,7 +183,7 @@ pub fn write_call(
     request: Request,
     protocol_version: ProtocolVersion,
     id: &Id,
-) -> Result<(Vec<u8>, Envelope), Error> {
+) -> Result<(Vec<u8>, ResponseContext), Error> {
     let operation = request.operation();
     let not_supported = || Error::NotSupported {
         operation,
@@ -192,10 +192,10 @@ pub fn write_call(
     let method = protocol_version
         .method(operation)
         .ok_or_else(not_supported)?;
-    let mut envelope = Envelope {
+    let mut envelope = ResponseContext {
         id: Some(id.clone()),
         task: request.task_id().cloned(),
-        ..Envelope::new(protocol_version, Binding::JsonRpc, operation)
+        ..ResponseContext::new(protocol_version, Binding::JsonRpc, operation)
     };
     let text = match protocol_version {
         ProtocolVersion::V0_1 => {

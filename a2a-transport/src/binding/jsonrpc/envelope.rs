@@ -1,6 +1,6 @@
 //! The JSON-RPC envelope of answers.
 
-use a2a_jsonrpc::{Answer, INTERNAL_ERROR, Id, Limits, Malformed, Response, Version};
+use a2a_jsonrpc::{INTERNAL_ERROR, Id, Limits, Malformed, ParsedResponse, Response, Version};
 use a2a_types::reading::{Deviation, Mode, Quirk, Violation};
 use a2a_types::{Error as A2aError, Operation, ProtocolVersion};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::error::{read_error, write_error};
-use crate::{Envelope, Error};
+use crate::{Error, ResponseContext};
 
 /// Closes the envelope of an answer.
 pub(super) fn seal(
@@ -43,7 +43,7 @@ pub(super) const BEHIND_RESULT: &[u8] = b"}";
 
 /// Opens the envelope of an answer: returns its result and the repairs of the envelope.
 pub(super) fn open<'a>(
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     body: &'a [u8],
     mode: Mode,
     limits: &Limits,
@@ -79,7 +79,7 @@ pub(super) fn open<'a>(
         Err(Malformed::Member { path, problem }) => return Err(malformed(path, problem)),
         Err(other) => return Err(malformed("$", other.to_string())),
     };
-    let Answer {
+    let ParsedResponse {
         version,
         id,
         outcome,

@@ -8,7 +8,7 @@ use super::envelope::{BEHIND_RESULT, before_result, open, root, seal};
 use crate::binding::Line;
 use crate::binding::line::write_json;
 use crate::shared::JsonForm;
-use crate::{Envelope, Error, SharedEvent};
+use crate::{Error, ResponseContext, SharedEvent};
 
 /// Writes the events of one stream, each a line of JSON.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct EventWriter {
 
 impl EventWriter {
     /// Creates a writer for the events that answer a request.
-    pub fn new(envelope: &Envelope) -> Self {
+    pub fn new(envelope: &ResponseContext) -> Self {
         let id = envelope.id.clone().unwrap_or(Id::Null);
         Self {
             before: before_result(&id),
@@ -80,7 +80,7 @@ fn line_in_0_1<'a>(event: &v0_1::TaskEvent) -> Line<'a> {
 /// Reads the events of one stream.
 #[derive(Debug)]
 pub struct EventReader {
-    envelope: Envelope,
+    envelope: ResponseContext,
     mode: Mode,
     limits: Limits,
     artifact: Option<ArtifactId>,
@@ -91,7 +91,7 @@ pub struct EventReader {
 
 impl EventReader {
     /// Creates a reader for the events that answer a request.
-    pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
+    pub fn new(envelope: ResponseContext, mode: Mode, limits: Limits) -> Self {
         Self {
             task: envelope.task.clone(),
             envelope,

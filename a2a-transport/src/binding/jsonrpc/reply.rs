@@ -6,10 +6,10 @@ use a2a_types::{Error as A2aError, ErrorKind, ProtocolVersion, Response, v0_1, v
 
 use super::envelope::{open, root, seal};
 use crate::binding::{CallRefusal, canonical};
-use crate::{Envelope, Error};
+use crate::{Error, ResponseContext};
 
 /// Writes the answer to a request that is answered once.
-pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> Vec<u8> {
+pub fn write_reply(envelope: &ResponseContext, outcome: Result<Response, A2aError>) -> Vec<u8> {
     let (id, protocol_version) = (
         envelope.id.clone().unwrap_or(Id::Null),
         envelope.protocol_version,
@@ -44,7 +44,7 @@ pub fn write_refusal(refused: CallRefusal) -> Vec<u8> {
 
 /// Reads the answer to a request that is answered once.
 pub fn read_reply(
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     body: &[u8],
     mode: Mode,
     limits: &Limits,

@@ -12,7 +12,7 @@ use super::route::{Route, is_dots};
 use crate::binding::incoming_call::invalid_params;
 use crate::binding::{CallRefusal, IncomingCall, OutgoingCall, ReadOptions, bounds, canonical};
 use crate::error::clip;
-use crate::{Binding, Envelope, Error};
+use crate::{Binding, Error, ResponseContext};
 
 /// Reads a request that was sent to one of our routes.
 pub fn read_call(
@@ -51,10 +51,10 @@ pub fn read_call(
         .and_then(|read| bounds::check(&read.value, spelled, root).map(|()| read))
         .map_err(|violation| refuse(invalid_params(&violation)))?;
     Ok(IncomingCall {
-        envelope: Envelope {
+        envelope: ResponseContext {
             task: read.value.task_id().cloned(),
             flavour,
-            ..Envelope::new(protocol_version, Binding::HttpJson, operation)
+            ..ResponseContext::new(protocol_version, Binding::HttpJson, operation)
         },
         request: read.value,
         repairs: read.repairs,
@@ -239,9 +239,9 @@ pub fn write_call(
     protocol_version: ProtocolVersion,
 ) -> Result<OutgoingCall, Error> {
     let operation = request.operation();
-    let envelope = Envelope {
+    let envelope = ResponseContext {
         task: request.task_id().cloned(),
-        ..Envelope::new(protocol_version, Binding::HttpJson, operation)
+        ..ResponseContext::new(protocol_version, Binding::HttpJson, operation)
     };
     let mut members = match canonical::write_request(&request) {
         Ok(written) => object(written.get()).map_err(Error::Malformed)?,

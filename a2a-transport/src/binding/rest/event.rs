@@ -10,7 +10,7 @@ use a2a_types::{ArtifactId, Error as A2aError, Event, ProtocolVersion, v0_2};
 use super::error::{error_event_in, write_error};
 use crate::binding::{Line, OutgoingReply};
 use crate::shared::JsonForm;
-use crate::{Envelope, Error, SharedEvent};
+use crate::{Error, ResponseContext, SharedEvent};
 
 /// Writes the events of one stream.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct EventWriter {
 
 impl EventWriter {
     /// Creates a writer for the events that answer a request.
-    pub fn new(envelope: &Envelope) -> Self {
+    pub fn new(envelope: &ResponseContext) -> Self {
         Self {
             protocol_version: envelope.protocol_version,
             flavour: envelope.flavour,
@@ -48,7 +48,7 @@ impl EventWriter {
 /// Reads the events of one stream.
 #[derive(Debug)]
 pub struct EventReader {
-    envelope: Envelope,
+    envelope: ResponseContext,
     mode: Mode,
     limits: Limits,
     artifact: Option<ArtifactId>,
@@ -56,7 +56,7 @@ pub struct EventReader {
 
 impl EventReader {
     /// Creates a reader for the events that answer a request.
-    pub fn new(envelope: Envelope, mode: Mode, limits: Limits) -> Self {
+    pub fn new(envelope: ResponseContext, mode: Mode, limits: Limits) -> Self {
         Self {
             envelope,
             mode,

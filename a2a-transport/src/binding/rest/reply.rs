@@ -10,10 +10,13 @@ use serde::Serialize;
 use super::error::{read_error, write_error};
 use super::event::checked;
 use crate::binding::{OutgoingReply, canonical};
-use crate::{Envelope, Error};
+use crate::{Error, ResponseContext};
 
 /// Writes the answer to a request that is answered once.
-pub fn write_reply(envelope: &Envelope, outcome: Result<Response, A2aError>) -> OutgoingReply {
+pub fn write_reply(
+    envelope: &ResponseContext,
+    outcome: Result<Response, A2aError>,
+) -> OutgoingReply {
     let body = outcome.and_then(|response| {
         let body = match (envelope.protocol_version, envelope.flavour) {
             (ProtocolVersion::V1_0, _) => json(&canonical::Outcome(&response)),
@@ -38,7 +41,7 @@ fn json(item: &impl Serialize) -> Option<Vec<u8>> {
 
 /// Reads the answer to a request that is answered once.
 pub fn read_reply(
-    envelope: &Envelope,
+    envelope: &ResponseContext,
     status: StatusCode,
     body: &[u8],
     mode: Mode,

@@ -17,7 +17,7 @@ use crate::spans::{
     BINDING, CLIENT_CALL, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS, OUTCOME,
     PROTOCOL_VERSION, RPC_SYSTEM, SERVER_ADDRESS, SERVER_PORT,
 };
-use crate::{Answer, Binding, Error, Reply, Update, UpdateStream};
+use crate::{Binding, CallResponse, Error, ResponseBody, Update, UpdateStream};
 
 /// A call, from its start until its answer is read or it is abandoned.
 ///
@@ -71,7 +71,10 @@ impl ClientSpan {
     }
 
     /// Records the outcome of the call; a stream keeps recording until its end.
-    pub(super) fn answered(mut self, reply: Result<Reply, Error>) -> Result<Reply, Error> {
+    pub(super) fn answered(
+        mut self,
+        reply: Result<CallResponse, Error>,
+    ) -> Result<CallResponse, Error> {
         self.count(match &reply {
             Ok(_) => ANSWERED,
             Err(error) => {
@@ -85,11 +88,11 @@ impl ClientSpan {
         }
         let mut reply = reply.inspect_err(|error| self.failed(error))?;
         reply.answer = match reply.answer {
-            Answer::Once(response) => {
+            ResponseBody::Once(response) => {
                 self.outcome = ANSWERED;
-                Answer::Once(response)
+                ResponseBody::Once(response)
             }
-            Answer::Stream(updates) => Answer::Stream(Box::pin(SpannedUpdates {
+            ResponseBody::Stream(updates) => ResponseBody::Stream(Box::pin(SpannedUpdates {
                 updates,
                 span_guard: self,
             })),

@@ -140,7 +140,7 @@ impl HttpClientBuilder {
     }
 
     /// Removes all observers: for exchanges that are secret as a whole.
-    pub fn without_taps(mut self) -> Self {
+    pub fn without_observers(mut self) -> Self {
         self.observers.clear();
         self
     }

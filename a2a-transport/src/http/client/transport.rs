@@ -34,7 +34,9 @@ use crate::http::message::answer::{A2A_JSON, JSON};
 use crate::http::message::extensions;
 use crate::spans::{self, HTTP_STATUS};
 use crate::sse::{Bounds, Decoder, ServerSentEvent};
-use crate::{Binding, BoxFuture, Call, Context, Credentials, Error, Reply, Transport, Update};
+use crate::{
+    Binding, BoxFuture, CallRequest, CallResponse, Context, Credentials, Error, Transport, Update,
+};
 
 /// A [`Transport`] to the agent at a URL, in one protocol version and one binding.
 #[derive(Clone, Debug)]
@@ -170,7 +172,7 @@ impl HttpTransport {
 }
 
 impl Transport for HttpTransport {
-    fn call(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, mut call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
             let operation = call.request.operation();
@@ -189,8 +191,8 @@ impl Transport for HttpTransport {
 }
 
 impl Shared {
-    async fn ask(self: Arc<Self>, call: Call, span: &Span) -> Result<Reply, Error> {
-        let Call {
+    async fn ask(self: Arc<Self>, call: CallRequest, span: &Span) -> Result<CallResponse, Error> {
+        let CallRequest {
             mut request,
             context,
         } = call;
@@ -228,7 +230,7 @@ impl Shared {
             let budget = self.http.receiving.clone();
             let (reader, observer) = ((reader, self.mode), self.deviations.clone());
             let updates = EventStream::updates(body, reader, observer, self.bounds, idle, budget);
-            return Ok(Reply::stream(updates));
+            return Ok(CallResponse::stream(updates));
         }
 
         let (body, mut share) = self.http.collect(body).await?;
@@ -240,12 +242,12 @@ impl Shared {
             let mut reader = EventReader::new(envelope, self.mode, limits);
             if self.mode == Mode::Tolerant && head.status.is_success() && begins_as_stream(&body) {
                 let updates = self.read_unmarked_stream(&body, reader)?;
-                return Ok(Reply::stream(tokio_stream::iter(updates)));
+                return Ok(CallResponse::stream(tokio_stream::iter(updates)));
             }
             let read = explain(reader.read(&body), head.status, &head.headers, &body)
                 .map_err(|error| busy_error(error, &head))?;
             let update = Update::new(tell(self.deviations.as_ref(), read).event, None);
-            return Ok(Reply::stream(tokio_stream::once(Ok(update))));
+            return Ok(CallResponse::stream(tokio_stream::once(Ok(update))));
         }
         let read = read_reply(&envelope, head.status, &body, self.mode, &limits);
         let read = explain(read, head.status, &head.headers, &body)
@@ -259,7 +261,7 @@ impl Shared {
         share.resize(bytes).map_err(|Exhausted| Error::Crowded {
             limit: self.http.receiving.limit(),
         })?;
-        Ok(Reply::once(response).holding(Some(Arc::new(share))))
+        Ok(CallResponse::once(response).holding(Some(Arc::new(share))))
     }
 
     /// Reads a stream that has another media type than streams have.
@@ -432,7 +434,7 @@ impl Shared {
 
     /// Fetches the extended card of 0.2 by a plain GET, at a sibling path of the endpoint (0.2 §7.8), or
     /// below the endpoint, where some servers have it.
-    async fn extended_card(&self, context: &Context) -> Result<Reply, Error> {
+    async fn extended_card(&self, context: &Context) -> Result<CallResponse, Error> {
         const PATH: &str = ProtocolVersion::EXTENDED_CARD_PATH;
         let endpoint = self.url.to_string();
         let below = endpoint.trim_end_matches('/');
@@ -469,7 +471,7 @@ impl Shared {
             &fetched.headers,
             &fetched.body,
         )?;
-        Ok(Reply::once(A2aResponse::GetExtendedAgentCard(
+        Ok(CallResponse::once(A2aResponse::GetExtendedAgentCard(
             tell(self.deviations.as_ref(), read).into(),
         )))
     }

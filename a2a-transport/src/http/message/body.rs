@@ -271,7 +271,7 @@ impl http_body::Body for Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Binding, Envelope};
+    use crate::{Binding, ResponseContext};
     use a2a_types::{Event, Message, Operation, ProtocolVersion};
     use http_body_util::BodyExt;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -280,7 +280,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_silent_stream_gets_a_comment() {
         let operation = Operation::SendStreamingMessage;
-        let envelope = Envelope::new(ProtocolVersion::V0_2, Binding::JsonRpc, operation);
+        let envelope = ResponseContext::new(ProtocolVersion::V0_2, Binding::JsonRpc, operation);
         let silent: UpdateStream = Box::pin(tokio_stream::pending());
         let start = Instant::now();
         let mut body = Body::events(
@@ -300,7 +300,7 @@ mod tests {
 
     fn events(updates: impl tokio_stream::Stream<Item = &'static str> + Send + 'static) -> Body {
         let operation = Operation::SendStreamingMessage;
-        let envelope = Envelope::new(ProtocolVersion::V1_0, Binding::JsonRpc, operation);
+        let envelope = ResponseContext::new(ProtocolVersion::V1_0, Binding::JsonRpc, operation);
         let updates = tokio_stream::StreamExt::map(updates, |text| {
             Ok(Update::new(Event::Message(Message::agent(text)), None))
         });

@@ -14,7 +14,7 @@ use crate::spans::{
     BINDING, ERROR_TYPE, HTTP_STATUS, OPERATION, OTEL_KIND, OTEL_STATUS, OUTCOME, PROTOCOL_VERSION,
     RPC_SYSTEM, SEQUENCE, SERVER_REQUEST, TASK,
 };
-use crate::{Answer, Binding, Envelope, TraceContext, Update, spans};
+use crate::{Binding, ResponseBody, ResponseContext, TraceContext, Update, spans};
 
 /// A request to an endpoint, from its head on. It ends by being dropped: when the answer is ready, a stream's
 /// with its last event, or before, when the caller goes away. Then it is counted.
@@ -113,7 +113,7 @@ impl ServerSpan {
     }
 
     /// Records the operation and the version of the request.
-    pub(crate) fn understood(&mut self, envelope: &Envelope) {
+    pub(crate) fn understood(&mut self, envelope: &ResponseContext) {
         self.protocol_version = Some(envelope.protocol_version);
         self.operation = Some(envelope.operation);
         if self.binding == Binding::JsonRpc {
@@ -144,15 +144,15 @@ impl ServerSpan {
     }
 
     /// Records the transport's answer; a stream does not end with it.
-    pub(crate) fn answered(&mut self, outcome: &Result<Answer, a2a_types::Error>) {
+    pub(crate) fn answered(&mut self, outcome: &Result<ResponseBody, a2a_types::Error>) {
         match outcome {
-            Ok(Answer::Once(response)) => {
+            Ok(ResponseBody::Once(response)) => {
                 self.outcome = Outcome::Answered;
                 if let A2aResponse::SendMessage(SendMessageResponse::Task(task)) = response {
                     self.about(&task.id);
                 }
             }
-            Ok(Answer::Stream(_)) => {
+            Ok(ResponseBody::Stream(_)) => {
                 self.count_time();
                 self.stream = Some(metric::OPEN_STREAMS.raise([]));
             }

@@ -8,7 +8,7 @@ use http::request::Parts;
 
 use crate::http::documents::security::Security;
 use crate::http::message::challenge::AuthChallenge;
-use crate::{BoxFuture, Call, Principal};
+use crate::{BoxFuture, CallRequest, Principal};
 
 /// Authenticates the sender of a request by its head.
 ///
@@ -34,7 +34,7 @@ pub trait Authenticator: Send + Sync + 'static {
 /// must not depend on whether a task exists.
 pub trait Authorizer: Send + Sync + 'static {
     /// Permits a call, or returns the reason to refuse it.
-    fn authorize<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), AuthError>>;
+    fn authorize<'a>(&'a self, call: &'a CallRequest) -> BoxFuture<'a, Result<(), AuthError>>;
 
     /// Returns the scopes that skills need in addition to the scopes that the card requires, by the id of the
     /// skill, for the card; none by default.
@@ -46,9 +46,9 @@ pub trait Authorizer: Send + Sync + 'static {
 /// A function of the principal and the call.
 impl<F> Authorizer for F
 where
-    F: Fn(&Principal, &Call) -> Result<(), AuthError> + Send + Sync + 'static,
+    F: Fn(&Principal, &CallRequest) -> Result<(), AuthError> + Send + Sync + 'static,
 {
-    fn authorize<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<(), AuthError>> {
+    fn authorize<'a>(&'a self, call: &'a CallRequest) -> BoxFuture<'a, Result<(), AuthError>> {
         Box::pin(std::future::ready(self(&call.context.principal, call)))
     }
 }

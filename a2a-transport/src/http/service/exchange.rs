@@ -38,7 +38,8 @@ use crate::http::message::media;
 use crate::http::message::receive::{BodyError, collect};
 use crate::http::message::server_span::{Outcome, ServerSpan};
 use crate::{
-    Answer, Binding, BoxFuture, Call, Context, Envelope, Error, Principal, Reply, Transport,
+    Binding, BoxFuture, CallRequest, CallResponse, Context, Error, Principal, ResponseBody,
+    ResponseContext, Transport,
 };
 
 impl<T: Transport> HttpService<T> {
@@ -183,10 +184,10 @@ impl<T: Transport> HttpService<T> {
     pub(super) fn introduce(
         &self,
         head: &Parts,
-        mut reply: Result<Reply, Error>,
-    ) -> Result<Reply, Error> {
+        mut reply: Result<CallResponse, Error>,
+    ) -> Result<CallResponse, Error> {
         if let Ok(reply) = &mut reply
-            && let Answer::Once(A2aResponse::GetExtendedAgentCard(card)) = &mut reply.answer
+            && let ResponseBody::Once(A2aResponse::GetExtendedAgentCard(card)) = &mut reply.answer
             && card.supported_interfaces.is_empty()
         {
             card.supported_interfaces = self.settings.interfaces(head);
@@ -299,7 +300,7 @@ impl<T: Transport> HttpService<T> {
         principal: Principal,
         call: IncomingCall,
         error_format: &mut ErrorFormat,
-    ) -> (Call, Envelope, StreamOptions) {
+    ) -> (CallRequest, ResponseContext, StreamOptions) {
         let IncomingCall {
             request,
             envelope,
@@ -329,14 +330,14 @@ impl<T: Transport> HttpService<T> {
             },
             repairs,
         };
-        (Call { request, context }, envelope, options)
+        (CallRequest { request, context }, envelope, options)
     }
 
     /// Writes an answer as an HTTP response.
     fn respond(
         &self,
-        reply: Result<Reply, Error>,
-        mut envelope: Envelope,
+        reply: Result<CallResponse, Error>,
+        mut envelope: ResponseContext,
         options: StreamOptions,
         mut error_format: ErrorFormat,
     ) -> Response<Body> {
@@ -371,7 +372,7 @@ impl<T: Transport> HttpService<T> {
             return status(StatusCode::NO_CONTENT);
         }
         let mut response = match outcome {
-            Ok(Answer::Stream(updates)) => {
+            Ok(ResponseBody::Stream(updates)) => {
                 let writer = EventWriter::new(&envelope);
                 event_stream(Body::events(
                     updates,
@@ -382,7 +383,7 @@ impl<T: Transport> HttpService<T> {
                     error_format.server_span,
                 ))
             }
-            Ok(Answer::Once(response)) => {
+            Ok(ResponseBody::Once(response)) => {
                 let is_card = matches!(response, A2aResponse::GetExtendedAgentCard(_));
                 let answer = self.write(&envelope, response, &mut error_format);
                 match is_card {
@@ -405,7 +406,7 @@ impl<T: Transport> HttpService<T> {
     /// Writes an answer, if the budget of all answers has room for it.
     fn write(
         &self,
-        envelope: &Envelope,
+        envelope: &ResponseContext,
         response: A2aResponse,
         error_format: &mut ErrorFormat,
     ) -> Response<Body> {
@@ -465,9 +466,9 @@ impl RefusalHeaders {
 
 /// A call that is being answered, the slot that it has among the reads of its peer, and what its answer depends on.
 type Admitted<'a> = (
-    BoxFuture<'a, Result<Reply, Error>>,
+    BoxFuture<'a, Result<CallResponse, Error>>,
     Option<OwnedSemaphorePermit>,
-    Envelope,
+    ResponseContext,
     StreamOptions,
 );
 
@@ -483,7 +484,7 @@ struct StreamOptions {
 /// would have room for the call.
 fn authorized(
     authorizer: &Arc<dyn Authorizer>,
-    call: Call,
-) -> BoxFuture<'_, Result<Call, AuthError>> {
+    call: CallRequest,
+) -> BoxFuture<'_, Result<CallRequest, AuthError>> {
     Box::pin(async move { authorizer.authorize(&call).await.map(|()| call) })
 }

@@ -27,7 +27,7 @@ use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::PeerSlots;
 use super::settings::{Resource, Settings};
 use super::tenants::Tenants;
-use crate::binding::{Offer, ReadOptions};
+use crate::binding::{ReadOptions, SupportedVersions};
 use crate::http::documents::public_card::PublicCard;
 use crate::http::documents::readiness::{Readiness, answer_probe};
 use crate::http::message::answer::{JSON, for_caller_only, json, not_allowed, plain, retry_later};
@@ -38,7 +38,7 @@ use crate::http::message::response_budget::ResponseBudget;
 use crate::http::message::server_span::ServerSpan;
 #[cfg(feature = "webhook")]
 use crate::webhook::NotificationReceiver;
-use crate::{Answer, Binding, BoxFuture, Call, Context, TraceContext, Transport};
+use crate::{Binding, BoxFuture, CallRequest, Context, ResponseBody, TraceContext, Transport};
 
 /// Serves a [`Transport`] over HTTP: a service for hyper and for tower.
 ///
@@ -80,7 +80,7 @@ impl<T: Transport> HttpService<T> {
         let extensions = extensions.collect();
         self.with(|settings| {
             settings.card = Some(PublicCard::new(card));
-            settings.offer = Offer::of(card);
+            settings.offer = SupportedVersions::of(card);
             settings.extensions = extensions;
         })
     }
@@ -98,8 +98,8 @@ impl<T: Transport> HttpService<T> {
     }
 
     /// Answers by every binding and in every version, even if the card does not name them.
-    pub fn every_binding(self) -> Self {
-        self.with(|settings| settings.every_binding = true)
+    pub fn ignore_card_interfaces(self) -> Self {
+        self.with(|settings| settings.ignore_card_interfaces = true)
     }
 
     /// Sets the tenants whose paths exist by HTTP+JSON; any by default.
@@ -321,7 +321,7 @@ impl<T: Transport> HttpService<T> {
             Ok(principal) => principal,
             Err(denied) => return deny(denied),
         };
-        let call = Call {
+        let call = CallRequest {
             request: GetExtendedAgentCardRequest::default().into(),
             context: Context {
                 principal,
@@ -337,7 +337,7 @@ impl<T: Transport> HttpService<T> {
         }
         let reply = self.introduce(head, self.transport.call(call).await);
         match reply.map(|reply| reply.answer) {
-            Ok(Answer::Once(A2aResponse::GetExtendedAgentCard(card))) => {
+            Ok(ResponseBody::Once(A2aResponse::GetExtendedAgentCard(card))) => {
                 let card =
                     serde_json::to_vec(&v0_2::AgentCard::from(card).of_0_2()).unwrap_or_default();
                 for_caller_only(json(StatusCode::OK, card))

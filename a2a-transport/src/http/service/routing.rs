@@ -11,7 +11,7 @@ use super::request_headers::RequestHeaders;
 use super::tenants::Tenants;
 use crate::Binding;
 use crate::binding::rest::{NoRoute, Route};
-use crate::binding::{Offer, ReadOptions};
+use crate::binding::{ReadOptions, SupportedVersions};
 use crate::error::clip;
 use crate::http::message::answer::JSON;
 use crate::http::message::body::Body;
@@ -118,14 +118,14 @@ impl From<NoRoute> for RoutingError {
 /// 0.2.
 fn asked_for(
     headers: &RequestHeaders<'_>,
-    offer: Offer,
+    offer: SupportedVersions,
 ) -> Result<Option<ProtocolVersion>, A2aError> {
     let requested = offer.requested(Binding::HttpJson, headers.version().as_deref())?;
     Ok(requested.map(|protocol_version| protocol_version.max(ProtocolVersion::V0_3)))
 }
 
 /// Returns the version in which a request is refused that has no route yet.
-pub(super) fn unrouted(offer: Offer) -> ProtocolVersion {
+pub(super) fn unrouted(offer: SupportedVersions) -> ProtocolVersion {
     match offer.has(Binding::HttpJson, ProtocolVersion::V1_0) {
         true => ProtocolVersion::V1_0,
         false => ProtocolVersion::V0_3,

@@ -18,7 +18,7 @@ use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::{DEFAULT_LARGE_BODIES, DEFAULT_READS, PeerSlots};
 use super::tenants::Tenants;
 use crate::Binding;
-use crate::binding::{Offer, ReadOptions};
+use crate::binding::{ReadOptions, SupportedVersions};
 use crate::http::documents::public_card::PublicCard;
 use crate::http::documents::readiness::{AlwaysReady, Readiness};
 use crate::http::documents::security::{ProtectedResource, Security};
@@ -37,8 +37,8 @@ pub(super) struct Settings {
     pub(super) extensions: Vec<String>,
     pub(super) path: String,
     /// The interfaces that the card names, unless all are answered.
-    pub(super) offer: Offer,
-    pub(super) every_binding: bool,
+    pub(super) offer: SupportedVersions,
+    pub(super) ignore_card_interfaces: bool,
     pub(super) tenants: Tenants,
     pub(super) hosts: Hosts,
     pub(super) origins: AllowedOrigins,
@@ -88,8 +88,8 @@ impl Default for Settings {
             keys: None,
             extensions: Vec::new(),
             path: "/".to_owned(),
-            offer: Offer::default(),
-            every_binding: false,
+            offer: SupportedVersions::default(),
+            ignore_card_interfaces: false,
             tenants: Tenants::default(),
             hosts: Hosts::any(),
             origins: AllowedOrigins::default(),
@@ -126,8 +126,8 @@ impl Settings {
         }
     }
 
-    fn offer(&self) -> Offer {
-        match self.every_binding {
+    fn offer(&self) -> SupportedVersions {
+        match self.ignore_card_interfaces {
             true => self.reading.offer,
             false => self.reading.offer.and(self.offer),
         }

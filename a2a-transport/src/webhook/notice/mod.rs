@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 /// Contents of a notification's body.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Notice {
+pub struct ParsedNotification {
     /// The task, if the body names it.
     pub task: Option<TaskId>,
     /// The event: until 0.3 usually the whole task. `None` if the body is of no known form: then the receiver
@@ -24,7 +24,7 @@ pub struct Notice {
 
 /// Reads the body of a notification of any protocol version, leniently. Errors: it is not a JSON object within
 /// the limits.
-pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
+pub fn read_notice(body: &[u8], limits: &Limits) -> Result<ParsedNotification, Violation> {
     let problem = |path: &str, problem: String| Violation {
         path: path.to_owned(),
         problem,
@@ -34,7 +34,7 @@ pub fn read_notice(body: &[u8], limits: &Limits) -> Result<Notice, Violation> {
     if !json.trim_start().starts_with('{') {
         return Err(problem("$", "expected an object".to_owned()));
     }
-    Ok(read_known(json).unwrap_or_else(|| Notice {
+    Ok(read_known(json).unwrap_or_else(|| ParsedNotification {
         task: Members::of(json).and_then(Members::task),
         event: None,
         protocol_version: ProtocolVersion::V0_1,
@@ -104,7 +104,7 @@ impl<'a> Members<'a> {
     }
 }
 
-fn read_known(json: &str) -> Option<Notice> {
+fn read_known(json: &str) -> Option<ParsedNotification> {
     let members = Members::of(json)?;
     // Some agents send notifications of JSON-RPC.
     if members.jsonrpc.is_some() {
@@ -144,7 +144,7 @@ fn read_known(json: &str) -> Option<Notice> {
 }
 
 /// Reads 1.0, or 0.3 in ProtoJSON: both frame the event, and name states alike.
-fn framed(json: &str, says_final: bool) -> Option<Notice> {
+fn framed(json: &str, says_final: bool) -> Option<ParsedNotification> {
     let hints = Hints::at("$");
     let canonical = || {
         let event = read_canonical::<Event>(json, &hints).ok()?;
@@ -161,7 +161,7 @@ fn framed(json: &str, says_final: bool) -> Option<Notice> {
 }
 
 /// Reads 0.1, 0.2, and the JSON that 0.3 has in common with 0.2.
-fn plain(json: &str, members: &Members<'_>) -> Option<Notice> {
+fn plain(json: &str, members: &Members<'_>) -> Option<ParsedNotification> {
     let hints = Hints::at("$");
     if members.kind.is_some() || members.context_id.is_some() || members.message_id.is_some() {
         let event = v0_2::read_event(json, Mode::Lenient, &hints).ok()?;
@@ -195,8 +195,8 @@ fn plain(json: &str, members: &Members<'_>) -> Option<Notice> {
     Some(notice(event, ProtocolVersion::V0_1))
 }
 
-fn notice(event: Event, protocol_version: ProtocolVersion) -> Notice {
-    Notice {
+fn notice(event: Event, protocol_version: ProtocolVersion) -> ParsedNotification {
+    ParsedNotification {
         task: event.task_id().filter(|id| !id.is_empty()).cloned(),
         event: Some(event),
         protocol_version,

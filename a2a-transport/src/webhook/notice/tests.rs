@@ -7,7 +7,7 @@ use a2a_types::{Task, TaskState, TaskStatus};
 /// Checks what is read from a body: its version, task, kind and state.
 #[track_caller]
 fn check(body: &str, expected: &str) {
-    let Notice {
+    let ParsedNotification {
         task,
         event,
         protocol_version,

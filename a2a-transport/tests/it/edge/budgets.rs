@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use a2a_transport::http::{HttpService, ServeOptions, serve};
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport};
 use a2a_types::{Artifact, ErrorKind, Part, Request as A2aRequest, Response as A2aResponse, Task};
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -21,7 +21,7 @@ use crate::edge::{PATIENCE, exchange, read_to_end};
 struct Sized;
 
 impl Transport for Sized {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let reply = match call.request {
             A2aRequest::GetTask(params) => {
                 let size = params.id.as_str().parse().unwrap_or_default();
@@ -32,7 +32,7 @@ impl Transport for Sized {
                     parts: vec![Part::text(text)],
                     ..Artifact::default()
                 });
-                Ok(Reply::once(A2aResponse::GetTask(task)))
+                Ok(CallResponse::once(A2aResponse::GetTask(task)))
             }
             _ => Err(ErrorKind::TaskNotFound.into()),
         };

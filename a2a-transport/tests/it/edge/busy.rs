@@ -1,7 +1,7 @@
 //! `Retry-After` of agents that are too busy.
 
 use a2a_transport::http::HttpService;
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport};
 use a2a_types::ErrorKind;
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 struct FailingAgent(ErrorKind);
 
 impl Transport for FailingAgent {
-    fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, _: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(std::future::ready(Err(self.0.into())))
     }
 }

@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use a2a_transport::http::{HttpService, ServeOptions, serve};
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport, Update};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport, Update};
 use a2a_types::{ErrorKind, Event, Message, Request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -29,9 +29,11 @@ struct EndlessAgent {
 }
 
 impl Transport for EndlessAgent {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         let reply = match call.request {
-            Request::SubscribeToTask(_) => Ok(Reply::stream(EndlessUpdates(self.left.clone()))),
+            Request::SubscribeToTask(_) => {
+                Ok(CallResponse::stream(EndlessUpdates(self.left.clone())))
+            }
             _ => Err(ErrorKind::TaskNotFound.into()),
         };
         Box::pin(std::future::ready(reply))

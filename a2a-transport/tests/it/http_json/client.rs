@@ -1,7 +1,7 @@
 //! Requests of our client, and how it deals with servers that take something else.
 
 use a2a_transport::http::{HttpService, HttpTransport, ServeOptions, serve};
-use a2a_transport::{Answer, Binding, BoxFuture, Call, Transport};
+use a2a_transport::{Binding, BoxFuture, CallRequest, ResponseBody, Transport};
 use a2a_types::{
     GetTaskRequest, ListTasksRequest, Message, ProtocolVersion, Request, SendMessageRequest,
     SubscribeToTaskRequest,
@@ -95,8 +95,8 @@ fn send() -> Request {
     })
 }
 
-async fn last(answer: Answer) -> usize {
-    let Answer::Stream(mut updates) = answer else {
+async fn last(answer: ResponseBody) -> usize {
+    let ResponseBody::Stream(mut updates) = answer else {
         panic!("expected a stream");
     };
     let mut count = 0;
@@ -141,7 +141,7 @@ async fn client_sends_requests_as_each_version_has_them() {
         ),
     ] {
         let transport = transport(&url, protocol_version).tenant(tenant);
-        transport.call(Call::new(request)).await.unwrap();
+        transport.call(CallRequest::new(request)).await.unwrap();
         let captured = log.lock().unwrap().pop().unwrap();
         assert_eq!(
             (captured.method.as_str(), captured.target.as_str()),
@@ -158,7 +158,7 @@ async fn client_sends_requests_as_each_version_has_them() {
         assert_eq!(captured.content_type, expected, "{captured:?}");
     }
     let tenant = transport(&url, ProtocolVersion::V1_0).tenant("acme");
-    tenant.call(Call::new(send())).await.unwrap();
+    tenant.call(CallRequest::new(send())).await.unwrap();
     let captured = log.lock().unwrap().pop().unwrap();
     assert!(captured.body.contains(r#""tenant":"acme""#), "{captured:?}");
 }
@@ -171,8 +171,8 @@ async fn a_server_of_1_0_0_takes_plain_json_only() {
     })
     .await;
     let transport = transport(&url, ProtocolVersion::V1_0);
-    transport.call(Call::new(send())).await.unwrap();
-    transport.call(Call::new(send())).await.unwrap();
+    transport.call(CallRequest::new(send())).await.unwrap();
+    transport.call(CallRequest::new(send())).await.unwrap();
     assert_eq!(
         log.lock().unwrap().len(),
         3,
@@ -193,7 +193,7 @@ async fn subscription_falls_back_to_get() {
             ..SubscribeToTaskRequest::default()
         });
         let reply = transport(&url, protocol_version)
-            .call(Call::new(request))
+            .call(CallRequest::new(request))
             .await
             .unwrap();
         assert_eq!(last(reply.answer).await, 3, "{protocol_version}");
@@ -209,7 +209,7 @@ async fn a_url_with_a_query_keeps_it() {
         ..GetTaskRequest::default()
     });
     let transport = transport(&format!("{url}/?key=1"), ProtocolVersion::V1_0);
-    transport.call(Call::new(request)).await.unwrap();
+    transport.call(CallRequest::new(request)).await.unwrap();
     let captured = log.lock().unwrap().pop().unwrap();
     assert_eq!(captured.target, "/tasks/t?historyLength=1&key=1");
 }

@@ -7,7 +7,7 @@ mod requests;
 use std::sync::{Arc, Mutex};
 
 use a2a_transport::http::{Body, HttpService};
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport, Update};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport, Update};
 use a2a_types::{
     AgentCard, Artifact, Event, ListTaskPushNotificationConfigsResponse, ListTasksResponse, Part,
     Request as A2aRequest, Response as A2aResponse, SendMessageResponse, Task,
@@ -20,11 +20,11 @@ use serde_json::Value;
 
 /// An agent that answers everything with the same task, and records its calls.
 #[derive(Clone, Default)]
-pub(crate) struct Scripted(Arc<Mutex<Vec<Call>>>);
+pub(crate) struct Scripted(Arc<Mutex<Vec<CallRequest>>>);
 
 impl Scripted {
     /// Removes and returns the last call.
-    pub(crate) fn last_call(&self) -> Call {
+    pub(crate) fn last_call(&self) -> CallRequest {
         self.0.lock().unwrap().pop().expect("a call came through")
     }
 }
@@ -77,7 +77,7 @@ fn events() -> Vec<Event> {
 }
 
 impl Transport for Scripted {
-    fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         self.0.lock().unwrap().push(call.clone());
         let response = match call.request {
             A2aRequest::SendMessage(_) => {
@@ -115,11 +115,11 @@ impl Transport for Scripted {
                 let updates = (1..)
                     .zip(events())
                     .map(|(sequence, event)| Ok(Update::new(event, Some(sequence))));
-                let reply = Reply::stream(tokio_stream::iter(updates));
+                let reply = CallResponse::stream(tokio_stream::iter(updates));
                 return Box::pin(std::future::ready(Ok(reply)));
             }
         };
-        Box::pin(std::future::ready(Ok(Reply::once(response))))
+        Box::pin(std::future::ready(Ok(CallResponse::once(response))))
     }
 }
 

@@ -17,7 +17,7 @@ use a2a_transport::http::{
     ClientCertificates, HttpClient, HttpService, ServeOptions, ServerTls, ServerTlsBuilder, Tls,
     serve_tls,
 };
-use a2a_transport::{BoxFuture, Call, Error, Reply, Transport};
+use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport};
 use a2a_types::ErrorKind;
 use bytes::Bytes;
 use http::uri::Scheme;
@@ -245,7 +245,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct NoTasks;
 
 impl Transport for NoTasks {
-    fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+    fn call(&self, _: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
         Box::pin(std::future::ready(Err(ErrorKind::TaskNotFound.into())))
     }
 }

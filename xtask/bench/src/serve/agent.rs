@@ -48,7 +48,7 @@ impl Agent for Echo {
         if text == "go" {
             self.gate.add_permits(1);
         }
-        Ok(turn.artifact("echo").text(text).complete().await?)
+        Ok(turn.artifact("echo").text(text).complete_task().await?)
     }
 }
 
@@ -57,7 +57,7 @@ async fn chunks(turn: &Turn, count: usize) -> Result<(), Failure> {
     for _ in 1..count {
         draft = draft.text(CHUNK).send().await?;
     }
-    Ok(draft.text(CHUNK).done().await?)
+    Ok(draft.text(CHUNK).finish().await?)
 }
 
 async fn tokens(turn: &Turn, count: usize) -> Result<(), Failure> {
@@ -69,7 +69,7 @@ async fn tokens(turn: &Turn, count: usize) -> Result<(), Failure> {
         draft = draft.text(stamp()).send().await?;
     }
     ticks.tick().await;
-    Ok(draft.text(stamp()).done().await?)
+    Ok(draft.text(stamp()).finish().await?)
 }
 
 /// Chunks that a model writes in a second.

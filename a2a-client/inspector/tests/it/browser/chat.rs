@@ -130,7 +130,7 @@ impl Agent for Form {
             .iter()
             .find(|part| matches!(part.content, Content::Data(_)))
         {
-            return Ok(turn.artifact("form").part(data.clone()).done().await?);
+            return Ok(turn.artifact("form").part(data.clone()).finish().await?);
         }
         let (state, part) = match turn.text().as_str() {
             "Authorized." => (

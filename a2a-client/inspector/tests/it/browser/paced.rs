@@ -57,7 +57,7 @@ impl Agent for Paced {
             draft = draft.text(format!("{number} ")).send().await?;
         }
         if self.may_go_on(&turn).await {
-            draft.text(self.count.to_string()).complete().await?;
+            draft.text(self.count.to_string()).complete_task().await?;
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ impl Agent for DayTrips {
             plan = plan.text(line).send().await?;
             tokio::time::sleep(Duration::from_millis(12)).await;
         }
-        plan.done().await?;
+        plan.finish().await?;
         let summary = Message::agent("A Saturday in Delft for two, € 120.40 in all.");
         Ok(turn.status(TaskState::Completed, Some(summary)).await?)
     }

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use a2a_server::{
-    Append, Appended, Listing, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Place,
-    Receipt, Received, Retention, Settlement, Snapshot, Store, StoreError, StoreFuture, Tail,
-    TraceContext, WakeHub,
+    Append, Appended, DeliveryResult, IdempotencyKey, IdempotencyRecord, ListCursor, ListQuery,
+    LogPage, MemoryStore, NewTask, Notification, Orphan, Owner, Page, Retention, Snapshot, Store,
+    StoreError, StoreFuture, TaskNotifier, TraceContext,
 };
 use a2a_types::{
     ConfigId, Message, MessageId, ProtocolVersion, TaskId, TaskPushNotificationConfig,
@@ -44,7 +44,7 @@ struct FaultState {
     /// The trace of the first notification that was given out.
     trace: Option<Option<TraceContext>>,
     /// Index of each task when it was listed.
-    listed: BTreeMap<Place, usize>,
+    listed: BTreeMap<ListCursor, usize>,
     /// Every end of a task.
     ends: Vec<TaskKey>,
     count: u64,
@@ -124,7 +124,7 @@ impl Store for Broken {
         owner: &'a Owner,
         task: &'a TaskId,
         sequence: u64,
-    ) -> StoreFuture<'a, Tail> {
+    ) -> StoreFuture<'a, LogPage> {
         Box::pin(async move { self.read(&self.owner(owner), task, sequence).await })
     }
 
@@ -132,8 +132,8 @@ impl Store for Broken {
         Box::pin(async move { self.inner.head(&self.owner(owner), task).await })
     }
 
-    fn wake_hub(&self) -> &WakeHub {
-        self.inner.wake_hub()
+    fn task_notifier(&self) -> &TaskNotifier {
+        self.inner.task_notifier()
     }
 
     fn watch<'a>(
@@ -144,7 +144,7 @@ impl Store for Broken {
         Box::pin(async move { self.listen(&self.owner(owner), task).await })
     }
 
-    fn list<'a>(&'a self, owner: &'a Owner, listing: Listing) -> StoreFuture<'a, Page> {
+    fn list<'a>(&'a self, owner: &'a Owner, listing: ListQuery) -> StoreFuture<'a, Page> {
         Box::pin(async move { self.page(&self.owner(owner), listing).await })
     }
 
@@ -181,14 +181,14 @@ impl Store for Broken {
         &'a self,
         owner: &'a Owner,
         message: &'a MessageId,
-    ) -> StoreFuture<'a, Option<Received>> {
+    ) -> StoreFuture<'a, Option<IdempotencyRecord>> {
         Box::pin(async move { self.recall(&self.owner(owner), message).await })
     }
 
-    fn keep_answer<'a>(
+    fn store_response<'a>(
         &'a self,
         owner: &'a Owner,
-        receipt: Receipt,
+        receipt: IdempotencyKey,
         answer: Message,
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.answer(&self.owner(owner), receipt, answer).await })
@@ -212,10 +212,10 @@ impl Store for Broken {
         }
     }
 
-    fn settle<'a>(
+    fn record_delivery<'a>(
         &'a self,
         notification: &'a Notification,
-        settlement: Settlement,
+        settlement: DeliveryResult,
     ) -> StoreFuture<'a, ()> {
         Box::pin(self.conclude(notification, settlement))
     }

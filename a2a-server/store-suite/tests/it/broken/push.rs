@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use a2a_server::{Append, Notification, Owner, Receipt, Settlement, Store, StoreError};
+use a2a_server::{Append, DeliveryResult, IdempotencyKey, Notification, Owner, Store, StoreError};
 use a2a_types::{ConfigId, Event, Message, ProtocolVersion, TaskId, TaskPushNotificationConfig};
 
 use super::{Broken, StoreResult};
@@ -100,7 +100,7 @@ impl Broken {
     pub(super) async fn answer(
         &self,
         owner: &Owner,
-        mut receipt: Receipt,
+        mut receipt: IdempotencyKey,
         answer: Message,
     ) -> StoreResult<()> {
         if self.fault == Fault::RemembersMessages {
@@ -108,10 +108,10 @@ impl Broken {
         }
         let shared = self.fault == Fault::SharesReceipts;
         if shared && !self.notes().messages.insert(receipt.message.clone()) {
-            return Err(StoreError::Received);
+            return Err(StoreError::DuplicateMessage);
         }
-        match self.inner.keep_answer(owner, receipt, answer).await {
-            Err(StoreError::Received) if self.fault == Fault::AnswersTwice => Ok(()),
+        match self.inner.store_response(owner, receipt, answer).await {
+            Err(StoreError::DuplicateMessage) if self.fault == Fault::AnswersTwice => Ok(()),
             kept => kept,
         }
     }
@@ -187,8 +187,8 @@ impl Broken {
                 break;
             }
             for notification in &due {
-                let delivered = Settlement::Delivered;
-                self.inner.settle(notification, delivered).await?;
+                let delivered = DeliveryResult::Delivered;
+                self.inner.record_delivery(notification, delivered).await?;
             }
             self.notes().more.extend(due);
         }
@@ -202,24 +202,26 @@ impl Broken {
     pub(super) async fn conclude(
         &self,
         notification: &Notification,
-        settlement: Settlement,
+        settlement: DeliveryResult,
     ) -> StoreResult<()> {
-        let again = Settlement::Later(Duration::ZERO);
+        let again = DeliveryResult::Retry(Duration::ZERO);
         let settlement = match (self.fault, settlement) {
-            (Fault::TellsTwice, Settlement::Delivered) if notification.attempt == 0 => again,
-            (Fault::DropsWhatIsLater, Settlement::Later(_)) => Settlement::Delivered,
-            (Fault::GivesUpNothing, Settlement::GivenUp) => Settlement::Later(LONG),
-            (Fault::PutsNothingOff, Settlement::Later(_)) => again,
-            (Fault::CountsWhatWasNotTried, Settlement::Untried(pause)) => Settlement::Later(pause),
+            (Fault::TellsTwice, DeliveryResult::Delivered) if notification.attempt == 0 => again,
+            (Fault::DropsWhatIsLater, DeliveryResult::Retry(_)) => DeliveryResult::Delivered,
+            (Fault::GivesUpNothing, DeliveryResult::DeadLetter) => DeliveryResult::Retry(LONG),
+            (Fault::PutsNothingOff, DeliveryResult::Retry(_)) => again,
+            (Fault::CountsWhatWasNotTried, DeliveryResult::Deferred(pause)) => {
+                DeliveryResult::Retry(pause)
+            }
             (_, settlement) => settlement,
         };
         if self.fault == Fault::SettlesAnyAttempt {
             let mut any = notification.clone();
             for attempt in 0..10 {
                 any.attempt = attempt;
-                self.inner.settle(&any, settlement).await?;
+                self.inner.record_delivery(&any, settlement).await?;
             }
         }
-        self.inner.settle(notification, settlement).await
+        self.inner.record_delivery(notification, settlement).await
     }
 }

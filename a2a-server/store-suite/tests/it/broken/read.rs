@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use a2a_server::{
-    Listing, Logged, Orphan, Outcome, Owner, Page, Place, Received, Snapshot, Store, StoreError,
-    Tail,
+    IdempotencyRecord, ListCursor, ListQuery, LogEntry, LogPage, Orphan, Outcome, Owner, Page,
+    Snapshot, Store, StoreError,
 };
 use a2a_types::{MessageId, TaskId};
 use tokio::sync::watch;
@@ -27,12 +27,17 @@ impl Broken {
         Ok(snapshot)
     }
 
-    pub(super) async fn read(&self, owner: &Owner, task: &TaskId, after: u64) -> StoreResult<Tail> {
+    pub(super) async fn read(
+        &self,
+        owner: &Owner,
+        task: &TaskId,
+        after: u64,
+    ) -> StoreResult<LogPage> {
         let tail = self.inner.events_after(owner, task, after).await?;
-        let Tail::Events(mut events) = tail else {
+        let LogPage::Events(mut events) = tail else {
             let known = self.fault == Fault::KnowsEveryPlace && after > 0;
             return Ok(if known {
-                Tail::Events(Vec::new())
+                LogPage::Events(Vec::new())
             } else {
                 tail
             });
@@ -51,7 +56,7 @@ impl Broken {
             Fault::ReadsEverything => {
                 while let Some(last) = events.last() {
                     let after = last.sequence;
-                    let Tail::Events(more) = self.inner.events_after(owner, task, after).await?
+                    let LogPage::Events(more) = self.inner.events_after(owner, task, after).await?
                     else {
                         break;
                     };
@@ -64,7 +69,7 @@ impl Broken {
             Fault::RewritesLog if after == 1 => {
                 let snapshot = self.inner.snapshot(owner, task).await?;
                 let is_over = |it: Snapshot| it.task.status.state.is_terminal();
-                let last: Option<Logged> = events.last().cloned();
+                let last: Option<LogEntry> = events.last().cloned();
                 if snapshot.is_some_and(is_over)
                     && let Some(last) = last
                 {
@@ -73,7 +78,7 @@ impl Broken {
             }
             _ => {}
         }
-        Ok(Tail::Events(events))
+        Ok(LogPage::Events(events))
     }
 
     pub(super) async fn listen(
@@ -109,7 +114,7 @@ impl Broken {
         }
     }
 
-    pub(super) async fn page(&self, owner: &Owner, mut listing: Listing) -> StoreResult<Page> {
+    pub(super) async fn page(&self, owner: &Owner, mut listing: ListQuery) -> StoreResult<Page> {
         let mut whole = listing.clone();
         whole.after = None;
         whole.limit = 10_000;
@@ -121,13 +126,14 @@ impl Broken {
                 let mut next = listing.clone();
                 next.limit = 1;
                 let next = self.inner.list(owner, next).await?;
-                listing.after = next.tasks.first().map(Place::of).or(listing.after);
+                listing.after = next.tasks.first().map(ListCursor::of).or(listing.after);
             }
             Fault::RepeatsAtCursor => {
                 let all = self.inner.list(owner, whole).await?.tasks;
-                let places: Vec<_> = all.iter().map(Place::of).collect();
+                let places: Vec<_> = all.iter().map(ListCursor::of).collect();
                 let after = listing.after.take();
-                let before = |place: &&Place| after.as_ref().is_some_and(|after| *place < after);
+                let before =
+                    |place: &&ListCursor| after.as_ref().is_some_and(|after| *place < after);
                 listing.after = places.iter().filter(before).max().cloned();
             }
             Fault::CountsToCursor => return self.page_by_count(owner, whole, listing).await,
@@ -156,14 +162,14 @@ impl Broken {
     async fn page_by_count(
         &self,
         owner: &Owner,
-        whole: Listing,
-        listing: Listing,
+        whole: ListQuery,
+        listing: ListQuery,
     ) -> StoreResult<Page> {
         let all = self.inner.list(owner, whole).await?.tasks;
         let mut notes = self.notes();
-        let listed = |place: Place| notes.listed.get(&place).map_or(0, |index| index + 1);
+        let listed = |place: ListCursor| notes.listed.get(&place).map_or(0, |index| index + 1);
         let begin = listing.after.map_or(0, listed);
-        let places = all.iter().map(Place::of).zip(0..);
+        let places = all.iter().map(ListCursor::of).zip(0..);
         notes.listed.extend(places);
         let rest = all[begin.min(all.len())..].to_vec();
         let more = rest.len() > listing.limit;
@@ -175,7 +181,7 @@ impl Broken {
         &self,
         owner: &Owner,
         message: &MessageId,
-    ) -> StoreResult<Option<Received>> {
+    ) -> StoreResult<Option<IdempotencyRecord>> {
         let received = self.inner.received(owner, message).await?;
         if self.fault == Fault::ForgetsReceiptsOfSwept
             && let Some(Outcome::Task(task)) = received.as_ref().map(|it| &it.outcome)
@@ -183,7 +189,7 @@ impl Broken {
         {
             return Ok(None);
         }
-        let guess = Received::new([0; 32], Outcome::Task("t".into()));
+        let guess = IdempotencyRecord::new([0; 32], Outcome::Task("t".into()));
         let invents = self.fault == Fault::KnowsEveryMessage && message.as_str() == "begin";
         Ok(received.or(invents.then_some(guess)))
     }

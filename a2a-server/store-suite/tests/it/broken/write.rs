@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use a2a_server::{Append, Appended, Lease, NewTask, Owner, Receipt, Retention, Store, StoreError};
+use a2a_server::{
+    Append, Appended, IdempotencyKey, Lease, NewTask, Owner, Retention, Store, StoreError,
+};
 use a2a_types::{Event, Message, ProtocolVersion, TaskId};
 
 use super::{Broken, StoreResult};
@@ -41,11 +43,13 @@ impl Broken {
                 self.take_message(owner, receipt).await?;
                 Err(StoreError::TaskExists)
             }
-            Err(StoreError::Received) if self.takes_again(owner, receipt.as_ref()).await? => {
+            Err(StoreError::DuplicateMessage)
+                if self.takes_again(owner, receipt.as_ref()).await? =>
+            {
                 new.receipt = None;
                 self.inner.create(owner, new).await
             }
-            Err(error @ StoreError::Illegal(_)) if self.fault == Fault::BeginsHalf => {
+            Err(error @ StoreError::InvalidTransition(_)) if self.fault == Fault::BeginsHalf => {
                 new.events.clear();
                 self.inner.create(owner, new).await?;
                 Err(error)
@@ -58,8 +62,8 @@ impl Broken {
     async fn receipt(
         &self,
         owner: &Owner,
-        receipt: Option<Receipt>,
-    ) -> StoreResult<Option<Receipt>> {
+        receipt: Option<IdempotencyKey>,
+    ) -> StoreResult<Option<IdempotencyKey>> {
         let Some(mut receipt) = receipt else {
             return Ok(None);
         };
@@ -67,12 +71,12 @@ impl Broken {
             Fault::LosesReceipts => return Ok(None),
             Fault::RemembersMessages => receipt.term = LONG,
             Fault::SharesReceipts if !self.notes().messages.insert(receipt.message.clone()) => {
-                return Err(StoreError::Received);
+                return Err(StoreError::DuplicateMessage);
             }
             Fault::ChecksReceiptFirst => {
                 let known = self.inner.received(owner, &receipt.message).await?;
                 if known.is_some() {
-                    return Err(StoreError::Received);
+                    return Err(StoreError::DuplicateMessage);
                 }
                 tokio::task::yield_now().await;
                 // Only the first of several concurrent checks has the message remembered.
@@ -85,7 +89,11 @@ impl Broken {
     }
 
     /// Returns whether a message is taken although it is known.
-    async fn takes_again(&self, owner: &Owner, receipt: Option<&Receipt>) -> StoreResult<bool> {
+    async fn takes_again(
+        &self,
+        owner: &Owner,
+        receipt: Option<&IdempotencyKey>,
+    ) -> StoreResult<bool> {
         let Some(receipt) = receipt else {
             return Ok(false);
         };
@@ -99,11 +107,15 @@ impl Broken {
         })
     }
 
-    async fn take_message(&self, owner: &Owner, receipt: Option<Receipt>) -> StoreResult<()> {
+    async fn take_message(
+        &self,
+        owner: &Owner,
+        receipt: Option<IdempotencyKey>,
+    ) -> StoreResult<()> {
         match receipt {
             Some(receipt) => {
                 let answer = Message::agent("none");
-                self.inner.keep_answer(owner, receipt, answer).await
+                self.inner.store_response(owner, receipt, answer).await
             }
             None => Ok(()),
         }
@@ -129,7 +141,7 @@ impl Broken {
             Fault::ChecksSequenceFirst => {
                 let sequence = self.sequence(owner, task).await?;
                 if sequence != append.after {
-                    return Err(StoreError::Behind(sequence));
+                    return Err(StoreError::SequenceConflict(sequence));
                 }
                 tokio::task::yield_now().await;
                 append.after = self.sequence(owner, task).await?;
@@ -177,13 +189,13 @@ impl Broken {
             append.after + append.events.len() as u64,
             match append.lease {
                 Lease::Held { epoch } => epoch,
-                Lease::Taken { .. } | Lease::Seized { .. } => 1,
+                Lease::Acquire { .. } | Lease::TakeOver { .. } => 1,
             },
             1,
         );
         let receipt = append.receipt.clone();
         match (self.fault, error) {
-            (Fault::HidesIllegalEvents, StoreError::Illegal(_))
+            (Fault::HidesIllegalEvents, StoreError::InvalidTransition(_))
             | (Fault::HidesMissingTask, StoreError::NoTask)
             | (
                 Fault::HidesLimits,
@@ -195,14 +207,14 @@ impl Broken {
                 self.take_message(owner, receipt).await?;
                 Err(error)
             }
-            (Fault::AppliesHalf, error @ StoreError::Illegal(_)) => {
+            (Fault::AppliesHalf, error @ StoreError::InvalidTransition(_)) => {
                 append.events.truncate(1);
                 append.receipt = None;
                 // Perhaps the first one is illegal too.
                 let _ = self.inner.append(owner, task, append).await;
                 Err(error)
             }
-            (Fault::ReleasesWhenRefused, error @ StoreError::Illegal(_)) => {
+            (Fault::ReleasesWhenRefused, error @ StoreError::InvalidTransition(_)) => {
                 append.events.clear();
                 append.receipt = None;
                 self.inner.append(owner, task, append).await?;
@@ -213,7 +225,9 @@ impl Broken {
                 append.lease = Lease::Held { epoch };
                 self.inner.append(owner, task, append).await
             }
-            (_, StoreError::Received) if self.takes_again(owner, receipt.as_ref()).await? => {
+            (_, StoreError::DuplicateMessage)
+                if self.takes_again(owner, receipt.as_ref()).await? =>
+            {
                 append.receipt = None;
                 self.inner.append(owner, task, append).await
             }
@@ -230,7 +244,7 @@ impl Broken {
         let Some(holders) = notes.tasks.get_mut(&key) else {
             return;
         };
-        if let Lease::Taken { holder, .. } | Lease::Seized { holder, .. } = &append.lease {
+        if let Lease::Acquire { holder, .. } | Lease::TakeOver { holder, .. } = &append.lease {
             holders.insert(holder.to_string());
         }
         let holders = holders.clone();
@@ -244,15 +258,19 @@ impl Broken {
     async fn lease(&self, owner: &Owner, task: &TaskId, lease: Lease) -> StoreResult<Lease> {
         let named = |holder: &Arc<str>| holder.clone();
         Ok(match (self.fault, lease) {
-            (Fault::IgnoresLeases, Lease::Taken { holder, term }) => Lease::Seized { holder, term },
-            (Fault::SeizesNothing, Lease::Seized { holder, term }) => Lease::Taken { holder, term },
-            (Fault::ChecksLeaseFirst, Lease::Taken { holder, term }) => {
+            (Fault::IgnoresLeases, Lease::Acquire { holder, term }) => {
+                Lease::TakeOver { holder, term }
+            }
+            (Fault::SeizesNothing, Lease::TakeOver { holder, term }) => {
+                Lease::Acquire { holder, term }
+            }
+            (Fault::ChecksLeaseFirst, Lease::Acquire { holder, term }) => {
                 let free = self.inner.orphans(1000).await?;
                 let is_free = free.iter().any(|it| it.owner == *owner && it.task == *task);
                 tokio::task::yield_now().await;
                 match is_free {
-                    true => Lease::Seized { holder, term },
-                    false => Lease::Taken { holder, term },
+                    true => Lease::TakeOver { holder, term },
+                    false => Lease::Acquire { holder, term },
                 }
             }
             (Fault::ChecksEpochFirst, lease @ Lease::Held { .. }) => {
@@ -271,20 +289,20 @@ impl Broken {
                 }
                 lease
             }
-            (Fault::LeasesForLong, Lease::Taken { holder, .. }) => Lease::Taken {
+            (Fault::LeasesForLong, Lease::Acquire { holder, .. }) => Lease::Acquire {
                 holder: named(&holder),
                 term: LONG,
             },
-            (Fault::LeasesForNothing, Lease::Taken { holder, .. }) => Lease::Taken {
+            (Fault::LeasesForNothing, Lease::Acquire { holder, .. }) => Lease::Acquire {
                 holder: named(&holder),
                 term: Duration::ZERO,
             },
-            (Fault::MistakesHolders, Lease::Taken { holder, term }) => {
+            (Fault::MistakesHolders, Lease::Acquire { holder, term }) => {
                 self.notes().count += 1;
                 let holder = format!("{holder} {}", self.notes().count).into();
-                Lease::Taken { holder, term }
+                Lease::Acquire { holder, term }
             }
-            (Fault::KeepsEpoch, Lease::Taken { .. }) => Lease::Held {
+            (Fault::KeepsEpoch, Lease::Acquire { .. }) => Lease::Held {
                 epoch: self.epoch(owner, task).await?,
             },
             (_, lease) => lease,
@@ -307,7 +325,7 @@ impl Broken {
                     if self.fault == Fault::RenewsLost && holders.contains(holder) || given_back {
                         let after = self.sequence(&owner, &task).await?;
                         let mut again = Append::held(after, 0, Vec::new());
-                        again.lease = Lease::Seized {
+                        again.lease = Lease::TakeOver {
                             holder: holder.into(),
                             term,
                         };

@@ -128,7 +128,7 @@ async fn extensions_are_opted_into() {
 #[tokio::test]
 async fn callers_are_let_in_and_offered_what_the_card_says() {
     let names = |builder: ServerBuilder| builder.authenticator(BearerNames);
-    let prefer = |bound: BoundServer| bound.prefer(ProtocolVersion::V0_2);
+    let prefer = |bound: BoundServer| bound.default_version(ProtocolVersion::V0_2);
     let served = serve_with(plain_card(), names, prefer).await;
     let asked = request("message/send", say("echo x"));
     for (headers, status, challenge) in [

@@ -19,7 +19,7 @@ async fn serve_card(card: AgentCard) -> ServedAgent {
     serve_with(
         card,
         |builder| builder,
-        |bound| bound.prefer(ProtocolVersion::V0_2),
+        |bound| bound.default_version(ProtocolVersion::V0_2),
     )
     .await
 }

@@ -90,7 +90,7 @@ impl Agent for MessageCounter {
         drop(tokio::time::timeout(pause, turn.canceled()).await);
         match text.starts_with("reply") {
             true => turn.reply(Message::agent(text)).await?,
-            false => turn.artifact("echo").text(text).done().await?,
+            false => turn.artifact("echo").text(text).finish().await?,
         }
         Ok(())
     }

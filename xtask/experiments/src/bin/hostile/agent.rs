@@ -97,7 +97,7 @@ async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failure> {
         Some("artifacts") => {
             for number in 0..10_000 {
                 let number = number.to_string();
-                turn.artifact(&number).text(&number).done().await?;
+                turn.artifact(&number).text(&number).finish().await?;
             }
             return Ok(());
         }
@@ -123,7 +123,7 @@ async fn take_turn(turn: &Turn, gate: &Semaphore) -> Result<(), Failure> {
             .send()
             .await?;
     }
-    talk.done().await?;
+    talk.finish().await?;
     Ok(())
 }
 
@@ -143,7 +143,7 @@ async fn grow(turn: &Turn) -> Result<(), Failure> {
     for _ in 0..57 {
         artifact = artifact.text("x".repeat(1 << 20)).send().await?;
     }
-    artifact.done().await?;
+    artifact.finish().await?;
     Ok(turn.ask("what else?").await?)
 }
 

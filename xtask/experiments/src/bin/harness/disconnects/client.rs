@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use a2a_client::{Client, Error, Retries, StreamExt, Updates};
+use a2a_client::{Client, Error, Retries, StreamExt, TaskEventStream};
 use a2a_server::{Agent, Failure as AgentFailure, Turn};
 use a2a_types::{Event, Message, Part, ProtocolVersion, Task, TaskState};
 use fastrand::Rng;
@@ -111,7 +111,7 @@ pub(super) async fn follow(
         .attempts(1000)
         .reconnections(1000)
         .base(Duration::from_millis(1))
-        .most(Duration::from_millis(5))
+        .max_delay(Duration::from_millis(5))
         .budget(100, 1000)
         .resend_messages(true);
     let client = Client::at(&proxy.url(), trial.protocol_version)?.retries(retries);
@@ -170,7 +170,11 @@ struct EventChecker {
 
 impl EventChecker {
     /// Reads to the end; returns the task as the client folded it.
-    async fn listen(&mut self, mut updates: Updates, proxy: &Proxy) -> Result<Task, Failure> {
+    async fn listen(
+        &mut self,
+        mut updates: TaskEventStream,
+        proxy: &Proxy,
+    ) -> Result<Task, Failure> {
         while let Some(event) = updates.next().await {
             let event = event.map_err(|error: Error| match std::error::Error::source(&error) {
                 Some(source) => format!("{error}: {source}"),

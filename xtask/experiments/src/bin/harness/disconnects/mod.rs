@@ -7,7 +7,7 @@ mod proxy;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use a2a_client::{Client, Error, Retries, StreamExt, Updates};
+use a2a_client::{Client, Error, Retries, StreamExt, TaskEventStream};
 use a2a_server::{Agent, Failure as AgentFailure, Server, SqliteStore, Turn};
 use a2a_types::{
     Artifact, ErrorKind, Event, Message, Part, ProtocolVersion, SendMessageRequest, TaskId,
@@ -278,7 +278,7 @@ struct Follower {
 
 impl Follower {
     /// Reads one stream for as long as it lasts.
-    async fn read(&mut self, mut updates: Updates) -> Result<(), Failure> {
+    async fn read(&mut self, mut updates: TaskEventStream) -> Result<(), Failure> {
         let resumed = self.sequence.is_some();
         while let Some(event) = updates.next().await {
             match event {

@@ -8,25 +8,26 @@ use a2a_types::{
 };
 use tokio::sync::watch;
 
-use super::sealing_keys::SealingKeys;
+use super::encryption_keys::EncryptionKeys;
 use super::{
-    Append, Appended, Listing, NewTask, Notification, Orphan, Owner, Page, Receipt, Received,
-    Retention, Settlement, SharedStore, Snapshot, Store, StoreError, StoreFuture, Tail, WakeHub,
+    Append, Appended, DeliveryResult, IdempotencyKey, IdempotencyRecord, ListQuery, LogPage,
+    NewTask, Notification, Orphan, Owner, Page, Retention, SharedStore, Snapshot, Store,
+    StoreError, StoreFuture, TaskNotifier,
 };
 
 /// A store whose webhooks are sealed, if there are keys for it. Webhooks that it has in the clear are read
 /// as they are, and sealed when they are written. A [`Server`](crate::Server) seals its store
-/// [itself](crate::ServerBuilder::seal_secrets); this is for programs that read and write the same store without one.
+/// [itself](crate::ServerBuilder::encrypt_secrets); this is for programs that read and write the same store without one.
 ///
 /// Mail between servers is not sealed: no webhook is in it.
-pub struct SealedStore {
+pub struct EncryptedStore {
     store: Arc<dyn Store>,
-    keys: Option<SealingKeys>,
+    keys: Option<EncryptionKeys>,
 }
 
-impl SealedStore {
+impl EncryptedStore {
     /// Seals the webhooks of a store by these keys. Without keys, webhooks that are sealed already cannot be read.
-    pub fn new(store: Arc<dyn Store>, keys: Option<SealingKeys>) -> Self {
+    pub fn new(store: Arc<dyn Store>, keys: Option<EncryptionKeys>) -> Self {
         Self { store, keys }
     }
 
@@ -47,7 +48,7 @@ impl SealedStore {
         task: &TaskId,
         config: TaskPushNotificationConfig,
     ) -> Result<TaskPushNotificationConfig, StoreError> {
-        SealingKeys::open(self.keys.as_ref(), owner, task, config).map_err(StoreError::failed)
+        EncryptionKeys::open(self.keys.as_ref(), owner, task, config).map_err(StoreError::failed)
     }
 
     fn open_notification(&self, sealed: &Notification) -> Result<Notification, StoreError> {
@@ -60,8 +61,8 @@ impl SealedStore {
 
     /// Puts off a notification whose webhook cannot be opened: it waits for the key.
     async fn put_off(&self, notification: &Notification) {
-        let settlement = Settlement::Untried(KEY_INTERVAL);
-        if let Err(error) = self.store.settle(notification, settlement).await {
+        let settlement = DeliveryResult::Deferred(KEY_INTERVAL);
+        if let Err(error) = self.store.record_delivery(notification, settlement).await {
             let error = &error as &dyn std::error::Error;
             tracing::warn!(error, "could not put off a notification");
         }
@@ -77,7 +78,7 @@ macro_rules! delegated {
     };
 }
 
-impl Store for SealedStore {
+impl Store for EncryptedStore {
     fn create<'a>(&'a self, owner: &'a Owner, mut new: NewTask) -> StoreFuture<'a, ()> {
         match new.config.take().map(|config| self.seal(owner, config)) {
             Some(Err(error)) => return Box::pin(std::future::ready(Err(error))),
@@ -139,8 +140,8 @@ impl Store for SealedStore {
         })
     }
 
-    fn wake_hub(&self) -> &WakeHub {
-        self.store.wake_hub()
+    fn task_notifier(&self) -> &TaskNotifier {
+        self.store.task_notifier()
     }
 
     fn shared(&self) -> Option<&dyn SharedStore> {
@@ -150,15 +151,15 @@ impl Store for SealedStore {
     delegated! {
         append(owner: &'a Owner, task: &'a TaskId, append: Append) -> Appended;
         snapshot(owner: &'a Owner, task: &'a TaskId) -> Option<Snapshot>;
-        events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> Tail;
+        events_after(owner: &'a Owner, task: &'a TaskId, sequence: u64) -> LogPage;
         head(owner: &'a Owner, task: &'a TaskId) -> u64;
         watch(owner: &'a Owner, task: &'a TaskId) -> watch::Receiver<u64>;
-        list(owner: &'a Owner, listing: Listing) -> Page;
+        list(owner: &'a Owner, listing: ListQuery) -> Page;
         delete_config(owner: &'a Owner, task: &'a TaskId, config: &'a ConfigId) -> ();
-        received(owner: &'a Owner, message: &'a MessageId) -> Option<Received>;
-        keep_answer(owner: &'a Owner, receipt: Receipt, answer: Message) -> ();
+        received(owner: &'a Owner, message: &'a MessageId) -> Option<IdempotencyRecord>;
+        store_response(owner: &'a Owner, receipt: IdempotencyKey, answer: Message) -> ();
         undelivered() -> usize;
-        settle(notification: &'a Notification, settlement: Settlement) -> ();
+        record_delivery(notification: &'a Notification, settlement: DeliveryResult) -> ();
         renew(holder: &'a str, term: Duration) -> ();
         orphans(limit: usize) -> Vec<Orphan>;
         sweep(retention: Retention) -> usize;

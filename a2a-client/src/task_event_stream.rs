@@ -33,14 +33,14 @@ use crate::profile::LlmResponses;
 /// ```
 /// use a2a_client::{Client, StreamExt};
 /// # use a2a_client::{Error, Event, Transport};
-/// # use a2a_transport::{BoxFuture, Call, Reply, Update};
+/// # use a2a_transport::{BoxFuture, CallRequest, CallResponse, Update};
 /// # struct Counter;
 /// # impl Transport for Counter {
-/// #     fn call(&self, _: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+/// #     fn call(&self, _: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
 /// #         let mut task = a2a_types::Task::submitted("t".into(), "c".into());
 /// #         task.status.state = a2a_types::TaskState::Completed;
 /// #         let event = Event::Task(task);
-/// #         Box::pin(async { Ok(Reply::stream(tokio_stream::once(Ok(Update::new(event, None))))) })
+/// #         Box::pin(async { Ok(CallResponse::stream(tokio_stream::once(Ok(Update::new(event, None))))) })
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Error> {
@@ -56,13 +56,13 @@ use crate::profile::LlmResponses;
 ///
 /// Dropping it ends the connection and all its work; the task itself continues.
 #[must_use = "nothing is asked until it is read"]
-pub struct Updates {
+pub struct TaskEventStream {
     follower: Follower,
     deadline: Option<Deadline>,
     time: Option<Pin<Box<Sleep>>>,
 }
 
-impl Updates {
+impl TaskEventStream {
     pub(crate) fn new(follower: Follower, deadline: Option<Deadline>) -> Self {
         Self {
             follower,
@@ -98,7 +98,7 @@ impl Updates {
 
     /// Returns the thoughts, texts and steps of the agent's model so far, by its responses; `None`
     /// unless the agent declares the profile that reports them. Steps come only if they were [asked
-    /// for](crate::Sending::steps).
+    /// for](crate::SendMessageBuilder::steps).
     pub fn llm_responses(&self) -> Option<&LlmResponses> {
         self.follower.llm_responses()
     }
@@ -115,8 +115,8 @@ impl Updates {
     }
 
     /// Returns the error after which the task was last followed again.
-    pub fn last_cut(&self) -> Option<&Error> {
-        self.follower.last_cut.as_ref()
+    pub fn last_disconnect_error(&self) -> Option<&Error> {
+        self.follower.last_disconnect_error.as_ref()
     }
 
     /// Returns the error if the deadline has passed.
@@ -132,7 +132,7 @@ impl Updates {
     }
 }
 
-impl Stream for Updates {
+impl Stream for TaskEventStream {
     type Item = Result<Event, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

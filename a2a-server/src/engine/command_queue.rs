@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use crate::engine::Engine;
 use crate::engine::pending_message::PendingMessage;
 use crate::engine::remote_tasks::MAIL_INTERVAL;
-use crate::store::{Mail, MailContent, TimedStore};
+use crate::store::{CommandContent, TaskCommand, TimedStore};
 
 /// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
 pub(crate) fn begin_to_take(engine: &Arc<Engine>) {
@@ -34,7 +34,7 @@ async fn take(engine: &Arc<Engine>) {
         return;
     };
     match shared
-        .take_mail(&engine.store_handle.holder, MAX_MAIL_AT_ONCE)
+        .take_commands(&engine.store_handle.holder, MAX_MAIL_AT_ONCE)
         .await
     {
         Ok(all) => {
@@ -57,13 +57,13 @@ async fn take(engine: &Arc<Engine>) {
     }
 }
 
-async fn open(engine: &Arc<Engine>, mail: &Mail) {
+async fn open(engine: &Arc<Engine>, mail: &TaskCommand) {
     let (request, context, receipt) = match &mail.content {
-        MailContent::Cancel => {
+        CommandContent::Cancel => {
             let running = engine.active.running(&mail.owner, &mail.task);
             return running.into_iter().for_each(|writer| writer.cancel());
         }
-        MailContent::Message {
+        CommandContent::Message {
             request,
             context,
             receipt,
@@ -85,7 +85,7 @@ async fn open(engine: &Arc<Engine>, mail: &Mail) {
 
 /// Waits until the store reports that another server may have posted mail.
 async fn is_posted(store: &TimedStore) {
-    match store.shared().and_then(|shared| shared.mail_posted()) {
+    match store.shared().and_then(|shared| shared.command_posted()) {
         Some(posted) => posted.notified().await,
         None => std::future::pending().await,
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a_transport::{
-    Answer, BoxFuture, Call, Context, Credentials, Error, TraceContext, Transport,
+    BoxFuture, CallRequest, Context, Credentials, Error, ResponseBody, TraceContext, Transport,
 };
 use a2a_types::{
     ContextId, Object, Operation, Request, Response, SendMessageConfiguration, SendMessageRequest,
@@ -14,22 +14,22 @@ use crate::deadline::Deadline;
 use crate::fault::mismatch;
 use crate::follow::{Follower, Subject};
 use crate::profile;
-use crate::{Retrying, Updates};
+use crate::{Retrying, TaskEventStream};
 
 /// A message to be sent, with its options. Awaiting it sends it and waits for the answer;
-/// [`Sending::follow`] sends it and returns the events of its task.
+/// [`SendMessageBuilder::follow`] sends it and returns the events of its task.
 ///
 /// ```
 /// use std::time::Duration;
 /// use a2a_client::{Client, SendMessageResponse};
 /// # use a2a_client::{Error, Message, Transport};
-/// # use a2a_transport::{BoxFuture, Call, Reply};
+/// # use a2a_transport::{BoxFuture, CallRequest, CallResponse};
 /// # struct Echo;
 /// # impl Transport for Echo {
-/// #     fn call(&self, call: Call) -> BoxFuture<'_, Result<Reply, Error>> {
+/// #     fn call(&self, call: CallRequest) -> BoxFuture<'_, Result<CallResponse, Error>> {
 /// #         let a2a_types::Request::SendMessage(params) = call.request else { panic!() };
 /// #         let answer = SendMessageResponse::Message(Message::agent(params.message.text()));
-/// #         Box::pin(async { Ok(Reply::once(a2a_types::Response::SendMessage(answer))) })
+/// #         Box::pin(async { Ok(CallResponse::once(a2a_types::Response::SendMessage(answer))) })
 /// #     }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Error> {
@@ -47,7 +47,7 @@ use crate::{Retrying, Updates};
 /// # Ok(()) }
 /// ```
 #[must_use = "a message is sent when this is awaited or followed"]
-pub struct Sending {
+pub struct SendMessageBuilder {
     transport: Retrying<Arc<dyn Transport>>,
     params: SendMessageRequest,
     context: Context,
@@ -58,7 +58,7 @@ pub struct Sending {
     streams: bool,
 }
 
-impl Sending {
+impl SendMessageBuilder {
     pub(crate) fn new(
         transport: Retrying<Arc<dyn Transport>>,
         params: SendMessageRequest,
@@ -175,7 +175,7 @@ impl Sending {
 
     /// Returns the events of the message's task as they happen. Sends the message when the first event
     /// is polled.
-    pub fn follow(self) -> Updates {
+    pub fn follow(self) -> TaskEventStream {
         let subject = Subject {
             task: self.params.message.task_id.clone(),
             tenant: self.params.tenant.clone(),
@@ -184,7 +184,7 @@ impl Sending {
             message: Some(self.params),
         };
         let follower = Follower::of_message(self.transport, subject, self.streams);
-        Updates::new(follower, self.deadline)
+        TaskEventStream::new(follower, self.deadline)
     }
 
     fn configuration(&mut self) -> &mut SendMessageConfiguration {
@@ -192,19 +192,19 @@ impl Sending {
     }
 }
 
-impl IntoFuture for Sending {
+impl IntoFuture for SendMessageBuilder {
     type Output = Result<SendMessageResponse, Error>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let call = Call {
+        let call = CallRequest {
             request: Request::SendMessage(self.params),
             context: self.context,
         };
         let transport = self.transport;
         let answer = async move {
             match transport.call(call).await?.answer {
-                Answer::Once(Response::SendMessage(response)) => Ok(response),
+                ResponseBody::Once(Response::SendMessage(response)) => Ok(response),
                 answer => Err(mismatch(Operation::SendMessage, &answer)),
             }
         };

@@ -17,27 +17,27 @@ use super::Owner;
 /// removed once the store has no webhook that it sealed: webhooks are sealed again when they are written,
 /// and go with their tasks.
 #[derive(Clone)]
-pub struct SealingKeys(Vec<Arc<SealingKey>>);
+pub struct EncryptionKeys(Vec<Arc<SealingKey>>);
 
 struct SealingKey {
     id: String,
     key: RandomizedNonceKey,
 }
 
-impl SealingKeys {
+impl EncryptionKeys {
     /// Makes the set of one key, and the id that what it seals has.
     ///
-    /// Errors: [`SealingKeyError::Malformed`] if the id is not 1 to 64 letters, digits, `-`, `_` and `.`.
-    pub fn new(id: &str, key: &[u8; 32]) -> Result<Self, SealingKeyError> {
+    /// Errors: [`EncryptionKeyError::Malformed`] if the id is not 1 to 64 letters, digits, `-`, `_` and `.`.
+    pub fn new(id: &str, key: &[u8; 32]) -> Result<Self, EncryptionKeyError> {
         Self(Vec::new()).and(id, key)
     }
 
     /// Adds a key that opens what it has sealed.
     ///
-    /// Errors: [`SealingKeyError::Malformed`], as for the first key, or if there is one of the same id.
-    pub fn and(mut self, id: &str, key: &[u8; 32]) -> Result<Self, SealingKeyError> {
+    /// Errors: [`EncryptionKeyError::Malformed`], as for the first key, or if there is one of the same id.
+    pub fn and(mut self, id: &str, key: &[u8; 32]) -> Result<Self, EncryptionKeyError> {
         let is_named = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        let malformed = |problem| SealingKeyError::Malformed {
+        let malformed = |problem| EncryptionKeyError::Malformed {
             number: self.0.len() + 1,
             problem,
         };
@@ -60,17 +60,17 @@ impl SealingKeys {
     /// for the ends of lines; empty lines and lines that begin with `#` are skipped.
     ///
     /// ```
-    /// use a2a_server::SealingKeys;
+    /// use a2a_server::EncryptionKeys;
     ///
-    /// SealingKeys::parse(
+    /// EncryptionKeys::parse(
     ///     "2026-11 Zm9ydHktdHdvIGlzIG5vIHNlY3JldCwgbWluZCB5b3U=
     ///      2026-05 cmVhZCB0aGUgcGFzdCBhbmQgd3JpdGUgdGhlIG5leHQ=",
     /// )?;
     /// # Ok::<_, a2a_server::SealingKeyError>(())
     /// ```
     ///
-    /// Errors: [`SealingKeyError::Malformed`], [`SealingKeyError::Missing`].
-    pub fn parse(text: &str) -> Result<Self, SealingKeyError> {
+    /// Errors: [`EncryptionKeyError::Malformed`], [`EncryptionKeyError::Missing`].
+    pub fn parse(text: &str) -> Result<Self, EncryptionKeyError> {
         let lines = text.split(['\n', ',']).map(str::trim);
         let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
         let mut keys = Self(Vec::new());
@@ -78,25 +78,25 @@ impl SealingKeys {
             let (id, key) = line.split_once(char::is_whitespace).unwrap_or_default();
             let key = Base64::from_text(key.trim()).decode().ok();
             let key: Option<[u8; 32]> = key.and_then(|bytes| bytes.try_into().ok());
-            let key = key.ok_or(SealingKeyError::Malformed {
+            let key = key.ok_or(EncryptionKeyError::Malformed {
                 number: keys.0.len() + 1,
                 problem: "expected an id, and 32 bytes in Base64",
             })?;
             keys = keys.and(id, &key)?;
         }
         match keys.0.is_empty() {
-            true => Err(SealingKeyError::Missing),
+            true => Err(EncryptionKeyError::Missing),
             false => Ok(keys),
         }
     }
 
     /// Reads keys from a file, as [`parse`](Self::parse) does.
     ///
-    /// Errors: the errors of `parse`, and [`SealingKeyError::Unreadable`].
-    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SealingKeyError> {
+    /// Errors: the errors of `parse`, and [`EncryptionKeyError::Unreadable`].
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, EncryptionKeyError> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path);
-        Self::parse(&text.map_err(|source| SealingKeyError::Unreadable {
+        Self::parse(&text.map_err(|source| EncryptionKeyError::Unreadable {
             place: path.display().to_string(),
             source,
         })?)
@@ -104,10 +104,10 @@ impl SealingKeys {
 
     /// Reads keys from an environment variable, as [`parse`](Self::parse) does.
     ///
-    /// Errors: the errors of `parse`, and [`SealingKeyError::Unreadable`].
-    pub fn from_env(name: &str) -> Result<Self, SealingKeyError> {
+    /// Errors: the errors of `parse`, and [`EncryptionKeyError::Unreadable`].
+    pub fn from_env(name: &str) -> Result<Self, EncryptionKeyError> {
         let text = std::env::var(name);
-        Self::parse(&text.map_err(|error| SealingKeyError::Unreadable {
+        Self::parse(&text.map_err(|error| EncryptionKeyError::Unreadable {
             place: format!("${name}"),
             source: io::Error::other(error),
         })?)
@@ -192,7 +192,7 @@ fn context(owner: &Owner, task: &TaskId, config: &TaskPushNotificationConfig) ->
 }
 
 /// Names the keys.
-impl fmt::Debug for SealingKeys {
+impl fmt::Debug for EncryptionKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
             .entries(self.0.iter().map(|key| &key.id))
@@ -200,10 +200,10 @@ impl fmt::Debug for SealingKeys {
     }
 }
 
-/// Reason why there are no [`SealingKeys`].
+/// Reason why there are no [`EncryptionKeys`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SealingKeyError {
+pub enum EncryptionKeyError {
     /// The file or variable cannot be read.
     #[error("the sealing keys in {place} cannot be read")]
     Unreadable {
@@ -256,9 +256,9 @@ mod tests {
 
     use super::*;
 
-    fn keys(ids: &[&str]) -> SealingKeys {
+    fn keys(ids: &[&str]) -> EncryptionKeys {
         let key = |id: &str| std::array::from_fn(|place| id.as_bytes()[place % id.len()]);
-        let empty = SealingKeys(Vec::new());
+        let empty = EncryptionKeys(Vec::new());
         ids.iter()
             .fold(empty, |keys, id| keys.and(id, &key(id)).unwrap())
     }
@@ -282,12 +282,12 @@ mod tests {
     }
 
     fn open(
-        keys: &SealingKeys,
+        keys: &EncryptionKeys,
         owner: &Owner,
         task: &str,
         config: TaskPushNotificationConfig,
     ) -> Result<TaskPushNotificationConfig, SealError> {
-        SealingKeys::open(Some(keys), owner, &task.into(), config)
+        EncryptionKeys::open(Some(keys), owner, &task.into(), config)
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
         let unknown = SealError::UnknownKey("old".to_owned());
         let found = open(&keys(&["new"]), &owner("ada"), "t", sealed.clone());
         assert_eq!(found.unwrap_err(), unknown);
-        let found = SealingKeys::open(None, &owner("ada"), &"t".into(), sealed);
+        let found = EncryptionKeys::open(None, &owner("ada"), &"t".into(), sealed);
         assert_eq!(found.unwrap_err(), unknown);
         assert_eq!(
             open(&both, &owner("ada"), "t", config()),
@@ -339,7 +339,7 @@ mod tests {
                 ..sealed.clone()
             },
         ));
-        let other = SealingKeys::new("k", &[7; 32]).unwrap();
+        let other = EncryptionKeys::new("k", &[7; 32]).unwrap();
         foreign(open(&other, &owner("ada"), "t", sealed.clone()));
         let mut changed = sealed.clone();
         let first = "sealed:1:k:".len();
@@ -377,7 +377,7 @@ mod tests {
     fn keys_are_read_from_text() {
         let key = Base64::encode([7; 32]);
         let key = key.as_text();
-        let read = SealingKeys::parse(&format!("# keys\n\n a {key} \r\nb\t{key},c {key}"));
+        let read = EncryptionKeys::parse(&format!("# keys\n\n a {key} \r\nb\t{key},c {key}"));
         assert_eq!(format!("{:?}", read.unwrap()), r#"["a", "b", "c"]"#);
         for (text, expected) in [
             (String::new(), "there is no sealing key"),
@@ -400,12 +400,14 @@ mod tests {
                 "sealing key 1: its id is none",
             ),
         ] {
-            let found = SealingKeys::parse(&text).unwrap_err().to_string();
+            let found = EncryptionKeys::parse(&text).unwrap_err().to_string();
             assert!(found.starts_with(expected), "{text}: {found}");
             assert!(!found.contains(key), "{found}");
         }
-        let found = SealingKeys::from_file("/nowhere").unwrap_err().to_string();
+        let found = EncryptionKeys::from_file("/nowhere")
+            .unwrap_err()
+            .to_string();
         assert_eq!(found, "the sealing keys in /nowhere cannot be read");
-        SealingKeys::from_env("A2A_NO_SUCH_VARIABLE").unwrap_err();
+        EncryptionKeys::from_env("A2A_NO_SUCH_VARIABLE").unwrap_err();
     }
 }

@@ -10,7 +10,7 @@ use super::{NameMap, Owner, TaskKey};
 /// Hub that wakes the followers of tasks in this process. Every store has one, and wakes it when a log has grown here or,
 /// if the store can detect that, in another process.
 #[derive(Debug, Default)]
-pub struct WakeHub(Mutex<Watched>);
+pub struct TaskNotifier(Mutex<Watched>);
 
 #[derive(Debug, Default)]
 struct Watched {
@@ -19,7 +19,7 @@ struct Watched {
     swept_at: usize,
 }
 
-impl WakeHub {
+impl TaskNotifier {
     /// Wakes the followers of a task whose log has `sequence` stored entries. A number that is not higher than the one
     /// they know wakes no follower.
     pub fn wake(&self, owner: &Owner, task: &TaskId, sequence: u64) {
@@ -97,7 +97,10 @@ mod tests {
 
     #[test]
     fn followers_are_woken_by_growth_and_by_removal() {
-        let (hub, ada) = (WakeHub::default(), Owner::from(Principal::named("ada")));
+        let (hub, ada) = (
+            TaskNotifier::default(),
+            Owner::from(Principal::named("ada")),
+        );
         let mut one = hub.subscribe(&ada, &"t".into());
         let other = hub.subscribe(&ada, &"u".into());
         hub.wake(&ada, &"t".into(), 3);
@@ -112,7 +115,10 @@ mod tests {
 
     #[test]
     fn only_what_is_followed_is_kept() {
-        let (hub, ada) = (WakeHub::default(), Owner::from(Principal::named("ada")));
+        let (hub, ada) = (
+            TaskNotifier::default(),
+            Owner::from(Principal::named("ada")),
+        );
         let task = |number: usize| TaskId::from(number.to_string());
         let kept = hub.subscribe(&ada, &task(0));
         hub.wake(&ada, &task(0), 7);
@@ -128,7 +134,10 @@ mod tests {
 
     #[test]
     fn tasks_are_looked_through_only_when_they_have_doubled() {
-        let (hub, ada) = (WakeHub::default(), Owner::from(Principal::named("ada")));
+        let (hub, ada) = (
+            TaskNotifier::default(),
+            Owner::from(Principal::named("ada")),
+        );
         let task = |number: usize| TaskId::from(number.to_string());
         let followers: Vec<_> = (0..127)
             .map(|number| hub.subscribe(&ada, &task(number)))
