@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::columns::{get, number};
 use crate::connections::{Connections, Query, Repeat};
-use crate::doubts::is_own;
+use crate::in_doubt_writes::is_own;
 use crate::names::{Key, task_key};
 use crate::recent::Folded;
 use crate::statement::{Parts, Refused, micros, time};

@@ -51,10 +51,10 @@ faults! {
     ];
     KeepsReservations [" or held.number = $4 and held.until <= clock_timestamp()" => " or false and held.number = $4"];
     ReleasesAny ["key = $1 and number = $2" => "key = $1 and -1 <> $2"];
-    GivesMailTwice ["set taken = true, body = ''" => "set taken = false"];
-    GivesMailToAnybody ["t.lease_owner = $1 and" => "$1 <> '' and"];
-    KeepsMail ["delete from @mail where id = $1 and not taken returning 1" => "select 1 from @mail where id = $1 and not taken"];
-    TakesAnyMail ["known.count < $4" => "0 < $4"];
+    GivesCommandsTwice ["set taken = true, body = ''" => "set taken = false"];
+    GivesCommandsToAnyServer ["t.lease_owner = $1 and" => "$1 <> '' and"];
+    KeepsWithdrawnCommands ["delete from @command where id = $1 and not taken returning 1" => "select 1 from @command where id = $1 and not taken"];
+    TakesAnyNumberOfCommands ["known.count < $4" => "0 < $4"];
     SweepsByBeginning ["order by ended, seq" => "order by seq"];
     SweepsActive [
         "where waits < clock_timestamp()" => "where coalesce(waits, 'epoch') < clock_timestamp() and ended is null",

@@ -13,16 +13,16 @@ pub(crate) struct Hint {
     pub(crate) from: u32,
     /// Time of the first append, in milliseconds since the Unix epoch.
     pub(crate) at: u64,
-    /// `true` if it has posted mail.
-    pub(crate) mail: bool,
+    /// `true` if it has posted a command.
+    pub(crate) command: bool,
     pub(crate) heads: Vec<(Uuid, u64)>,
 }
 
 impl Hint {
     /// Writes the hint, or `*` if it is too long: receivers then poll all followed tasks.
     pub(crate) fn write(&self) -> String {
-        let mail = if self.mail { "m" } else { "-" };
-        let mut text = format!("{:x} {} {mail}", self.from, self.at);
+        let command = if self.command { "m" } else { "-" };
+        let mut text = format!("{:x} {} {command}", self.from, self.at);
         for (key, sequence) in &self.heads {
             let key = URL_SAFE_NO_PAD.encode(key.as_bytes());
             // Writing to a string does not fail.
@@ -39,7 +39,7 @@ impl Hint {
         let mut words = text.split(' ');
         let from = u32::from_str_radix(words.next()?, 16).ok()?;
         let at = words.next()?.parse().ok()?;
-        let mail = words.next()? == "m";
+        let command = words.next()? == "m";
         let head = |word: &str| {
             let (key, sequence) = word.split_at_checked(KEY_CHARACTERS)?;
             let bytes: [u8; 16] = URL_SAFE_NO_PAD.decode(key).ok()?.try_into().ok()?;
@@ -49,7 +49,7 @@ impl Hint {
         Some(Self {
             from,
             at,
-            mail,
+            command,
             heads,
         })
     }
@@ -71,7 +71,7 @@ mod tests {
             let hint = Hint {
                 from: 0xdead_beef,
                 at: 12,
-                mail: true,
+                command: true,
                 heads,
             };
             assert_eq!(Hint::read(&hint.write()), Some(hint));
@@ -86,7 +86,7 @@ mod tests {
         let hint = Hint {
             from: 1,
             at: 2,
-            mail: false,
+            command: false,
             heads,
         };
         assert_eq!(hint.write(), "*");

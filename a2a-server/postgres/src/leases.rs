@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::columns::{get, key, number};
 use crate::connections::{Connections, Query, Repeat};
-use crate::doubts::{Doubts, REVIEW_AFTER};
+use crate::in_doubt_writes::{Doubts, REVIEW_AFTER};
 use crate::statement::micros;
 
 /// Drops in-doubt writes to tasks that are gone or that another writer has taken since.

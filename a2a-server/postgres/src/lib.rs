@@ -36,22 +36,22 @@
 
 mod appends;
 mod columns;
+mod command_body;
+mod commands;
 mod connections;
 mod connector;
 mod creates;
-mod doubts;
 mod error;
 #[cfg(feature = "faults")]
 mod fault;
 mod hint_text;
-mod hints;
+mod in_doubt_writes;
 mod leases;
 mod listener;
 mod lock;
-mod mail;
-mod mail_body;
 mod metric;
 mod names;
+mod notify;
 mod options;
 mod reads;
 mod receipts;

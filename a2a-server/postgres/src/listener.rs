@@ -27,7 +27,7 @@ pub(crate) async fn send_hints(store: Arc<StoreState>) {
         let hint = Hint {
             from: store.hints.name,
             at: pending.since.map_or(0, millis),
-            mail: pending.mail,
+            command: pending.command,
             heads: pending.heads.into_iter().collect(),
         };
         let text = hint.write();
@@ -101,14 +101,14 @@ async fn listen_once(store: &StoreState) -> Result<(), PostgresError> {
 
 async fn hear(store: &StoreState, text: &str) {
     let Some(hint) = Hint::read(text) else {
-        store.hints.mail.notify_one();
+        store.hints.command.notify_one();
         return look_and_warn(store).await;
     };
     if hint.from == store.hints.name {
         return;
     }
-    if hint.mail {
-        store.hints.mail.notify_one();
+    if hint.command {
+        store.hints.command.notify_one();
     }
     let mut is_first = true;
     for (key, sequence) in hint.heads {

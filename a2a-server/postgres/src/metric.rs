@@ -8,8 +8,8 @@
 //! | `a2a_postgres_hint_latency_seconds` | histogram | Time from an append on another server to the wake-up of its followers here, by the clocks of both servers. |
 //! | `a2a_postgres_fenced_total` | counter | Appends refused because another server has taken the lease. |
 //! | `a2a_postgres_takeovers_total` | counter | Leases of existing tasks that were taken, also again by the same server. |
-//! | `a2a_postgres_mail_age_seconds` | histogram | Time from the posting of mail until it is taken. |
-//! | `a2a_postgres_mail_unreadable_total` | counter | Mail that was lost because it could not be read. |
+//! | `a2a_postgres_command_age_seconds` | histogram | Time from the posting of a command until it is taken. |
+//! | `a2a_postgres_command_unreadable_total` | counter | Commands that were lost because they could not be read. |
 
 use metrics::{Unit, counter, gauge, histogram};
 
@@ -43,10 +43,10 @@ metrics! {
         "Appends refused because another server has taken the lease.";
     TAKEOVERS = Counter describe_counter "a2a_postgres_takeovers_total" Count
         "Leases of existing tasks that were taken, also again by the same server.";
-    MAIL_AGE = Histogram describe_histogram "a2a_postgres_mail_age_seconds" Seconds
-        "Time from the posting of mail until it is taken.";
-    MAIL_UNREADABLE = Counter describe_counter "a2a_postgres_mail_unreadable_total" Count
-        "Mail that was lost because it could not be read.";
+    COMMAND_AGE = Histogram describe_histogram "a2a_postgres_command_age_seconds" Seconds
+        "Time from the posting of a command until it is taken.";
+    COMMAND_UNREADABLE = Counter describe_counter "a2a_postgres_command_unreadable_total" Count
+        "Commands that were lost because they could not be read.";
 }
 
 /// A gauge that is raised while something lasts.

@@ -101,7 +101,7 @@ last as materialized (select task from emptied where before < $3),
 c as (delete from @task_doc r using last where r.task = last.task),
 d as (delete from @task_checkpoint r using last where r.task = last.task),
 e as (delete from @push_config r using last where r.task = last.task),
-f as (delete from @mail r using last where r.task = last.task),
+f as (delete from @command r using last where r.task = last.task),
 g as (delete from @task_gone r using last where r.task = last.task)
 select count(*) from gone";
 

@@ -15,10 +15,10 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::connections::Connections;
-use crate::hints::{LOOK_EVERY, LOOK_EVERY_UNHEARD};
+use crate::notify::{LOOK_EVERY, LOOK_EVERY_UNHEARD};
 use crate::store_state::StoreState;
 use crate::{
-    PostgresError, PostgresOptions, appends, creates, leases, listener, mail, reads, receipts,
+    PostgresError, PostgresOptions, appends, commands, creates, leases, listener, reads, receipts,
     retention, schema, webhooks,
 };
 
@@ -235,7 +235,7 @@ impl Store for PostgresStore {
     fn sweep(&self, retention: Retention) -> StoreFuture<'_, usize> {
         Box::pin(async move {
             let (connections, state) = (self.connections(), self.state());
-            mail::sweep(connections, &state.mail_is_full).await?;
+            commands::sweep(connections, &state.commands_are_full).await?;
             state.unfinished.count(connections).await?;
             retention::sweep(state, retention).await
         })
@@ -271,12 +271,12 @@ impl SharedStore for PostgresStore {
         Box::pin(reservations.release(self.connections(), message, reservation))
     }
 
-    fn post(&self, mail: TaskCommand) -> StoreFuture<'_, ()> {
-        Box::pin(mail::post(self.state(), mail))
+    fn post(&self, command: TaskCommand) -> StoreFuture<'_, ()> {
+        Box::pin(commands::post(self.state(), command))
     }
 
-    fn withdraw<'a>(&'a self, mail: &'a TaskCommand) -> StoreFuture<'a, bool> {
-        Box::pin(mail::withdraw(self.connections(), mail))
+    fn withdraw<'a>(&'a self, command: &'a TaskCommand) -> StoreFuture<'a, bool> {
+        Box::pin(commands::withdraw(self.connections(), command))
     }
 
     fn take_commands<'a>(
@@ -284,10 +284,10 @@ impl SharedStore for PostgresStore {
         holder: &'a str,
         limit: usize,
     ) -> StoreFuture<'a, Vec<TaskCommand>> {
-        Box::pin(mail::take(self.connections(), holder, limit))
+        Box::pin(commands::take(self.connections(), holder, limit))
     }
 
     fn command_posted(&self) -> Option<&Notify> {
-        Some(&self.state().hints.mail)
+        Some(&self.state().hints.command)
     }
 }

@@ -9,9 +9,9 @@ use a2a_types::MessageId;
 use uuid::Uuid;
 
 use crate::connections::Connections;
-use crate::doubts::Doubts;
-use crate::hints::Hints;
+use crate::in_doubt_writes::Doubts;
 use crate::names::{Key, message_key};
+use crate::notify::Hints;
 use crate::recent::Recent;
 use crate::reservations::Reservations;
 use crate::unfinished::Unfinished;
@@ -32,8 +32,8 @@ pub(crate) struct StoreState {
     pub(crate) trimmed: Mutex<Option<Instant>>,
     pub(crate) reservations: Reservations,
     pub(crate) unfinished: Unfinished,
-    /// No more mail is posted because too much of it waits.
-    pub(crate) mail_is_full: AtomicBool,
+    /// No more commands are posted because too many wait.
+    pub(crate) commands_are_full: AtomicBool,
     #[cfg(feature = "faults")]
     fault: Option<crate::Fault>,
 }
@@ -51,7 +51,7 @@ impl StoreState {
             trimmed: Mutex::default(),
             reservations: Reservations::default(),
             unfinished: Unfinished::new(options.unfinished),
-            mail_is_full: AtomicBool::default(),
+            commands_are_full: AtomicBool::default(),
             #[cfg(feature = "faults")]
             fault: options.fault,
         })

@@ -70,9 +70,9 @@ create table @reservation (
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
 create index reservation_holder on @reservation (holder);
 
--- Mail for the server that holds the lease of a task. Taken mail stays, without its body, until it is old, so that it is
--- not posted again. `format` is that of the body: a server takes only mail that it can read.
-create table @mail (
+-- Commands for the server that holds the lease of a task. Taken commands stay, without their bodies, until they are old, so that they are
+-- not posted again. `format` is that of the body: a server takes only commands that it can read.
+create table @command (
   position bigint generated always as identity primary key,
   id uuid not null,
   task bigint not null,
@@ -80,9 +80,9 @@ create table @mail (
   format smallint not null,
   taken boolean not null default false,
   body bytea not null,
-  constraint mail_id unique (id)
+  constraint command_id unique (id)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-create index mail_task on @mail (task, position) where not taken;
+create index command_task on @command (task, position) where not taken;
 
 -- Webhooks, and their notifications. `config` is the first half of the SHA-256 of a webhook's id. Before `due` no
 -- notification of the webhook is due; null if it has none. Every write about its notifications writes to its row too.

@@ -1,4 +1,4 @@
-//! Mail of other servers of the same store, for the tasks that this one works on.
+//! Commands of other servers of the same store, for the tasks that this one works on.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use futures_util::future::join_all;
 
 use crate::engine::Engine;
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::remote_tasks::MAIL_INTERVAL;
+use crate::engine::remote_tasks::COMMAND_INTERVAL;
 use crate::store::{CommandContent, TaskCommand, TimedStore};
 
-/// Takes mail for the tasks that this server works on, again and again until the server closes or is dropped.
+/// Takes commands for the tasks that this server works on, again and again until the server closes or is dropped.
 pub(crate) fn begin_to_take(engine: &Arc<Engine>) {
     if engine.store().shared().is_none() {
         return;
     }
     let engine = Arc::downgrade(engine);
     tokio::spawn(async move {
-        let mut beat = tokio::time::interval(MAIL_INTERVAL);
+        let mut beat = tokio::time::interval(COMMAND_INTERVAL);
         while let Some(engine) = engine.upgrade().filter(|it| !it.closed.is_cancelled()) {
             take(&engine).await;
             let store = engine.store_handle.store.clone();
@@ -34,15 +34,15 @@ async fn take(engine: &Arc<Engine>) {
         return;
     };
     match shared
-        .take_commands(&engine.store_handle.holder, MAX_MAIL_AT_ONCE)
+        .take_commands(&engine.store_handle.holder, MAX_COMMANDS_AT_ONCE)
         .await
     {
         Ok(all) => {
-            // Mail for one task stays in order, and none waits for another task.
+            // Commands for one task stay in order, and none waits for another task.
             let by_task = all.chunk_by(|one, next| one.task == next.task);
-            let opened = by_task.map(|mail| async move {
-                for mail in mail {
-                    open(engine, mail).await;
+            let opened = by_task.map(|commands| async move {
+                for command in commands {
+                    open(engine, command).await;
                 }
             });
             join_all(opened).await;
@@ -57,10 +57,10 @@ async fn take(engine: &Arc<Engine>) {
     }
 }
 
-async fn open(engine: &Arc<Engine>, mail: &TaskCommand) {
-    let (request, context, receipt) = match &mail.content {
+async fn open(engine: &Arc<Engine>, command: &TaskCommand) {
+    let (request, context, receipt) = match &command.content {
         CommandContent::Cancel => {
-            let running = engine.active.running(&mail.owner, &mail.task);
+            let running = engine.active.running(&command.owner, &command.task);
             return running.into_iter().for_each(|writer| writer.cancel());
         }
         CommandContent::Message {
@@ -79,11 +79,11 @@ async fn open(engine: &Arc<Engine>, mail: &TaskCommand) {
         Err(error) => Err(error),
     };
     if let Err(error) = placed {
-        tracing::warn!(task = %mail.task, %error, "could not accept a message that another server has posted");
+        tracing::warn!(task = %command.task, %error, "could not accept a message that another server has posted");
     }
 }
 
-/// Waits until the store reports that another server may have posted mail.
+/// Waits until the store reports that another server may have posted a command.
 async fn is_posted(store: &TimedStore) {
     match store.shared().and_then(|shared| shared.command_posted()) {
         Some(posted) => posted.notified().await,
@@ -91,5 +91,5 @@ async fn is_posted(store: &TimedStore) {
     }
 }
 
-/// Maximum number of pieces of mail that are taken at once.
-const MAX_MAIL_AT_ONCE: usize = 100;
+/// Maximum number of commands that are taken at once.
+const MAX_COMMANDS_AT_ONCE: usize = 100;

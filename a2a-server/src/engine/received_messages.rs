@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::engine::idempotency::InFlightSend;
 use crate::engine::outcome::{Accepted, LogPosition, Outcome};
 use crate::engine::pending_message::PendingMessage;
-use crate::engine::remote_tasks::MAIL_INTERVAL;
+use crate::engine::remote_tasks::COMMAND_INTERVAL;
 use crate::store::{self, IdempotencyKey, Owner, StoreError};
 
 /// Returns the outcome of a message that was received before, or `None` if it is new.
@@ -86,7 +86,7 @@ async fn reserve_shared(
     in_flight: &InFlightSend,
     pending: &PendingMessage,
 ) -> Result<Option<Accepted>, A2aError> {
-    let mut beat = tokio::time::interval(MAIL_INTERVAL);
+    let mut beat = tokio::time::interval(COMMAND_INTERVAL);
     let mut expired = None;
     while !in_flight.is_reserved() {
         let (owner, receipt) = (Owner::of(&pending.context), in_flight.receipt());

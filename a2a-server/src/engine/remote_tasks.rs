@@ -1,4 +1,4 @@
-//! Tasks that another server of the same store works on: messages and cancellations reach them by mail.
+//! Tasks that another server of the same store works on: messages and cancellations reach them as commands.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,18 +48,18 @@ pub(crate) async fn deliver(
         context: Box::new(context.clone()),
         receipt,
     };
-    let mail = TaskCommand::new(owner.clone(), task.clone(), content);
+    let command = TaskCommand::new(owner.clone(), task.clone(), content);
     let mut changes = store.watch(&owner, task).await?;
-    shared.post(mail.clone()).await?;
+    shared.post(command.clone()).await?;
     let posted = Instant::now();
     let message = &request.message.message_id;
     let mut is_taken = false;
     loop {
-        if let Some(place) = find(store, &mail, message, &mut head).await? {
+        if let Some(place) = find(store, &command, message, &mut head).await? {
             return Ok(PostOutcome::Written(place));
         }
         if !is_taken && posted.elapsed() > TAKEN_WITHIN {
-            if shared.withdraw(&mail).await? {
+            if shared.withdraw(&command).await? {
                 return Ok(PostOutcome::NotTaken);
             }
             is_taken = true;
@@ -85,8 +85,8 @@ pub(crate) async fn cancel_elsewhere(
     }
     let (owner, task) = (writer.owner().clone(), writer.task_id().clone());
     let mut changes = engine.store().watch(&owner, &task).await?;
-    let mail = TaskCommand::new(owner, task, CommandContent::Cancel);
-    shared.post(mail.clone()).await?;
+    let command = TaskCommand::new(owner, task, CommandContent::Cancel);
+    shared.post(command.clone()).await?;
     let ended = async {
         while !writer.snapshot().await?.task.status.state.is_terminal() {
             changed(&mut changes).await;
@@ -97,7 +97,7 @@ pub(crate) async fn cancel_elsewhere(
     match timeout(patience, ended).await {
         Ok(ended) => ended,
         Err(_) => {
-            shared.withdraw(&mail).await?;
+            shared.withdraw(&command).await?;
             writer.seize(TaskState::Canceled).await
         }
     }
@@ -106,12 +106,15 @@ pub(crate) async fn cancel_elsewhere(
 /// Looks for a message in the log after `head`, which goes on to the end of what was read.
 async fn find(
     store: &TimedStore,
-    mail: &TaskCommand,
+    command: &TaskCommand,
     message: &MessageId,
     head: &mut u64,
 ) -> Result<Option<u64>, StoreError> {
     loop {
-        match store.events_after(&mail.owner, &mail.task, *head).await? {
+        match store
+            .events_after(&command.owner, &command.task, *head)
+            .await?
+        {
             LogPage::Events(events) if events.is_empty() => return Ok(None),
             LogPage::Events(events) => {
                 for LogEntry { sequence, event } in events {
@@ -123,7 +126,7 @@ async fn find(
             }
             // The log no longer has these events: the history of the task shows whether the message was among them.
             LogPage::Unknown => {
-                let snapshot = store.snapshot(&mail.owner, &mail.task).await?;
+                let snapshot = store.snapshot(&command.owner, &command.task).await?;
                 let snapshot = snapshot.ok_or(StoreError::NoTask)?;
                 *head = snapshot.sequence;
                 let mut history = snapshot.task.history.iter();
@@ -136,10 +139,10 @@ async fn find(
 
 /// Waits until a log has changed, or may have: a store may miss the changes that other servers make.
 async fn changed(changes: &mut watch::Receiver<u64>) {
-    drop(timeout(MAIL_INTERVAL, changes.changed()).await);
+    drop(timeout(COMMAND_INTERVAL, changes.changed()).await);
 }
 
 /// Interval at which a server looks for what other servers do.
-pub(crate) const MAIL_INTERVAL: Duration = Duration::from_millis(250);
-/// Time after which mail is taken back that its server has not taken.
+pub(crate) const COMMAND_INTERVAL: Duration = Duration::from_millis(250);
+/// Time after which a command is taken back that its server has not taken.
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);

@@ -19,7 +19,7 @@ use super::{
 /// as they are, and sealed when they are written. A [`Server`](crate::Server) seals its store
 /// [itself](crate::ServerBuilder::encrypt_secrets); this is for programs that read and write the same store without one.
 ///
-/// Mail between servers is not sealed: no webhook is in it.
+/// Commands between servers are not encrypted: no webhook is in them.
 pub struct EncryptedStore {
     store: Arc<dyn Store>,
     keys: Option<EncryptionKeys>,

@@ -1,4 +1,4 @@
-//! Store that several servers share: reservations of messages, and mail between servers.
+//! Store that several servers share: reservations of messages, and commands between servers.
 
 use std::time::Duration;
 
@@ -42,18 +42,18 @@ pub trait SharedStore: Send + Sync {
         reservation: u64,
     ) -> StoreFuture<'a, ()>;
 
-    /// Leaves mail for the server that holds the lease of a task. It goes with its task.
+    /// Leaves a command for the server that holds the lease of a task. It goes with its task.
     ///
-    /// Errors: [`StoreError::NoTask`]; [`StoreError::Full`] if the task has [`MAX_COMMANDS`] pieces of mail already.
+    /// Errors: [`StoreError::NoTask`]; [`StoreError::Full`] if the task has [`MAX_COMMANDS`] commands already.
     ///
     /// [`StoreError::NoTask`]: super::StoreError::NoTask
     /// [`StoreError::Full`]: super::StoreError::Full
-    fn post(&self, mail: TaskCommand) -> StoreFuture<'_, ()>;
+    fn post(&self, command: TaskCommand) -> StoreFuture<'_, ()>;
 
-    /// Takes mail back; returns `false` if it is not there any more.
-    fn withdraw<'a>(&'a self, mail: &'a TaskCommand) -> StoreFuture<'a, bool>;
+    /// Takes a command back; returns `false` if it is not there any more.
+    fn withdraw<'a>(&'a self, command: &'a TaskCommand) -> StoreFuture<'a, bool>;
 
-    /// Takes mail, at most `limit` pieces, for the tasks of which this holder has an unexpired lease; the mail of one
+    /// Takes commands, at most `limit`, for the tasks of which this holder has an unexpired lease; the commands of one
     /// task comes in the order in which it was posted. No other holder gets it.
     fn take_commands<'a>(
         &'a self,
@@ -61,21 +61,21 @@ pub trait SharedStore: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'a, Vec<TaskCommand>>;
 
-    /// Returns a signal that another server may have posted mail, or `None` if the store cannot detect that: then
-    /// the server polls for mail.
+    /// Returns a signal that another server may have posted a command, or `None` if the store cannot detect that: then
+    /// the server polls for commands.
     fn command_posted(&self) -> Option<&Notify> {
         None
     }
 }
 
-/// Maximum number of pieces of mail that wait for one task.
+/// Maximum number of commands that wait for one task.
 pub const MAX_COMMANDS: usize = 64;
 
-/// Mail for the server that works on a task.
+/// A command for the server that works on a task.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TaskCommand {
-    /// Id of this piece of mail, a UUID.
+    /// Id of this command, a UUID.
     pub id: String,
     /// Owner of the task.
     pub owner: Owner,
@@ -103,7 +103,7 @@ pub enum CommandContent {
 }
 
 impl TaskCommand {
-    /// Makes a piece of mail with an id of its own.
+    /// Makes a command with an id of its own.
     pub fn new(owner: Owner, task: TaskId, content: CommandContent) -> Self {
         Self {
             id: Uuid::new_v4().to_string(),

@@ -15,11 +15,11 @@ promises! {
     "shared.reserved_once": reserved_once = "a message of an owner is reserved for one holder until that reservation is released";
     "shared.reservation_runs_out": reservation_runs_out = "a reservation that is not prolonged runs out and may be replaced by its number, and one that is prolonged does not";
     "shared.outcome_counts": outcome_counts = "what is stored of a message ends its reservation, and before that nothing is known of it";
-    "shared.mail_in_order": mail_in_order = "the holder of a lease gets the mail of its task, in order, each piece once";
-    "shared.mail_follows_the_lease": mail_follows_the_lease = "mail that was not taken goes to the next holder of the lease";
-    "shared.withdrawn": withdrawn = "mail is taken back unless it was taken";
-    "shared.mail_with_its_task": mail_with_its_task = "there is no mail for a task that is not there";
-    "shared.mail_limit": mail_limit = "mail beyond what a task may have is refused";
+    "shared.commands_in_order": commands_in_order = "the holder of a lease gets the commands of its task, in order, each once";
+    "shared.commands_follow_the_lease": commands_follow_the_lease = "commands that were not taken go to the next holder of the lease";
+    "shared.withdrawn": withdrawn = "a command is taken back unless it was taken";
+    "shared.commands_with_their_task": commands_with_their_task = "there is no command for a task that is not there";
+    "shared.command_limit": command_limit = "commands beyond what a task may have are refused";
 }
 
 async fn reserve(shared: &dyn SharedStore, owner: &Owner, holder: &str) -> Result<u64, StoreError> {
@@ -101,34 +101,34 @@ fn cancel(task: &str) -> TaskCommand {
 }
 
 async fn taken(shared: &dyn SharedStore, holder: &str) -> Checked<Vec<String>> {
-    let mail = shared.take_commands(holder, 1000).await?;
-    Ok(mail.into_iter().map(|mail| mail.id).collect())
+    let command = shared.take_commands(holder, 1000).await?;
+    Ok(command.into_iter().map(|command| command.id).collect())
 }
 
-async fn mail_in_order(bench: &Bench, shared: &dyn SharedStore) -> Checked {
+async fn commands_in_order(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     let all = [cancel("t"), cancel("t"), cancel("t")];
-    for mail in &all {
-        shared.post(mail.clone()).await?;
+    for command in &all {
+        shared.post(command.clone()).await?;
     }
-    let ids = all.map(|mail| mail.id);
-    same("the mail of others", taken(shared, "i").await?, vec![])?;
+    let ids = all.map(|command| command.id);
+    same("the commands of others", taken(shared, "i").await?, vec![])?;
     let first = shared.take_commands("h", 2).await?;
-    let first: Vec<_> = first.into_iter().map(|mail| mail.id).collect();
-    same("the first mail", first, ids[..2].to_vec())?;
+    let first: Vec<_> = first.into_iter().map(|command| command.id).collect();
+    same("the first commands", first, ids[..2].to_vec())?;
     same("the rest", taken(shared, "h").await?, ids[2..].to_vec())?;
     same("what is left", taken(shared, "h").await?, vec![])
 }
 
-async fn mail_follows_the_lease(bench: &Bench, shared: &dyn SharedStore) -> Checked {
+async fn commands_follow_the_lease(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     let mut writer = bench.begin("t").await?;
     let posted = cancel("t");
     shared.post(posted.clone()).await?;
     writer.write(writer.with(seized("i", LONG), vec![])).await?;
     same("without the lease", taken(shared, "h").await?, vec![])?;
     writer.write(writer.with(seized("j", NONE), vec![])).await?;
-    let mail = taken(shared, "j").await?;
-    same("with a lease that ran out", mail, vec![])?;
+    let command = taken(shared, "j").await?;
+    same("with a lease that ran out", command, vec![])?;
     writer.write(writer.with(seized("k", LONG), vec![])).await?;
     same("with the lease", taken(shared, "k").await?, vec![posted.id])
 }
@@ -136,17 +136,17 @@ async fn mail_follows_the_lease(bench: &Bench, shared: &dyn SharedStore) -> Chec
 async fn withdrawn(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     let (one, other) = (cancel("t"), cancel("t"));
-    for mail in [&one, &other] {
-        shared.post(mail.clone()).await?;
+    for command in [&one, &other] {
+        shared.post(command.clone()).await?;
     }
     holds("it is there", shared.withdraw(&one).await?)?;
     holds("it is gone", !shared.withdraw(&one).await?)?;
-    let mail = taken(shared, "h").await?;
-    same("the mail", mail, vec![other.id.clone()])?;
+    let command = taken(shared, "h").await?;
+    same("the commands", command, vec![other.id.clone()])?;
     holds("it was taken", !shared.withdraw(&other).await?)
 }
 
-async fn mail_with_its_task(bench: &Bench, shared: &dyn SharedStore) -> Checked {
+async fn commands_with_their_task(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     refused!(shared.post(cancel("t")).await, StoreError::NoTask);
     bench.begin("t").await?;
     let of_another = TaskCommand::new(owner("bob"), "t".into(), CommandContent::Cancel);
@@ -154,7 +154,7 @@ async fn mail_with_its_task(bench: &Bench, shared: &dyn SharedStore) -> Checked 
     Ok(())
 }
 
-async fn mail_limit(bench: &Bench, shared: &dyn SharedStore) -> Checked {
+async fn command_limit(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     bench.begin("t").await?;
     bench.begin("u").await?;
     for _ in 0..MAX_COMMANDS {
@@ -162,7 +162,7 @@ async fn mail_limit(bench: &Bench, shared: &dyn SharedStore) -> Checked {
     }
     refused!(shared.post(cancel("t")).await, StoreError::Full);
     shared.post(cancel("u")).await?;
-    let mail = taken(shared, "h").await?;
-    same("how much mail", mail.len(), MAX_COMMANDS + 1)?;
+    let command = taken(shared, "h").await?;
+    same("how many commands", command.len(), MAX_COMMANDS + 1)?;
     Ok(shared.post(cancel("t")).await?)
 }

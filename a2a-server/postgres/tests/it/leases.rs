@@ -118,7 +118,7 @@ async fn task_that_is_worked_on_is_not_taken_over_after_a_stall() {
     );
     database.until(&looked).await;
     database
-        .until("select exists(select from stall.mail)")
+        .until("select exists(select from stall.command)")
         .await;
     near.go_on();
     let written = "select exists(select from stall.task_event where encode(body, 'escape') like '%echo more%')";

@@ -1,6 +1,7 @@
 //! The store on a real Postgres: the suite, faults, servers that share it, and outages.
 
 mod away;
+mod commands;
 mod connections;
 mod database;
 mod doubt;
@@ -10,7 +11,6 @@ mod followers;
 mod leases;
 mod limits;
 mod listing;
-mod mail;
 mod migrations;
 mod outbox;
 mod pooler;

@@ -41,12 +41,18 @@ async fn every_fault_of_a_shared_store_is_found() {
         (Fault::ReleasesAny, "shared.reserved_once"),
         (Fault::KeepsReservations, "shared.reservation_runs_out"),
         (Fault::ReservesWhatIsKnown, "shared.outcome_counts"),
-        (Fault::GivesMailToAnybody, "shared.mail_follows_the_lease"),
-        (Fault::GivesMailTwice, "shared.mail_in_order"),
-        (Fault::KeepsMail, "shared.withdrawn"),
-        (Fault::TakesAnyMail, "shared.mail_limit"),
+        (
+            Fault::GivesCommandsToAnyServer,
+            "shared.commands_follow_the_lease",
+        ),
+        (Fault::GivesCommandsTwice, "shared.commands_in_order"),
+        (Fault::KeepsWithdrawnCommands, "shared.withdrawn"),
+        (Fault::TakesAnyNumberOfCommands, "shared.command_limit"),
         (Fault::MixesOwners, "shared.reserved_once"),
-        (Fault::TakesMailForNobody, "shared.mail_with_its_task"),
+        (
+            Fault::TakesCommandsWithoutTask,
+            "shared.commands_with_their_task",
+        ),
     ];
     for case in a2a_store_suite::cases().filter(|it| it.name.starts_with("shared.")) {
         let found = faults.iter().any(|(_, name)| *name == case.name);
@@ -73,12 +79,12 @@ pub(crate) enum Fault {
     ReleasesAny,
     KeepsReservations,
     ReservesWhatIsKnown,
-    GivesMailToAnybody,
-    GivesMailTwice,
-    KeepsMail,
-    TakesAnyMail,
+    GivesCommandsToAnyServer,
+    GivesCommandsTwice,
+    KeepsWithdrawnCommands,
+    TakesAnyNumberOfCommands,
     MixesOwners,
-    TakesMailForNobody,
+    TakesCommandsWithoutTask,
 }
 
 /// Everything in one map under one lock; its clones are one store for several servers.

@@ -148,7 +148,7 @@ async fn a_message_that_one_refuses_may_be_sent_to_the_other_at_once() {
     assert_eq!(done.status.state, TaskState::Completed);
 }
 
-/// No server takes the mail of a server that is gone.
+/// No server takes the commands of a server that is gone.
 #[tokio::test(start_paused = true)]
 async fn a_message_is_worked_on_though_the_server_of_its_task_is_gone() {
     let store = OwnStore::default();

@@ -1,4 +1,4 @@
-//! Reservations and mail, for several servers that share the store.
+//! Reservations and commands, for several servers that share the store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) struct SharedState {
     /// Number of the last reservation.
     last: u64,
     /// In the order in which it was posted.
-    mail: Vec<TaskCommand>,
+    commands: Vec<TaskCommand>,
 }
 
 struct Reservation {
@@ -38,8 +38,8 @@ impl SharedState {
     }
 
     pub(super) fn forget_task(&mut self, (owner, task): &(Owner, TaskId)) {
-        self.mail
-            .retain(|mail| (&mail.owner, &mail.task) != (owner, task));
+        self.commands
+            .retain(|command| (&command.owner, &command.task) != (owner, task));
     }
 }
 
@@ -109,28 +109,28 @@ impl SharedStore for OwnStore {
         ready(Ok(()))
     }
 
-    fn post(&self, mail: TaskCommand) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn post(&self, command: TaskCommand) -> BoxFuture<'_, Result<(), StoreError>> {
         let mut state = self.state();
-        if self.fault != Some(Fault::TakesMailForNobody)
-            && let Err(error) = state.log(&mail.owner, &mail.task)
+        if self.fault != Some(Fault::TakesCommandsWithoutTask)
+            && let Err(error) = state.log(&command.owner, &command.task)
         {
             return ready(Err(error));
         }
-        let all = &mut state.shared.mail;
-        let alike = |it: &&TaskCommand| (&it.owner, &it.task) == (&mail.owner, &mail.task);
+        let all = &mut state.shared.commands;
+        let alike = |it: &&TaskCommand| (&it.owner, &it.task) == (&command.owner, &command.task);
         if all.iter().filter(alike).count() >= MAX_COMMANDS
-            && self.fault != Some(Fault::TakesAnyMail)
+            && self.fault != Some(Fault::TakesAnyNumberOfCommands)
         {
             return ready(Err(StoreError::Full));
         }
-        all.push(mail);
+        all.push(command);
         ready(Ok(()))
     }
 
-    fn withdraw<'a>(&'a self, mail: &'a TaskCommand) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let all = &mut self.state().shared.mail;
-        let place = all.iter().position(|it| it.id == mail.id);
-        if let Some(place) = place.filter(|_| self.fault != Some(Fault::KeepsMail)) {
+    fn withdraw<'a>(&'a self, command: &'a TaskCommand) -> BoxFuture<'a, Result<bool, StoreError>> {
+        let all = &mut self.state().shared.commands;
+        let place = all.iter().position(|it| it.id == command.id);
+        if let Some(place) = place.filter(|_| self.fault != Some(Fault::KeepsWithdrawnCommands)) {
             all.remove(place);
         }
         ready(Ok(place.is_some()))
@@ -143,19 +143,19 @@ impl SharedStore for OwnStore {
     ) -> BoxFuture<'a, Result<Vec<TaskCommand>, StoreError>> {
         let mut state = self.state();
         let (mut taken, mut left) = (Vec::new(), Vec::new());
-        for mail in std::mem::take(&mut state.shared.mail) {
-            let log = state.log(&mail.owner, &mail.task);
+        for command in std::mem::take(&mut state.shared.commands) {
+            let log = state.log(&command.owner, &command.task);
             let is_own = log.is_ok_and(|log| log.is_leased_to(holder))
-                || self.fault == Some(Fault::GivesMailToAnybody);
+                || self.fault == Some(Fault::GivesCommandsToAnyServer);
             if is_own && taken.len() < limit {
-                taken.push(mail.clone());
-                if self.fault != Some(Fault::GivesMailTwice) {
+                taken.push(command.clone());
+                if self.fault != Some(Fault::GivesCommandsTwice) {
                     continue;
                 }
             }
-            left.push(mail);
+            left.push(command);
         }
-        state.shared.mail = left;
+        state.shared.commands = left;
         ready(Ok(taken))
     }
 }

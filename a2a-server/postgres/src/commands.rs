@@ -1,4 +1,4 @@
-//! Mail between servers.
+//! Commands between servers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,45 +11,48 @@ use crate::columns::{get, key};
 use crate::connections::{Connections, Query, Repeat};
 use crate::names::task_key;
 use crate::store_state::StoreState;
-use crate::{mail_body, metric};
+use crate::{command_body, metric};
 
-/// Posts mail to the server that holds the lease of a task.
-pub(crate) async fn post(store: &StoreState, mail: TaskCommand) -> Result<(), StoreError> {
-    let (task, id) = (task_key(&mail.owner, &mail.task), mail_id(&mail)?);
-    if store.mail_is_full.load(Ordering::Relaxed) {
+/// Posts a command to the server that holds the lease of a task.
+pub(crate) async fn post(store: &StoreState, command: TaskCommand) -> Result<(), StoreError> {
+    let (task, id) = (
+        task_key(&command.owner, &command.task),
+        command_id(&command)?,
+    );
+    if store.commands_are_full.load(Ordering::Relaxed) {
         return Err(StoreError::Full);
     }
-    let (body, most) = (mail_body::write(&mail.content)?, MAX_COMMANDS as i64);
+    let (body, most) = (command_body::write(&command.content)?, MAX_COMMANDS as i64);
     let query = Query::new(POST)
         .with(&task, Type::UUID)
         .with(&id, Type::UUID)
         .with(&body, Type::BYTEA)
         .with(&most, Type::INT8)
         .with(&MAX_BYTES_OF_TASK, Type::INT8)
-        .with(&mail_body::FORMAT, Type::INT2);
+        .with(&command_body::FORMAT, Type::INT2);
     // Its id is unique, and known for a while after it was taken.
     let row = store.connections.row(&query, Repeat::Harmless).await?;
     let row = row.ok_or(StoreError::NoTask)?;
     if !get::<bool>(&row, 0)? {
         return Err(StoreError::Full);
     }
-    store.hints.add_mail();
+    store.hints.add_command();
     Ok(())
 }
 
-/// Withdraws mail; returns whether it was still there.
+/// Withdraws a command; returns whether it was still there.
 pub(crate) async fn withdraw(
     connections: &Connections,
-    mail: &TaskCommand,
+    command: &TaskCommand,
 ) -> Result<bool, StoreError> {
-    let id = mail_id(mail)?;
-    let query = Query::new("delete from @mail where id = $1 and not taken returning 1");
+    let id = command_id(command)?;
+    let query = Query::new("delete from @command where id = $1 and not taken returning 1");
     let query = query.with(&id, Type::UUID);
     let withdrawn = connections.run(&query, Repeat::Harmful).await?;
     Ok(!withdrawn.is_empty())
 }
 
-/// Takes the mail of the tasks that a holder has leased. Mail that cannot be read is lost, and reported.
+/// Takes the commands of the tasks that a holder has leased. A command that cannot be read is lost, and reported.
 pub(crate) async fn take(
     connections: &Connections,
     holder: &str,
@@ -60,24 +63,24 @@ pub(crate) async fn take(
         .with(&holder, Type::TEXT)
         .with(&limit, Type::INT8)
         .with(&MAX_AGE, Type::INT8)
-        .with(&mail_body::FORMAT, Type::INT2);
+        .with(&command_body::FORMAT, Type::INT2);
     let rows = connections.run(&query, Repeat::Harmful).await?;
     let mut taken = Vec::new();
     for row in &rows {
-        match mail(row) {
-            Ok(mail) => taken.push(mail),
+        match command(row) {
+            Ok(command) => taken.push(command),
             Err(error) => {
-                metric::MAIL_UNREADABLE.count();
+                metric::COMMAND_UNREADABLE.count();
                 let error = &error as &dyn std::error::Error;
                 let task = row.try_get::<_, &str>(1).unwrap_or_default();
-                tracing::error!(task, error, "lost mail that cannot be read");
+                tracing::error!(task, error, "lost a command that cannot be read");
             }
         }
     }
     Ok(taken)
 }
 
-/// Removes old mail, and notes whether there is room for more.
+/// Removes old commands, and notes whether there is room for more.
 pub(crate) async fn sweep(
     connections: &Connections,
     is_full: &AtomicBool,
@@ -95,7 +98,7 @@ pub(crate) async fn sweep(
             tracing::warn!(
                 count,
                 bytes,
-                "too much mail between servers waits: no more is posted"
+                "too many commands between servers wait: no more are posted"
             );
         }
         if get::<i64>(&row, 0)? < MAX_SWEPT {
@@ -104,58 +107,58 @@ pub(crate) async fn sweep(
     }
 }
 
-fn mail(row: &Row) -> Result<TaskCommand, StoreError> {
-    metric::MAIL_AGE.record(get(row, 4)?);
-    let content = mail_body::read(get(row, 3)?)?;
+fn command(row: &Row) -> Result<TaskCommand, StoreError> {
+    metric::COMMAND_AGE.record(get(row, 4)?);
+    let content = command_body::read(get(row, 3)?)?;
     let (owner, task) = key(row)?;
-    let mut mail = TaskCommand::new(owner, task, content);
-    mail.id = get::<Uuid>(row, 2)?.to_string();
-    Ok(mail)
+    let mut command = TaskCommand::new(owner, task, content);
+    command.id = get::<Uuid>(row, 2)?.to_string();
+    Ok(command)
 }
 
-fn mail_id(mail: &TaskCommand) -> Result<Uuid, StoreError> {
-    Uuid::parse_str(&mail.id).map_err(StoreError::failed)
+fn command_id(command: &TaskCommand) -> Result<Uuid, StoreError> {
+    Uuid::parse_str(&command.id).map_err(StoreError::failed)
 }
 
-/// Stores mail. Returns whether there was room for it or it was stored before; no row without the task, which is not
+/// Stores a command. Returns whether there was room for it or it was stored before; no row without the task, which is not
 /// removed meanwhile.
 const POST: &str = "
 with t as (select seq from @task where key = $1 for key share),
 known as (select count(*) as count, coalesce(sum(length(body)), 0) + length($3) as bytes
-  from @mail where task = (select seq from t) and not taken),
+  from @command where task = (select seq from t) and not taken),
 room as (select known.count < $4 and (known.count = 0 or known.bytes <= $5) as is_there from known),
-put as (insert into @mail(id, task, format, body) select $2, t.seq, $6, $3 from t, room where room.is_there
+put as (insert into @command(id, task, format, body) select $2, t.seq, $6, $3 from t, room where room.is_there
   on conflict (id) do nothing)
-select room.is_there or exists(select from @mail where id = $2) from t, room";
+select room.is_there or exists(select from @command where id = $2) from t, room";
 
-/// Takes the mail of the tasks that a holder has leased, the mail of each task in order. Mail of later formats is left to
+/// Takes the commands of the tasks that a holder has leased, the commands of each task in order. Commands of later formats are left to
 /// servers of later releases, or to its sender.
 const TAKE: &str = "
 with due as materialized (
   select m.position, m.task, m.id, m.body, extract(epoch from clock_timestamp() - m.posted)::float8 as age,
     t.owner, t.id as name
-  from @mail m join @task t on t.seq = m.task
+  from @command m join @task t on t.seq = m.task
   where not m.taken and m.format <= $4 and m.posted > clock_timestamp() - $3 * interval '1 second'
     and t.busy and t.lease_owner = $1 and t.lease_until > clock_timestamp()
   order by m.position limit $2 for update of m skip locked),
-taken as (update @mail m set taken = true, body = '' from due where m.position = due.position returning m.position)
+taken as (update @command m set taken = true, body = '' from due where m.position = due.position returning m.position)
 select owner, name, id, body, age from due where position in (select position from taken) order by task, position";
 
-/// Removes old mail, and returns how much; counts what waits, and its bytes. Positions are nearly in the order of time.
+/// Removes old commands, and returns how many; counts the commands that wait, and their bytes. Positions are nearly in the order of time.
 const SWEEP: &str = "
-with gone as (delete from @mail where position in (
-  select position from (select position, posted from @mail order by position limit $2) first
+with gone as (delete from @command where position in (
+  select position from (select position, posted from @command order by position limit $2) first
   where posted <= clock_timestamp() - $1 * interval '1 second') returning 1)
-select (select count(*) from gone), count(*), coalesce(sum(length(body)), 0)::bigint from @mail
+select (select count(*) from gone), count(*), coalesce(sum(length(body)), 0)::bigint from @command
 where not taken and posted > clock_timestamp() - $1 * interval '1 second'";
 
-/// Age in seconds at which mail expires. Its sender waits for a few seconds at most, unless it is a cancellation.
+/// Age in seconds at which a command expires. Its sender waits for a few seconds at most, unless it is a cancellation.
 const MAX_AGE: i64 = 60;
-/// Maximum number of bytes of the mail that waits for one task, unless it is one piece.
+/// Maximum number of bytes of the commands that wait for one task, unless there is only one.
 const MAX_BYTES_OF_TASK: i64 = 16 << 20;
-/// Maximum number of pieces of mail that wait, and of their bytes, beyond which no more is posted. Both are counted at
+/// Maximum number of commands that wait, and of their bytes, beyond which no more are posted. Both are counted at
 /// each sweep, so they may be exceeded for a second.
 const MAX_WAITING: i64 = 10_000;
 const MAX_WAITING_BYTES: i64 = 256 << 20;
-/// Maximum number of pieces of mail removed by one statement.
+/// Maximum number of commands removed by one statement.
 const MAX_SWEPT: i64 = 1000;

@@ -1,4 +1,4 @@
-//! Stored form of mail: JSON.
+//! Stored form of a command: JSON.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::protocol_version;
 
-/// Number of this format. A server takes only mail of formats up to the one that it knows, so whatever a server of this
+/// Number of this format. A server takes only commands of formats up to the one that it knows, so whatever a server of this
 /// release could not read, or would misread, has a higher number.
 pub(crate) const FORMAT: i16 = 1;
 
@@ -47,7 +47,7 @@ struct StoredReceipt {
     millis: u64,
 }
 
-/// Writes the content of mail.
+/// Writes the content of a command.
 pub(crate) fn write(content: &CommandContent) -> Result<Vec<u8>, StoreError> {
     let body = match content {
         CommandContent::Cancel => Body::Cancel,
@@ -64,12 +64,12 @@ pub(crate) fn write(content: &CommandContent) -> Result<Vec<u8>, StoreError> {
                 millis: u64::try_from(receipt.term.as_millis()).unwrap_or(u64::MAX),
             }),
         },
-        _ => return Err(StoreError::failed("this mail is of a later release")),
+        _ => return Err(StoreError::failed("this command is of a later release")),
     };
     log_rows::write(&body)
 }
 
-/// Reads the content of mail.
+/// Reads the content of a command.
 pub(crate) fn read(body: &[u8]) -> Result<CommandContent, StoreError> {
     Ok(match log_rows::parse(body)? {
         Body::Cancel => CommandContent::Cancel,

@@ -22,14 +22,14 @@ pub(crate) struct Hints {
     pub(crate) pending: Mutex<Pending>,
     pub(crate) added: Notify,
     followed: Mutex<Followed>,
-    /// Notified when another server has posted mail.
-    pub(crate) mail: Notify,
+    /// Notified when another server has posted a command.
+    pub(crate) command: Notify,
 }
 
 #[derive(Default)]
 pub(crate) struct Pending {
     pub(crate) heads: HashMap<Uuid, u64>,
-    pub(crate) mail: bool,
+    pub(crate) command: bool,
     /// Time of the first append.
     pub(crate) since: Option<SystemTime>,
 }
@@ -50,7 +50,7 @@ impl Hints {
             pending: Mutex::default(),
             added: Notify::new(),
             followed: Mutex::default(),
-            mail: Notify::new(),
+            command: Notify::new(),
         }
     }
 
@@ -67,12 +67,12 @@ impl Hints {
         self.added.notify_one();
     }
 
-    /// Queues a hint that mail was posted.
-    pub(crate) fn add_mail(&self) {
+    /// Queues a hint that a command was posted.
+    pub(crate) fn add_command(&self) {
         if !self.is_on {
             return;
         }
-        lock(&self.pending).mail = true;
+        lock(&self.pending).command = true;
         self.added.notify_one();
     }
 
