@@ -36,7 +36,7 @@
 //! are spans of `tracing`: [`a2a_transport::spans`] is the table of them. With the feature
 //! `opentelemetry` calls join the current span.
 //!
-//! The module [`credentials`] authenticates the caller. With the feature `webhook`, the module
+//! The module [`credentials`] authenticates the caller. With the feature `webhooks`, the module
 //! `webhook` receives push notifications. With `card-signature`, [`ClientBuilder`] can require cards
 //! signed by given keys. [`recorder`], [`terminal`] and [`curl`] are for programs that show exchanges.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -61,7 +61,7 @@ mod task_diff;
 mod task_event_stream;
 mod task_mirror;
 pub mod terminal;
-#[cfg(feature = "webhook")]
+#[cfg(feature = "webhooks")]
 pub mod webhook;
 
 pub use crate::card::{read_card, read_card_in};

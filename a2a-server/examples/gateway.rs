@@ -1,7 +1,7 @@
 //! Gateway from callers of every protocol version to an agent of one.
 //!
 //! ```sh
-//! cargo run -p agent2agent-server --features push --example gateway -- --listen 127.0.0.1:8090 --upstream http://localhost:8080
+//! cargo run -p agent2agent-server --features webhooks --example gateway -- --listen 127.0.0.1:8090 --upstream http://localhost:8080
 //! ```
 
 use std::net::SocketAddr;

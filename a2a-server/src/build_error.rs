@@ -16,7 +16,7 @@ pub enum BuildError {
     DeniedWebhooks,
     /// The card promises push notifications, and the crate is built without them.
     #[error(
-        "the card promises push notifications, but this program is built without them: enable the feature `push` (`webhooks` of agent2agent)"
+        "the card promises push notifications, but this program is built without them: enable the feature `webhooks`"
     )]
     WebhooksNotBuilt,
     /// The card requires credentials, and nothing checks them.

@@ -34,10 +34,10 @@ use crate::health::Health;
 use crate::operations::ServerState;
 use crate::profile::reply_format;
 use crate::server::Server;
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 use crate::store::{EncryptedStore, EncryptionKeys};
 use crate::store::{MemoryStore, Retention, Store, TaskBudget, TimedStore};
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 
 /// Settings and parts of a server.
@@ -62,15 +62,15 @@ pub struct ServerBuilder {
     any_tenant: bool,
     #[cfg(feature = "card-signature")]
     card_keys: Option<CardKeys>,
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     webhooks: Option<WebhookPolicy>,
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     challenge: Option<Challenge>,
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     keys: Option<WebhookKeys>,
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     pauses: Option<Arc<[Duration]>>,
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     sealing: Option<EncryptionKeys>,
 }
 
@@ -98,15 +98,15 @@ impl Server {
             any_tenant: false,
             #[cfg(feature = "card-signature")]
             card_keys: None,
-            #[cfg(feature = "push")]
+            #[cfg(feature = "webhooks")]
             webhooks: None,
-            #[cfg(feature = "push")]
+            #[cfg(feature = "webhooks")]
             challenge: None,
-            #[cfg(feature = "push")]
+            #[cfg(feature = "webhooks")]
             keys: None,
-            #[cfg(feature = "push")]
+            #[cfg(feature = "webhooks")]
             pauses: None,
-            #[cfg(feature = "push")]
+            #[cfg(feature = "webhooks")]
             sealing: None,
         }
     }
@@ -260,21 +260,21 @@ impl ServerBuilder {
 
     /// Sets the policy of webhooks that may be called; by default public ones by `https`. The card promises push
     /// notifications from then on.
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     pub fn webhooks(mut self, policy: WebhookPolicy) -> Self {
         self.webhooks = Some(policy);
         self
     }
 
     /// Sets whether a webhook has to repeat a random text before it is registered; never by default.
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     pub fn challenge_webhooks(mut self, challenge: Challenge) -> Self {
         self.challenge = Some(challenge);
         self
     }
 
     /// Signs notifications, and publishes the keys by which they are verified.
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     pub fn sign_webhooks(mut self, keys: WebhookKeys) -> Self {
         self.keys = Some(keys);
         self
@@ -283,7 +283,7 @@ impl ServerBuilder {
     /// Sets the delays after which a notification that a webhook did not take is sent again; by default 5 s,
     /// 5 min, 30 min, 2 h, 5 h, 10 h and 10 h. Each is varied by up to a fifth, and longer if the webhook's
     /// `Retry-After` says so. After the last the notification is a dead letter, and the webhook's next one goes.
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     pub fn retry_webhooks(mut self, pauses: impl IntoIterator<Item = Duration>) -> Self {
         self.pauses = Some(pauses.into_iter().collect());
         self
@@ -291,7 +291,7 @@ impl ServerBuilder {
 
     /// Seals the URLs, tokens and credentials of webhooks in the store by these keys. By default they are
     /// kept in the clear, and webhooks that were sealed before cannot be read.
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     pub fn encrypt_secrets(mut self, keys: EncryptionKeys) -> Self {
         self.sealing = Some(keys);
         self
@@ -311,12 +311,12 @@ impl ServerBuilder {
             let promised = &mut self.card.capabilities.extended_agent_card;
             promise(promised, is_signed, BuildError::DeniedExtendedCard)?;
         }
-        #[cfg(feature = "push")]
+        #[cfg(feature = "webhooks")]
         if self.sets_webhooks() {
             let promised = &mut self.card.capabilities.push_notifications;
             promise(promised, is_signed, BuildError::DeniedWebhooks)?;
         }
-        #[cfg(not(feature = "push"))]
+        #[cfg(not(feature = "webhooks"))]
         if self.card.capabilities.push_notifications == Some(true) {
             return Err(BuildError::WebhooksNotBuilt);
         }
@@ -338,7 +338,7 @@ impl ServerBuilder {
             true => Tenants::any(),
             false => Tenants::of(&self.card),
         };
-        #[cfg(feature = "push")]
+        #[cfg(feature = "webhooks")]
         let webhooks = match self.card.capabilities.push_notifications {
             Some(true) => {
                 let webhooks = Webhooks::new(
@@ -351,9 +351,9 @@ impl ServerBuilder {
             }
             _ => None,
         };
-        #[cfg(feature = "push")]
+        #[cfg(feature = "webhooks")]
         let notify = webhooks.is_some();
-        #[cfg(not(feature = "push"))]
+        #[cfg(not(feature = "webhooks"))]
         let notify = false;
         let keeps_steps = reply_format::is_declared(&self.card) && !self.hides_steps;
         let is_timed = self.store.is_some();
@@ -364,7 +364,7 @@ impl ServerBuilder {
             Arc::new(MemoryStore::default())
         });
         // Without keys, too: it refuses what was sealed before.
-        #[cfg(feature = "push")]
+        #[cfg(feature = "webhooks")]
         let store: Arc<dyn Store> = Arc::new(EncryptedStore::new(store, self.sealing));
         let store = match is_timed {
             true => TimedStore::new(store),
@@ -411,7 +411,7 @@ impl ServerBuilder {
                 health: Health::default(),
                 #[cfg(feature = "card-signature")]
                 card_keys: self.card_keys,
-                #[cfg(feature = "push")]
+                #[cfg(feature = "webhooks")]
                 webhooks,
             }),
         };
@@ -496,7 +496,7 @@ impl ServerBuilder {
     }
 }
 
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 impl ServerBuilder {
     fn sets_webhooks(&self) -> bool {
         self.webhooks.is_some()

@@ -67,7 +67,7 @@ mod profile;
 mod server;
 mod store;
 mod turn;
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 mod webhook;
 
 pub use crate::agent::{Agent, DynAgent};
@@ -89,13 +89,13 @@ pub use crate::store::{
     Orphan, Outcome, Owner, Page, Retention, SharedStore, Snapshot, Store, StoreError, StoreFuture,
     TaskBudget, TaskCommand, TaskNotifier, TaskShare,
 };
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 pub use crate::store::{EncryptedStore, EncryptionKeyError, EncryptionKeys};
 #[cfg(feature = "sqlite")]
 pub use crate::store::{SqliteOptions, SqliteReport, SqliteStore};
 pub use crate::store::{fold, limits, log_rows};
 pub use crate::turn::{ArtifactBuilder, Turn};
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 pub use crate::webhook::{Challenge, GatewayWebhooks, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{
     AllowAnonymous, AuthChallenge, AuthError, Authenticator, Authorizer, ClientCertificates,
@@ -104,8 +104,8 @@ pub use a2a_transport::http::{
 #[cfg(feature = "tls")]
 pub use a2a_transport::http::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};
 pub use a2a_transport::metric::describe as describe_metrics;
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 pub use a2a_transport::webhook::Secret;
-#[cfg(any(feature = "push", feature = "card-signature"))]
+#[cfg(any(feature = "webhooks", feature = "card-signature"))]
 pub use a2a_transport::webhook::{Algorithm, InvalidKey, SigningKey};
 pub use a2a_transport::{BoxFuture, Principal, TraceContext, Transport};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::http::{Readiness, Tenants};
-#[cfg(any(feature = "push", feature = "card-signature"))]
+#[cfg(any(feature = "webhooks", feature = "card-signature"))]
 use a2a_transport::webhook::Jwks;
 use a2a_transport::{BoxFuture, CallRequest, CallResponse, Error, Transport, spans};
 use a2a_types::{AgentCard, Error as A2aError, Request};
@@ -12,9 +12,9 @@ use futures_util::TryFutureExt;
 
 use crate::extended_card;
 use crate::operations::{ServerState, list, push, send, subscribe, task};
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 use crate::store::{DeliveryResult, Notification, StoreError};
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 use crate::webhook::Webhooks;
 
 /// An agent as a [`Transport`]: cheap to clone, every clone is the same server.
@@ -25,14 +25,14 @@ pub struct Server {
 
 impl Server {
     /// Returns the source of the public keys that verify cards and notifications, as JSON; `None` without any key.
-    #[cfg(any(feature = "push", feature = "card-signature"))]
+    #[cfg(any(feature = "webhooks", feature = "card-signature"))]
     pub(crate) fn published_keys(&self) -> Option<impl Fn() -> Vec<u8> + Send + Sync + 'static> {
         let mut sources: Vec<Box<dyn Fn() -> Jwks + Send + Sync>> = Vec::new();
         #[cfg(feature = "card-signature")]
         if let Some(keys) = self.inner.card_keys.clone() {
             sources.push(Box::new(move || keys.published()));
         }
-        #[cfg(feature = "push")]
+        #[cfg(feature = "webhooks")]
         if let Some(keys) = self.inner.webhooks.as_ref().and_then(Webhooks::keys) {
             sources.push(Box::new(move || keys.published()));
         }
@@ -95,7 +95,7 @@ impl Server {
     }
 }
 
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 impl Server {
     /// Returns at most `limit` notifications that were given up after their last attempt, in the order in which
     /// they were given up. They are kept for as long as their task and their webhook.

@@ -71,7 +71,7 @@ pub mod spans;
 pub mod sse;
 mod trace;
 mod transport;
-#[cfg(feature = "webhook")]
+#[cfg(feature = "webhooks")]
 pub mod webhook;
 
 pub use crate::box_future::BoxFuture;

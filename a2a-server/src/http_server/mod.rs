@@ -161,7 +161,7 @@ impl<L> HttpServer<L> {
             true => service.ignore_card_interfaces(),
             false => service,
         };
-        #[cfg(any(feature = "push", feature = "card-signature"))]
+        #[cfg(any(feature = "webhooks", feature = "card-signature"))]
         let service = match self.server.published_keys() {
             Some(keys) => service.keys(keys),
             None => service,

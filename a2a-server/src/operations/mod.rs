@@ -20,7 +20,7 @@ use crate::extended_card::ExtendedCard;
 use crate::health::Health;
 use crate::profile::reply_format::{self, ProfileSupport, ReplyFormat};
 use crate::store::Snapshot;
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 use crate::webhook::Webhooks;
 
 /// State that all clones of a server share.
@@ -34,7 +34,7 @@ pub(crate) struct ServerState {
     pub(crate) health: Health,
     #[cfg(feature = "card-signature")]
     pub(crate) card_keys: Option<CardKeys>,
-    #[cfg(feature = "push")]
+    #[cfg(feature = "webhooks")]
     pub(crate) webhooks: Option<Webhooks>,
 }
 
@@ -45,7 +45,7 @@ impl ServerState {
         if begins {
             command_queue::begin_to_take(&self.engine);
         }
-        #[cfg(feature = "push")]
+        #[cfg(feature = "webhooks")]
         if let Some(webhooks) = self.webhooks.as_ref().filter(|_| begins) {
             webhooks.begin(
                 &self.engine.store_handle,

@@ -98,7 +98,7 @@ pub(crate) async fn delete_config(
 }
 
 /// Returns an error if the policy refuses the webhook.
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 pub(crate) async fn check_webhook(
     server: &ServerState,
     config: &TaskPushNotificationConfig,
@@ -115,7 +115,7 @@ pub(crate) async fn check_webhook(
 }
 
 /// Accepts every webhook: none is called.
-#[cfg(not(feature = "push"))]
+#[cfg(not(feature = "webhooks"))]
 #[expect(clippy::unused_async, reason = "as where webhooks are called")]
 pub(crate) async fn check_webhook(
     _: &ServerState,

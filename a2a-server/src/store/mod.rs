@@ -4,9 +4,9 @@
 //! your own shows that it keeps its promises by passing the cases of the crate `a2a-store-suite`.
 
 mod budget;
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 mod encrypted_store;
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 mod encryption_keys;
 mod error;
 pub mod fold;
@@ -30,9 +30,9 @@ use a2a_types::{
 use tokio::sync::watch;
 
 pub use budget::{TaskBudget, TaskShare};
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 pub use encrypted_store::EncryptedStore;
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 pub use encryption_keys::{EncryptionKeyError, EncryptionKeys};
 pub use error::{StoreError, StoreFuture};
 pub use memory::MemoryStore;

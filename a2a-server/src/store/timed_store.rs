@@ -14,7 +14,7 @@ use super::{
     Append, Appended, IdempotencyKey, IdempotencyRecord, ListQuery, LogPage, NewTask, Orphan,
     Owner, Page, Retention, SharedStore, Snapshot, Store, StoreError, StoreFuture,
 };
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 use super::{DeliveryResult, Notification};
 
 /// A [`Store`] whose methods record their duration as a metric.
@@ -88,7 +88,7 @@ timed! {
     configs(owner: &'a Owner, task: &'a TaskId) -> Vec<TaskPushNotificationConfig>;
 }
 
-#[cfg(feature = "push")]
+#[cfg(feature = "webhooks")]
 timed! {
     notifications(limit: usize, term: Duration) -> Vec<Notification>;
     dead_letters(limit: usize) -> Vec<Notification>;

@@ -21,7 +21,7 @@ use super::auth::{AuthError, Authenticator, Authorizer};
 use super::cors::{self, AllowedOrigins};
 use super::denial::DenialFormat;
 use super::hosts::Hosts;
-#[cfg(feature = "webhook")]
+#[cfg(feature = "webhooks")]
 use super::notifications;
 use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::PeerSlots;
@@ -36,7 +36,7 @@ use crate::http::message::challenge::AuthChallenge;
 use crate::http::message::receive::TrackedBody;
 use crate::http::message::response_budget::ResponseBudget;
 use crate::http::message::server_span::ServerSpan;
-#[cfg(feature = "webhook")]
+#[cfg(feature = "webhooks")]
 use crate::webhook::NotificationReceiver;
 use crate::{Binding, BoxFuture, CallRequest, Context, ResponseBody, TraceContext, Transport};
 
@@ -192,7 +192,7 @@ impl<T: Transport> HttpService<T> {
 
     /// Receives the notifications that an agent sends to `path` below the path of JSON-RPC, followed by the secret
     /// of a webhook. Any peer that knows the secret may send them.
-    #[cfg(feature = "webhook")]
+    #[cfg(feature = "webhooks")]
     pub fn notifications(
         self,
         path: &'static str,
@@ -266,7 +266,7 @@ impl<T: Transport> HttpService<T> {
         if let Err(refusal) = settings.hosts.check(head, allows_origin) {
             return refusal;
         }
-        #[cfg(feature = "webhook")]
+        #[cfg(feature = "webhooks")]
         if let Some((receiver, secret)) = settings.notification(path) {
             return Box::pin(notifications::answer(
                 settings,

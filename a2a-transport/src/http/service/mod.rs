@@ -8,7 +8,7 @@ pub(super) mod error_format;
 pub(super) mod exchange;
 pub(super) mod hosts;
 pub(super) mod http_service;
-#[cfg(feature = "webhook")]
+#[cfg(feature = "webhooks")]
 pub(super) mod notifications;
 pub(super) mod passed_credentials;
 mod peer_slots;

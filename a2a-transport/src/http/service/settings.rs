@@ -26,7 +26,7 @@ use crate::http::message::answer::{plain, typed};
 use crate::http::message::body::Body;
 use crate::http::message::receive::MinimumRate;
 use crate::http::message::response_budget::ResponseBudget;
-#[cfg(feature = "webhook")]
+#[cfg(feature = "webhooks")]
 use crate::webhook::NotificationReceiver;
 
 /// Settings of a service.
@@ -52,10 +52,10 @@ pub(super) struct Settings {
     /// Places of the credentials that calls bring for the agent.
     pub(super) passed_credentials: Option<CredentialPlaces>,
     /// Receiver of the notifications that an agent sends to a gateway, and their path below `path`.
-    #[cfg(feature = "webhook")]
+    #[cfg(feature = "webhooks")]
     pub(super) notifications: Option<(&'static str, Arc<dyn NotificationReceiver>)>,
     /// Budget of the bodies of notifications, which are held until the webhooks have answered.
-    #[cfg(feature = "webhook")]
+    #[cfg(feature = "webhooks")]
     pub(super) notified: Budget,
     pub(super) keep_alive: Duration,
     pub(super) rate: MinimumRate,
@@ -100,9 +100,9 @@ impl Default for Settings {
             security: None,
             authorizer: None,
             passed_credentials: None,
-            #[cfg(feature = "webhook")]
+            #[cfg(feature = "webhooks")]
             notifications: None,
-            #[cfg(feature = "webhook")]
+            #[cfg(feature = "webhooks")]
             notified: Budget::new(NOTIFIED_BUDGET),
             keep_alive: Duration::from_secs(15),
             rate: MinimumRate {
@@ -134,7 +134,7 @@ impl Settings {
     }
 
     /// Returns the receiver of notifications, and the secret of the path at which it gets one.
-    #[cfg(feature = "webhook")]
+    #[cfg(feature = "webhooks")]
     pub(super) fn notification<'a>(
         &self,
         path: &'a str,
@@ -244,7 +244,7 @@ type PublishedKeys = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
 const RECEIVE_BUDGET: usize = 128 << 20;
 
 /// Eight of the largest notifications. Slow webhooks hold it, so it is none of the callers' budget.
-#[cfg(feature = "webhook")]
+#[cfg(feature = "webhooks")]
 const NOTIFIED_BUDGET: usize = 32 << 20;
 
 /// Three of the largest tasks that are kept by default, and small answers.
