@@ -181,6 +181,7 @@ macro_rules! proto_enum {
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+        #[non_exhaustive]
         pub enum $name { $($(#[$each])* $variant,)* }
 
         impl $name {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::demo::Reference;
-use a2a_server::{Authenticator, Server, WebhookKeys, WebhookPolicy};
+use a2a_server::{AllowAnonymous, Authenticator, Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::binding::ReadOptions;
 use a2a_transport::http::{HttpClient, HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
@@ -227,6 +227,8 @@ fn server(
         Some(control) => control.server(card.clone()),
         None => Server::builder(card.clone(), Reference),
     };
+    // The service in front of it authenticates.
+    let builder = builder.authenticator(AllowAnonymous);
     let builder = match card.capabilities.extended_agent_card {
         Some(true) => {
             let mut extended = card.clone();
