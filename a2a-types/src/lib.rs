@@ -33,6 +33,8 @@
 //!
 //! With the feature `schema`, the module `schema` derives JSON Schemas from the same types.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// The conversions of the crate use a part only of the modules that the feature opens.
+#![cfg_attr(not(feature = "unstable-wire"), allow(dead_code, unreachable_pub, unused_imports))]
 
 mod artifact;
 mod base64;
@@ -62,10 +64,20 @@ pub mod size;
 pub mod steps;
 mod task;
 mod timestamp;
+#[cfg(feature = "unstable-wire")]
 pub mod v0_1;
+#[cfg(feature = "unstable-wire")]
 pub mod v0_2;
+#[cfg(feature = "unstable-wire")]
 pub mod v0_3;
 mod wire_types;
+
+#[cfg(not(feature = "unstable-wire"))]
+mod v0_1;
+#[cfg(not(feature = "unstable-wire"))]
+mod v0_2;
+#[cfg(not(feature = "unstable-wire"))]
+mod v0_3;
 
 /// A JSON object with any members.
 pub type Object = serde_json::Map<String, serde_json::Value>;

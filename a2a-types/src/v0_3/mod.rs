@@ -19,7 +19,10 @@ mod task;
 mod wire;
 
 /// JSON of 0.3 on JSON-RPC: that of 0.2, where a member or an operation that is new in 0.3 is marked (0.3).
+#[cfg(feature = "unstable-wire")]
 pub use crate::v0_2 as json;
+#[cfg(not(feature = "unstable-wire"))]
+pub(crate) use crate::v0_2 as json;
 
 pub use self::card::{AgentCapabilities, AgentCard, AgentInterface, AgentSkill};
 pub use self::event::{StreamResponse, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
