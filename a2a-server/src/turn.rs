@@ -49,8 +49,8 @@ impl Turn {
         &self.pending.context.principal
     }
 
-    /// Returns the URIs of the extensions that the caller wants active, as the header `A2A-Extensions` has them. Active
-    /// are those that the card offers.
+    /// Returns the URIs of the extensions that the caller wants active, as the header `A2A-Extensions` has them. An
+    /// extension is active if the card offers it.
     pub fn extensions(&self) -> &[String] {
         &self.pending.context.extensions
     }

@@ -34,7 +34,10 @@
 //! With the feature `schema`, the module `schema` derives JSON Schemas from the same types.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // The conversions of the crate use a part only of the modules that the feature opens.
-#![cfg_attr(not(feature = "unstable-wire"), allow(dead_code, unreachable_pub, unused_imports))]
+#![cfg_attr(
+    not(feature = "unstable-wire"),
+    allow(dead_code, unreachable_pub, unused_imports)
+)]
 
 mod artifact;
 mod base64;

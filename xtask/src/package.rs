@@ -121,7 +121,7 @@ fn write_program(
     Ok(())
 }
 
-/// Returns the whole programs of a text that need no feature but those that its manifest names.
+/// Returns the whole programs in a text.
 fn programs(text: &str) -> Vec<String> {
     let blocks = text.split("```rust").skip(1);
     let code = blocks.filter_map(|block| Some(block.split_once('\n')?.1.split("```").next()?));

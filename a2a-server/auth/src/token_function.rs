@@ -10,15 +10,15 @@ use crate::scheme::{AuthOutcome, Scheme, credentials};
 /// Scheme of bearer tokens that a function checks, like one that looks them up in a database.
 ///
 /// ```
-/// use a2a_auth::{AnyOf, TokenFunction, Verdict};
+/// use a2a_auth::{AnyOf, AuthOutcome, TokenFunction};
 /// use a2a_transport::Principal;
 ///
 /// # async fn owner_of(token: String) -> Result<Option<String>, std::io::Error> { Ok(None) }
 /// let tokens = TokenFunction::new(|token| async move {
 ///     match owner_of(token).await {
-///         Ok(Some(name)) => Verdict::Valid(Principal::named(name).with_scopes(["tasks:read"])),
-///         Ok(None) => Verdict::Invalid,
-///         Err(_) => Verdict::Unavailable,
+///         Ok(Some(name)) => AuthOutcome::Valid(Principal::named(name).with_scopes(["tasks:read"])),
+///         Ok(None) => AuthOutcome::Invalid,
+///         Err(_) => AuthOutcome::Unavailable,
 ///     }
 /// });
 /// let authenticator = AnyOf::new(("token", tokens));

@@ -61,7 +61,7 @@ impl Server {
 
 impl HttpServer {
     /// Also serves another agent, at its own [path](Self::path), and lists the public cards of all agents at `/agents`.
-    /// Of the other one's options, those of the listener do not count: its TLS, limits of connections, probes and drain.
+    /// Options of the other one's listener do not count: its TLS, limits of connections, probes and drain.
     ///
     /// ```
     /// # use a2a_server::{Failure, Server, Turn};

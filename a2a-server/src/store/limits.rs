@@ -4,10 +4,10 @@
 //! [`LogUsage`] whether an append fits:
 //!
 //! ```
-//! use a2a_server::{Append, StoreError, limits::Growth};
+//! use a2a_server::{Append, StoreError, limits::LogUsage};
 //!
 //! fn admit(messages: usize, bytes: usize, append: &Append) -> Result<(usize, usize), StoreError> {
-//!     Growth::of(append).admit(messages, bytes)
+//!     LogUsage::of(append).admit(messages, bytes)
 //! }
 //! ```
 //!

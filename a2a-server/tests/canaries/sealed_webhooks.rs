@@ -273,7 +273,7 @@ async fn without_its_key_a_webhook_waits() {
         .await
         .unwrap();
     delivered(&mut requests).await;
-    log().until(&[&format!("task={task}"), "Later"]).await;
+    log().until(&[&format!("task={task}"), "Retry"]).await;
     drop(first);
     // Has the notification due at once, when no server has the file.
     let due = async || {

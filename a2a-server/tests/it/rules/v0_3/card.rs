@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use a2a_server::{AllowAnonymous, ServerBuilder};
 use a2a_types::{AgentCardSignature, SecurityRequirement, StringList};
 use serde_json::json;
 
-use crate::rules::scripted_agent::{card, serve, serve_card};
+use crate::rules::scripted_agent::{card, serve, serve_card, serve_with};
 
 /// The card names the transport at its URL; no URL has two; the client uses the URL of the transport. §5.6.1,
 /// §5.6.3, §5.6.4.
@@ -88,10 +89,9 @@ async fn security_is_any_of_several_sets() {
         requirement(&[("key", &[])]),
     ];
     guarded.skills[0].security_requirements = vec![requirement(&[("oauth", &["write"])])];
-    let card = serve_card(guarded)
-        .await
-        .card_at("/.well-known/agent-card.json")
-        .await;
+    let open = |builder: ServerBuilder| builder.authenticator(AllowAnonymous);
+    let served = serve_with(guarded, open, |bound| bound).await;
+    let card = served.card_at("/.well-known/agent-card.json").await;
     assert_eq!(
         card["security"],
         json!([{"oauth": ["read"], "mtls": []}, {"key": []}])
