@@ -1,19 +1,18 @@
 //! An agent for callers with a token: `cargo run -p agent2agent-server --example authenticator`.
 
-use a2a_server::{Agent, AuthError, Authenticator, BoxFuture, Failure, Principal, Server, Turn};
+use a2a_server::{Agent, AuthError, Authenticator, Failure, Principal, Server, Turn};
 use a2a_types::AgentCard;
 use http::request::Parts;
 
 struct Tokens;
 
 impl Authenticator for Tokens {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let shown = head.headers.get("authorization");
-        let principal = match shown.map(|value| value.as_bytes()) {
+        match shown.map(|value| value.as_bytes()) {
             Some(b"Bearer token-of-ada") => Ok(Principal::named("ada")),
             _ => Err(AuthError::unauthenticated("Bearer")),
-        };
-        Box::pin(std::future::ready(principal))
+        }
     }
 }
 

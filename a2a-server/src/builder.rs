@@ -6,7 +6,9 @@ use std::time::Duration;
 
 #[cfg(feature = "card-signature")]
 use a2a_transport::card_signature::SignError;
-use a2a_transport::http::{AuthError, Authenticator, Authorizer, Tenants};
+use a2a_transport::http::{
+    AuthError, Authenticator, Authorizer, DynAuthenticator, DynAuthorizer, Tenants,
+};
 use a2a_transport::{CallRequest, Principal};
 use a2a_types::AgentCard;
 #[cfg(feature = "card-signature")]
@@ -44,8 +46,8 @@ use crate::webhook::{Challenge, PAUSES, WebhookKeys, WebhookPolicy, Webhooks};
 pub struct ServerBuilder {
     card: AgentCard,
     extended_card: Option<ExtendedCard>,
-    authenticator: Option<Arc<dyn Authenticator>>,
-    authorizer: Option<Arc<dyn Authorizer>>,
+    authenticator: Option<DynAuthenticator>,
+    authorizer: Option<DynAuthorizer>,
     agent: Arc<dyn ErasedAgent>,
     store: Option<Arc<dyn Store>>,
     blocking_timeout: Duration,
@@ -142,13 +144,13 @@ impl ServerBuilder {
     /// requires credentials without an authenticator: [`AllowAnonymous`](crate::AllowAnonymous) is the one for a server
     /// whose callers are authenticated by the program around it.
     pub fn authenticator(mut self, authenticator: impl Authenticator) -> Self {
-        self.authenticator = Some(Arc::new(authenticator));
+        self.authenticator = Some(authenticator.into());
         self
     }
 
     /// Sets the authorizer of calls by HTTP; every call of an admitted principal is permitted by default.
     pub fn authorizer(mut self, authorizer: impl Authorizer) -> Self {
-        self.authorizer = Some(Arc::new(authorizer));
+        self.authorizer = Some(authorizer.into());
         self
     }
 

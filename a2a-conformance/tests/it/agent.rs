@@ -11,7 +11,7 @@ use a2a_server::{Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::card_signature::sign;
 use a2a_transport::http::{AuthError, Authenticator, HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
-use a2a_transport::{Binding, BoxFuture, Principal};
+use a2a_transport::{Binding, Principal};
 use a2a_types::{AgentCard, AgentExtension, AgentSkill, ProtocolVersion};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
@@ -23,18 +23,17 @@ use tokio::task::JoinHandle;
 struct Accounts;
 
 impl Authenticator for Accounts {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let credentials = head.headers.get(AUTHORIZATION);
         let credentials = credentials.and_then(|value| value.to_str().ok()?.split_once(' '));
         // The scheme may be written in any case.
         let token = credentials.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        let principal = match token.map(|(_, token)| token) {
+        match token.map(|(_, token)| token) {
             Some("first") => Ok(Principal::named("first")),
             Some("second") => Ok(Principal::named("second")),
             Some("guest") => Err(AuthError::forbidden()),
             _ => Err(AuthError::unauthenticated("Bearer")),
-        };
-        Box::pin(std::future::ready(principal))
+        }
     }
 }
 

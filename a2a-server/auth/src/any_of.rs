@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use a2a_transport::Principal;
 use a2a_transport::http::{AuthError, Authenticator, ProtectedResource, Security};
-use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{SecurityRequirement, StringList};
 use http::request::Parts;
 
@@ -183,8 +183,8 @@ impl AnyOf {
 }
 
 impl Authenticator for AnyOf {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(self.decide(head))
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
+        self.decide(head).await
     }
 
     fn security(&self) -> Option<Security> {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use a2a_transport::CallRequest;
 use a2a_transport::http::{AuthError, Authorizer};
-use a2a_transport::{BoxFuture, CallRequest};
 use a2a_types::{Operation, Request};
 
 /// Authorizer that permits an operation to principals with all of its scopes.
@@ -101,8 +101,8 @@ impl OperationScopes {
 }
 
 impl Authorizer for OperationScopes {
-    fn authorize<'a>(&'a self, call: &'a CallRequest) -> BoxFuture<'a, Result<(), AuthError>> {
-        Box::pin(std::future::ready(self.decide(call)))
+    async fn authorize(&self, call: &CallRequest) -> Result<(), AuthError> {
+        self.decide(call)
     }
 
     fn skill_scopes(&self) -> BTreeMap<String, Vec<String>> {

@@ -6,8 +6,8 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use a2a_transport::Principal;
 use a2a_transport::http::{AuthError, Authenticator, PeerAddress, Security};
-use a2a_transport::{BoxFuture, Principal};
 use governor::clock::{Clock, MonotonicClock};
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
@@ -152,8 +152,8 @@ fn network(address: IpAddr) -> IpAddr {
 }
 
 impl<A: Authenticator> Authenticator for RateLimits<A> {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(self.decide(head))
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
+        self.decide(head).await
     }
 
     fn security(&self) -> Option<Security> {

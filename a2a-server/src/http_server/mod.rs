@@ -4,7 +4,6 @@ mod options;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_transport::binding::SupportedVersions;
@@ -154,7 +153,7 @@ impl<L> HttpServer<L> {
         };
         let service = HttpService::new(self.server.clone());
         let service = match &self.server.inner.authorizer {
-            Some(authorizer) => service.authorizer(Arc::clone(authorizer)),
+            Some(authorizer) => service.authorizer(authorizer.clone()),
             None => service,
         };
         let service = match settings.ignore_card_interfaces {
@@ -186,7 +185,7 @@ impl<L> HttpServer<L> {
             .card(&card)
             .path(settings.path)
             .reading(settings.reading)
-            .shared_authenticator(authenticator.unwrap_or_else(|| Arc::new(AllowAnonymous)))
+            .authenticator(authenticator.unwrap_or_else(|| AllowAnonymous.into()))
             .keep_alive(settings.keep_alive)
             .body_timeout(settings.body_timeout)
     }

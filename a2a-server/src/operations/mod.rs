@@ -9,7 +9,7 @@ pub(crate) mod task;
 use std::sync::Arc;
 
 use a2a_transport::Context;
-use a2a_transport::http::{Authenticator, Authorizer, Tenants};
+use a2a_transport::http::{DynAuthenticator, DynAuthorizer, Tenants};
 use a2a_types::{AgentCard, Error as A2aError, ErrorKind, Task};
 use serde_json::json;
 
@@ -27,8 +27,8 @@ use crate::webhook::Webhooks;
 pub(crate) struct ServerState {
     pub(crate) card: AgentCard,
     pub(crate) extended_card: Option<ExtendedCard>,
-    pub(crate) authenticator: Option<Arc<dyn Authenticator>>,
-    pub(crate) authorizer: Option<Arc<dyn Authorizer>>,
+    pub(crate) authenticator: Option<DynAuthenticator>,
+    pub(crate) authorizer: Option<DynAuthorizer>,
     pub(crate) tenants: Tenants,
     pub(crate) engine: Arc<Engine>,
     pub(crate) health: Health,

@@ -6,7 +6,6 @@ use a2a_server::{
     Algorithm, AuthError, Authenticator, Failure, Principal, Secret, Server, ServerBuilder,
     SigningKey, Turn, WebhookKeys, WebhookPolicy,
 };
-use a2a_transport::BoxFuture;
 use a2a_types::{AgentCard, Base64};
 use http::request::Parts;
 use serde_json::{Value, json};
@@ -63,18 +62,18 @@ pub(crate) async fn serve(server: &Server) -> SocketAddr {
 struct SecretAuthenticator;
 
 impl Authenticator for SecretAuthenticator {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let is_owner = header("authorization") == Some(&format!("Bearer {AUTHORIZATION}"))
             || header("x-api-key") == Some(API_KEY)
             || header("cookie") == Some(&format!("session={COOKIE}"));
         let name = header("x-name").unwrap_or_default();
-        Box::pin(std::future::ready(match (is_owner, name) {
+        match (is_owner, name) {
             (true, _) => Ok(Principal::named("owner")),
             (false, "forbidden") => Err(AuthError::forbidden()),
             (false, "other") => Ok(Principal::named("other")),
             (false, _) => Err(AuthError::unauthenticated("Bearer")),
-        }))
+        }
     }
 }
 

@@ -166,11 +166,8 @@ async fn a_card_has_no_members_of_versions_that_it_does_not_offer() {
 struct FixedPrincipal;
 
 impl Authenticator for FixedPrincipal {
-    fn authenticate<'a>(
-        &'a self,
-        _: &'a http::request::Parts,
-    ) -> a2a_transport::BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(std::future::ready(Ok(Principal::named("one"))))
+    async fn authenticate(&self, _: &http::request::Parts) -> Result<Principal, AuthError> {
+        Ok(Principal::named("one"))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 
 use a2a_server::{Failure, Server, ServerBuilder, Turn};
+use a2a_transport::Principal;
 use a2a_transport::http::{AuthError, Authenticator};
-use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentInterface, ProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -26,11 +26,8 @@ fn nameless() -> Server {
 struct FixedPrincipal;
 
 impl Authenticator for FixedPrincipal {
-    fn authenticate<'a>(
-        &'a self,
-        _: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(std::future::ready(Ok(Principal::named("one"))))
+    async fn authenticate(&self, _: &http::request::Parts) -> Result<Principal, AuthError> {
+        Ok(Principal::named("one"))
     }
 }
 

@@ -195,10 +195,10 @@ async fn an_open_agent_beside_a_closed_one_is_not_served_to_everyone() {
 struct Closed;
 
 impl a2a_server::Authenticator for Closed {
-    fn authenticate<'a>(
-        &'a self,
-        _: &'a http::request::Parts,
-    ) -> a2a_server::BoxFuture<'a, Result<a2a_server::Principal, a2a_server::AuthError>> {
-        Box::pin(std::future::ready(Err(a2a_server::AuthError::forbidden())))
+    async fn authenticate(
+        &self,
+        _: &http::request::Parts,
+    ) -> Result<a2a_server::Principal, a2a_server::AuthError> {
+        Err(a2a_server::AuthError::forbidden())
     }
 }

@@ -1,8 +1,8 @@
 //! Cards that the server signs: in each version that is served they verify.
 
 use a2a_server::{
-    Algorithm, AuthError, Authenticator, BoxFuture, BuildError, CardKeys, Failure, Principal,
-    Security, Server, ServerBuilder, SigningKey, Turn, WebhookKeys,
+    Algorithm, AuthError, Authenticator, BuildError, CardKeys, Failure, Principal, Security,
+    Server, ServerBuilder, SigningKey, Turn, WebhookKeys,
 };
 use a2a_transport::card_signature::SignatureForm::{KnownMembers, Specification};
 use a2a_transport::card_signature::{CardVerifier, header};
@@ -21,11 +21,8 @@ const KEYS_URL: &str = "https://agent.example/jwks.json";
 struct Bearer;
 
 impl Authenticator for Bearer {
-    fn authenticate<'a>(
-        &'a self,
-        _: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(std::future::ready(Ok(Principal::named("one"))))
+    async fn authenticate(&self, _: &http::request::Parts) -> Result<Principal, AuthError> {
+        Ok(Principal::named("one"))
     }
 
     fn security(&self) -> Option<Security> {

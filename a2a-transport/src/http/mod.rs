@@ -33,7 +33,9 @@ pub use self::documents::security::{ProtectedResource, Security};
 pub use self::message::body::Body;
 pub use self::message::challenge::AuthChallenge;
 pub use self::service::agents::Agents;
-pub use self::service::auth::{AllowAnonymous, AuthError, Authenticator, Authorizer};
+pub use self::service::auth::{
+    AllowAnonymous, AuthError, Authenticator, Authorizer, DynAuthenticator, DynAuthorizer,
+};
 pub use self::service::cors::AllowedOrigins;
 pub use self::service::hosts::{HostRefusal, Hosts};
 pub use self::service::http_service::HttpService;

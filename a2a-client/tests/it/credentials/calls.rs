@@ -57,7 +57,7 @@ impl UserAgent {
 }
 
 impl Authenticator for UserAgent {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let token = head
             .headers
             .get(AUTHORIZATION)
@@ -67,11 +67,9 @@ impl Authenticator for UserAgent {
         let user = self.tokens.lock().unwrap().get(token).copied();
         let challenge = AuthChallenge::new("Bearer").with("error", "invalid_token");
         let found = user.map(Principal::named);
-        Box::pin(std::future::ready(found.ok_or(
-            AuthError::InvalidCredentials {
-                challenges: vec![challenge],
-            },
-        )))
+        found.ok_or(AuthError::InvalidCredentials {
+            challenges: vec![challenge],
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Callers of test agents whose tokens are their names.
 
 use a2a_server::{AuthError, Authenticator, Principal};
-use a2a_transport::{BoxFuture, CallRequest};
+use a2a_transport::CallRequest;
 use a2a_types::Operation;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::request::Parts;
@@ -13,7 +13,7 @@ pub(super) struct NamedCallerAuthenticator {
 }
 
 impl Authenticator for NamedCallerAuthenticator {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let credentials = head
             .headers
             .get(AUTHORIZATION)
@@ -22,14 +22,13 @@ impl Authenticator for NamedCallerAuthenticator {
             .and_then(|shown| shown.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| format!("Bearer {token}"));
-        let principal = match credentials.as_deref() {
+        match credentials.as_deref() {
             Some(FIRST) => Ok(Principal::named("first")),
             Some(SECOND) => Ok(Principal::named("second")),
             Some(FORBIDDEN) => Err(AuthError::forbidden()),
             _ if self.admits_everybody => Ok(Principal::anonymous()),
             _ => Err(AuthError::unauthenticated("Bearer")),
-        };
-        Box::pin(std::future::ready(principal))
+        }
     }
 }
 

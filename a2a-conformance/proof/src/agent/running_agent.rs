@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_server::demo::Reference;
-use a2a_server::{AllowAnonymous, Authenticator, Server, WebhookKeys, WebhookPolicy};
+use a2a_server::{AllowAnonymous, DynAuthenticator, Server, WebhookKeys, WebhookPolicy};
 use a2a_transport::binding::ReadOptions;
 use a2a_transport::http::{HttpClient, HttpService, ServeOptions, serve};
 use a2a_transport::webhook::{Algorithm, Jwks, SigningKey};
@@ -118,13 +118,15 @@ impl RunningAgent {
             true => Some(Arc::new(Issuer::open(&url).await?)),
             false => None,
         };
-        let authenticator: Arc<dyn Authenticator> = match &issuer {
+        let authenticator: DynAuthenticator = match &issuer {
             Some(issuer) => {
-                Arc::new(TokenAuthenticator::new(issuer, bug).map_err(io::Error::other)?)
+                let tokens = TokenAuthenticator::new(issuer, bug);
+                tokens.map_err(io::Error::other)?.into()
             }
-            None => Arc::new(NamedCallerAuthenticator {
+            None => NamedCallerAuthenticator {
                 admits_everybody: bug == Some(Bug::WebhooksWithoutAuthentication),
-            }),
+            }
+            .into(),
         };
         if let Some(security) = authenticator.security() {
             card.security_schemes = security.schemes;
@@ -156,7 +158,7 @@ impl RunningAgent {
         let service = HttpService::new(FaultyServer::new(server, bug, relay))
             .card(&card)
             .reading(reading)
-            .shared_authenticator(authenticator);
+            .authenticator(authenticator);
         let published = Jwks::of([&key]);
         let service = match signs_webhooks {
             true => service.keys(move || serde_json::to_vec(&published).unwrap_or_default()),
@@ -165,7 +167,7 @@ impl RunningAgent {
         let service = match bug {
             _ if has_tokens => service.authorizer(authorizer(bug)),
             Some(Bug::WebhooksWithoutAuthentication) => {
-                service.authorizer(Arc::new(named_callers::authorize))
+                service.authorizer(named_callers::authorize)
             }
             _ => service,
         };

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use a2a_auth::{AnyOf, ConfigError, JwtBearer, OperationScopes};
 use a2a_server::{AuthError, Authenticator, Principal};
-use a2a_transport::BoxFuture;
-use a2a_transport::http::{Authorizer, Security};
+use a2a_transport::http::{DynAuthorizer, Security};
 use a2a_types::Operation;
 use http::header::{AUTHORIZATION, HeaderValue};
 use http::request::Parts;
@@ -84,19 +83,18 @@ fn signature(token: &str) -> &str {
 }
 
 impl Authenticator for TokenAuthenticator {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let shown = head.headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
         if self.bug == Some(Bug::SchemeIsCaseSensitive)
             && !shown.unwrap_or_default().starts_with(b"Bearer ")
         {
             // Whatever this refuses, it has no right credentials.
             let head = http::Request::new(()).into_parts().0;
-            let correct = &self.correct;
-            return Box::pin(async move { correct.authenticate(&head).await });
+            return self.correct.authenticate(&head).await;
         }
         match self.bug.and_then(|bug| self.admitted(bug, head)) {
-            Some(principal) => Box::pin(std::future::ready(Ok(principal))),
-            None => self.correct.authenticate(head),
+            Some(principal) => Ok(principal),
+            None => self.correct.authenticate(head).await,
         }
     }
 
@@ -106,11 +104,11 @@ impl Authenticator for TokenAuthenticator {
 }
 
 /// Returns the authorizer of operations by scopes; with its bug it lets every caller read tasks.
-pub(super) fn authorizer(bug: Option<Bug>) -> Arc<dyn Authorizer> {
+pub(super) fn authorizer(bug: Option<Bug>) -> DynAuthorizer {
     let scopes = OperationScopes::default();
     let scopes = scopes.operation(Operation::GetExtendedAgentCard, ["tasks:read"]);
     match bug {
-        Some(Bug::AdmitsWithoutScope) => Arc::new(scopes.operation(Operation::GetTask, [""; 0])),
-        _ => Arc::new(scopes),
+        Some(Bug::AdmitsWithoutScope) => scopes.operation(Operation::GetTask, [""; 0]).into(),
+        _ => scopes.into(),
     }
 }

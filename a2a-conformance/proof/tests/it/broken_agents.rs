@@ -10,9 +10,9 @@ use a2a_conformance::record::Verdict;
 use a2a_conformance_proof::agent::Bug;
 use a2a_server::demo::Reference;
 use a2a_server::{Server, WebhookPolicy};
+use a2a_transport::Principal;
 use a2a_transport::http::{AuthError, Authenticator, HttpService};
 use a2a_transport::webhook::Jwks;
-use a2a_transport::{BoxFuture, Principal};
 use a2a_types::{AgentCard, AgentExtension};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -44,15 +44,14 @@ enum AgentFault {
 struct NameAuthenticator(bool);
 
 impl Authenticator for NameAuthenticator {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let credentials = head.headers.get(AUTHORIZATION);
-        let principal = match credentials.and_then(|value| value.to_str().ok()) {
+        match credentials.and_then(|value| value.to_str().ok()) {
             _ if self.0 => Ok(Principal::named("all")),
             Some(name @ ("Bearer first" | "Bearer second")) => Ok(Principal::named(name)),
             Some("Bearer guest") => Err(AuthError::forbidden()),
             _ => Err(AuthError::unauthenticated("Bearer")),
-        };
-        Box::pin(std::future::ready(principal))
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use a2a_server::{AuthError, Authenticator, Principal, Server};
-use a2a_transport::BoxFuture;
 use a2a_types::extension::trpc::Version;
 use a2a_types::reading::Mode;
 use a2a_types::{AgentCard, Operation, ProtocolVersion, schema};
@@ -393,15 +392,14 @@ fn card_of(corpus: &Corpus, exchange: &Exchange) -> AgentCard {
 struct TokenForCard;
 
 impl Authenticator for TokenForCard {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let token = head.headers.get("authorization");
         let bearer = token.is_some_and(|token| token.as_bytes().starts_with(b"Bearer "));
         let path = head.uri.path();
-        let outcome = match (bearer, path.ends_with("/agent/authenticatedExtendedCard")) {
+        match (bearer, path.ends_with("/agent/authenticatedExtendedCard")) {
             (true, _) => Ok(Principal::named("reader")),
             (false, false) => Ok(Principal::anonymous()),
             (false, true) => Err(AuthError::unauthenticated("Bearer")),
-        };
-        Box::pin(std::future::ready(outcome))
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Over a socket, where the server knows the address of its peer.
 
 use a2a_auth::{AnyOf, ClientCertificate, RateLimits};
-use a2a_server::{AuthError, Authenticator, BoxFuture, ClientAuth, Principal, ServerTls};
+use a2a_server::{AuthError, Authenticator, ClientAuth, Principal, ServerTls};
 use a2a_transport::http::{HttpClient, PeerAddress, Tls};
 use http::HeaderMap;
 use http::request::Parts;
@@ -14,10 +14,10 @@ use crate::fixture::builder;
 struct ByAddress;
 
 impl Authenticator for ByAddress {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
         let PeerAddress(address) = head.extensions.get().unwrap();
         let principal = Principal::named(address.ip().to_string());
-        Box::pin(std::future::ready(Ok(principal)))
+        Ok(principal)
     }
 }
 

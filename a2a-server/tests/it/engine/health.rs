@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use a2a_client::Client;
 use a2a_server::{AuthError, MemoryStore, Principal, Probes, Server, SqliteStore};
-use a2a_transport::BoxFuture;
 use a2a_transport::http::{Authenticator, Body, Hosts, HttpService};
 use http::header::{ALLOW, CACHE_CONTROL};
 use http::request::Parts;
@@ -36,8 +35,8 @@ fn closed(server: &Server) -> HttpService<Server> {
 struct DenyAll;
 
 impl Authenticator for DenyAll {
-    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(std::future::ready(Err(AuthError::forbidden())))
+    async fn authenticate(&self, _: &Parts) -> Result<Principal, AuthError> {
+        Err(AuthError::forbidden())
     }
 }
 

@@ -145,10 +145,8 @@ fn failures_and_refusals_count_by_kind_and_never_by_request_content() {
 struct DenyAll;
 
 impl Authenticator for DenyAll {
-    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(std::future::ready(Err(AuthError::unauthenticated(
-            "Bearer",
-        ))))
+    async fn authenticate(&self, _: &Parts) -> Result<Principal, AuthError> {
+        Err(AuthError::unauthenticated("Bearer"))
     }
 }
 

@@ -7,7 +7,7 @@ use a2a_gateway::Gateway;
 use a2a_server::{
     AuthError, Authenticator, Failure, Principal, Server, ServerBuilder, Transport, Turn,
 };
-use a2a_transport::{BoxFuture, CallRequest};
+use a2a_transport::CallRequest;
 use a2a_types::{
     AgentCard, GetTaskRequest, Message, ProtocolVersion, Request, SendMessageRequest, TaskId,
 };
@@ -72,20 +72,16 @@ async fn claimed_user_reaches_the_agent_but_stays_anonymous() {
 async fn claim_does_not_authenticate() {
     struct Tokens;
     impl Authenticator for Tokens {
-        fn authenticate<'a>(
-            &'a self,
-            head: &'a Parts,
-        ) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
             let token = head
                 .headers
                 .get("authorization")
                 .and_then(|it| it.to_str().ok());
-            let admitted = match token {
+            match token {
                 Some("Bearer a") => Ok(Principal::named("alice")),
                 Some("Bearer b") => Ok(Principal::named("bob")),
                 _ => Err(AuthError::unauthenticated("Bearer")),
-            };
-            Box::pin(std::future::ready(admitted))
+            }
         }
     }
     let callers = RecordedCallers::default();

@@ -7,7 +7,6 @@ use a2a_server::{
     Agent, ArtifactUpdate, AuthChallenge, AuthError, Authenticator, BoundServer, Failure,
     Principal, Server, ServerBuilder, Turn,
 };
-use a2a_transport::BoxFuture;
 use a2a_types::{AgentCard, Artifact, Message, Part, Role, TaskState};
 use tokio::sync::Notify;
 
@@ -117,22 +116,19 @@ async fn pause(turn: &Turn, state: TaskState, text: &str) -> Result<(), Failure>
 pub(crate) struct BearerNames;
 
 impl Authenticator for BearerNames {
-    fn authenticate<'a>(
-        &'a self,
-        head: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &http::request::Parts) -> Result<Principal, AuthError> {
         let given = head
             .headers
             .get("authorization")
             .and_then(|value| value.to_str().ok());
         let name = given.and_then(|value| value.strip_prefix("Bearer "));
-        Box::pin(std::future::ready(match name {
+        match name {
             Some("mallory") => Err(AuthError::forbidden()),
             Some(name) => Ok(Principal::named(name)),
             None => Err(AuthError::unauthenticated(
                 AuthChallenge::new("Bearer").with("realm", "a2a"),
             )),
-        }))
+        }
     }
 }
 

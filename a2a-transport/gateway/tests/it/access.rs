@@ -42,12 +42,9 @@ impl Transport for OneTask {
 struct Keys;
 
 impl Authenticator for Keys {
-    fn authenticate<'a>(
-        &'a self,
-        head: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, head: &http::request::Parts) -> Result<Principal, AuthError> {
         let key = head.headers.get("x-api-key");
-        let admitted = match key.and_then(|key| key.to_str().ok()) {
+        match key.and_then(|key| key.to_str().ok()) {
             Some("right") => Ok(Principal::named("alice")),
             Some("forbidden") => Err(AuthError::insufficient_scope(&["read"])),
             Some("hasty") => Err(AuthError::RateLimited {
@@ -56,8 +53,7 @@ impl Authenticator for Keys {
             _ => Err(AuthError::unauthenticated(
                 AuthChallenge::new("ApiKey").with("realm", "agents"),
             )),
-        };
-        Box::pin(std::future::ready(admitted))
+        }
     }
 }
 

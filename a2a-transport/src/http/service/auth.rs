@@ -1,6 +1,7 @@
 //! Authentication and authorization of requests.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_types::ErrorKind;
@@ -19,7 +20,10 @@ use crate::{BoxFuture, CallRequest, Principal};
 /// [`serve`]: crate::http::serve
 pub trait Authenticator: Send + Sync + 'static {
     /// Returns the sender, or the reason to refuse it.
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>>;
+    fn authenticate(
+        &self,
+        head: &Parts,
+    ) -> impl Future<Output = Result<Principal, AuthError>> + Send;
 
     /// Returns the schemes and requirements that it checks, for cards, challenges and metadata; `None`, the
     /// default, if it does not know.
@@ -34,7 +38,7 @@ pub trait Authenticator: Send + Sync + 'static {
 /// must not depend on whether a task exists.
 pub trait Authorizer: Send + Sync + 'static {
     /// Permits a call, or returns the reason to refuse it.
-    fn authorize<'a>(&'a self, call: &'a CallRequest) -> BoxFuture<'a, Result<(), AuthError>>;
+    fn authorize(&self, call: &CallRequest) -> impl Future<Output = Result<(), AuthError>> + Send;
 
     /// Returns the scopes that skills need in addition to the scopes that the card requires, by the id of the
     /// skill, for the card; none by default.
@@ -48,8 +52,96 @@ impl<F> Authorizer for F
 where
     F: Fn(&Principal, &CallRequest) -> Result<(), AuthError> + Send + Sync + 'static,
 {
-    fn authorize<'a>(&'a self, call: &'a CallRequest) -> BoxFuture<'a, Result<(), AuthError>> {
-        Box::pin(std::future::ready(self(&call.context.principal, call)))
+    async fn authorize(&self, call: &CallRequest) -> Result<(), AuthError> {
+        self(&call.context.principal, call)
+    }
+}
+
+/// An authenticator of any type, which is shared by its clones.
+#[derive(Clone)]
+pub struct DynAuthenticator(Arc<dyn ErasedAuthenticator>);
+
+/// An authorizer of any type, which is shared by its clones.
+#[derive(Clone)]
+pub struct DynAuthorizer(Arc<dyn ErasedAuthorizer>);
+
+impl<A: Authenticator> From<A> for DynAuthenticator {
+    fn from(authenticator: A) -> Self {
+        Self(Arc::new(authenticator))
+    }
+}
+
+impl<A: Authorizer> From<A> for DynAuthorizer {
+    fn from(authorizer: A) -> Self {
+        Self(Arc::new(authorizer))
+    }
+}
+
+impl DynAuthenticator {
+    /// Returns the sender, or the reason to refuse it.
+    pub async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
+        self.0.authenticate_boxed(head).await
+    }
+
+    /// Returns the schemes and requirements that it checks: see [`Authenticator::security`].
+    pub fn security(&self) -> Option<Security> {
+        self.0.security_of()
+    }
+}
+
+impl DynAuthorizer {
+    /// Permits a call, or returns the reason to refuse it.
+    pub async fn authorize(&self, call: &CallRequest) -> Result<(), AuthError> {
+        self.0.authorize_boxed(call).await
+    }
+
+    /// Returns the scopes that skills need: see [`Authorizer::skill_scopes`].
+    pub fn skill_scopes(&self) -> BTreeMap<String, Vec<String>> {
+        self.0.skill_scopes_of()
+    }
+}
+
+/// An [`Authenticator`] for use as `dyn`.
+trait ErasedAuthenticator: Send + Sync {
+    fn authenticate_boxed<'a>(
+        &'a self,
+        head: &'a Parts,
+    ) -> BoxFuture<'a, Result<Principal, AuthError>>;
+
+    fn security_of(&self) -> Option<Security>;
+}
+
+impl<A: Authenticator> ErasedAuthenticator for A {
+    fn authenticate_boxed<'a>(
+        &'a self,
+        head: &'a Parts,
+    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
+        Box::pin(self.authenticate(head))
+    }
+
+    fn security_of(&self) -> Option<Security> {
+        self.security()
+    }
+}
+
+/// An [`Authorizer`] for use as `dyn`.
+trait ErasedAuthorizer: Send + Sync {
+    fn authorize_boxed<'a>(&'a self, call: &'a CallRequest)
+    -> BoxFuture<'a, Result<(), AuthError>>;
+
+    fn skill_scopes_of(&self) -> BTreeMap<String, Vec<String>>;
+}
+
+impl<A: Authorizer> ErasedAuthorizer for A {
+    fn authorize_boxed<'a>(
+        &'a self,
+        call: &'a CallRequest,
+    ) -> BoxFuture<'a, Result<(), AuthError>> {
+        Box::pin(self.authorize(call))
+    }
+
+    fn skill_scopes_of(&self) -> BTreeMap<String, Vec<String>> {
+        self.skill_scopes()
     }
 }
 
@@ -144,7 +236,7 @@ impl AuthError {
 pub struct AllowAnonymous;
 
 impl Authenticator for AllowAnonymous {
-    fn authenticate<'a>(&'a self, _: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        Box::pin(std::future::ready(Ok(Principal::anonymous())))
+    async fn authenticate(&self, _: &Parts) -> Result<Principal, AuthError> {
+        Ok(Principal::anonymous())
     }
 }

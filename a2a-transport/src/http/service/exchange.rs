@@ -2,7 +2,6 @@
 
 use std::future::ready;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use a2a_edge::budget::Exhausted;
 use a2a_jsonrpc::Id;
@@ -19,7 +18,7 @@ use http::{Method, Response, StatusCode};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::yield_now;
 
-use super::auth::{AuthError, Authorizer};
+use super::auth::{AuthError, DynAuthorizer};
 use super::denial::{DenialFormat, whole_seconds};
 use super::error_format::ErrorFormat;
 use super::http_service::HttpService;
@@ -483,7 +482,7 @@ struct StreamOptions {
 /// Authorizes a call, and gives it back. Boxed: few servers have an authorizer, and the future of each request
 /// would have room for the call.
 fn authorized(
-    authorizer: &Arc<dyn Authorizer>,
+    authorizer: &DynAuthorizer,
     call: CallRequest,
 ) -> BoxFuture<'_, Result<CallRequest, AuthError>> {
     Box::pin(async move { authorizer.authorize(&call).await.map(|()| call) })

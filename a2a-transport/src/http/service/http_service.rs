@@ -17,7 +17,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 
-use super::auth::{AuthError, Authenticator, Authorizer};
+use super::auth::{AuthError, DynAuthenticator, DynAuthorizer};
 use super::cors::{self, AllowedOrigins};
 use super::denial::DenialFormat;
 use super::hosts::Hosts;
@@ -166,12 +166,8 @@ impl<T: Transport> HttpService<T> {
     }
 
     /// Sets the authenticator; every request is admitted by default.
-    pub fn authenticator(self, authenticator: impl Authenticator) -> Self {
-        self.shared_authenticator(Arc::new(authenticator))
-    }
-
-    /// Sets an authenticator that is shared.
-    pub fn shared_authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
+    pub fn authenticator(self, authenticator: impl Into<DynAuthenticator>) -> Self {
+        let authenticator = authenticator.into();
         self.with(|settings| {
             settings.security = authenticator.security();
             settings.authenticator = authenticator;
@@ -179,7 +175,8 @@ impl<T: Transport> HttpService<T> {
     }
 
     /// Sets the authorizer; every call of an admitted principal is permitted by default.
-    pub fn authorizer(self, authorizer: Arc<dyn Authorizer>) -> Self {
+    pub fn authorizer(self, authorizer: impl Into<DynAuthorizer>) -> Self {
+        let authorizer = authorizer.into();
         self.with(|settings| settings.authorizer = Some(authorizer))
     }
 

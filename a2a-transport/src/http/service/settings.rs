@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use serde_json::Value;
 
-use super::auth::{AllowAnonymous, Authenticator, Authorizer};
+use super::auth::{AllowAnonymous, DynAuthenticator, DynAuthorizer};
 use super::cors::AllowedOrigins;
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
@@ -45,10 +45,10 @@ pub(super) struct Settings {
     pub(super) probes: Probes,
     pub(super) readiness: Arc<dyn Readiness>,
     pub(super) reading: ReadOptions,
-    pub(super) authenticator: Arc<dyn Authenticator>,
+    pub(super) authenticator: DynAuthenticator,
     /// Schemes and requirements that the authenticator checks, as far as it names them.
     pub(super) security: Option<Security>,
-    pub(super) authorizer: Option<Arc<dyn Authorizer>>,
+    pub(super) authorizer: Option<DynAuthorizer>,
     /// Places of the credentials that calls bring for the agent.
     pub(super) passed_credentials: Option<CredentialPlaces>,
     /// Receiver of the notifications that an agent sends to a gateway, and their path below `path`.
@@ -96,7 +96,7 @@ impl Default for Settings {
             probes: Probes::default(),
             readiness: Arc::new(AlwaysReady),
             reading: ReadOptions::default(),
-            authenticator: Arc::new(AllowAnonymous),
+            authenticator: AllowAnonymous.into(),
             security: None,
             authorizer: None,
             passed_credentials: None,

@@ -5,10 +5,10 @@ use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
+use a2a_transport::Principal;
 use a2a_transport::http::{
     AuthChallenge, AuthError, Authenticator, Hosts, HttpService, ServeOptions,
 };
-use a2a_transport::{BoxFuture, Principal};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use futures_util::{FutureExt, StreamExt};
@@ -158,14 +158,9 @@ async fn late_frames_of_refused_bodies_do_not_end_their_connection() {
 struct Nobody;
 
 impl Authenticator for Nobody {
-    fn authenticate<'a>(
-        &'a self,
-        _: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Principal, AuthError>> {
+    async fn authenticate(&self, _: &http::request::Parts) -> Result<Principal, AuthError> {
         let challenges = vec![AuthChallenge::new("Bearer")];
-        Box::pin(std::future::ready(Err(AuthError::Unauthenticated {
-            challenges,
-        })))
+        Err(AuthError::Unauthenticated { challenges })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use a2a_transport::Principal;
 use a2a_transport::http::{AuthError, Authenticator, ClientAuth, ClientCertificates, HttpService};
-use a2a_transport::{BoxFuture, Principal};
 use http::request::Parts;
 use rustls::HandshakeKind;
 use rustls::pki_types::CertificateDer;
@@ -111,12 +111,11 @@ async fn no_session_is_resumed_once_the_certificate_of_its_client_has_expired() 
 struct ByCertificate;
 
 impl Authenticator for ByCertificate {
-    fn authenticate<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, AuthError>> {
-        let outcome = match head.extensions.get::<ClientCertificates>() {
+    async fn authenticate(&self, head: &Parts) -> Result<Principal, AuthError> {
+        match head.extensions.get::<ClientCertificates>() {
             Some(_) => Ok(Principal::anonymous()),
             None => Err(AuthError::forbidden()),
-        };
-        Box::pin(std::future::ready(outcome))
+        }
     }
 }
 
