@@ -1,7 +1,7 @@
 //! Stores of tasks: each task is a log of events, and the fold of its log.
 //!
 //! A [`Store`] keeps logs: [`MemoryStore`] until the process ends, [`SqliteStore`] in a file. A store of
-//! your own shows that it keeps its promises by passing the cases of the crate `a2a-store-suite`.
+//! your own shows that it keeps its promises by passing the cases of the crate `agent2agent-store-suite`.
 
 mod budget;
 #[cfg(feature = "webhooks")]
