@@ -66,7 +66,7 @@ impl EncryptionKeys {
     ///     "2026-11 Zm9ydHktdHdvIGlzIG5vIHNlY3JldCwgbWluZCB5b3U=
     ///      2026-05 cmVhZCB0aGUgcGFzdCBhbmQgd3JpdGUgdGhlIG5leHQ=",
     /// )?;
-    /// # Ok::<_, a2a_server::SealingKeyError>(())
+    /// # Ok::<_, a2a_server::EncryptionKeyError>(())
     /// ```
     ///
     /// Errors: [`EncryptionKeyError::Malformed`], [`EncryptionKeyError::Missing`].
