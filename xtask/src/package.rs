@@ -14,7 +14,6 @@ pub(crate) fn package() -> Result<(), Failure> {
     run(pack.args(KEPT.map(|name| format!("--exclude={name}"))))?;
 
     let place = workspace::target().join("from-packages");
-    // What an earlier run built stays, and is built again where it changed.
     let unpacked = place.join("crates");
     if unpacked.exists() {
         fs::remove_dir_all(&unpacked).map_err(|error| at(&unpacked, error))?;
@@ -90,7 +89,8 @@ fn unpack(packed: &Path, unpacked: &Path) -> Result<Vec<String>, Failure> {
             continue;
         };
         let mut tar = Command::new("tar");
-        run(tar.arg("-xzf").arg(&path).arg("-C").arg(unpacked))?;
+        // All files of a package have the same old time: with it, Cargo would take them for unchanged.
+        run(tar.arg("-xzmf").arg(&path).arg("-C").arg(unpacked))?;
         names.push(name.to_owned());
     }
     names.sort();
