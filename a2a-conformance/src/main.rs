@@ -11,6 +11,7 @@ use crate::cli::{explain, lint, list, replay, verify_card};
 /// Shows whether agents and clients keep the A2A protocol, in each of its versions.
 #[derive(Parser)]
 #[command(
+    name = "a2a-conformance",
     version,
     after_help = "\
 Examples:

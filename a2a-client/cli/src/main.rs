@@ -35,7 +35,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Calls agents that speak the Agent2Agent (A2A) protocol, in any of its versions: 0.1, 0.2, 0.3 and 1.0.
 #[derive(Parser)]
-#[command(version, propagate_version = true, after_help = AFTER_HELP)]
+#[command(name = "a2a", version, propagate_version = true, after_help = AFTER_HELP)]
 struct Arguments {
     /// Print JSON in the form of protocol 1.0, whatever version the agent speaks; one event per line.
     #[arg(long, global = true)]

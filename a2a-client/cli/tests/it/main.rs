@@ -480,6 +480,11 @@ fn a_stream_survives_its_agent() {
 }
 
 #[test]
+fn the_version_has_the_name_of_the_program() {
+    check(&["--version"], 0, &["a2a 0."]);
+}
+
+#[test]
 fn there_is_help() {
     let help = check(&["--help"], 0, &["Examples:", "Exit codes:"]);
     for command in ["card", "send", "stream", "get", "list", "chat", "serve"] {
