@@ -124,7 +124,7 @@ fn write_program(
 /// Returns the whole programs in a text.
 fn programs(text: &str) -> Vec<String> {
     let blocks = text.split("```rust").skip(1);
-    let code = blocks.filter_map(|block| Some(block.split_once('\n')?.1.split("```").next()?));
+    let code = blocks.filter_map(|block| block.split_once('\n')?.1.split("```").next());
     code.filter(|code| code.contains("fn main"))
         .map(str::to_owned)
         .collect()

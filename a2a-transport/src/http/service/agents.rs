@@ -56,13 +56,10 @@ impl<T: Transport> Agents<T> {
     /// Returns the service with the longest path that the path of a request is at or below.
     fn at(&self, path: &str) -> &HttpService<T> {
         let path = path.strip_prefix(ProtectedResource::PATH).unwrap_or(path);
-        let found = self.others.iter().filter(|it| it.settings.has(path));
-        let found = found.max_by_key(|it| it.settings.path.len());
-        let longer = |it: &&HttpService<T>| {
-            !self.first.settings.has(path)
-                || it.settings.path.len() > self.first.settings.path.len()
-        };
-        found.filter(longer).unwrap_or(&self.first)
+        let all = std::iter::once(&self.first).chain(&*self.others);
+        let found = all.filter(|service| service.settings.has(path));
+        let found = found.max_by_key(|service| service.settings.path.len());
+        found.unwrap_or(&self.first)
     }
 
     /// Answers a request for the list.
