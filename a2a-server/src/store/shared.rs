@@ -22,7 +22,7 @@ pub trait SharedStore: Send + Sync {
     /// Errors: [`StoreError::DuplicateMessage`] if an outcome is known; [`StoreError::Leased`] if another holder has a
     /// reservation that has not run out, [`StoreError::ReservationExpired`] if it has.
     ///
-    /// [`StoreError::DuplicateMessage`]: super::StoreError::Received
+    /// [`StoreError::DuplicateMessage`]: super::StoreError::DuplicateMessage
     /// [`StoreError::Leased`]: super::StoreError::Leased
     /// [`StoreError::ReservationExpired`]: super::StoreError::ReservationExpired
     fn reserve<'a>(
