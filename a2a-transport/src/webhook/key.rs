@@ -59,7 +59,7 @@ impl SigningKey {
 
     /// Reads a stored key.
     pub fn from_pkcs8(algorithm: Algorithm, pkcs8: &[u8]) -> Result<Self, InvalidKey> {
-        let refused = |_| InvalidKey("it is no PKCS#8 key of this algorithm");
+        let refused = |_| InvalidKey("it is not a PKCS#8 key of this algorithm");
         let (key, public) = match algorithm {
             Algorithm::Es256 => {
                 let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, pkcs8)

@@ -162,7 +162,7 @@ impl Secret {
 }
 
 fn pair(seed: &[u8; 32]) -> Result<Ed25519KeyPair, InvalidKey> {
-    Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| InvalidKey("it is no Ed25519 key"))
+    Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| InvalidKey("it is not an Ed25519 key"))
 }
 
 fn content(id: &str, timestamp: u64, body: &[u8]) -> Vec<u8> {
