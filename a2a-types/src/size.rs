@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::extension::usage::TokenUsage;
 use crate::{
     Artifact, Content, ContextId, Event, Message, Object, Part, SendMessageConfiguration,
     SendMessageRequest, Task, TaskPushNotificationConfig,
@@ -138,7 +139,11 @@ pub fn growth_of_fold(event: &Event) -> usize {
         Event::Task(task) => content_of_task(task),
         Event::Message(message) => size_of_message(message),
         // It moves to the history with the next one.
-        Event::StatusUpdate(update) => update.status.message.as_deref().map_or(0, size_of_message),
+        Event::StatusUpdate(update) => {
+            let usage = TokenUsage::of(update.metadata.as_ref());
+            let message = update.status.message.as_deref();
+            message.map_or(0, size_of_message) + usage.map_or(0, size_of_usage)
+        }
         Event::ArtifactUpdate(update) if update.append => {
             size_of_parts(&update.artifact.parts) + object(update.artifact.metadata.as_ref())
         }
@@ -146,6 +151,13 @@ pub fn growth_of_fold(event: &Event) -> usize {
             size_of::<Artifact>() + content_of_artifact(&update.artifact)
         }
     }
+}
+
+/// Returns the bytes of a task's usage in its metadata.
+fn size_of_usage(usage: TokenUsage) -> usize {
+    let mut metadata = Object::new();
+    usage.put_into(&mut metadata);
+    object(Some(&metadata))
 }
 
 /// Returns the number of places in the lists of a task that grow with most events.

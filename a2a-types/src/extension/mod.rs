@@ -2,3 +2,4 @@
 
 pub mod question;
 pub mod trpc;
+pub mod usage;

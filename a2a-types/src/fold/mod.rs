@@ -1,6 +1,7 @@
 //! Fold of a task's log: application of events to a task.
 
 use crate::artifact::ArtifactIndex;
+use crate::extension::usage::TokenUsage;
 use crate::{Event, MessageId, Task, TaskArtifactUpdateEvent, TaskId, TaskState};
 
 impl Task {
@@ -8,7 +9,8 @@ impl Task {
     ///
     /// - [`Event::Task`] replaces everything: it is a snapshot.
     /// - [`Event::Message`] joins the history, after the message of the present status.
-    /// - [`Event::StatusUpdate`] replaces the status; the previous status' message joins the history.
+    /// - [`Event::StatusUpdate`] replaces the status; the previous status' message joins the history. The
+    ///   [usage](crate::extension::usage) in its metadata is kept in the task's.
     /// - [`Event::ArtifactUpdate`] creates, replaces (`append` false) or extends (`append` true) the
     ///   artifact of that id; appending to an unknown id creates it.
     ///
@@ -100,6 +102,9 @@ impl Task {
             Event::StatusUpdate(update) => {
                 self.remember_status();
                 self.status = update.status.clone();
+                if let Some(usage) = TokenUsage::of(update.metadata.as_ref()) {
+                    usage.put_into(self.metadata.get_or_insert_default());
+                }
             }
             Event::ArtifactUpdate(update) => self.assemble(update, index),
         }
