@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use a2a_transport::{BoxFuture, Principal, TraceContext};
 use a2a_types::extension::question::AnswerForm;
+use a2a_types::extension::usage::TokenUsage;
 use a2a_types::{
     Artifact, ContextId, Message, Object, Part, Role, SendMessageRequest, Task, TaskId, TaskState,
 };
@@ -98,6 +99,28 @@ impl Turn {
         Ok(Arc::unwrap_or_clone(self.writer.task_for_agent().await?))
     }
 
+    /// Returns the conversation so far, the oldest message first: what the caller and the agent said in earlier tasks
+    /// of this context and in this task, each task's artifacts as messages of the agent, and as the last the
+    /// [message](Self::message) to answer. It is what a model needs.
+    ///
+    /// It has the caller's latest 100 tasks, or fewer if they are large. Answers without a task are not stored.
+    pub async fn conversation(&self) -> Result<Vec<Message>, UpdateError> {
+        let mut messages = Vec::new();
+        for task in self.writer.earlier_tasks().await? {
+            messages.extend(messages_of(task));
+        }
+        messages.extend(messages_of(self.task().await?));
+        let question = self.message();
+        let is_question = |message: &Message| {
+            message.message_id == question.message_id && message.parts == question.parts
+        };
+        if let Some(place) = messages.iter().rposition(is_question) {
+            messages.remove(place);
+        }
+        messages.push(question.clone());
+        Ok(messages)
+    }
+
     /// Sets the task working, with a message.
     pub async fn working(&self, text: impl Into<String> + Send) -> Result<(), UpdateError> {
         self.status(TaskState::Working, Some(Message::agent(text)))
@@ -151,6 +174,23 @@ impl Turn {
             Some(data) => T::deserialize(data),
             None => serde_json::from_str(&self.text()),
         }
+    }
+
+    /// Adds tokens that a model used for the task. The status that ends the turn has the sum of all turns, and so has
+    /// the [task](a2a_types::Task::usage); [`reply`](Self::reply) puts it into the message.
+    ///
+    /// ```
+    /// # use a2a_server::{Failure, Turn};
+    /// use a2a_types::extension::usage::TokenUsage;
+    ///
+    /// async fn answer(turn: Turn) -> Result<(), Failure> {
+    ///     turn.usage(TokenUsage::new(812, 64));
+    ///     turn.artifact("answer").text("…").complete_task().await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn usage(&self, usage: TokenUsage) {
+        self.writer.add_usage(usage);
     }
 
     /// Completes the task.
@@ -266,6 +306,18 @@ impl Turn {
     pub fn is_canceled(&self) -> bool {
         self.writer.is_stopped()
     }
+}
+
+/// Returns the messages of a task, and then its artifacts as messages of the agent.
+fn messages_of(task: Task) -> impl Iterator<Item = Message> {
+    let status = task.status.message.map(|message| *message);
+    let artifacts = task.artifacts.into_iter().map(|artifact| Message {
+        role: Role::Agent,
+        message_id: artifact.artifact_id.as_str().into(),
+        parts: artifact.parts,
+        ..Message::default()
+    });
+    task.history.into_iter().chain(status).chain(artifacts)
 }
 
 /// Writing takes room only while it lasts: agents wait for other things most of the time, and there

@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use a2a_transport::TraceContext;
+use a2a_types::extension::usage::TokenUsage;
 use a2a_types::{
     ArtifactId, ContextId, Event, Message, Object, Role, Task, TaskArtifactUpdateEvent, TaskId,
     TaskState, TaskStatus, TaskStatusUpdateEvent, Timestamp,
@@ -21,7 +22,7 @@ use crate::engine::log_writer::{AppendRequest, LogWriter, leaves_idle};
 use crate::engine::run_state::{Progress, SharedRunState};
 use crate::engine::store_handle::{ActiveTask, StoreHandle};
 use crate::engine::update::{ArtifactUpdate, UpdateError};
-use crate::store::{IdempotencyKey, NewTask, Owner, Snapshot, StoreError};
+use crate::store::{IdempotencyKey, ListQuery, NewTask, Owner, Snapshot, StoreError};
 
 /// Writes the log of one task.
 ///
@@ -37,6 +38,8 @@ pub(crate) struct TaskWriter {
     /// Held while a message gets its places in the log and in the queue of messages: both are in the same order.
     pub(crate) message_order: Mutex<()>,
     artifact_names: ArtifactNames,
+    /// Tokens that the task's metadata does not have yet.
+    usage: std::sync::Mutex<TokenUsage>,
     /// `true` if the task is known to be stored, so that text can wait for the log writer.
     is_stored: AtomicBool,
 }
@@ -115,6 +118,7 @@ impl TaskWriter {
             kept: ChunkBuffer::default(),
             message_order: Mutex::default(),
             artifact_names: ArtifactNames::default(),
+            usage: std::sync::Mutex::default(),
             is_stored: AtomicBool::new(false),
         }
     }
@@ -238,6 +242,21 @@ impl TaskWriter {
         self.outlast(read().await, read).await
     }
 
+    /// Returns the other tasks of this context and owner, the oldest first: the latest of them, as many as the store
+    /// has on one page.
+    pub(crate) async fn earlier_tasks(&self) -> Result<Vec<Task>, UpdateError> {
+        let store = &self.store_handle().store;
+        let query = ListQuery {
+            context_id: Some(self.context.clone()),
+            ..ListQuery::new(MAX_EARLIER_TASKS)
+        };
+        let read = || async { Ok(store.list(self.owner(), query.clone()).await?.tasks) };
+        let mut tasks = self.outlast(read().await, read).await?;
+        tasks.retain(|task| task.id != *self.task_id());
+        tasks.reverse();
+        Ok(tasks)
+    }
+
     /// The log writer, once there is a task to write to.
     async fn ready(&self) -> Result<MutexGuard<'_, LogWriter>, UpdateError> {
         self.open().await?;
@@ -326,13 +345,52 @@ impl TaskWriter {
         self.log().await.is_stored()
     }
 
+    /// Gives the task a status; one that ends a turn has the usage of the task in its metadata.
     pub(crate) fn status(
         &self,
         state: TaskState,
         message: Option<Message>,
         metadata: Option<Object>,
     ) -> impl Future<Output = Result<(), UpdateError>> + Send {
-        self.append(vec![self.status_event(state, message, metadata)])
+        let ending = self.status_event(state, message, metadata);
+        self.append_with_usage(None, ending)
+    }
+
+    /// Adds tokens that a model used for the task.
+    pub(crate) fn add_usage(&self, usage: TokenUsage) {
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner) += usage;
+    }
+
+    /// Returns the tokens that the task's metadata does not have yet, or `None`, and forgets them.
+    fn take_usage(&self) -> Option<TokenUsage> {
+        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(std::mem::take(&mut *usage)).filter(|usage| *usage != TokenUsage::default())
+    }
+
+    /// Writes an artifact, if there is one, and a status.
+    fn append_with_usage(
+        &self,
+        artifact: Option<Event>,
+        status: TaskStatusUpdateEvent,
+    ) -> impl Future<Output = Result<(), UpdateError>> + Send {
+        let ends_turn = status.status.state.is_settled();
+        let usage = ends_turn.then(|| self.take_usage()).flatten();
+        let events =
+            |status| Vec::from_iter(artifact.into_iter().chain([Event::StatusUpdate(status)]));
+        let Some(usage) = usage else {
+            return Either::Left(self.append(events(status)));
+        };
+        // Boxed: every update would have room for it.
+        Either::Right(Box::pin(async move {
+            let written = match self.task_for_agent().await {
+                Ok(task) => self.append(events(with_usage(status, &task, usage))).await,
+                Err(error) => Err(error),
+            };
+            if written.is_err() {
+                self.add_usage(usage);
+            }
+            written
+        }))
     }
 
     fn status_event(
@@ -340,8 +398,8 @@ impl TaskWriter {
         state: TaskState,
         message: Option<Message>,
         metadata: Option<Object>,
-    ) -> Event {
-        Event::StatusUpdate(TaskStatusUpdateEvent {
+    ) -> TaskStatusUpdateEvent {
+        TaskStatusUpdateEvent {
             task_id: self.task_id().clone(),
             context_id: Some(self.context.clone()),
             status: TaskStatus {
@@ -353,7 +411,7 @@ impl TaskWriter {
                 timestamp: Some(Timestamp::now()),
             },
             metadata,
-        })
+        }
     }
 
     /// Writes an artifact or a chunk of one. Text that is only added to one is written by a task of its own:
@@ -376,7 +434,7 @@ impl TaskWriter {
     ) -> impl Future<Output = Result<(), UpdateError>> + Send {
         let artifact = Event::ArtifactUpdate(self.artifact_event(update));
         let completed = self.status_event(TaskState::Completed, None, None);
-        self.append(vec![artifact, completed])
+        self.append_with_usage(Some(artifact), completed)
     }
 
     fn artifact_event(&self, update: ArtifactUpdate) -> TaskArtifactUpdateEvent {
@@ -454,7 +512,8 @@ impl TaskWriter {
     ) -> Result<MessagePlace, UpdateError> {
         let mut log = self.ready().await?;
         let mut events = vec![Event::Message(self.placed(message))];
-        events.extend(then.map(|state| self.status_event(state, None, None)));
+        let status = |state| Event::StatusUpdate(self.status_event(state, None, None));
+        events.extend(then.map(status));
         // An ended task is submitted again before it gets the message.
         if then == Some(TaskState::Submitted) {
             events.reverse();
@@ -478,7 +537,8 @@ impl TaskWriter {
         state: Option<TaskState>,
     ) -> Result<(), UpdateError> {
         let mut log = self.ready().await?;
-        let status = state.map(|state| self.status_event(state, None, None));
+        let status = |state| Event::StatusUpdate(self.status_event(state, None, None));
+        let status = state.map(status);
         let request = AppendRequest {
             turn: Some(number),
             ..AppendRequest::of(Vec::from_iter(status))
@@ -533,9 +593,10 @@ impl TaskWriter {
 
     /// Gives the task its last status, and takes the lease from its holder, which can write no more.
     pub(crate) async fn seize(&self, state: TaskState) -> Result<(), UpdateError> {
+        let status = self.status_event(state, None, None);
         let request = AppendRequest {
             seizes: true,
-            ..AppendRequest::of(vec![self.status_event(state, None, None)])
+            ..AppendRequest::of(vec![Event::StatusUpdate(status)])
         };
         Ok(self.log().await.write(request.into(), &self.kept).await?)
     }
@@ -555,27 +616,44 @@ impl TaskWriter {
 
     /// Answers with a message: alone if there is no task yet, else by completing the task.
     pub(crate) async fn reply(&self, message: Message) -> Result<(), UpdateError> {
-        if !self.store_handle().is_shared() {
-            return self.reply_once(message).await;
+        let usage = self.take_usage();
+        let replied = match self.store_handle().is_shared() {
+            false => self.reply_once(message, usage).await,
+            true => {
+                let reply = || self.reply_once(message.clone(), usage);
+                self.outlast(reply().await, reply).await
+            }
+        };
+        if let (Err(_), Some(usage)) = (&replied, usage) {
+            self.add_usage(usage);
         }
-        let reply = || self.reply_once(message.clone());
-        self.outlast(reply().await, reply).await
+        replied
     }
 
-    async fn reply_once(&self, message: Message) -> Result<(), UpdateError> {
+    async fn reply_once(
+        &self,
+        message: Message,
+        usage: Option<TokenUsage>,
+    ) -> Result<(), UpdateError> {
         let mut log = self.log().await;
         if self.is_answered() {
             return Err(UpdateError::Answered);
         }
         if log.is_stored() {
-            let completed = self.status_event(TaskState::Completed, Some(message), None);
-            let request = AppendRequest::of(vec![completed]);
+            let mut completed = self.status_event(TaskState::Completed, Some(message), None);
+            if let Some(usage) = usage {
+                completed = with_usage(completed, &*log.task().await?, usage);
+            }
+            let request = AppendRequest::of(vec![Event::StatusUpdate(completed)]);
             return Ok(log.write(request.into(), &self.kept).await?);
         }
-        let answer = Message {
+        let mut answer = Message {
             context_id: Some(self.context.clone()),
             ..message
         };
+        if let Some(usage) = usage {
+            usage.put_into(answer.metadata.get_or_insert_default());
+        }
         Ok(log.answer(answer).await?)
     }
 
@@ -605,6 +683,18 @@ impl TaskWriter {
     }
 }
 
+/// Puts the usage of a task into a status that ends a turn: what the task has, and these tokens.
+fn with_usage(
+    mut status: TaskStatusUpdateEvent,
+    task: &Task,
+    usage: TokenUsage,
+) -> TaskStatusUpdateEvent {
+    let mut total = task.usage().unwrap_or_default();
+    total += usage;
+    total.put_into(status.metadata.get_or_insert_default());
+    status
+}
+
 /// Continues a hash of FNV-1a, which is the same in every process and costs little.
 fn hash(from: u64, bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -612,6 +702,9 @@ fn hash(from: u64, bytes: &[u8]) -> u64 {
 }
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Maximum number of earlier tasks of a context that are read.
+const MAX_EARLIER_TASKS: usize = 100;
 
 /// Delay before a step is tried again that the store was not available for, the first and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
