@@ -99,7 +99,7 @@ pub use crate::turn::{ArtifactBuilder, Turn};
 pub use crate::webhook::{Challenge, GatewayWebhooks, Refusal, WebhookKeys, WebhookPolicy};
 pub use a2a_transport::http::{
     AllowAnonymous, AuthChallenge, AuthError, Authenticator, Authorizer, ClientCertificates,
-    DynAuthenticator, DynAuthorizer, Probes, Readiness, Security,
+    DynAuthenticator, DynAuthorizer, ExtensionCall, Probes, Readiness, Security,
 };
 #[cfg(feature = "tls")]
 pub use a2a_transport::http::{ClientAuth, ServerTls, ServerTlsBuilder, ServerTlsError};

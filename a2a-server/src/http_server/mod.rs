@@ -177,6 +177,7 @@ impl<L> HttpServer<L> {
         service
             .hosts(self.hosts(&card, address))
             .allow_origins(settings.origins)
+            .extension_methods(settings.extension_methods)
             .probes(settings.probes)
             .readiness(AllReady(
                 self.agents().map(|(server, _)| server.clone()).collect(),

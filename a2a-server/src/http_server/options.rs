@@ -5,9 +5,10 @@ use std::time::Duration;
 use a2a_transport::binding::ReadOptions;
 #[cfg(feature = "tls")]
 use a2a_transport::http::ServerTls;
-use a2a_transport::http::{AllowedOrigins, Probes, ServeOptions};
-use a2a_types::ProtocolVersion;
+use a2a_transport::http::{AllowedOrigins, ExtensionCall, ExtensionMethods, Probes, ServeOptions};
 use a2a_types::reading::Mode;
+use a2a_types::{Error as A2aError, ProtocolVersion};
+use serde_json::Value;
 
 use crate::server::Server;
 
@@ -46,6 +47,7 @@ pub(super) struct Settings {
     pub(super) open: bool,
     pub(super) hosts: AllowedHosts,
     pub(super) origins: AllowedOrigins,
+    pub(super) extension_methods: ExtensionMethods,
     pub(super) probes: Probes,
     pub(super) drain: Duration,
     /// `true` if it also answers by bindings that its card does not name.
@@ -78,6 +80,7 @@ impl Default for Settings {
             open: false,
             hosts: AllowedHosts::default(),
             origins: AllowedOrigins::default(),
+            extension_methods: ExtensionMethods::default(),
             probes: Probes::default(),
             drain: Duration::ZERO,
             ignore_card_interfaces: false,
@@ -164,6 +167,36 @@ impl<L> HttpServer<L> {
     /// default. They need no entry in [`allow_hosts`](Self::allow_hosts).
     pub fn allow_origins(mut self, origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.settings.origins = AllowedOrigins::new(origins);
+        self
+    }
+
+    /// Answers a method of an extension by JSON-RPC, for callers that the authenticator lets in; an authorizer, which
+    /// decides about the protocol's own operations, is not asked. Specification 1.0 §4.6.
+    ///
+    /// The extension should be on the card: [`AgentCard::extension`](a2a_types::AgentCard::extension).
+    ///
+    /// ```
+    /// # use a2a_server::{Failure, Server, Turn};
+    /// # use a2a_types::AgentCard;
+    /// # async fn parrot(turn: Turn) -> Result<(), Failure> { Ok(turn.reply(turn.text()).await?) }
+    /// # let server = Server::builder(AgentCard::new("Parrot", "Says it back"), parrot).build()?;
+    /// use a2a_server::ExtensionCall;
+    /// use serde_json::json;
+    ///
+    /// let http = server.http().extension_method("parrot/words", async |call: ExtensionCall| {
+    ///     Ok(json!({"known": ["hello"], "for": call.context.principal.name()}))
+    /// });
+    /// # Ok::<_, a2a_server::BuildError>(())
+    /// ```
+    pub fn extension_method<F>(
+        mut self,
+        name: impl Into<String>,
+        handler: impl Fn(ExtensionCall) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Value, A2aError>> + Send + 'static,
+    {
+        self.settings.extension_methods = self.settings.extension_methods.with(name, handler);
         self
     }
 

@@ -37,6 +37,7 @@ pub use self::service::auth::{
     AllowAnonymous, AuthError, Authenticator, Authorizer, DynAuthenticator, DynAuthorizer,
 };
 pub use self::service::cors::AllowedOrigins;
+pub use self::service::extension_methods::{ExtensionCall, ExtensionMethods};
 pub use self::service::hosts::{HostRefusal, Hosts};
 pub use self::service::http_service::HttpService;
 pub use self::service::passed_credentials::CredentialPlaces;

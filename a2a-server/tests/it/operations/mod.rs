@@ -1,6 +1,7 @@
 //! Every operation, in each protocol version over a socket and in process.
 
 mod access;
+mod extension_methods;
 mod follow;
 mod list;
 mod questions;

@@ -21,6 +21,7 @@ use tokio::task::yield_now;
 use super::auth::{AuthError, DynAuthorizer};
 use super::denial::{DenialFormat, whole_seconds};
 use super::error_format::ErrorFormat;
+use super::extension_methods::FoundMethod;
 use super::http_service::HttpService;
 use super::peer_slots::LARGE_BODY_BYTES;
 use super::request_headers::RequestHeaders;
@@ -247,27 +248,84 @@ impl<T: Transport> HttpService<T> {
             true => self.settings.large_bodies.enter(head).await,
             false => None,
         };
-        let call = read(&body, headers).map_err(|refused| {
-            tracing::debug!(error = %refused.error, "refused a request");
-            error_format
-                .server_span
-                .refused(refused.protocol_version, refused.error.kind);
-            let refusal = write_refusal(refused);
-            // It may repeat names that the request has.
-            match self.settings.answers.admit(refusal.body) {
-                Ok(body) => typed(
-                    refusal.status,
-                    error_format.media_type,
-                    Body::admitted(body),
-                ),
-                Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
+        let call = match read(&body, headers) {
+            Ok(call) => call,
+            Err(refused) => {
+                let limits = self.settings.reading().limits;
+                let methods = &self.settings.extension_methods;
+                return Err(match methods.find(&refused, &body, &limits) {
+                    Some(method) => {
+                        let context = Context {
+                            claims: headers.claims(),
+                            extensions: headers.extensions.clone(),
+                            trace: error_format.server_span.trace(),
+                            ..Context::new(error_format.protocol_version).principal(principal)
+                        };
+                        self.call_extension(method, context, error_format).await
+                    }
+                    None => self.refuse_call(refused, error_format),
+                });
             }
-        })?;
+        };
         if slot.is_some() {
             // The work on a large message takes its time: other requests have their turn before it.
             yield_now().await;
         }
         Ok((principal, call))
+    }
+
+    /// Calls a method of an extension, and writes its answer.
+    async fn call_extension(
+        &self,
+        method: FoundMethod,
+        context: Context,
+        error_format: &mut ErrorFormat,
+    ) -> Response<Body> {
+        let (wants_answer, protocol_version) = (method.id.is_some(), context.protocol_version);
+        let active: Vec<_> = self.offered(&context.extensions).cloned().collect();
+        let mut response = match method.call(context).await {
+            Ok(body) => {
+                error_format.server_span.settled(protocol_version);
+                error_format.server_span.ended(Outcome::Answered);
+                self.admit_answer(StatusCode::OK, body, error_format)
+            }
+            Err(refused) => self.refuse_call(refused, error_format),
+        };
+        if !wants_answer {
+            return status(StatusCode::NO_CONTENT);
+        }
+        extensions::echo(&active, protocol_version, &mut response);
+        response
+    }
+
+    /// Refuses a call that was not understood.
+    fn refuse_call(&self, refused: CallRefusal, error_format: &mut ErrorFormat) -> Response<Body> {
+        tracing::debug!(error = %refused.error, "refused a request");
+        error_format
+            .server_span
+            .refused(refused.protocol_version, refused.error.kind);
+        let refusal = write_refusal(refused);
+        // It may repeat names that the request has.
+        self.admit_answer(refusal.status, refusal.body, error_format)
+    }
+
+    /// Returns an answer, if the budget of all answers has room for it.
+    fn admit_answer(
+        &self,
+        code: StatusCode,
+        body: Vec<u8>,
+        error_format: &ErrorFormat,
+    ) -> Response<Body> {
+        match self.settings.answers.admit(body) {
+            Ok(body) => typed(code, error_format.media_type, Body::admitted(body)),
+            Err(Exhausted) => retry_later(status(StatusCode::SERVICE_UNAVAILABLE)),
+        }
+    }
+
+    /// Returns those of the extensions that the card offers.
+    fn offered<'e>(&self, extensions: &'e [String]) -> impl Iterator<Item = &'e String> {
+        let card = &self.settings.extensions;
+        extensions.iter().filter(move |uri| card.contains(uri))
     }
 
     /// Refuses a request that is not admitted.
@@ -310,9 +368,8 @@ impl<T: Transport> HttpService<T> {
             let (quirk, path) = (repair.quirk.code(), &repair.path);
             tracing::debug!(quirk, path, "repaired a request");
         }
-        let offered = |uri: &&String| self.settings.extensions.contains(uri);
         let options = StreamOptions {
-            active: headers.extensions.iter().filter(offered).cloned().collect(),
+            active: self.offered(&headers.extensions).cloned().collect(),
             named: headers.user_agent().is_some_and(is_client),
         };
         let context = Context {

@@ -20,6 +20,7 @@ use http::{Method, Request, Response, StatusCode};
 use super::auth::{AuthError, DynAuthenticator, DynAuthorizer};
 use super::cors::{self, AllowedOrigins};
 use super::denial::DenialFormat;
+use super::extension_methods::ExtensionMethods;
 use super::hosts::Hosts;
 #[cfg(feature = "webhooks")]
 use super::notifications;
@@ -196,6 +197,11 @@ impl<T: Transport> HttpService<T> {
         receiver: Arc<dyn NotificationReceiver>,
     ) -> Self {
         self.with(|settings| settings.notifications = Some((path, receiver)))
+    }
+
+    /// Answers methods of extensions, too: by JSON-RPC, for callers that the authenticator lets in.
+    pub fn extension_methods(self, methods: ExtensionMethods) -> Self {
+        self.with(|settings| settings.extension_methods = methods)
     }
 
     /// Sets the silence after which a stream gets a comment; 15 s by default.

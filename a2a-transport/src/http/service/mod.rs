@@ -6,6 +6,7 @@ pub(super) mod cors;
 pub(super) mod denial;
 pub(super) mod error_format;
 pub(super) mod exchange;
+pub(super) mod extension_methods;
 pub(super) mod hosts;
 pub(super) mod http_service;
 #[cfg(feature = "webhooks")]

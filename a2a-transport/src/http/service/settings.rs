@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::auth::{AllowAnonymous, DynAuthenticator, DynAuthorizer};
 use super::cors::AllowedOrigins;
+use super::extension_methods::ExtensionMethods;
 use super::hosts::Hosts;
 use super::passed_credentials::CredentialPlaces;
 use super::peer_slots::{DEFAULT_LARGE_BODIES, DEFAULT_READS, PeerSlots};
@@ -34,7 +35,9 @@ use crate::webhook::NotificationReceiver;
 pub(super) struct Settings {
     pub(super) card: Option<PublicCard>,
     pub(super) keys: Option<PublishedKeys>,
+    /// URIs of the extensions on the card.
     pub(super) extensions: Vec<String>,
+    pub(super) extension_methods: ExtensionMethods,
     pub(super) path: String,
     /// The interfaces that the card names, unless all are answered.
     pub(super) offer: SupportedVersions,
@@ -87,6 +90,7 @@ impl Default for Settings {
             card: None,
             keys: None,
             extensions: Vec::new(),
+            extension_methods: ExtensionMethods::default(),
             path: "/".to_owned(),
             offer: SupportedVersions::default(),
             ignore_card_interfaces: false,
