@@ -1,5 +1,6 @@
 //! Development tasks of the workspace: `cargo xtask --help`.
 
+mod api;
 mod compare;
 mod experiment;
 mod package;
@@ -26,6 +27,12 @@ enum Task {
     Schema(SchemaArgs),
     /// Pack every crate that is released, and build programs from the packages alone.
     Package,
+    /// List the public API of each library in `xtask/api`.
+    Api {
+        /// Write nothing; fail if the API is not what is listed, and print the difference.
+        #[arg(long)]
+        check: bool,
+    },
     /// Write the pictures of the inspector's page in its documentation. Chromium is needed.
     Pictures,
     #[command(flatten)]
@@ -46,6 +53,7 @@ const EXAMPLES: &str = "\
 Examples:
   cargo xtask schema                                    after a wire type changed
   cargo xtask schema --compare DIR                      do we say what the official schemas in DIR say?
+  cargo xtask api                                       after the public API changed
   cargo xtask pictures                                  after the inspector's page changed
   cargo xtask crash --rounds 20                         does a killed server lose anything?
   cargo xtask hostile readers                           what do readers cost that do not read?
@@ -60,6 +68,8 @@ fn main() -> ExitCode {
             ..
         }) => compare::compare(&directory),
         Task::Schema(_) => schema::write(),
+        Task::Api { check: true } => api::check(),
+        Task::Api { check: false } => api::write(),
         Task::Package => package::package(),
         Task::Pictures => pictures::pictures(),
         Task::Experiment(experiment) => return experiment::run(experiment),
