@@ -13,6 +13,16 @@ use std::time::Duration;
 /// The backoff is a random time up to a bound that doubles with each attempt (full jitter), or longer
 /// if the agent asks for it by `Retry-After`. Clones share one budget, which allows one retry per ten
 /// calls in the long run: a struggling agent gets few more requests than a healthy one.
+///
+/// [`attempts`](Self::attempts) and the budget rule calls, and a stream until its first event;
+/// [`reconnections`](Self::reconnections) rules a stream that had one. A client that is to bear an outage of a minute
+/// needs all three:
+///
+/// ```
+/// use a2a_client::Retries;
+///
+/// let retries = Retries::default().attempts(30).reconnections(30).budget(100, 100);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Retries {
     attempts: u32,
@@ -48,8 +58,8 @@ impl Retries {
         self
     }
 
-    /// Sets the number of consecutive resumptions of a stream without a new event; 12 by default, which
-    /// is about half a minute. With 0 no stream is resumed.
+    /// Sets the number of consecutive resumptions of a stream without a new event; 12 by default, about a
+    /// quarter of a minute. With 0 no stream is resumed.
     pub fn reconnections(mut self, reconnections: u32) -> Self {
         self.reconnections = reconnections;
         self

@@ -27,8 +27,8 @@ use crate::profile::LlmResponses;
 /// such subscription in a row (the ninth, if their connections break), or an event larger than the client's
 /// [`Bounds`](crate::Bounds) allow, the task is polled.
 ///
-/// [`Retries`](crate::Retries) limits the consecutive failures. A message is only resent if that is
-/// safe.
+/// [`Retries`](crate::Retries) limits the consecutive failures; then the stream yields the last error, and ends. A
+/// message is only resent if that is safe.
 ///
 /// ```
 /// use a2a_client::{Client, StreamExt};

@@ -99,6 +99,32 @@ impl Turn {
         Ok(Arc::unwrap_or_clone(self.writer.task_for_agent().await?))
     }
 
+    /// Returns the question that the message answers, if the turn before it ended with one: by [`ask`](Self::ask), or by
+    /// another status that waits for the caller and has a message.
+    ///
+    /// ```
+    /// # use a2a_server::{Failure, Turn};
+    /// async fn count(turn: Turn) -> Result<(), Failure> {
+    ///     match (turn.question().await?, turn.text().parse::<u32>()) {
+    ///         (Some(_), Ok(number)) => turn.reply(format!("counted to {number}")).await?,
+    ///         _ => turn.ask("How many?").await?,
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn question(&self) -> Result<Option<Message>, UpdateError> {
+        let mut history = self.task().await?.history;
+        let answer = self.message();
+        let is_answer = |message: &Message| {
+            message.message_id == answer.message_id && message.parts == answer.parts
+        };
+        let Some(place) = history.iter().rposition(is_answer) else {
+            return Ok(None);
+        };
+        history.truncate(place);
+        Ok(history.pop().filter(|message| message.role == Role::Agent))
+    }
+
     /// Returns the conversation so far, the oldest message first: what the caller and the agent said in earlier tasks
     /// of this context and in this task, each task's artifacts as messages of the agent, and as the last the
     /// [message](Self::message) to answer. It is what a model needs.
@@ -224,7 +250,8 @@ impl Turn {
     }
 
     /// Begins an artifact. Its id follows from the task, the message and the name: in a turn that is
-    /// [resumed](Self::resumed), it replaces what the interrupted turn wrote under the same name.
+    /// [resumed](Self::resumed), it replaces what the interrupted turn wrote under the same name;
+    /// [`resume_artifact`](Self::resume_artifact) goes on with that.
     pub fn artifact(&self, name: impl Into<String>) -> ArtifactBuilder<'_> {
         let name = name.into();
         ArtifactBuilder {
@@ -236,6 +263,39 @@ impl Turn {
             }),
             begun: false,
         }
+    }
+
+    /// Goes on with the artifact of this name that the turn had begun before it was interrupted, and returns the text of
+    /// it that is stored. In a turn that is not [resumed](Self::resumed) it begins the artifact, with no text.
+    ///
+    /// ```
+    /// # use a2a_server::{Failure, Turn};
+    /// async fn count(turn: Turn) -> Result<(), Failure> {
+    ///     let (mut numbers, written) = turn.resume_artifact("numbers").await?;
+    ///     for number in written.lines().count() + 1..=100 {
+    ///         numbers = numbers.text(format!("{number}\n")).send().await?;
+    ///     }
+    ///     numbers.complete_task().await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub async fn resume_artifact(
+        &self,
+        name: impl Into<String> + Send,
+    ) -> Result<(ArtifactBuilder<'_>, String), UpdateError> {
+        let mut builder = self.artifact(name);
+        if self.resumed().is_none() {
+            return Ok((builder, String::new()));
+        }
+        let id = &builder.artifact.artifact_id;
+        let task = self.task().await?;
+        let stored = task
+            .artifacts
+            .iter()
+            .find(|stored| stored.artifact_id == *id);
+        let text = stored.map(Artifact::text);
+        builder.begun = text.is_some();
+        Ok((builder, text.unwrap_or_default()))
     }
 
     pub(crate) async fn step(&self, step: Message) -> Result<(), UpdateError> {

@@ -4,6 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::extension::usage::TokenUsage;
 use crate::proto::proto_enum;
 use crate::timestamp::zone_optional;
 use crate::wire_types::wire_types;
@@ -121,6 +122,20 @@ impl Task {
             empty if empty.is_empty() => joined(&mut self.answer_messages().map(Message::text)),
             text => text,
         }
+    }
+
+    /// Returns the tokens that models used for the task, if the agent tells.
+    ///
+    /// ```
+    /// use a2a_types::Task;
+    /// use a2a_types::extension::usage::TokenUsage;
+    ///
+    /// let mut task = Task::default();
+    /// TokenUsage::new(812, 64).put_into(task.metadata.get_or_insert_default());
+    /// assert_eq!(task.usage(), Some(TokenUsage::new(812, 64)));
+    /// ```
+    pub fn usage(&self) -> Option<TokenUsage> {
+        TokenUsage::of(self.metadata.as_ref())
     }
 
     /// Returns the agent's messages in the history after the caller's last one, each once, without that of the status.

@@ -32,6 +32,17 @@
 //! # Ok(()) }
 //! ```
 //!
+//! A key in the program itself has 16 bytes or more. Its callers send it with
+//! `Client::builder(url).keyring(Keyring::default().api_key(key))`:
+//!
+//! ```
+//! use a2a_auth::{AnyOf, ApiKey, ApiKeys};
+//!
+//! let keys = ApiKeys::header("x-api-key")?.key(ApiKey::new("7f2c91d05be84a36", "ada")?)?;
+//! let authenticator = AnyOf::new(("key", keys));
+//! # Ok::<_, a2a_auth::ConfigError>(())
+//! ```
+//!
 //! No secret and no part of one is written to a log, a metric, an error or `Debug` output.
 //!
 //! [`ServerBuilder::authenticator`]: https://docs.rs/a2a-server

@@ -11,7 +11,7 @@ use std::ops::AddAssign;
 
 use serde_json::{Value, json};
 
-use crate::{Object, Task};
+use crate::Object;
 
 /// Identifier of the extension.
 pub const URI: &str = "https://github.com/a2a-rust/a2a/extensions/usage/v1";
@@ -62,22 +62,6 @@ impl AddAssign for TokenUsage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-    }
-}
-
-impl Task {
-    /// Returns the tokens that models used for the task, if the agent tells.
-    ///
-    /// ```
-    /// use a2a_types::Task;
-    /// use a2a_types::extension::usage::TokenUsage;
-    ///
-    /// let mut task = Task::default();
-    /// TokenUsage::new(812, 64).put_into(task.metadata.get_or_insert_default());
-    /// assert_eq!(task.usage(), Some(TokenUsage::new(812, 64)));
-    /// ```
-    pub fn usage(&self) -> Option<TokenUsage> {
-        TokenUsage::of(self.metadata.as_ref())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Recovery of tasks whose process has ended.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a_client::{Client, Error, Retries, StreamExt};
@@ -12,6 +13,8 @@ use a2a_types::{
     ErrorKind, Event, Message, Part, ProtocolVersion, SendMessageConfiguration, SendMessageRequest,
     Task, TaskId, TaskPushNotificationConfig, TaskState, TaskStatusUpdateEvent,
 };
+
+use tokio::sync::Notify;
 
 use crate::engine::{Worker, card, task, until};
 use crate::stores;
@@ -75,6 +78,51 @@ fn an_abandoned_task_is_resumed_where_it_was_left() {
         let done = until(&client, &id, TaskState::Completed).await;
         assert_eq!(done.artifacts[0].parts, [Part::text(r#"{"note":"this"}"#)]);
         assert_eq!(worker.runs(), 1);
+    });
+}
+
+/// Counts to three, and is killed after two in its first process.
+async fn count(turn: Turn, begun: &Notify) -> Result<(), Failure> {
+    let (mut numbers, written) = turn.resume_artifact("numbers").await?;
+    assert_eq!(turn.resumed().is_some(), !written.is_empty());
+    for number in written.lines().count() + 1..=3 {
+        if number == 3 && turn.resumed().is_none() {
+            begun.notify_one();
+            std::future::pending::<()>().await;
+        }
+        numbers = numbers.text(format!("{number}\n")).send().await?;
+    }
+    Ok(numbers.complete_task().await?)
+}
+
+#[test]
+fn a_resumed_turn_goes_on_with_its_artifact() {
+    let file = stores::new_file();
+    let server = |begun: Arc<Notify>| {
+        let agent = move |turn: Turn| {
+            let begun = Arc::clone(&begun);
+            async move { count(turn, &begun).await }
+        };
+        let store = SqliteStore::open(&file).unwrap();
+        let builder = Server::builder(card(), agent).store(store);
+        Client::new(builder.recovery(Recovery::Resume).build().unwrap())
+    };
+    let id = process(async {
+        let begun = Arc::new(Notify::new());
+        let sent = server(Arc::clone(&begun))
+            .send(at_once("go"))
+            .await
+            .unwrap();
+        begun.notified().await;
+        task(sent).id
+    });
+    process(async {
+        let client = server(Arc::default());
+        let done = until(&client, &id, TaskState::Completed).await;
+        let [numbers] = &*done.artifacts else {
+            panic!("expected one artifact: {done:?}");
+        };
+        assert_eq!(numbers.text(), "1\n2\n3\n");
     });
 }
 

@@ -1,4 +1,4 @@
-//! Methods of extensions, which an agent answers besides those of the protocol.
+//! Methods of extensions, which an agent answers besides the methods of the protocol.
 
 use a2a_server::{AuthError, Authenticator, ExtensionCall, Failure, Principal, Server, Turn};
 use a2a_types::{AgentExtension, Error, ErrorKind};

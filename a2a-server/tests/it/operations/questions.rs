@@ -138,6 +138,9 @@ async fn remembering_agent(turn: Turn) -> Result<(), Failure> {
     let messages = turn.conversation().await?;
     let line = |message: &Message| format!("{:?}: {}", message.role, message.text());
     let lines: Vec<_> = messages.iter().map(line).collect();
+    let question = turn.question().await?.map(|question| question.text());
+    assert_eq!(question.is_some(), turn.text() == "all");
+    assert!(question.is_none_or(|text| text == "Which one?"));
     if turn.text() == "ask" {
         turn.ask("Which one?").await?;
     } else if turn.text() == "all" {

@@ -322,7 +322,7 @@ impl<T: Transport> HttpService<T> {
         }
     }
 
-    /// Returns those of the extensions that the card offers.
+    /// Returns the extensions that the card offers.
     fn offered<'e>(&self, extensions: &'e [String]) -> impl Iterator<Item = &'e String> {
         let card = &self.settings.extensions;
         extensions.iter().filter(move |uri| card.contains(uri))

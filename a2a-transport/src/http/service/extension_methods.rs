@@ -1,4 +1,4 @@
-//! Methods of extensions: JSON-RPC methods that an agent answers besides those of the protocol.
+//! Methods of extensions: JSON-RPC methods that an agent answers besides the protocol's own.
 
 use std::collections::BTreeMap;
 use std::fmt;
