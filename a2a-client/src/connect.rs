@@ -14,7 +14,7 @@ use http::header::{HeaderName, HeaderValue};
 use crate::cards::CardSettings;
 use crate::client::FoundCard;
 use crate::credentials::Keyring;
-use crate::{Cards, Client, Interfaces, Origin};
+use crate::{Cards, Client, Interfaces, Origin, Retries};
 
 /// Builder of a client: [`Client::builder`].
 ///
@@ -37,6 +37,8 @@ use crate::{Cards, Client, Interfaces, Origin};
 #[must_use]
 pub struct ClientBuilder {
     url: String,
+    /// Card to use in place of the one at the URL.
+    card: Option<Arc<AgentCard>>,
     http: HttpClientBuilder,
     keyring: Keyring,
     /// Settings of requests for the card, which calls have, too.
@@ -46,6 +48,7 @@ pub struct ClientBuilder {
     binding: Option<Binding>,
     tenant: Option<String>,
     bounds: Bounds,
+    retries: Retries,
     wraps: Vec<Wrap>,
 }
 
@@ -74,6 +77,7 @@ impl ClientBuilder {
     fn new(url: &str) -> Self {
         Self {
             url: url.to_owned(),
+            card: None,
             http: HttpClient::builder(),
             keyring: Keyring::default(),
             settings: CardSettings::default(),
@@ -82,8 +86,15 @@ impl ClientBuilder {
             binding: None,
             tenant: None,
             bounds: Bounds::default(),
+            retries: Retries::default(),
             wraps: Vec::new(),
         }
+    }
+
+    /// Uses this card in place of the one at the URL: one of a file or a catalog, or one that was found before.
+    pub fn card(mut self, card: impl Into<Arc<AgentCard>>) -> Self {
+        self.card = Some(card.into());
+        self
     }
 
     /// Sets timeouts, TLS, proxy and bounds of connections.
@@ -164,6 +175,12 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets the policy of retries and of resumed streams.
+    pub fn retries(mut self, retries: Retries) -> Self {
+        self.retries = retries;
+        self
+    }
+
     /// Wraps every call: the first wrapper is the innermost, next to the wire.
     pub fn wrap<T: Transport>(
         mut self,
@@ -178,9 +195,13 @@ impl ClientBuilder {
     /// unreachable.
     pub async fn connect(self) -> Result<Client, Error> {
         let mut access = self.access()?;
-        let found = access
-            .discover(&self.url, self.shown(&AgentCard::default()))
-            .await?;
+        let found = match &self.card {
+            Some(card) => Arc::clone(card).into(),
+            None => {
+                let credentials = self.shown(&AgentCard::default());
+                access.discover(&self.url, credentials).await?
+            }
+        };
         if self.settings.credentials.is_none() {
             access.settings.credentials = self.shown(&found.card)?;
         }
@@ -188,7 +209,8 @@ impl ClientBuilder {
         let interfaces = Interfaces::of(&wanted, |interface, transport| {
             access.give(&interface.url, transport)
         })?;
-        Ok(Client::with_found(self.wrapped(interfaces), found))
+        let retries = self.retries.clone();
+        Ok(Client::with_found(self.wrapped(interfaces), found).retries(retries))
     }
 
     /// Finds the card, whether or not it names an interface that can be called.
@@ -208,7 +230,8 @@ impl ClientBuilder {
         let transport = HttpTransport::new(&self.url, protocol_version)?;
         let transport = transport.binding(self.binding.unwrap_or(Binding::JsonRpc));
         let transport = access.give(&self.url, transport);
-        Ok(Client::new(self.wrapped(transport)))
+        let retries = self.retries.clone();
+        Ok(Client::new(self.wrapped(transport)).retries(retries))
     }
 
     /// Returns the credentials of the keyring for this card.

@@ -28,6 +28,9 @@ impl Settings {
             let (certificate, key) = (own.certificate.as_bytes(), own.key.reveal().as_bytes());
             tls = tls.identity(certificate, key).map_err(unusable)?;
         }
+        if self.insecure {
+            tls = tls.danger_accept_invalid_certificates();
+        }
         let mut http = HttpClient::builder().tls(tls);
         if let Some(proxy) = &self.proxy {
             http = http.proxy(Proxy::at(proxy.reveal())?);

@@ -61,6 +61,9 @@ pub struct Settings {
     /// Certificate authorities to trust in addition to the system's, in PEM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authorities: Option<String>,
+    /// Accepts every certificate of the agent: for development only. Not saved.
+    #[serde(skip)]
+    pub insecure: bool,
     /// Refuses answers that violate the specification, instead of repairing known deviations.
     pub strict: bool,
     /// Saves the settings without secrets.

@@ -4,10 +4,12 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-use rustls::ClientConfig;
 use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
@@ -27,6 +29,7 @@ pub struct Tls {
 struct Settings {
     roots: Vec<CertificateDer<'static>>,
     identity: Option<Arc<Identity>>,
+    accepts_any: bool,
 }
 
 struct Identity {
@@ -74,6 +77,13 @@ impl Tls {
         Ok(self)
     }
 
+    /// Accepts every certificate of a server, whoever has signed it and whatever name it has: anyone on the way can then
+    /// read and change everything. For development only.
+    pub fn danger_accept_invalid_certificates(mut self) -> Self {
+        self.change(|settings| settings.accepts_any = true);
+        self
+    }
+
     /// Removes the client identity.
     pub fn without_identity(mut self) -> Self {
         if self.settings.identity.is_some() {
@@ -99,7 +109,12 @@ impl Tls {
     }
 
     pub(super) fn config(&self) -> Result<Arc<ClientConfig>, TlsConfigError> {
-        let is_plain = self.settings.roots.is_empty() && self.settings.identity.is_none();
+        let Settings {
+            roots,
+            identity,
+            accepts_any,
+        } = &*self.settings;
+        let is_plain = roots.is_empty() && identity.is_none() && !accepts_any;
         // All that have no settings of their own share one.
         static PLAIN: OnceLock<Result<Arc<ClientConfig>, TlsConfigError>> = OnceLock::new();
         let made = if is_plain { &PLAIN } else { &*self.made };
@@ -140,11 +155,17 @@ impl Settings {
     fn make(&self) -> Result<Arc<ClientConfig>, rustls::Error> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let roots = self.roots.iter().cloned();
-        let verifier = Verifier::new_with_extra_roots(roots, Arc::clone(&provider))?;
+        let verifier: Arc<dyn ServerCertVerifier> = match self.accepts_any {
+            true => Arc::new(AnyCertificate(provider.signature_verification_algorithms)),
+            false => Arc::new(Verifier::new_with_extra_roots(
+                roots,
+                Arc::clone(&provider),
+            )?),
+        };
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier));
+            .with_custom_certificate_verifier(verifier);
         let mut config = match &self.identity {
             None => config.with_no_client_auth(),
             Some(identity) => {
@@ -154,6 +175,45 @@ impl Settings {
         };
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Arc::new(config))
+    }
+}
+
+/// Verifier that accepts every certificate. The handshake must still be signed by its key.
+#[derive(Debug)]
+struct AnyCertificate(WebPkiSupportedAlgorithms);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
     }
 }
 
